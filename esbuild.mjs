@@ -1,0 +1,97 @@
+// Builds everything in `dist/`. `--watch` rebuilds on change; `--tests` also builds the suite that runs inside VS Code.
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { spawnSync } from 'node:child_process';
+import * as esbuild from 'esbuild';
+
+const watch = process.argv.includes('--watch');
+const tests = process.argv.includes('--tests');
+
+/** @type {esbuild.BuildOptions} */
+const common = {
+  bundle: true,
+  platform: 'node',
+  target: 'node22',
+  minify: !watch,
+  keepNames: true,
+  sourcemap: watch ? 'inline' : false,
+  legalComments: 'none',
+  logLevel: 'warning',
+};
+
+// CommonJS dependencies inside an ES module bundle call `require` for Node's own modules.
+const requireBanner = {
+  js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+};
+
+const LAZY_EXTENSION_CHUNKS = ['features', 'worker'];
+
+// VS Code loads the extension as CommonJS, where esbuild does not split. Each lazy chunk is an entry of its own, and
+// `import('./features.ts')` in the thin entry becomes a `require` of the built file at the moment it is needed.
+/** @type {esbuild.Plugin} */
+const lazyChunks = {
+  name: 'lazy-chunks',
+  setup(build) {
+    build.onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, kind }) => {
+      const name = path.slice(2, -3);
+      return kind === 'dynamic-import' && LAZY_EXTENSION_CHUNKS.includes(name)
+        ? { path: `./${name}.js`, external: true }
+        : undefined;
+    });
+  },
+};
+
+/** @type {esbuild.BuildOptions} */
+const modules = {
+  ...common,
+  outdir: 'dist',
+  outExtension: { '.js': '.mjs' },
+  chunkNames: 'chunks/[name]-[hash]',
+  format: 'esm',
+  splitting: true,
+  banner: requireBanner,
+};
+
+/** @type {esbuild.BuildOptions[]} */
+const configurations = [
+  {
+    ...common,
+    entryPoints: ['extension', ...LAZY_EXTENSION_CHUNKS].map((name) => `src/extension/${name}.ts`),
+    outdir: 'dist',
+    format: 'cjs',
+    external: ['vscode'],
+    plugins: [lazyChunks],
+  },
+  { ...modules, entryPoints: { cli: 'src/cli/main.ts', jobRunner: 'src/service/jobRunner.ts' } },
+  { ...modules, entryPoints: { remote: 'src/remote/index.ts', agents: 'src/agents/index.ts' } },
+];
+if (tests) {
+  configurations.push({
+    ...common,
+    minify: false,
+    sourcemap: 'inline',
+    entryPoints: ['test/host/suite/index.ts'],
+    outdir: 'out/host',
+    format: 'cjs',
+    external: ['vscode', 'mocha'],
+  });
+}
+
+/** Declarations of the two libraries: one file for each, which points into the tree that `tsc` writes. */
+async function writeDeclarations() {
+  const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json'], {
+    stdio: 'inherit',
+  });
+  if (status !== 0) throw new Error('The declarations could not be written.');
+  for (const name of ['remote', 'agents']) {
+    await writeFile(`dist/${name}.d.ts`, `export * from './types/${name}/index.d.ts';\n`);
+  }
+}
+
+await rm('dist', { recursive: true, force: true });
+await mkdir('dist', { recursive: true });
+if (watch) {
+  for (const configuration of configurations) await (await esbuild.context(configuration)).watch();
+} else {
+  await Promise.all(configurations.map((configuration) => esbuild.build(configuration)));
+  await writeDeclarations();
+}

@@ -1,0 +1,17 @@
+// Everything that must hold, in the order in which a failure is cheapest to learn of. The exit code is the first failure's.
+import { spawnSync } from 'node:child_process';
+
+const STEPS = ['build', 'check', 'test:unit', 'test:service', 'test:host'];
+
+for (const step of STEPS) {
+  const started = performance.now();
+  process.stderr.write(`\n== npm run ${step}\n`);
+  const { status } = spawnSync('npm', ['run', '--silent', step], {
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  process.stderr.write(
+    `== ${step}: ${status === 0 ? 'ok' : 'FAILED'} in ${((performance.now() - started) / 1000).toFixed(0)} s\n`,
+  );
+  if (status !== 0) process.exit(status ?? 1);
+}

@@ -1,0 +1,35 @@
+const BYTE_UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
+
+/** `512 B`, `3.2 MB`: decimal units, one decimal below ten. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  while (value >= 999.5 && unit < BYTE_UNITS.length - 1) {
+    value /= 1000;
+    unit += 1;
+  }
+  const digits = unit === 0 || value >= 99.95 ? 0 : 1;
+  return `${value.toFixed(digits)} ${BYTE_UNITS[unit]}`;
+}
+
+/** `0.2 s`, `42 s`, `4 min`, `1 h 10 min`, `2 d 3 h`. */
+export function formatDuration(seconds: number): string {
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 59.5) return `${Math.round(seconds)} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 24) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** `312`, `1.2`, `0.05`: credits without their unit, as precise as a person needs. */
+export function formatCredits(credits: number): string {
+  const digits = Math.abs(credits) >= 100 ? 1 : 2;
+  return String(Number(credits.toFixed(digits)));
+}
+
+/** `1 file`, `41 files`, `20,000 files`. */
+export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
+  return `${count.toLocaleString('en-US')} ${count === 1 ? singular : plural}`;
+}

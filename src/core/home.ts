@@ -1,0 +1,14 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/**
+ * The folder that holds the job ledger, the event spools and the embedded service's data.
+ *
+ * `FARWHARF_HOME` wins; otherwise the platform's data folder (XDG base directory specification, `%LOCALAPPDATA%` on Windows).
+ */
+export function farwharfHome(env: NodeJS.ProcessEnv = process.env): string {
+  if (env['FARWHARF_HOME']) return env['FARWHARF_HOME'];
+  if (process.platform === 'win32') return join(env['LOCALAPPDATA'] ?? join(homedir(), 'AppData', 'Local'), 'farwharf');
+  if (process.platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'farwharf');
+  return join(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'farwharf');
+}

@@ -1,0 +1,48 @@
+export interface Disposable {
+  dispose(): void;
+}
+
+/** Owns what listens, polls or spawns; disposes it in reverse order, and at once what arrives after its own end. */
+export class DisposableStore implements Disposable {
+  readonly #items: Disposable[] = [];
+  #isDisposed = false;
+
+  add<T extends Disposable>(item: T): T {
+    if (this.#isDisposed) item.dispose();
+    else this.#items.push(item);
+    return item;
+  }
+
+  /** @throws AggregateError after all items were disposed, when some of them threw. */
+  dispose(): void {
+    this.#isDisposed = true;
+    const errors: unknown[] = [];
+    for (const item of this.#items.splice(0).reverse()) {
+      try {
+        item.dispose();
+      } catch (error) {
+        errors.push(error);
+      }
+    }
+    if (errors.length > 0) throw new AggregateError(errors, 'Some resources could not be released.');
+  }
+}
+
+/** An event that one owner fires and anyone may listen to. Keep it in a private field and show `event` only. */
+export class Emitter<T> implements Disposable {
+  readonly #listeners = new Set<(value: T) => void>();
+
+  /** Adds a listener; disposing the result removes it. */
+  readonly event = (listener: (value: T) => void): Disposable => {
+    this.#listeners.add(listener);
+    return { dispose: () => void this.#listeners.delete(listener) };
+  };
+
+  fire(value: T): void {
+    for (const listener of this.#listeners) listener(value);
+  }
+
+  dispose(): void {
+    this.#listeners.clear();
+  }
+}

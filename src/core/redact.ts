@@ -1,0 +1,22 @@
+const PLACEHOLDER = '[redacted]';
+const BEARER = /\b(Bearer\s+)[^\s"',;]+/gi;
+const URL_USERINFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi;
+
+/** Removes secrets from text that people or logs will see: known values (plain and in base64), bearer tokens, passwords in URLs. */
+export class Redactor {
+  readonly #secrets = new Set<string>();
+
+  /** Values shorter than 6 characters are ignored: replacing them would garble ordinary text and hide nothing. */
+  add(secret: string): void {
+    if (secret.length < 6) return;
+    this.#secrets.add(secret);
+    this.#secrets.add(Buffer.from(secret).toString('base64'));
+    this.#secrets.add(encodeURIComponent(secret));
+  }
+
+  redact(text: string): string {
+    let clean = text;
+    for (const secret of this.#secrets) clean = clean.replaceAll(secret, PLACEHOLDER);
+    return clean.replace(BEARER, `$1${PLACEHOLDER}`).replace(URL_USERINFO, `$1${PLACEHOLDER}@`);
+  }
+}
