@@ -1,1 +1,12 @@
-export {};
+export { RemoteClient } from './client.ts';
+export type {
+  JobEventStream,
+  JobSubmission,
+  RemoteClientOptions,
+  RequestOptions,
+  TransferOptions,
+  UploadOptions,
+} from './client.ts';
+export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from './errors.ts';
+export { parseEvents } from './events.ts';
+export type { Account, Job, JobCreated, JobEvent, JobState, RateCardItem } from './schemas.ts';

@@ -1,0 +1,31 @@
+/** The service refused: a status of 400 or above, a redirect, or an answer that cannot be understood. */
+export class RemoteError extends Error {
+  override readonly name: string = 'RemoteError';
+  readonly status: number;
+
+  constructor(status: number, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.status = status;
+  }
+}
+
+/** The key is invalid or revoked (401, 403). */
+export class AuthError extends RemoteError {
+  override readonly name = 'AuthError';
+}
+
+/** The account cannot pay for this (402). */
+export class InsufficientCreditsError extends RemoteError {
+  override readonly name = 'InsufficientCreditsError';
+}
+
+/** The service did not answer in time; `cause` is the timeout. Other connection failures are the system's own errors. */
+export class NetworkError extends Error {
+  override readonly name = 'NetworkError';
+  readonly host: string;
+
+  constructor(host: string, cause: Error) {
+    super(`Request to ${host} timed out: ${cause.message}`, { cause });
+    this.host = host;
+  }
+}
