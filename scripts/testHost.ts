@@ -1,0 +1,100 @@
+// Runs the tests that need a real VS Code: the suites in its extension host, then the packed extension in its window.
+// `--grep TEXT` picks tests by title, `--only suites` or `--only window` one of the two parts.
+import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../src/core/errors.ts';
+import { build } from './build.ts';
+import { startCodeServerHost } from './vscode/codeServerHost.ts';
+import { startDesktopHost } from './vscode/desktopHost.ts';
+import type { Host, HostOptions } from './vscode/host.ts';
+import { endProcessesOf } from './vscode/processes.ts';
+import { type Counts, followReport, printEvent } from './vscode/report.ts';
+import { Unavailable } from './vscode/unavailable.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const EVIDENCE = join(ROOT, 'out', 'evidence');
+const { values: flags } = parseArgs({ options: { grep: { type: 'string' }, only: { type: 'string' } } });
+// The second finds the window as the first left it, with a job that still runs.
+const SUITES = ['first', 'reopened'];
+
+const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+const print = (text: string): void => void process.stdout.write(text);
+const log = (line: string): void => print(`-- ${line}\n`);
+
+await rm(EVIDENCE, { recursive: true, force: true });
+await mkdir(EVIDENCE, { recursive: true });
+build('--tests');
+if (flags.only !== 'window') await part('Suites in the extension host', runSuites);
+print(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} SKIPPED` : ''}\n`);
+process.exitCode = counts.failed > 0 ? 1 : 0;
+
+/** One half of the tests. What this machine cannot run is said loudly and counted; what goes wrong has failed. */
+async function part(name: string, run: () => Promise<void>): Promise<void> {
+  print(`\n${name}\n`);
+  try {
+    await run();
+  } catch (error) {
+    if (!(error instanceof Unavailable))
+      printEvent({ type: 'fail', title: name, error: messageOf(error) }, counts, print);
+    else {
+      counts.skipped += 1;
+      print(`\n!!!! SKIPPED: ${name} did not run on this machine.\n!!!! ${error.message}\n\n`);
+    }
+  }
+}
+
+async function runSuites(): Promise<void> {
+  const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-host-')));
+  const folders = {
+    home: join(scratch, 'home'),
+    workspace: join(scratch, 'workspace'),
+    userData: join(scratch, 'data'),
+  };
+  const report = join(scratch, 'report.jsonl');
+  try {
+    for (const folder of Object.values(folders)) await mkdir(folder);
+    await using host = await startHost({
+      extension: ROOT,
+      workspace: folders.workspace,
+      userData: folders.userData,
+      env: { FARWHARF_HOME: folders.home, FARWHARF_TEST_REPORT: report, FARWHARF_TEST_GREP: flags.grep ?? '' },
+      evidence: EVIDENCE,
+      log,
+    });
+    log(`running in ${host.name}`);
+    for (const suite of SUITES) await runSuite(host, suite, report);
+  } finally {
+    await endProcessesOf(folders.home);
+    await rm(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+async function runSuite(host: Host, suite: string, report: string): Promise<void> {
+  const before = counts.failed;
+  await rm(report, { force: true });
+  const ended = new AbortController();
+  const running = host.runSuite(join(ROOT, 'out', 'host', suite, 'index.js')).finally(() => ended.abort());
+  let isDone = false;
+  const printing = (async () => {
+    for await (const event of followReport(report, ended.signal)) {
+      isDone ||= event.type === 'done';
+      printEvent(event, counts, print);
+    }
+  })();
+  const [isGood] = await Promise.all([running, printing]);
+  if (!isDone) throw new Error(`The suite '${suite}' ended before its tests did; see ${EVIDENCE}.`);
+  if (!isGood && counts.failed === before) throw new Error(`VS Code says that the suite '${suite}' failed.`);
+}
+
+/** Desktop VS Code where there is one; the same workbench in a browser otherwise. */
+async function startHost(options: HostOptions): Promise<Host> {
+  try {
+    return await startDesktopHost(options);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    log(`no desktop VS Code: ${error.message}`);
+    return startCodeServerHost(options);
+  }
+}

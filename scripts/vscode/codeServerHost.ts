@@ -1,0 +1,71 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { format } from 'node:util';
+import type { BrowserContext, Page } from 'playwright-core';
+import { findChromium, launchBrowser } from './browser.ts';
+import type { Host, HostOptions } from './host.ts';
+import { installCodeServer } from './install.ts';
+import { startServer } from './server.ts';
+import { openWorkbench, workbenchUrl } from './workbench.ts';
+
+const SUITE_TIMEOUT_MS = 240_000;
+
+/**
+ * VS Code in a browser: code-server and Chromium.
+ *
+ * @throws Unavailable where one of them cannot be had.
+ */
+export async function startCodeServerHost(options: HostOptions): Promise<Host> {
+  const codeServer = await installCodeServer(options.log);
+  const chromium = findChromium(options.log);
+  await using started = new AsyncDisposableStack();
+  const server = started.use(await startServer(codeServer, options));
+  const browser = await launchBrowser(chromium);
+  started.defer(() => browser.close());
+  const context = await browser.newContext({ viewport: { width: 1400, height: 900 } });
+  const resources = started.move();
+  return {
+    name: `code-server ${codeServer.version}`,
+    runSuite: (suite) => runSuite(context, server.authority, suite, options),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
+}
+
+async function runSuite(
+  context: BrowserContext,
+  authority: string,
+  suite: string,
+  options: HostOptions,
+): Promise<boolean> {
+  const page = await context.newPage();
+  try {
+    const exit = Promise.withResolvers<number>();
+    await page.exposeFunction('codeAutomationExit', exit.resolve);
+    await page.exposeFunction('codeAutomationLog', (level: string, values: unknown[]) => {
+      appendFileSync(join(options.evidence, 'window.log'), `[${level}] ${format(...values)}\n`);
+    });
+    page.once('crash', () => exit.reject(new Error('The browser page crashed.')));
+    const remote = (path: string) => `vscode-remote://${authority}${path}`;
+    const payload: [string, string][] = [
+      ['extensionDevelopmentPath', remote(options.extension)],
+      ['extensionTestsPath', remote(suite)],
+      ['skipWelcome', 'true'],
+    ];
+    await openWorkbench(page, workbenchUrl(authority, options.workspace, payload));
+    const timeout = sleep(SUITE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
+      throw new Error(`The suite did not end within ${SUITE_TIMEOUT_MS / 1000} s.`);
+    });
+    return (await Promise.race([exit.promise, timeout])) === 0;
+  } catch (error) {
+    await savePicture(page, join(options.evidence, 'window.png'));
+    throw error;
+  } finally {
+    await page.goto('about:blank').catch(() => {}); // tells the server that this window is closed, which a killed page does not
+    await page.close();
+  }
+}
+
+async function savePicture(page: Page, path: string): Promise<void> {
+  await page.screenshot({ path }).catch(() => {}); // a crashed page has no picture; the reason of the failure matters more
+}

@@ -1,0 +1,91 @@
+import { execFile, spawn } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import type { CodeServer } from './install.ts';
+import { writeSettings } from './settings.ts';
+
+/** A running code-server; `authority` is `127.0.0.1:<port>`. */
+export interface Server extends AsyncDisposable {
+  readonly authority: string;
+  /** What it printed so far. */
+  log(): string;
+}
+
+interface ServerOptions {
+  /** Folder of settings, installed extensions and window state. Used again, it gives the same windows again. */
+  readonly userData: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly settings?: Readonly<Record<string, unknown>>;
+}
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 5_000;
+
+/**
+ * Starts code-server on a free port of 127.0.0.1, the only address that browsers treat as secure without a certificate.
+ *
+ * @throws Error with what it printed, when it does not listen within a minute.
+ */
+export async function startServer(codeServer: CodeServer, options: ServerOptions): Promise<Server> {
+  const args = [...(await commonArguments(codeServer, options)), '--bind-addr', '127.0.0.1:0'];
+  // The driver is what makes the workbench accept the folder of a test suite in its address.
+  args.push('--vscode-option', 'enable-smoke-test-driver');
+  const child = spawn(codeServer.node, args, {
+    env: cleanEnvironment(options.env),
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true, // a process group of its own: extension hosts outlive a killed server otherwise
+  });
+  let log = '';
+  const collect = (chunk: Buffer) => void (log += chunk.toString());
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const signalGroup = (signal: NodeJS.Signals) => {
+    try {
+      if (child.pid !== undefined) process.kill(-child.pid, signal);
+    } catch {
+      // The group has ended already.
+    }
+  };
+  const killGroup = () => signalGroup('SIGKILL');
+  process.once('exit', killGroup);
+  const stop = async () => {
+    signalGroup('SIGTERM');
+    await Promise.race([exited, sleep(STOP_TIMEOUT_MS, undefined, { ref: false })]);
+    killGroup();
+    process.off('exit', killGroup);
+  };
+  const deadline = Date.now() + START_TIMEOUT_MS;
+  for (;;) {
+    const authority = /HTTP server listening on http:\/\/(127\.0\.0\.1:\d+)/.exec(log)?.[1];
+    if (authority !== undefined) return { authority, log: () => log, [Symbol.asyncDispose]: stop };
+    if (Date.now() > deadline || child.exitCode !== null) {
+      await stop();
+      throw new Error(`code-server did not start:\n${log}`);
+    }
+    await sleep(50);
+  }
+}
+
+/** Installs a packed extension into the server that will be started with the same options. */
+export async function installExtension(codeServer: CodeServer, vsix: string, options: ServerOptions): Promise<void> {
+  const args = [...(await commonArguments(codeServer, options)), '--install-extension', vsix, '--force'];
+  await promisify(execFile)(codeServer.node, args, { env: cleanEnvironment(options.env) });
+}
+
+async function commonArguments({ entry }: CodeServer, { userData, settings }: ServerOptions): Promise<string[]> {
+  await writeSettings(userData, settings);
+  const config = join(userData, 'config.yaml'); // without one, code-server writes to the home folder
+  await writeFile(config, 'auth: none\n');
+  const flags = ['--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--ignore-last-opened'];
+  const folders = ['--user-data-dir', userData, '--extensions-dir', join(userData, 'extensions')];
+  return [entry, '--config', config, '--auth', 'none', ...flags, '--disable-getting-started-override', ...folders];
+}
+
+/** A terminal inside VS Code, from which tests are often run, passes variables that a new VS Code would obey. */
+export function cleanEnvironment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+  const entries = Object.entries({ ...process.env, ...extra });
+  return Object.fromEntries(entries.filter(([name]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$)/.test(name)));
+}

@@ -1,0 +1,28 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Nothing that talks to the network, asks a question or moves by itself. */
+const QUIET_SETTINGS: Readonly<Record<string, unknown>> = {
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'workbench.startupEditor': 'none',
+  'workbench.enableExperiments': false,
+  'workbench.tips.enabled': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'chat.disableAIFeatures': true,
+  'files.autoSave': 'off',
+  'git.openRepositoryInParentFolders': 'never',
+  'security.workspace.trust.enabled': false,
+};
+
+/** Writes the settings of a fresh VS Code; one that has been used keeps what it has. */
+export async function writeSettings(userData: string, own: Readonly<Record<string, unknown>> = {}): Promise<void> {
+  const path = join(userData, 'User', 'settings.json');
+  if (existsSync(path)) return;
+  await mkdir(join(userData, 'User'), { recursive: true });
+  await writeFile(path, JSON.stringify({ ...QUIET_SETTINGS, ...own }, undefined, 2));
+}

@@ -1,0 +1,34 @@
+import { appendFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import Mocha from 'mocha';
+import type { TestEvent } from './events.ts';
+
+/** Nobody would see what Mocha prints inside VS Code. */
+class Silent extends Mocha.reporters.Base {}
+
+/**
+ * Runs every `*.test.js` of a folder inside VS Code and tells the outside by lines of JSON in `FARWHARF_TEST_REPORT`.
+ *
+ * @throws Error when a test failed, which VS Code turns into its exit status.
+ */
+export async function runMocha(folder: string): Promise<void> {
+  const report = process.env['FARWHARF_TEST_REPORT'];
+  if (report === undefined) throw new Error('FARWHARF_TEST_REPORT is not set.');
+  const tell = (event: TestEvent) => appendFileSync(report, `${JSON.stringify(event)}\n`);
+  const mocha = new Mocha({ ui: 'tdd', timeout: 60_000, reporter: Silent });
+  const grep = process.env['FARWHARF_TEST_GREP'];
+  if (grep) mocha.grep(grep);
+  for (const name of readdirSync(folder).filter((file) => file.endsWith('.test.js'))) mocha.addFile(join(folder, name));
+  const { promise, resolve } = Promise.withResolvers<number>();
+  const runner = mocha.run(resolve);
+  runner.on('pass', (test) =>
+    tell({ type: 'pass', title: test.titlePath().join(' > '), durationMs: test.duration ?? 0 }),
+  );
+  runner.on('pending', (test) => tell({ type: 'skip', title: test.titlePath().join(' > ') }));
+  runner.on('fail', (test, error: Error) => {
+    tell({ type: 'fail', title: test.titlePath().join(' > '), error: error.stack ?? error.message });
+  });
+  const failures = await promise;
+  tell({ type: 'done' });
+  if (failures > 0) throw new Error(`${failures} failed`);
+}
