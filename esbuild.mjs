@@ -69,7 +69,7 @@ if (tests) {
     ...common,
     minify: false,
     sourcemap: 'inline',
-    entryPoints: ['test/host/suite/*/*.ts'],
+    entryPoints: ['./test/host/suite/**/*.ts'],
     outbase: 'test/host/suite',
     outdir: 'out/host',
     format: 'cjs',
@@ -89,6 +89,7 @@ async function writeDeclarations() {
 }
 
 await rm('dist', { recursive: true, force: true });
+if (tests) await rm('out/host', { recursive: true, force: true });
 await mkdir('dist', { recursive: true });
 if (watch) {
   for (const configuration of configurations) await (await esbuild.context(configuration)).watch();
