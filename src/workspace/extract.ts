@@ -32,7 +32,7 @@ export interface StageOptions {
   readonly limits?: Partial<ArchiveLimits>;
   readonly signal?: AbortSignal;
   /** Counts bytes of the archive itself. */
-  onProgress?(doneBytes: number, totalBytes: number): void;
+  readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
 
 /**

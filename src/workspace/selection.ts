@@ -58,7 +58,7 @@ export interface SelectOptions {
   readonly maxTotalBytes?: number;
   readonly maxFiles?: number;
   readonly signal?: AbortSignal;
-  onProgress?(files: number): void;
+  readonly onProgress?: (files: number) => void;
 }
 
 /** Decides what of a folder is sent; everything else is in `excluded` with its reason. */

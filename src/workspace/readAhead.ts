@@ -1,0 +1,89 @@
+import { lstat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError } from '../core/errors.ts';
+import { assertUnchanged, changed, type OpenFile, openRegularFile, readExactly } from './fileReading.ts';
+import type { SelectedFile } from './selection.ts';
+
+// Small files are read whole and ahead of their turn: their cost is the opening, which overlaps well.
+const SMALL_FILE_BYTES = 1 << 20;
+const FILES_AHEAD = 24;
+const BYTES_AHEAD = 8 << 20;
+// A file that is written to while it is read is read again before that becomes a failure: editors save in an instant.
+const ATTEMPTS = 3;
+
+/** A small file's bytes, or a large file that its reader must close. */
+export type FileContent =
+  | { readonly type: 'bytes'; readonly file: SelectedFile; readonly bytes: Buffer }
+  | { readonly type: 'open'; readonly file: SelectedFile; readonly open: OpenFile };
+
+/** Gives the contents of files in their order, a bounded number of small ones read ahead. Closes what was not taken. */
+export async function* readAhead(
+  root: string,
+  files: readonly SelectedFile[],
+  signal?: AbortSignal,
+): AsyncGenerator<FileContent, void> {
+  const parents = new Map<string, Promise<void>>();
+  const queue: { readonly size: number; readonly content: Promise<FileContent> }[] = [];
+  let next = 0;
+  let bytesAhead = 0;
+  try {
+    for (;;) {
+      for (let file = files[next]; file !== undefined; file = files[next]) {
+        const isFull = queue.length >= FILES_AHEAD || bytesAhead + file.size > BYTES_AHEAD;
+        if (isFull && queue.length > 0) break;
+        next += 1;
+        bytesAhead += file.size;
+        const content = readContent(root, file, parents);
+        content.catch(() => {}); // reported in its turn
+        queue.push({ size: file.size, content });
+      }
+      const first = queue.shift();
+      if (first === undefined) return;
+      signal?.throwIfAborted();
+      yield await first.content;
+      bytesAhead -= first.size;
+    }
+  } finally {
+    for (const result of await Promise.allSettled(queue.map(({ content }) => content))) {
+      if (result.status === 'fulfilled' && result.value.type === 'open') await result.value.open.handle.close();
+    }
+  }
+}
+
+async function readContent(
+  root: string,
+  file: SelectedFile,
+  parents: Map<string, Promise<void>>,
+): Promise<FileContent> {
+  await assertRealParents(root, file.path, parents);
+  for (let attempt = 1; ; attempt++) {
+    const open = await openRegularFile(join(root, file.path), file.path);
+    if (open.size > SMALL_FILE_BYTES) return { type: 'open', file, open };
+    try {
+      const bytes = Buffer.allocUnsafe(open.size);
+      await readExactly(open, bytes, 0, file.path);
+      await assertUnchanged(open, file.path);
+      return { type: 'bytes', file, bytes };
+    } catch (error) {
+      if (!(error instanceof AppError) || attempt === ATTEMPTS) throw error;
+    } finally {
+      await open.handle.close();
+    }
+  }
+}
+
+/** A folder that became a link after the files were chosen could lead out of the workspace. */
+function assertRealParents(root: string, path: string, known: Map<string, Promise<void>>): Promise<void> {
+  const parent = dirname(path);
+  if (parent === '.') return Promise.resolve();
+  const earlier = known.get(parent);
+  if (earlier !== undefined) return earlier;
+  const check = async (): Promise<void> => {
+    await assertRealParents(root, parent, known);
+    const stats = await lstat(join(root, parent)).catch((): undefined => undefined);
+    if (!stats?.isDirectory()) throw changed(path);
+  };
+  const checked = check();
+  known.set(parent, checked);
+  return checked;
+}

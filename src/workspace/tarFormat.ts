@@ -1,0 +1,90 @@
+// The ustar header of POSIX.1-2001 (pax), section "ustar Interchange Format": a block of 512 bytes.
+export const BLOCK_BYTES = 512;
+
+const NAME = { offset: 0, bytes: 100 };
+const PREFIX = { offset: 345, bytes: 155 };
+const LARGEST_OCTAL_SIZE = 0o77777777777;
+
+export interface TarFile {
+  /** Relative, with `/`. */
+  readonly path: string;
+  readonly size: number;
+  readonly mode: number;
+}
+
+/** Bytes of zeros that follow a body of `size` bytes. */
+export function paddingOf(size: number): number {
+  return (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
+}
+
+/** The sum that a header must carry: of all its bytes, those of the sum itself counted as spaces. */
+export function checksumOf(header: Buffer): number {
+  let sum = 8 * 0x20;
+  for (let i = 0; i < 148; i++) sum += header[i] ?? 0;
+  for (let i = 156; i < BLOCK_BYTES; i++) sum += header[i] ?? 0;
+  return sum;
+}
+
+/**
+ * The header blocks of a regular file, the same bytes for the same input: no owner, no time.
+ * Names that do not fit, names outside ASCII and sizes of 8 GiB and more are carried by a pax header in front.
+ */
+export function encodeHeader({ path, size, mode }: TarFile): Buffer {
+  const short = splitPath(path);
+  const records: string[] = [];
+  if (short === undefined) records.push(paxRecord('path', path));
+  if (size > LARGEST_OCTAL_SIZE) records.push(paxRecord('size', String(size)));
+  const header = headerBlock(
+    short ?? { name: 'pax-named-file', prefix: '' },
+    Math.min(size, LARGEST_OCTAL_SIZE),
+    mode,
+    '0',
+  );
+  if (records.length === 0) return header;
+
+  const body = Buffer.from(records.join(''));
+  const paxHeader = headerBlock({ name: 'pax-header', prefix: '' }, body.length, 0o644, 'x');
+  return Buffer.concat([paxHeader, body, Buffer.alloc(paddingOf(body.length)), header]);
+}
+
+interface SplitPath {
+  readonly name: string;
+  readonly prefix: string;
+}
+
+function splitPath(path: string): SplitPath | undefined {
+  if (/[^\x20-\x7e]/.test(path)) return undefined;
+  if (path.length <= NAME.bytes) return { name: path, prefix: '' };
+  const slash = path.indexOf('/', path.length - NAME.bytes - 1);
+  if (slash <= 0 || slash > PREFIX.bytes || slash === path.length - 1) return undefined;
+  return { name: path.slice(slash + 1), prefix: path.slice(0, slash) };
+}
+
+function headerBlock({ name, prefix }: SplitPath, size: number, mode: number, type: string): Buffer {
+  const block = Buffer.alloc(BLOCK_BYTES);
+  block.write(name, NAME.offset, 'latin1');
+  block.write(octal(mode, 7), 100, 'latin1');
+  block.write(octal(0, 7), 108, 'latin1');
+  block.write(octal(0, 7), 116, 'latin1');
+  block.write(octal(size, 11), 124, 'latin1');
+  block.write(octal(0, 11), 136, 'latin1');
+  block.write(type, 156, 'latin1');
+  block.write('ustar\u000000', 257, 'latin1');
+  block.write(octal(0, 7), 329, 'latin1');
+  block.write(octal(0, 7), 337, 'latin1');
+  block.write(prefix, PREFIX.offset, 'latin1');
+  block.write(`${octal(checksumOf(block), 6)}\u0000 `, 148, 'latin1');
+  return block;
+}
+
+function octal(value: number, digits: number): string {
+  return value.toString(8).padStart(digits, '0');
+}
+
+/** `length key=value\n`, where the length counts its own digits. */
+function paxRecord(key: string, value: string): string {
+  const rest = Buffer.byteLength(` ${key}=${value}\n`);
+  let length = rest + String(rest).length;
+  if (rest + String(length).length !== length) length = rest + String(length).length;
+  return `${length} ${key}=${value}\n`;
+}
