@@ -1,0 +1,30 @@
+import * as vscode from 'vscode';
+import { SETTING_SCOPES, type Settings } from './names.ts';
+
+/**
+ * The value of a setting. Settings of scope `machine` are read from the user's settings alone, so that a folder cannot
+ * redirect where keys and files go even where VS Code's own scope check has a gap.
+ */
+export function readSetting<K extends keyof Settings>(name: K, resource?: vscode.Uri): Settings[K] {
+  const configuration = vscode.workspace.getConfiguration('farwharf', resource ?? null);
+  const found = configuration.inspect<Settings[K]>(name);
+  const value =
+    SETTING_SCOPES[name] === 'machine'
+      ? (found?.globalValue ?? found?.defaultValue)
+      : configuration.get<Settings[K]>(name);
+  // A value of the wrong type counts as not set: the user sees VS Code's own warning in the settings editor.
+  const fallback = found?.defaultValue;
+  return (typeof value === typeof fallback ? value : fallback) as Settings[K];
+}
+
+/** Calls `listener` when the setting changes for any folder. */
+export function onDidChangeSetting(name: keyof Settings, listener: () => void): vscode.Disposable {
+  return vscode.workspace.onDidChangeConfiguration((event) => {
+    if (event.affectsConfiguration(`farwharf.${name}`)) listener();
+  });
+}
+
+/** Writes a setting of the user. */
+export async function writeUserSetting<K extends keyof Settings>(name: K, value: Settings[K]): Promise<void> {
+  await vscode.workspace.getConfiguration('farwharf').update(name, value, vscode.ConfigurationTarget.Global);
+}

@@ -1,0 +1,57 @@
+/** The names that package.json and the code share. A test compares them; defaults and texts are in package.json only. */
+
+export const COMMANDS = [
+  'farwharf.submitWorkspace',
+  'farwharf.submitFile',
+  'farwharf.showLog',
+  'farwharf.showEvents',
+  'farwharf.cancelJob',
+  'farwharf.downloadResults',
+  'farwharf.resubmitJob',
+  'farwharf.copyJobId',
+  'farwharf.removeJob',
+  'farwharf.showMoreJobs',
+  'farwharf.refreshJobs',
+  'farwharf.selectHost',
+  'farwharf.signIn',
+  'farwharf.signOut',
+  'farwharf.openSettings',
+  'farwharf.openLog',
+] as const;
+export type CommandId = (typeof COMMANDS)[number];
+
+/** Context keys for `when` clauses, with the values they take. */
+export interface Contexts {
+  /** What is known of the chosen host. */
+  readonly connection: 'ready' | 'signedOut' | 'unreachable';
+  readonly isRemoteHost: boolean;
+  readonly hasJobs: boolean;
+}
+export const CONTEXTS = ['connection', 'isRemoteHost', 'hasJobs'] as const satisfies readonly (keyof Contexts)[];
+
+export interface Settings {
+  readonly host: string;
+  readonly machineClass: string;
+  /** Seconds. */
+  readonly maxRuntime: number;
+  readonly project: string;
+  readonly confirmSubmit: 'always' | 'untilNew' | 'never';
+  readonly saveBeforeSubmit: 'always' | 'ask' | 'never';
+  readonly notifyOnFailure: 'submittedHere' | 'all' | 'never';
+  /** Credits. */
+  readonly lowCredits: number;
+}
+
+/** A `machine` setting is read from the user's own settings only: no folder can change it. */
+export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resource'>> = {
+  host: 'machine',
+  machineClass: 'resource',
+  maxRuntime: 'resource',
+  project: 'resource',
+  confirmSubmit: 'machine',
+  saveBeforeSubmit: 'machine',
+  notifyOnFailure: 'machine',
+  lowCredits: 'machine',
+};
+
+export const JOBS_VIEW = 'farwharf.jobs';

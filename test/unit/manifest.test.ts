@@ -1,0 +1,153 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { COMMANDS, CONTEXTS, JOBS_VIEW, SETTING_SCOPES } from '../../src/extension/names.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const SOURCE = join(ROOT, 'src/extension');
+const manifestText = readFileSync(join(ROOT, 'package.json'), 'utf8');
+const texts = JSON.parse(readFileSync(join(ROOT, 'package.nls.json'), 'utf8')) as Record<string, string>;
+
+interface MenuItem {
+  readonly command?: string;
+  readonly submenu?: string;
+  readonly when?: string;
+}
+interface Manifest {
+  readonly icon: string;
+  readonly activationEvents: readonly string[];
+  readonly capabilities: { readonly untrustedWorkspaces: { readonly restrictedConfigurations: readonly string[] } };
+  readonly contributes: {
+    readonly commands: readonly { readonly command: string; readonly title: string; readonly category: string }[];
+    readonly configuration: {
+      readonly properties: Record<string, { readonly scope: string; readonly default: unknown }>;
+    };
+    readonly menus: Record<string, readonly MenuItem[]>;
+    readonly submenus: readonly { readonly id: string }[];
+    readonly views: Record<string, readonly { readonly id: string; readonly icon: string }[]>;
+    readonly viewsWelcome: readonly { readonly view: string; readonly contents: string; readonly when: string }[];
+  };
+}
+const manifest = JSON.parse(manifestText) as Manifest;
+const { contributes } = manifest;
+const sources = globSync('*.ts', { cwd: SOURCE }).map((file) => readFileSync(join(SOURCE, file), 'utf8'));
+const matches = (text: string, pattern: RegExp): Set<string> =>
+  new Set([...text.matchAll(pattern)].map(([, name = '']) => name));
+
+test('the manifest and the code name the same commands', () => {
+  assert.deepEqual(contributes.commands.map(({ command }) => command).sort(), [...COMMANDS].sort());
+});
+
+test('the manifest and the code name the same settings, with the same scopes', () => {
+  const scopes = Object.fromEntries(
+    Object.entries(contributes.configuration.properties).map(([name, { scope }]) => [
+      name.replace('farwharf.', ''),
+      scope,
+    ]),
+  );
+  assert.deepEqual(scopes, SETTING_SCOPES);
+});
+
+test('every setting has its default in the manifest', () => {
+  const without = Object.entries(contributes.configuration.properties).filter(
+    ([, property]) => property.default === undefined,
+  );
+  assert.deepEqual(without, []);
+});
+
+test('every setting is restricted to trusted folders', () => {
+  assert.deepEqual(
+    [...manifest.capabilities.untrustedWorkspaces.restrictedConfigurations].sort(),
+    Object.keys(SETTING_SCOPES)
+      .map((name) => `farwharf.${name}`)
+      .sort(),
+  );
+});
+
+test('when clauses use only context keys that the code sets, and all of them', () => {
+  const clauses = [...manifestText.matchAll(/"(?:when|enablement)": "([^"]*)"/g)]
+    .map(([, clause = '']) => clause)
+    .join(' ');
+  const used = matches(clauses, /\bfarwharf\.(\w+)/g);
+  used.delete(JOBS_VIEW.replace('farwharf.', ''));
+  assert.deepEqual([...used].sort(), [...CONTEXTS].sort());
+});
+
+test('menus, welcome texts and code refer to commands that exist', () => {
+  const inMenus = Object.values(contributes.menus)
+    .flat()
+    .flatMap(({ command }) => command ?? []);
+  const inWelcome = Object.values(texts).flatMap((text) => [...matches(text, /command:(farwharf\.\w+)/g)]);
+  const inCode = sources.flatMap((text) => [...matches(text, /command:(farwharf\.\w+)/g)]);
+  const known = new Set<string>(COMMANDS);
+  assert.deepEqual(
+    [...inMenus, ...inWelcome, ...inCode].filter((command) => !known.has(command)),
+    [],
+  );
+});
+
+test('menu entries name submenus that exist', () => {
+  const named = Object.values(contributes.menus)
+    .flat()
+    .flatMap(({ submenu }) => submenu ?? []);
+  assert.deepEqual(
+    named,
+    named.filter((name) => contributes.submenus.some(({ id }) => id === name)),
+  );
+});
+
+test('commands that send, run or write are not offered in restricted or virtual workspaces', () => {
+  for (const place of ['explorer/context', 'editor/context', 'editor/title/run']) {
+    for (const { when = '' } of contributes.menus[place] ?? []) {
+      assert.match(when, /isWorkspaceTrusted && !virtualWorkspace/, place);
+    }
+  }
+});
+
+test('exactly one welcome text fits each state of the window', () => {
+  const evaluate = (clause: string, facts: Readonly<Record<string, unknown>>): boolean =>
+    clause.split(' && ').every((term) => {
+      const [, negated, name = '', operator, operand] =
+        /^(!?)([\w.]+)(?: (==|>) (\w+))?$/.exec(term) ?? assert.fail(term);
+      const value = facts[name];
+      if (operator === undefined) return Boolean(value) !== (negated === '!');
+      return operator === '==' ? String(value) === operand : Number(value) > Number(operand);
+    });
+  for (const workspaceFolderCount of [0, 1, 2])
+    for (const virtualWorkspace of [undefined, 'vscode-vfs'])
+      for (const isWorkspaceTrusted of [true, false])
+        for (const connection of ['ready', 'signedOut', 'unreachable']) {
+          const facts = {
+            workspaceFolderCount,
+            virtualWorkspace,
+            isWorkspaceTrusted,
+            'farwharf.connection': connection,
+          };
+          const shown = contributes.viewsWelcome.filter(({ when }) => evaluate(when, facts));
+          assert.equal(shown.length, 1, JSON.stringify(facts));
+        }
+});
+
+test('every text of the manifest comes from package.nls.json, and none is left over', () => {
+  const used = matches(manifestText, /"%([^%"]+)%"/g);
+  assert.deepEqual([...used].sort(), Object.keys(texts).sort());
+  for (const { title, category } of contributes.commands) {
+    assert.match(title, /^%.+%$/);
+    assert.equal(category, 'Farwharf');
+  }
+});
+
+test('icons that the manifest names exist', () => {
+  const icons = [
+    manifest.icon,
+    ...Object.values(contributes.views)
+      .flat()
+      .map(({ icon }) => icon),
+  ];
+  for (const icon of icons) assert.ok(readFileSync(join(ROOT, icon)).length > 0, icon);
+});
+
+test('nothing activates the extension for every event', () => {
+  assert.deepEqual(manifest.activationEvents, ['onStartupFinished']);
+});
