@@ -91,18 +91,22 @@ export function serveCalls(endpoint: MessageEndpoint, service: Service): Disposa
   return { dispose: () => void endpoint.off('message', listener) };
 }
 
-/** Calls the functions that `serveCalls` offers at the other end of `endpoint`. */
+/**
+ * Calls the functions that `serveCalls` offers at the other end of a channel. The channel is opened at the first call, and again at the
+ * first call after it was lost.
+ */
 export class RemoteCaller<S extends Service> implements Disposable {
   readonly service: RemoteService<S>;
-  readonly #endpoint: MessageEndpoint;
+  readonly #open: (onLost: (error: Error) => void) => MessageEndpoint;
   readonly #pending = new Map<number, PendingCall>();
+  #endpoint: MessageEndpoint | undefined;
   #lastId = 0;
-  #end: Error | undefined;
+  #isDisposed = false;
 
-  constructor(endpoint: MessageEndpoint) {
-    this.#endpoint = endpoint;
-    endpoint.on('message', this.#receive);
-    const group = (name: string) =>
+  /** `open` makes the channel, and reports its end through `onLost`, whose error rejects what is pending. */
+  constructor(open: (onLost: (error: Error) => void) => MessageEndpoint) {
+    this.#open = open;
+    const group = (name: string): object =>
       new Proxy(
         {},
         {
@@ -112,51 +116,50 @@ export class RemoteCaller<S extends Service> implements Disposable {
               this.#call(name, String(method), args),
         },
       );
-    const groups = new Map<string, object>();
-    this.service = new Proxy({} as RemoteService<S>, {
-      get: (_, key) => {
-        const name = String(key);
-        const known = groups.get(name) ?? group(name);
-        groups.set(name, known);
-        return known;
-      },
-    });
-  }
-
-  /** Rejects what is pending and every later call with `error`: the other end is gone. */
-  fail(error: Error): void {
-    this.#end ??= error;
-    this.#endpoint.off('message', this.#receive);
-    for (const call of this.#pending.values()) {
-      call.release();
-      call.reject(error);
-    }
-    this.#pending.clear();
+    this.service = new Proxy({} as RemoteService<S>, { get: (_, name) => group(String(name)) });
   }
 
   dispose(): void {
-    this.fail(new DOMException('The worker was closed.', 'AbortError'));
+    this.#isDisposed = true;
+    this.#lose(new DOMException('The worker was closed.', 'AbortError'));
+  }
+
+  #connect(): MessageEndpoint {
+    if (this.#isDisposed) throw new DOMException('The worker was closed.', 'AbortError');
+    if (this.#endpoint) return this.#endpoint;
+    const endpoint = this.#open((error) => {
+      if (this.#endpoint === endpoint) this.#lose(error);
+    });
+    endpoint.on('message', this.#receive);
+    this.#endpoint = endpoint;
+    return endpoint;
+  }
+
+  #lose(error: Error): void {
+    this.#endpoint?.off('message', this.#receive);
+    this.#endpoint = undefined;
+    for (const id of this.#pending.keys()) this.#settle(id)?.reject(error);
   }
 
   #call(group: string, method: string, args: readonly unknown[]): Promise<unknown> {
-    if (this.#end) return Promise.reject(this.#end);
     const id = (this.#lastId += 1);
     const stubs: Stub[] = [];
     const originals: unknown[] = [];
     const plain = args.map((argument, index) => withoutStubs(argument, index, stubs, originals));
     return new Promise((resolve, reject) => {
+      const endpoint = this.#connect();
       const listeners = new AbortController();
       const callbacks = new Map<number, (...args: unknown[]) => void>();
       for (const [index, original] of originals.entries()) {
         if (typeof original === 'function') callbacks.set(index, original as (...args: unknown[]) => void);
         if (!(original instanceof AbortSignal)) continue;
         const forward = (): void =>
-          this.#endpoint.postMessage({ type: 'abort', id, stub: index, reason: encodeError(original.reason) });
+          endpoint.postMessage({ type: 'abort', id, stub: index, reason: encodeError(original.reason) });
         original.addEventListener('abort', forward, { once: true, signal: listeners.signal });
       }
       this.#pending.set(id, { callbacks, resolve, reject, release: () => listeners.abort() });
       try {
-        this.#endpoint.postMessage({ type: 'call', id, group, method, args: plain, stubs });
+        endpoint.postMessage({ type: 'call', id, group, method, args: plain, stubs });
       } catch (error) {
         // An argument that cannot be cloned: the call never left.
         this.#settle(id)?.reject(error);

@@ -1,4 +1,4 @@
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 
 /** Runs `work` with a signal that aborts when the token is cancelled; the token goes no further than here. */
 export async function withSignal<T>(

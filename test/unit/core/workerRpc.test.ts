@@ -7,7 +7,7 @@ import { RemoteCaller, serveCalls } from '../../../src/core/workerRpc.ts';
 function connect<S extends Readonly<Record<string, object>>>(t: TestContext, service: S) {
   const { port1, port2 } = new MessageChannel();
   const server = serveCalls(port2, service);
-  const caller = new RemoteCaller<S>(port1);
+  const caller = new RemoteCaller<S>(() => port1);
   t.after(() => {
     server.dispose();
     caller.dispose();
@@ -121,11 +121,30 @@ test('an argument that cannot be copied rejects its own call only', async (t) =>
   assert.equal(await service.echo.back('still here'), 'still here');
 });
 
-test('a worker that dies rejects what is pending and what comes later', async (t) => {
-  const worker = new Worker('setTimeout(() => process.exit(1), 20)', { eval: true });
-  t.after(() => worker.terminate());
-  const caller = new RemoteCaller<{ patience: { wait(): void } }>(worker);
-  worker.on('exit', () => caller.fail(new AppError('unreachable', 'The worker stopped.')));
-  await assert.rejects(caller.service.patience.wait(), { code: 'unreachable' });
-  await assert.rejects(caller.service.patience.wait(), { code: 'unreachable' });
+test('a worker that dies rejects what is pending, and the next call starts another one', async (t) => {
+  const program = (body: string) =>
+    `const { parentPort } = require('node:worker_threads'); parentPort.on('message', (call) => { ${body} })`;
+  const programs = [
+    program('process.exit(1)'),
+    program("parentPort.postMessage({ type: 'result', id: call.id, value: 7 })"),
+  ];
+  const workers: Worker[] = [];
+  const caller = new RemoteCaller<{ shop: { price(): number } }>((onLost) => {
+    const worker = new Worker(programs[workers.length] ?? '', { eval: true });
+    worker.on('exit', () => onLost(new AppError('unreachable', 'The worker stopped.')));
+    workers.push(worker);
+    return worker;
+  });
+  t.after(() => Promise.all(workers.map((worker) => worker.terminate())));
+  await assert.rejects(caller.service.shop.price(), { code: 'unreachable' });
+  assert.equal(await caller.service.shop.price(), 7);
+  assert.equal(workers.length, 2);
+});
+
+test('a closed caller rejects as aborted', async (t) => {
+  const caller = connect(t, { patience });
+  const waiting = caller.service.patience.wait({ signal: new AbortController().signal });
+  caller.dispose();
+  await assert.rejects(waiting, isAbort);
+  await assert.rejects(caller.service.patience.wait({ signal: AbortSignal.timeout(1) }), isAbort);
 });
