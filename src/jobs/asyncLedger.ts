@@ -16,7 +16,7 @@ export function directLedger(_ledger: JobLedger): AsyncLedger {
 }
 
 /** Yields the ledger's revision at the start and after each change by any process. Ends with the signal, without throwing. */
-export async function* ledgerChanges(
+export function ledgerChanges(
   _ledger: Pick<AsyncLedger, 'revision'>,
   _options: { signal: AbortSignal; intervalMs?: number },
 ): AsyncGenerator<number, void> {

@@ -30,7 +30,7 @@ export async function followJob(_deps: FollowDeps, _id: string, _options: Follow
 }
 
 /** Follows a job and yields its events, those already spooled first; returns its last record. Leaving the loop stops the following. */
-export async function* watchJob(
+export function watchJob(
   _deps: FollowDeps,
   _id: string,
   _options: FollowOptions & { after?: number },

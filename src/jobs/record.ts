@@ -49,16 +49,17 @@ export interface JobRecord {
 export type JobPatch = Partial<Omit<JobRecord, 'id'>>;
 
 /** Words that mean the end, ours first, then those that other services are likely to use. */
-const FINAL_STATES: ReadonlySet<string> = new Set([
-  ...['succeeded', 'failed', 'cancelled', 'timed_out', 'lost'],
-  ...['success', 'completed', 'complete', 'done', 'finished', 'error', 'errored', 'canceled', 'aborted', 'killed'],
-  ...['timeout', 'timedout', 'expired', 'stopped', 'preempted', 'out_of_memory'],
-]);
 const GOOD_STATES: ReadonlySet<string> = new Set(['succeeded', 'success', 'completed', 'complete', 'done', 'finished']);
+const BAD_STATES: ReadonlySet<string> = new Set(
+  'failed cancelled timed_out lost error errored canceled aborted killed timeout timedout expired stopped preempted'.split(
+    ' ',
+  ),
+);
 
 /** Whether nothing more will happen to the job: its state is a final word, or the service told when it ended. */
 export function isOver(record: Pick<JobRecord, 'state' | 'finishedAt'>): boolean {
-  return record.finishedAt !== null || FINAL_STATES.has(record.state.toLowerCase());
+  const word = record.state.toLowerCase();
+  return record.finishedAt !== null || GOOD_STATES.has(word) || BAD_STATES.has(word);
 }
 
 /** Whether the job ended well: a good final word, and no exit code other than 0. */

@@ -32,12 +32,12 @@ export class EventSpool {
   }
 
   /** Yields what is there now, after position `after`. */
-  async *read(_options: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<SpooledEvent, void> {
+  read(_options: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<SpooledEvent, void> {
     throw new Error('not built yet');
   }
 
   /** Yields what is there and what comes, and returns after an `end` event. @throws the signal's reason on abort. */
-  async *follow(_options: { after?: number; signal: AbortSignal }): AsyncGenerator<SpooledEvent, void> {
+  follow(_options: { after?: number; signal: AbortSignal }): AsyncGenerator<SpooledEvent, void> {
     throw new Error('not built yet');
   }
 }
