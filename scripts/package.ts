@@ -1,0 +1,64 @@
+// Packs the extension: `farwharf-<version>.vsix` in the project's folder, checked for what it holds and what it weighs.
+import { spawnSync } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { formatBytes } from '../src/core/format.ts';
+import { build } from './build.ts';
+import { listZip } from './zip.ts';
+
+const ROOT = resolve(import.meta.dirname, '..');
+const MAX_BYTES = 1_500_000;
+const ALLOWED = [
+  /^\[Content_Types\]\.xml$/,
+  /^extension\.vsixmanifest$/,
+  /^extension\/package(\.nls)?\.json$/,
+  /^extension\/(readme\.md|changelog\.md|license\.txt)$/i,
+  /^extension\/dist\/[\w-]+\.(js|mjs)$/,
+  /^extension\/dist\/chunks\/[\w-]+\.mjs$/,
+  /^extension\/media\/([\w-]+\/)*[\w-]+\.(svg|png|css|js|md|json)$/,
+];
+const REQUIRED = [
+  'package.json',
+  'dist/extension.js',
+  'dist/features.js',
+  'dist/worker.js',
+  'dist/cli.mjs',
+  'dist/jobRunner.mjs',
+];
+
+/**
+ * Packs what is built in `dist/`; the result is the file's path.
+ *
+ * @throws Error when a file is in it that has no business there, one is missing, or it weighs too much.
+ */
+export async function packExtension(): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  const path = join(ROOT, `farwharf-${version}.vsix`);
+  const vsce = join(ROOT, 'node_modules', '@vscode', 'vsce', 'vsce');
+  const flags = [
+    '--no-dependencies',
+    '--allow-missing-repository',
+    '--no-rewrite-relative-links',
+    '--no-update-package-json',
+  ];
+  const { status, stdout, stderr } = spawnSync(process.execPath, [vsce, 'package', ...flags, '--out', path], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`vsce gave ${status}:\n${stdout}${stderr}`);
+  const names = await listZip(path);
+  const strangers = names.filter((name) => !ALLOWED.some((pattern) => pattern.test(name)));
+  if (strangers.length > 0) throw new Error(`These files must not be in ${path}: ${strangers.join(', ')}`);
+  const missing = REQUIRED.filter((name) => !names.includes(`extension/${name}`));
+  if (missing.length > 0) throw new Error(`These files are missing in ${path}: ${missing.join(', ')}`);
+  const { size } = await stat(path);
+  if (size >= MAX_BYTES)
+    throw new Error(`${path} weighs ${formatBytes(size)}; the limit is ${formatBytes(MAX_BYTES)}.`);
+  return path;
+}
+
+if (import.meta.main) {
+  build();
+  const path = await packExtension();
+  process.stdout.write(`${path}: ${(await listZip(path)).length} files, ${formatBytes((await stat(path)).size)}\n`);
+}
