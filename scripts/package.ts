@@ -1,7 +1,7 @@
 // Packs the extension: `farwharf-<version>.vsix` in the project's folder, checked for what it holds and what it weighs.
-import { spawnSync } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { createVSIX } from '@vscode/vsce';
 import { formatBytes } from '../src/core/format.ts';
 import { build } from './build.ts';
 import { listZip } from './zip.ts';
@@ -34,18 +34,8 @@ const REQUIRED = [
 export async function packExtension(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
   const path = join(ROOT, `farwharf-${version}.vsix`);
-  const vsce = join(ROOT, 'node_modules', '@vscode', 'vsce', 'vsce');
-  const flags = [
-    '--no-dependencies',
-    '--allow-missing-repository',
-    '--no-rewrite-relative-links',
-    '--no-update-package-json',
-  ];
-  const { status, stdout, stderr } = spawnSync(process.execPath, [vsce, 'package', ...flags, '--out', path], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`vsce gave ${status}:\n${stdout}${stderr}`);
+  const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false };
+  await createVSIX({ cwd: ROOT, packagePath: path, ...flags });
   const names = await listZip(path);
   const strangers = names.filter((name) => !ALLOWED.some((pattern) => pattern.test(name)));
   if (strangers.length > 0) throw new Error(`These files must not be in ${path}: ${strangers.join(', ')}`);

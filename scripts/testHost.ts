@@ -94,7 +94,7 @@ async function startHost(options: HostOptions): Promise<Host> {
     return await startDesktopHost(options);
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
-    log(`no desktop VS Code: ${error.message}`);
+    log(`${error.message}; VS Code in a browser takes its place`);
     return startCodeServerHost(options);
   }
 }

@@ -23,12 +23,12 @@ const FLAGS = [
  * Gives the path of a Chromium: `FARWHARF_CHROMIUM`, an installed one, or the distribution's package where this process
  * may install it.
  *
- * @throws Unavailable with what to install.
+ * @throws Unavailable with what to install; Error when `FARWHARF_CHROMIUM` names nothing.
  */
 export function findChromium(log: (line: string) => void): string {
   const chosen = process.env['FARWHARF_CHROMIUM'];
   if (chosen) {
-    if (!existsSync(chosen)) throw new Unavailable(`FARWHARF_CHROMIUM is ${chosen}, which does not exist`);
+    if (!existsSync(chosen)) throw new Error(`FARWHARF_CHROMIUM is ${chosen}, which does not exist`);
     return chosen;
   }
   return findInstalled() ?? installPackage(log);
@@ -52,11 +52,12 @@ function findInstalled(): string | undefined {
 function installPackage(log: (line: string) => void): string {
   const missing =
     'no Chrome or Chromium was found; install one, or set FARWHARF_CHROMIUM to the path of its executable';
-  if (findProgram(['apt-get']) === undefined || process.getuid?.() !== 0) throw new Unavailable(missing);
+  const aptGet = findProgram(['apt-get']);
+  if (aptGet === undefined || process.getuid?.() !== 0) throw new Unavailable(missing);
   log('installing Chromium with apt-get (once; about a minute)');
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
   for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
-    const { status, stderr } = spawnSync('apt-get', args, { env, encoding: 'utf8' });
+    const { status, stderr } = spawnSync(aptGet, args, { env, encoding: 'utf8' });
     if (status !== 0) throw new Unavailable(`${missing} (apt-get ${args[0]} failed: ${stderr.trim().slice(-500)})`);
   }
   const installed = findInstalled();

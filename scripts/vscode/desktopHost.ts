@@ -11,7 +11,7 @@ import { Unavailable } from './unavailable.ts';
 /**
  * Desktop VS Code: the one at `FARWHARF_VSCODE`, else the current stable release, which is downloaded.
  *
- * @throws Unavailable where there is no screen for it or it cannot be downloaded.
+ * @throws Unavailable where there is no screen for it or it cannot be downloaded; Error when `FARWHARF_VSCODE` names nothing.
  */
 export async function startDesktopHost(options: HostOptions): Promise<Host> {
   const screen = await openScreen();
@@ -60,7 +60,7 @@ async function runSuite(
 async function findVSCode(): Promise<string> {
   const chosen = process.env['FARWHARF_VSCODE'];
   if (chosen) {
-    if (!existsSync(chosen)) throw new Unavailable(`FARWHARF_VSCODE is ${chosen}, which does not exist`);
+    if (!existsSync(chosen)) throw new Error(`FARWHARF_VSCODE is ${chosen}, which does not exist`);
     return chosen;
   }
   try {

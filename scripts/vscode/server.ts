@@ -85,7 +85,7 @@ async function commonArguments({ entry }: CodeServer, { userData, settings }: Se
 }
 
 /** A terminal inside VS Code, from which tests are often run, passes variables that a new VS Code would obey. */
-export function cleanEnvironment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
+function cleanEnvironment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
   const entries = Object.entries({ ...process.env, ...extra });
   return Object.fromEntries(entries.filter(([name]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$)/.test(name)));
 }

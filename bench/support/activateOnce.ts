@@ -1,0 +1,51 @@
+// Loads and activates the built extension once, outside VS Code, and prints how long each took in milliseconds.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createRequire, registerHooks } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = resolve(import.meta.dirname, '..', '..');
+const require = createRequire(import.meta.url);
+const stub = join(import.meta.dirname, 'vscodeStub.cjs');
+require(stub); // reading the API's declarations is no part of what is measured
+registerHooks({
+  resolve: (specifier, context, nextResolve) =>
+    specifier === 'vscode'
+      ? { url: pathToFileURL(stub).href, format: 'commonjs', shortCircuit: true }
+      : nextResolve(specifier, context),
+});
+
+const memento = {
+  keys: () => [],
+  get: (_key: string, fallback: unknown) => fallback,
+  update: async () => {},
+  setKeysForSync() {},
+};
+const storage = mkdtempSync(join(tmpdir(), 'farwharf-activate-'));
+process.env['FARWHARF_HOME'] = storage;
+process.once('exit', () => rmSync(storage, { recursive: true, force: true }));
+const context = {
+  subscriptions: [],
+  extensionPath: ROOT,
+  extensionUri: { scheme: 'file', path: ROOT, fsPath: ROOT },
+  asAbsolutePath: (path: string) => join(ROOT, path),
+  globalState: memento,
+  workspaceState: memento,
+  secrets: {
+    get: async () => {},
+    store: async () => {},
+    delete: async () => {},
+    onDidChange: () => ({ dispose() {} }),
+  },
+  extensionMode: 1,
+  extension: { packageJSON: require(join(ROOT, 'package.json')) as unknown },
+};
+
+const started = performance.now();
+const extension = require(join(ROOT, 'dist', 'extension.js')) as { activate(context: unknown): unknown };
+const loaded = performance.now();
+await extension.activate(context);
+const activated = performance.now();
+process.stdout.write(JSON.stringify({ loadMs: loaded - started, activateMs: activated - loaded }));
+process.exit();
