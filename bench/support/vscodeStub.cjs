@@ -42,4 +42,4 @@ const declarations = readFileSync(require.resolve('@types/vscode/index.d.ts'), '
 const names = [...declarations.matchAll(/^\s+export (?:class|namespace|enum|const|function) (\w+)/gm)].map(
   ([, name]) => name,
 );
-module.exports = { ...Object.fromEntries(names.map((name) => [name, anything])), EventEmitter: Emitter };
+Object.assign(exports, Object.fromEntries(names.map((name) => [name, anything])), { EventEmitter: Emitter });
