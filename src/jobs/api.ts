@@ -1,27 +1,7 @@
-/** What the jobs layer needs of `RemoteClient`, so that a test or a proxy can stand in. */
-export interface JobService {
-  submitJob(
-    workspaceTar: string,
-    job: {
-      script: string;
-      maxRuntime: number;
-      project?: string;
-      venv?: Record<string, unknown>;
-      machineClass?: string;
-    },
-    options?: { signal?: AbortSignal; onProgress?(bytes: number, total?: number): void },
-  ): Promise<{ job_id: string; credit_hold?: unknown; credits_remaining?: unknown }>;
-  getJob(jobId: string, options?: { signal?: AbortSignal }): Promise<object>;
-  streamEvents(
-    jobId: string,
-    options?: { signal?: AbortSignal; lastEventId?: string },
-  ): AsyncIterable<{ event: string; data: unknown; id?: string }>;
-  downloadArtifacts(
-    jobId: string,
-    dest: string,
-    options?: { signal?: AbortSignal; onProgress?(bytes: number, total?: number): void },
-  ): Promise<string>;
-}
+import type { RemoteClient } from '../remote/client.ts';
+
+/** What the jobs layer needs of the client, so that a proxy can stand in. */
+export type JobService = Pick<RemoteClient, 'submitJob' | 'getJob' | 'streamEvents' | 'downloadArtifacts'>;
 
 /** The HTTP status that a failed call carries; undefined when there was no answer. */
 export function httpStatus(error: unknown): number | undefined {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { JobLedger } from './ledger.ts';
 
 type LedgerMethod = Exclude<
@@ -11,14 +12,34 @@ export type AsyncLedger = {
 };
 
 /** The ledger of this very thread behind the asynchronous interface. */
-export function directLedger(_ledger: JobLedger): AsyncLedger {
-  throw new Error('not built yet');
+export function directLedger(ledger: JobLedger): AsyncLedger {
+  return {
+    insert: async (record) => ledger.insert(record),
+    update: async (id, patch) => ledger.update(id, patch),
+    get: async (id) => ledger.get(id),
+    list: async (query) => ledger.list(query),
+    find: async (name, host) => ledger.find(name, host),
+    findJob: async (host, jobId) => ledger.findJob(host, jobId),
+    remove: async (id) => ledger.remove(id),
+    delete: async (id) => ledger.delete(id),
+    revision: async () => ledger.revision(),
+    claim: async (id, owner, ttlMs) => ledger.claim(id, owner, ttlMs),
+    renew: async (id, owner, ttlMs) => ledger.renew(id, owner, ttlMs),
+    release: async (id, owner) => ledger.release(id, owner),
+    settleAbandoned: async () => ledger.settleAbandoned(),
+  };
 }
 
 /** Yields the ledger's revision at the start and after each change by any process. Ends with the signal, without throwing. */
-export function ledgerChanges(
-  _ledger: Pick<AsyncLedger, 'revision'>,
-  _options: { signal: AbortSignal; intervalMs?: number },
+export async function* ledgerChanges(
+  ledger: Pick<AsyncLedger, 'revision'>,
+  { signal, intervalMs = 500 }: { signal: AbortSignal; intervalMs?: number },
 ): AsyncGenerator<number, void> {
-  throw new Error('not built yet');
+  let last: number | undefined;
+  while (!signal.aborted) {
+    const revision = await ledger.revision();
+    if (revision !== last) yield revision;
+    last = revision;
+    await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
+  }
 }

@@ -1,4 +1,10 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { AppError } from '../core/errors.ts';
+import { openLedgerFile, resultCode } from './ledgerFile.ts';
 import type { JobPatch, JobRecord } from './record.ts';
+
+const SQLITE_CONSTRAINT = 19;
+const DEFAULT_LIMIT = 100;
 
 export interface ListQuery {
   readonly host?: string;
@@ -18,76 +24,162 @@ export interface ListQuery {
 export class JobLedger {
   /** Why nothing is kept after this process, or why an old file was moved aside; undefined when all is well. */
   readonly problem: string | undefined;
+  readonly #database: DatabaseSync;
+  readonly #now: () => number;
 
   /** Opens the ledger of `home`, which is made where missing. Falls back to memory and says so in `problem`. */
-  constructor(_home: string) {
-    throw new Error('not built yet');
+  constructor(home: string, options: { now?: () => number } = {}) {
+    const { database, problem } = openLedgerFile(home);
+    this.#database = database;
+    this.problem = problem;
+    this.#now = options.now ?? Date.now;
   }
 
   /** @throws AppError `conflict` when the id, or the job of this host, is already there. */
-  insert(_record: JobRecord): void {
-    throw new Error('not built yet');
+  insert(record: JobRecord): void {
+    this.#guard(() => this.#run('INSERT INTO jobs (id, record) VALUES (?, ?)', record.id, JSON.stringify(record)));
   }
 
-  /** @throws AppError `missing` when there is no such record. */
-  update(_id: string, _patch: JobPatch): JobRecord {
-    throw new Error('not built yet');
+  /** @throws AppError `missing` when there is no such record, `conflict` when another record has the new job id. */
+  update(id: string, patch: JobPatch): JobRecord {
+    return this.#transaction(() => {
+      const old = this.get(id);
+      if (old === undefined) throw new AppError('missing', `There is no job ${id} in the list.`);
+      const record: JobRecord = { ...old, ...patch, id };
+      this.#guard(() => this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(record), id));
+      return record;
+    });
   }
 
-  get(_id: string): JobRecord | undefined {
-    throw new Error('not built yet');
+  get(id: string): JobRecord | undefined {
+    return this.#records('SELECT record FROM jobs WHERE id = ?', id)[0];
   }
 
   /** Newest first. */
-  list(_query: ListQuery = {}): JobRecord[] {
-    throw new Error('not built yet');
+  list(query: ListQuery = {}): JobRecord[] {
+    const conditions: string[] = [];
+    const values: SQLInputValue[] = [];
+    const where = (condition: string, ...input: SQLInputValue[]): void => {
+      conditions.push(condition);
+      values.push(...input);
+    };
+    if (query.withRemoved !== true) where('removed = 0');
+    if (query.host !== undefined) where('host = ?', query.host);
+    if (query.folder !== undefined) where('folder = ?', query.folder);
+    if (query.before !== undefined) where('(created_at, id) < (?, ?)', query.before.createdAt, query.before.id);
+    const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    return this.#records(
+      `SELECT record FROM jobs ${filter} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      ...values,
+      limit,
+    );
   }
 
   /** Records that a person may mean: the service's id exactly, else every one whose UUID or job id starts so. Removed ones too. */
-  find(_name: string, _host?: string): JobRecord[] {
-    throw new Error('not built yet');
+  find(name: string, host?: string): JobRecord[] {
+    if (name === '') return [];
+    const onHost = host === undefined ? '' : 'AND host = ?';
+    const hosts = host === undefined ? [] : [host];
+    const exact = this.#records(`SELECT record FROM jobs WHERE (id = ?1 OR job_id = ?1) ${onHost}`, name, ...hosts);
+    if (exact.length > 0) return exact;
+    return this.#records(
+      `SELECT record FROM jobs WHERE (substr(id, 1, length(?1)) = ?1 OR substr(job_id, 1, length(?1)) = ?1) ${onHost}
+       ORDER BY created_at DESC, id DESC LIMIT ${DEFAULT_LIMIT}`,
+      name,
+      ...hosts,
+    );
   }
 
   /** The record of a service's job. */
-  findJob(_host: string, _jobId: string): JobRecord | undefined {
-    throw new Error('not built yet');
+  findJob(host: string, jobId: string): JobRecord | undefined {
+    return this.#records('SELECT record FROM jobs WHERE host = ? AND job_id = ?', host, jobId)[0];
   }
 
   /** Takes a record off the list; `update(id, { removed: false })` brings it back. */
-  remove(_id: string): void {
-    throw new Error('not built yet');
+  remove(id: string): void {
+    this.update(id, { removed: true });
   }
 
   /** Forgets a record for good: for a submit that the service refused. */
-  delete(_id: string): void {
-    throw new Error('not built yet');
+  delete(id: string): void {
+    this.#run('DELETE FROM jobs WHERE id = ?', id);
   }
 
   /** Grows with every change of a record by any process; compare it to know whether to read again. */
   revision(): number {
-    throw new Error('not built yet');
+    return Number(this.#database.prepare('SELECT revision FROM changes').get()?.['revision']);
   }
 
   /** Takes the lease of a job for `ttlMs`, unless another owner holds it. */
-  claim(_id: string, _owner: string, _ttlMs: number): boolean {
-    throw new Error('not built yet');
+  claim(id: string, owner: string, ttlMs: number): boolean {
+    const now = this.#now();
+    return this.#run(
+      `INSERT INTO leases (job, owner, expires_at) VALUES (?1, ?2, ?3)
+       ON CONFLICT (job) DO UPDATE SET owner = ?2, expires_at = ?3 WHERE owner = ?2 OR expires_at <= ?4`,
+      id,
+      owner,
+      now + ttlMs,
+      now,
+    );
   }
 
   /** Extends a lease; false when it was lost meanwhile. */
-  renew(_id: string, _owner: string, _ttlMs: number): boolean {
-    throw new Error('not built yet');
+  renew(id: string, owner: string, ttlMs: number): boolean {
+    return this.#run('UPDATE leases SET expires_at = ? WHERE job = ? AND owner = ?', this.#now() + ttlMs, id, owner);
   }
 
-  release(_id: string, _owner: string): void {
-    throw new Error('not built yet');
+  release(id: string, owner: string): void {
+    this.#run('DELETE FROM leases WHERE job = ? AND owner = ?', id, owner);
   }
 
   /** Turns uploads whose process is gone from `sending` into `unknown`; gives those records. Call it at start. */
   settleAbandoned(): JobRecord[] {
-    throw new Error('not built yet');
+    return this.#transaction(() =>
+      this.#records(
+        `SELECT record FROM jobs WHERE state = 'sending'
+         AND NOT EXISTS (SELECT 1 FROM leases WHERE job = jobs.id AND expires_at > ?)`,
+        this.#now(),
+      ).map((record) => {
+        const reason = 'Farwharf ended while the upload ran, so it may have arrived. Check before you send it again.';
+        const settled: JobRecord = { ...record, state: 'unknown', reason };
+        this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(settled), record.id);
+        return settled;
+      }),
+    );
   }
 
   dispose(): void {
-    throw new Error('not built yet');
+    this.#database.close();
+  }
+
+  #run(sql: string, ...values: SQLInputValue[]): boolean {
+    return Number(this.#database.prepare(sql).run(...values).changes) > 0;
+  }
+
+  #records(sql: string, ...values: SQLInputValue[]): JobRecord[] {
+    const rows = this.#database.prepare(sql).all(...values);
+    return rows.map((row) => JSON.parse(String(row['record'])) as JobRecord);
+  }
+
+  #transaction<T>(work: () => T): T {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #guard(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (resultCode(error) !== SQLITE_CONSTRAINT) throw error;
+      throw new AppError('conflict', 'This job is already in the list.', { cause: error });
+    }
   }
 }

@@ -1,11 +1,10 @@
-/** The states of the embedded service, and of every service that uses its words. */
-type KnownState = 'queued' | 'starting' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'lost';
+import type { JobState } from '../remote/schemas.ts';
 
 /**
  * What is known of a job: `sending` while its upload runs, `unknown` when the answer to the upload was lost, otherwise
  * the service's own word. A word that is not known here is kept and shown as it is.
  */
-export type RecordState = KnownState | 'sending' | 'unknown' | (string & Record<never, never>);
+export type RecordState = JobState | 'sending' | 'unknown' | (string & Record<never, never>);
 
 /** One job in the ledger. Times are ISO 8601, durations are seconds, money is credits. */
 export interface JobRecord {
@@ -56,10 +55,10 @@ const BAD_STATES: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Whether nothing more will happen to the job: its state is a final word, or the service told when it ended. */
-export function isOver(record: Pick<JobRecord, 'state' | 'finishedAt'>): boolean {
+/** Whether nothing more will happen to the job: its state is a final word, or the service told when or how it ended. */
+export function isOver(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCode'>): boolean {
   const word = record.state.toLowerCase();
-  return record.finishedAt !== null || GOOD_STATES.has(word) || BAD_STATES.has(word);
+  return record.finishedAt !== null || record.exitCode !== null || GOOD_STATES.has(word) || BAD_STATES.has(word);
 }
 
 /** Whether the job ended well: a good final word, and no exit code other than 0. */

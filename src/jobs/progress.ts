@@ -1,0 +1,105 @@
+import { plainText } from '../core/terminalText.ts';
+import { isOver, type JobPatch, type JobRecord } from './record.ts';
+
+const LINE_LIMIT = 300;
+
+/** The text, number or object fields of JSON from outside; undefined for a value of another type. */
+function textOf(data: unknown, name: string): string | undefined {
+  const value = valueOf(data, name);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function numberOf(data: unknown, name: string): number | undefined {
+  const value = valueOf(data, name);
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function valueOf(data: unknown, name: string): unknown {
+  return typeof data === 'object' && data !== null ? Object.getOwnPropertyDescriptor(data, name)?.value : undefined;
+}
+
+/** Output of a `log` event: its `text`, or the data itself where a service sends bare text; undefined for other events. */
+export function logTextOf(event: string, data: unknown): string | undefined {
+  if (event !== 'log' && event !== 'message' && event !== 'output') return undefined;
+  return typeof data === 'string' ? data : (textOf(data, 'text') ?? textOf(data, 'message') ?? textOf(data, 'line'));
+}
+
+/** The `state` word of an event's or a job's data. */
+export function stateOf(data: unknown): string | undefined {
+  return textOf(data, 'state') ?? textOf(data, 'status');
+}
+
+/** The text of Farwharf's own events. */
+export function noteOf(data: unknown): string {
+  return textOf(data, 'text') ?? '';
+}
+
+/** What a `state` or `end` event changes in a record; `at` is when it was received. */
+export function patchFromEvent(event: string, data: unknown, at: string, record: JobRecord): JobPatch {
+  if (event !== 'state' && event !== 'end') return {};
+  const state = stateOf(data);
+  const when = textOf(data, 'at') ?? at;
+  const patch: JobPatch = {
+    ...(state !== undefined && { state }),
+    ...moneyAndExit(data),
+    ...(textOf(data, 'reason') !== undefined && { reason: textOf(data, 'reason') ?? null }),
+    ...(state === 'running' && record.startedAt === null && { startedAt: when }),
+  };
+  const isEnd = event === 'end' || isOver({ state: state ?? '', finishedAt: null, exitCode: null });
+  return isEnd && record.finishedAt === null ? { ...patch, finishedAt: when } : patch;
+}
+
+/** Whether a patch would bring a finished job back to life: a late answer, or a replay that was not recognised. */
+export function isStale(patch: JobPatch, record: JobRecord): boolean {
+  if (!isOver(record) || patch.state === undefined) return false;
+  return !isOver({ state: patch.state, finishedAt: patch.finishedAt ?? null, exitCode: patch.exitCode ?? null });
+}
+
+/** What the service's job object changes in a record. Absent fields change nothing. */
+export function patchFromJob(job: unknown): JobPatch {
+  const state = stateOf(job);
+  const [startedAt, finishedAt] = [textOf(job, 'started_at'), textOf(job, 'finished_at')];
+  const [reason, machineClass] = [textOf(job, 'reason'), textOf(job, 'machine_class')];
+  const creditHold = numberOf(job, 'credit_hold');
+  return {
+    ...(state !== undefined && { state }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(finishedAt !== undefined && { finishedAt }),
+    ...(reason !== undefined && { reason }),
+    ...(machineClass !== undefined && { machineClass }),
+    ...(creditHold !== undefined && { creditHold }),
+    ...moneyAndExit(job),
+  };
+}
+
+function moneyAndExit(data: unknown): JobPatch {
+  const exitCode = numberOf(data, 'exit_code');
+  const creditsCharged = numberOf(data, 'credits_charged');
+  return { ...(exitCode !== undefined && { exitCode }), ...(creditsCharged !== undefined && { creditsCharged }) };
+}
+
+/** Finds the last line of output that says something, across events that cut lines anywhere. */
+export class LastLine {
+  #open = '';
+  #last: string | undefined;
+
+  push(text: string): void {
+    const lines = (this.#open + text).split(/\r\n|[\n\r]/);
+    this.#open = (lines.pop() ?? '').slice(-LINE_LIMIT * 4);
+    this.#last = lines.findLast((line) => line.trim() !== '') ?? this.#last;
+  }
+
+  /** Without control characters, at most 300 characters; undefined before the first line. */
+  get text(): string | undefined {
+    const line = this.#open.trim() === '' ? this.#last : this.#open;
+    return line === undefined ? undefined : plainText(line).trim().slice(0, LINE_LIMIT);
+  }
+}
+
+/** The part of a patch that changes something; undefined when nothing does. */
+export function effective(patch: JobPatch, record: JobRecord): JobPatch | undefined {
+  const changes = Object.entries(patch).filter(
+    ([name, value]) => Object.getOwnPropertyDescriptor(record, name)?.value !== value,
+  );
+  return changes.length === 0 ? undefined : Object.fromEntries(changes);
+}
