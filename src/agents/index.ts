@@ -1,1 +1,9 @@
-export {};
+export { AppError } from '../core/errors.ts';
+export { BatchNode, type ParallelBatchOptions, ParallelBatchNode } from './batch.ts';
+export { checkpointFile, readCheckpoint } from './checkpoint.ts';
+export { type ActionOf, Flow, type FlowOptions } from './flow.ts';
+export { BaseNode, Node, type NodeOptions } from './node.ts';
+export { Recording } from './recording.ts';
+export type { ExecContext, RunOptions } from './run.ts';
+export type { Checkpoint } from './schemas.ts';
+export type { TraceEvent } from './trace.ts';

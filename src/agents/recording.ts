@@ -1,0 +1,112 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { AppError, messageOf, systemCode } from '../core/errors.ts';
+import { type Json, stableJson, toPlainJson } from './plainJson.ts';
+import type { RecordingEntry } from './schemas.ts';
+
+/** One call of `exec`: where, by which code, with what input. */
+export interface ExecCall {
+  readonly path: string;
+  readonly visit: number;
+  readonly item: number | undefined;
+  readonly input: unknown;
+  readonly code: string;
+}
+
+/**
+ * What the `exec` calls of a run gave, kept in a JSON-lines file.
+ *
+ * A result is found again by node path, visit number, position in a batch, what `prep` returned, and the source text of
+ * `exec` and `execFallback`: so an edited or new node runs, and all others are answered from here.
+ */
+export class Recording {
+  readonly #path: string;
+  readonly #entries: Map<string, RecordingEntry>;
+  readonly #whenMissing: 'run' | 'fail';
+
+  private constructor(path: string, entries: readonly RecordingEntry[], whenMissing: 'run' | 'fail') {
+    this.#path = path;
+    this.#entries = new Map(entries.map((entry) => [keyOf(entry), entry]));
+    this.#whenMissing = whenMissing;
+  }
+
+  /**
+   * Opens a recording; a file that is not there yet is an empty one. With `whenMissing: 'fail'` a replay that lacks a
+   * result is an error instead of a live call, which is what tests want.
+   *
+   * @throws AppError `corrupt` with the line that is no entry.
+   */
+  static async open(path: string, options: { readonly whenMissing?: 'run' | 'fail' } = {}): Promise<Recording> {
+    let text = '';
+    try {
+      text = await readFile(path, 'utf8');
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') {
+        throw new AppError('missing', `The recording ${path} could not be read: ${messageOf(error)}`, { cause: error });
+      }
+    }
+    const lines = text.split('\n').filter((line) => line !== '');
+    const { recordingEntrySchema } = await import('./schemas.ts'); // zod is as large as the rest of the runtime
+    const entries = lines.map((line, index) => {
+      try {
+        return recordingEntrySchema.parse(JSON.parse(line));
+      } catch (error) {
+        const at = `${path}:${index + 1}`;
+        throw new AppError('corrupt', `${at} is not an entry of a recording. Record the run again.`, { cause: error });
+      }
+    });
+    return new Recording(path, entries, options.whenMissing ?? 'run');
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /**
+   * The recorded result of this call, or undefined when there is none.
+   *
+   * @throws AppError `missing` when there is none and the recording was opened with `whenMissing: 'fail'`.
+   */
+  find(call: ExecCall): { readonly result: unknown } | undefined {
+    const entry = this.#entries.get(keyOf(toEntry(call)));
+    // A copy: a node that changes what it got would change what the next replay gets.
+    if (entry !== undefined) return { result: structuredClone(entry.result) };
+    if (this.#whenMissing === 'run') return undefined;
+    throw new AppError(
+      'missing',
+      `The recording ${this.#path} has no result for ${placeOf(call)} with this code and input. Record the run again.`,
+    );
+  }
+
+  /** @throws AppError `bad-input` when the input or the result is not plain data; the sentence names the node and the key. */
+  keep(call: ExecCall, result: unknown): void {
+    const json = result === undefined ? undefined : toPlainJson(result, `The result of exec in ${placeOf(call)}`);
+    const entry = { ...toEntry(call), result: json };
+    this.#entries.set(keyOf(entry), entry);
+  }
+
+  /** Writes the file, whole or not at all. */
+  async save(): Promise<void> {
+    const lines = [...this.#entries.values()].map((entry) => `${JSON.stringify(entry)}\n`);
+    const temporary = `${this.#path}.${randomUUID()}.tmp`;
+    await writeFile(temporary, lines.join(''));
+    await rename(temporary, this.#path);
+  }
+}
+
+function toEntry({ path, visit, item, input, code }: ExecCall): RecordingEntry {
+  const json: Json = input === undefined ? null : toPlainJson(input, `The input of exec in ${path}`);
+  return { path, visit, item, input: hash(stableJson(json)), code: hash(code) };
+}
+
+function keyOf({ path, visit, item, input, code }: RecordingEntry): string {
+  return [path, visit, item ?? '', input, code].join('\n');
+}
+
+function placeOf({ path, visit, item }: ExecCall): string {
+  return `${path} (visit ${visit}${item === undefined ? '' : `, item ${item}`})`;
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
+}

@@ -1,0 +1,119 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { AppError } from '../core/errors.ts';
+import type { Checkpoint } from './schemas.ts';
+import type { Recording } from './recording.ts';
+import type { TraceListener } from './trace.ts';
+import { writeWarning } from './warning.ts';
+
+export interface RunOptions {
+  /** Ends the run: it rejects with the signal's reason at once, and no further hook is called. */
+  readonly signal?: AbortSignal;
+  /** Receives every trace event as it happens. What it throws ends the run. */
+  onEvent?(event: Parameters<TraceListener>[0]): void;
+  /** The most visits of all nodes together, nested flows and their nodes included. Unlimited when absent. */
+  readonly maxVisits?: number;
+  /** Called after each `post` inside a flow; the run goes on when it is done. See `checkpointFile`. */
+  onCheckpoint?(checkpoint: Checkpoint): void | Promise<void>;
+  /** Goes on after the node where this checkpoint was written. The keys of `shared` are replaced by the checkpoint's. */
+  readonly resume?: Checkpoint;
+  /** Keeps what every `exec` gave. */
+  readonly record?: Recording;
+  /** Answers for every `exec` that it knows with the same code and input; the others run. */
+  readonly replay?: Recording;
+}
+
+/** What `exec` may use besides its input. */
+export interface ExecContext {
+  /** Aborted when the run is, when the node's timeout is over, or when another item of a parallel batch failed. */
+  readonly signal: AbortSignal;
+  /** From 1; above 1 in a retry. */
+  readonly attempt: number;
+}
+
+// A loop of sync nodes never leaves the microtask queue, so timers, sockets and an abort would wait for its end.
+const TURN_EVERY_MS = 20;
+const VISITS_BETWEEN_CLOCKS = 128;
+const REMEMBERED_VISITS = 12;
+
+/** The state of one run. Nothing of it is kept in nodes or flows, so that one flow can run many times at once. */
+export class Run {
+  readonly options: RunOptions;
+  readonly startedAt = performance.now();
+  readonly context: ExecContext;
+  readonly listener: TraceListener | undefined;
+  /** Whether visits need a path, a number and times. */
+  readonly isObserved: boolean;
+  isAborted = false;
+  #visits = 0;
+  readonly #maxVisits: number;
+  readonly #recent: string[] = [];
+  #lastTurn = this.startedAt;
+
+  /** @throws RangeError when `maxVisits` is not a whole number above 0. */
+  constructor(options: RunOptions) {
+    const { maxVisits = Number.POSITIVE_INFINITY, signal } = options;
+    if (maxVisits !== Number.POSITIVE_INFINITY && (!Number.isInteger(maxVisits) || maxVisits < 1)) {
+      throw new RangeError(`maxVisits is ${String(maxVisits)}; it must be a whole number of at least 1.`);
+    }
+    this.options = options;
+    this.listener = options.onEvent?.bind(options);
+    this.isObserved =
+      options.onEvent !== undefined ||
+      options.onCheckpoint !== undefined ||
+      options.resume !== undefined ||
+      options.record !== undefined ||
+      options.replay !== undefined;
+    this.#maxVisits = maxVisits;
+    this.context = signal === undefined ? unaborted() : { signal, attempt: 1 };
+  }
+
+  /** Counts a visit. Gives a promise every now and then, which the walk awaits to let the event loop turn. */
+  enter(name: string): Promise<void> | undefined {
+    const visits = ++this.#visits;
+    if (this.#maxVisits !== Number.POSITIVE_INFINITY) this.#checkLimit(name);
+    if (visits % VISITS_BETWEEN_CLOCKS !== 0) return undefined;
+    const now = performance.now();
+    if (now - this.#lastTurn < TURN_EVERY_MS) return undefined;
+    this.#lastTurn = now;
+    return turn();
+  }
+
+  /** @throws the signal's reason once the run is aborted. */
+  throwIfAborted(): void {
+    if (this.isAborted) this.options.signal?.throwIfAborted();
+  }
+
+  /** Tells the listener, or the console where there is none: a warning is never lost. */
+  warn(
+    place: { readonly path: string; readonly node: string; readonly visit: number },
+    action: string,
+    message: string,
+  ): void {
+    if (this.options.onEvent === undefined) writeWarning(message);
+    this.listener?.({ type: 'warning', ...place, at: performance.now() - this.startedAt, action, message });
+  }
+
+  #checkLimit(name: string): void {
+    if (this.#visits > this.#maxVisits) {
+      throw new AppError(
+        'limit',
+        `The run reached its limit of ${this.#maxVisits} visits before it ended. The last nodes were: ` +
+          `${this.#recent.join(' -> ')} -> ${name}. Raise maxVisits, or end the loop.`,
+      );
+    }
+    this.#recent.push(name);
+    if (this.#recent.length > REMEMBERED_VISITS) this.#recent.shift();
+  }
+}
+
+/** The context of a run without a signal. The signal that never fires is made when an `exec` asks for it: most never do. */
+function unaborted(): ExecContext {
+  let signal: AbortSignal | undefined;
+  return {
+    attempt: 1,
+    get signal() {
+      signal ??= new AbortController().signal;
+      return signal;
+    },
+  };
+}

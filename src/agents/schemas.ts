@@ -1,0 +1,41 @@
+import * as z from 'zod';
+
+const resumePointSchema = z.object({
+  /** The label of the node in its flow. */
+  node: z.string(),
+  visit: z.int().min(1),
+  /** How often each node of this flow was visited so far. */
+  visits: z.record(z.string(), z.int().min(1)),
+  /** What `prep` gave, for a flow that is still under way. */
+  prepRes: z.json().optional(),
+});
+
+export const checkpointSchema = z.object({
+  version: z.literal(1),
+  /** The node that had finished, as in trace events. */
+  path: z.string(),
+  visit: z.int().min(1),
+  /** The action that its `post` returned; `default` for none. */
+  action: z.string(),
+  shared: z.record(z.string(), z.json()),
+  /** From the outermost flow to the node that had finished. */
+  position: z.array(resumePointSchema).min(1),
+});
+
+export type ResumePoint = z.infer<typeof resumePointSchema>;
+
+/** Everything that a run needs to go on after a node: plain JSON. */
+export type Checkpoint = z.infer<typeof checkpointSchema>;
+
+export const recordingEntrySchema = z.object({
+  path: z.string(),
+  visit: z.int().min(1),
+  item: z.int().min(0).optional(),
+  /** Hashes of what `exec` was given and of its source text. */
+  input: z.string(),
+  code: z.string(),
+  /** Absent when `exec` returned undefined. */
+  result: z.json().optional(),
+});
+
+export type RecordingEntry = z.infer<typeof recordingEntrySchema>;

@@ -1,0 +1,107 @@
+/** Where an event happened: the path of node names from the outermost flow, and which visit of that node this is (from 1). */
+interface Place {
+  readonly path: string;
+  readonly node: string;
+  readonly visit: number;
+  /** Milliseconds since the run began. */
+  readonly at: number;
+}
+
+/** The position in the array that `prep` returned, in batch nodes. */
+interface Item {
+  readonly item?: number | undefined;
+}
+
+export interface NodeStartEvent extends Place {
+  readonly type: 'node-start' | 'flow-start';
+}
+
+export interface NodeEndEvent extends Place {
+  readonly type: 'node-end' | 'flow-end';
+  /** The action as `post` returned it; absent when it returned none. */
+  readonly action?: string | undefined;
+  /** Milliseconds of `prep`, `exec` with all its attempts, and `post`. */
+  readonly prepMs: number;
+  readonly execMs: number;
+  readonly postMs: number;
+  /** Sizes of what `prep` and `exec` returned, where they are cheap to know: characters, items or bytes. */
+  readonly prepSize?: number | undefined;
+  readonly execSize?: number | undefined;
+  /** Whether a recording answered instead of `exec`. */
+  readonly isReplayed: boolean;
+}
+
+export interface AttemptEvent extends Place, Item {
+  readonly type: 'attempt';
+  /** From 1. */
+  readonly attempt: number;
+}
+
+export interface RetryEvent extends Place, Item {
+  readonly type: 'retry';
+  /** The attempt that failed. */
+  readonly attempt: number;
+  readonly waitMs: number;
+  readonly message: string;
+}
+
+export interface FallbackEvent extends Place, Item {
+  readonly type: 'fallback';
+  readonly message: string;
+}
+
+export interface EdgeEvent extends Place {
+  readonly type: 'edge';
+  readonly action: string;
+  /** The name of the next node; null where the flow ends. */
+  readonly to: string | null;
+}
+
+export interface WarningEvent extends Place {
+  readonly type: 'warning';
+  readonly action: string;
+  readonly message: string;
+}
+
+export interface ErrorEvent extends Place {
+  readonly type: 'error';
+  readonly message: string;
+}
+
+/** One call of a language model. Never holds the prompt, the answer or the key. */
+export interface ModelCall {
+  readonly provider: string;
+  readonly model: string;
+  readonly durationMs: number;
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** US dollars by the list price that the client knows; absent for models without one. */
+  readonly estimatedCost?: number | undefined;
+  /** How often the request was sent again because of rate limits. */
+  readonly retries: number;
+}
+
+export interface ModelEvent extends Place, ModelCall {
+  readonly type: 'model';
+}
+
+export type TraceEvent =
+  | NodeStartEvent
+  | NodeEndEvent
+  | AttemptEvent
+  | RetryEvent
+  | FallbackEvent
+  | EdgeEvent
+  | WarningEvent
+  | ErrorEvent
+  | ModelEvent;
+
+export type TraceListener = (event: TraceEvent) => void;
+
+/** Characters, items or bytes of a value where that costs nothing to know; undefined for everything else. */
+export function cheapSize(value: unknown): number | undefined {
+  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  if (ArrayBuffer.isView(value)) return value.byteLength;
+  if (value instanceof Map || value instanceof Set) return value.size;
+  return undefined;
+}

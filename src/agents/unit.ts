@@ -1,0 +1,87 @@
+import type { ResumePoint } from './schemas.ts';
+import type { Run } from './run.ts';
+import type { Visit } from './visit.ts';
+
+/** The step between `prep` and `post`: `exec` with its attempts for a node, the walk through its graph for a flow. */
+export const execute: unique symbol = Symbol('farwharf.execute');
+
+/** Tells a flow from a node where only the runner's view of both is known. */
+export const kind: unique symbol = Symbol('farwharf.kind');
+
+/** What the runner needs of a node or a flow. */
+export interface Unit {
+  readonly name: string;
+  readonly [kind]: 'node' | 'flow';
+  prep(shared: unknown): unknown;
+  [execute](prepRes: unknown, shared: unknown, frame: Frame, visit: Visit | undefined): unknown;
+  post(shared: unknown, prepRes: unknown, execRes: unknown): unknown;
+}
+
+/** A node in the graph of one flow, with the connections that it has there. */
+export class Station {
+  readonly unit: Unit;
+  /** Unique in the flow: the name, with `~2` for the second node of that name. */
+  readonly label: string;
+  readonly exits = new Map<string, Station | null>();
+  // The exit taken last. A loop mostly leaves a node the same way, and this saves it the hash lookup.
+  #lastAction: string | undefined;
+  #lastExit: Station | null | undefined;
+
+  constructor(unit: Unit, label: string) {
+    this.unit = unit;
+    this.label = label;
+  }
+
+  connect(action: string, exit: Station | null): void {
+    this.exits.set(action, exit);
+    this.#lastAction = undefined;
+  }
+
+  /** The next station; null where the flow was told to end, undefined where nothing is connected. */
+  exit(action: string): Station | null | undefined {
+    if (action === this.#lastAction) return this.#lastExit;
+    this.#lastExit = this.exits.get(action);
+    this.#lastAction = action;
+    return this.#lastExit;
+  }
+}
+
+/** A walk that is under way: through a flow's graph, or (at the root) through the one unit that `run` was called on. */
+export class Frame {
+  readonly run: Run;
+  /** The flow whose graph this is; undefined at the root. */
+  readonly flow: Unit | undefined;
+  readonly parent: Frame | undefined;
+  /** Where the walk is, and what its unit's `prep` gave. */
+  station: Station;
+  prepRes: unknown;
+  /** Where to go on, in a run that resumes; taken by the walk when it begins. */
+  resume: readonly ResumePoint[] | undefined;
+  #visits: Map<Station, number> | undefined;
+  #path: string | undefined;
+
+  constructor(run: Run, station: Station, flow?: Unit, parent?: Frame) {
+    this.run = run;
+    this.station = station;
+    this.flow = flow;
+    this.parent = parent;
+  }
+
+  /** How often each station was visited in this walk. Counted in observed runs only. */
+  get visits(): Map<Station, number> {
+    this.#visits ??= new Map();
+    return this.#visits;
+  }
+
+  /** The names from the outermost flow on; `#2` marks the second visit of an enclosing flow. Empty at the root. */
+  get path(): string {
+    this.#path ??= this.parent === undefined ? '' : placeOf(this.parent);
+    return this.#path;
+  }
+}
+
+function placeOf({ path, station, visits }: Frame): string {
+  const visit = visits.get(station) ?? 1;
+  const name = visit === 1 ? station.label : `${station.label}#${visit}`;
+  return path === '' ? name : `${path}/${name}`;
+}

@@ -1,0 +1,101 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { messageOf } from '../core/errors.ts';
+import type { Run } from './run.ts';
+import { cheapSize, type ModelCall, type TraceListener } from './trace.ts';
+
+/** The visit whose `exec` is running, for a model client that reports its calls. Set only while a run is traced. */
+export const currentVisit = new AsyncLocalStorage<Visit>();
+
+/** One visit of one node in an observed run: where it is, how long its steps took, and what it tells the listener. */
+export class Visit {
+  readonly run: Run;
+  readonly path: string;
+  readonly node: string;
+  readonly number: number;
+  isReplayed = false;
+  readonly #isFlow: boolean;
+  readonly #listener: TraceListener | undefined;
+  readonly #startedAt: number;
+  #preparedAt = 0;
+  #executedAt = 0;
+  #prepSize: number | undefined;
+  #execSize: number | undefined;
+
+  constructor(run: Run, path: string, node: string, number: number, isFlow: boolean) {
+    this.run = run;
+    this.path = path;
+    this.node = node;
+    this.number = number;
+    this.#isFlow = isFlow;
+    this.#listener = run.listener;
+    this.#startedAt = performance.now();
+    this.#listener?.({
+      type: isFlow ? 'flow-start' : 'node-start',
+      path,
+      node,
+      visit: number,
+      at: this.#startedAt - run.startedAt,
+    });
+  }
+
+  /** Whether a recording is read or written in this run. */
+  get isRemembered(): boolean {
+    return this.run.options.record !== undefined || this.run.options.replay !== undefined;
+  }
+
+  prepared(value: unknown): void {
+    this.#preparedAt = performance.now();
+    this.#prepSize = cheapSize(value);
+  }
+
+  executed(value: unknown): void {
+    this.#executedAt = performance.now();
+    this.#execSize = cheapSize(value);
+  }
+
+  finished(action: unknown): void {
+    const now = performance.now();
+    this.#listener?.({
+      type: this.#isFlow ? 'flow-end' : 'node-end',
+      path: this.path,
+      node: this.node,
+      visit: this.number,
+      at: now - this.run.startedAt,
+      action: typeof action === 'string' ? action : undefined,
+      prepMs: this.#preparedAt - this.#startedAt,
+      execMs: this.#executedAt - this.#preparedAt,
+      postMs: now - this.#executedAt,
+      prepSize: this.#prepSize,
+      execSize: this.#execSize,
+      isReplayed: this.isReplayed,
+    });
+  }
+
+  attempt(attempt: number, item: number | undefined): void {
+    this.#listener?.({ type: 'attempt', ...this.#place(), attempt, item });
+  }
+
+  retry(attempt: number, waitMs: number, error: unknown, item: number | undefined): void {
+    this.#listener?.({ type: 'retry', ...this.#place(), attempt, waitMs, message: messageOf(error), item });
+  }
+
+  fallback(error: unknown, item: number | undefined): void {
+    this.#listener?.({ type: 'fallback', ...this.#place(), message: messageOf(error), item });
+  }
+
+  edge(action: string, to: string | null): void {
+    this.#listener?.({ type: 'edge', ...this.#place(), action, to });
+  }
+
+  failed(error: unknown): void {
+    this.#listener?.({ type: 'error', ...this.#place(), message: messageOf(error) });
+  }
+
+  model(call: ModelCall): void {
+    this.#listener?.({ type: 'model', ...this.#place(), ...call });
+  }
+
+  #place(): { path: string; node: string; visit: number; at: number } {
+    return { path: this.path, node: this.node, visit: this.number, at: performance.now() - this.run.startedAt };
+  }
+}

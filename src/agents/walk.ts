@@ -1,0 +1,105 @@
+import { AppError } from '../core/errors.ts';
+import { isPromise } from './awaitable.ts';
+import { checkpointOf } from './position.ts';
+import type { ResumePoint } from './schemas.ts';
+import { type Frame, execute, kind, type Station } from './unit.ts';
+import { Visit } from './visit.ts';
+
+export const DEFAULT_ACTION = 'default';
+
+/**
+ * Visits stations from `entry` on until one leaves by an action without a next station, and gives that action as its
+ * `post` returned it.
+ *
+ * The hooks are called in this function itself and only promises are awaited: a visit with sync hooks costs no await and
+ * one with async hooks costs exactly those three.
+ */
+export async function walk(entry: Station, shared: unknown, frame: Frame): Promise<unknown> {
+  const { run } = frame;
+  let station = entry;
+  let resumed = resumeOf(frame);
+  for (;;) {
+    const { unit } = station;
+    let action: unknown;
+    let visit: Visit | undefined;
+    if (resumed?.isFinished === true) {
+      action = run.options.resume?.action;
+    } else {
+      const turn = run.enter(station.label);
+      if (turn !== undefined) await turn;
+      run.throwIfAborted();
+      if (run.isObserved) visit = beginVisit(station, frame, resumed?.point.visit);
+      try {
+        let prepRes = resumed === undefined ? unit.prep(shared) : resumed.point.prepRes;
+        if (isPromise(prepRes)) {
+          prepRes = await prepRes;
+          run.throwIfAborted();
+        }
+        frame.station = station;
+        frame.prepRes = prepRes;
+        visit?.prepared(prepRes);
+        let execRes = unit[execute](prepRes, shared, frame, visit);
+        if (isPromise(execRes)) {
+          execRes = await execRes;
+          run.throwIfAborted();
+        }
+        visit?.executed(execRes);
+        action = unit.post(shared, prepRes, execRes);
+        if (isPromise(action)) {
+          action = await action;
+          run.throwIfAborted();
+        }
+      } catch (error) {
+        visit?.failed(error);
+        throw error;
+      }
+      visit?.finished(action);
+    }
+    if (frame.flow === undefined) return action;
+    const name = actionName(action, station, frame);
+    if (resumed?.isFinished !== true && run.options.onCheckpoint !== undefined) {
+      await run.options.onCheckpoint(checkpointOf(frame, shared, name));
+      run.throwIfAborted();
+    }
+    const next = station.exit(name);
+    visit?.edge(name, next?.label ?? null);
+    if (next === undefined) warnOfMissing(name, station, frame);
+    if (next === undefined || next === null) return action;
+    station = next;
+    resumed = undefined;
+  }
+}
+
+/** The place of the frame in the checkpoint that the run resumes from, when its walk has only begun. */
+function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinished: boolean } | undefined {
+  const [point, ...inner] = frame.resume ?? [];
+  if (point === undefined) return undefined;
+  frame.resume = inner.length > 0 ? inner : undefined;
+  return { point, isFinished: inner.length === 0 };
+}
+
+function beginVisit(station: Station, frame: Frame, resumedVisit: number | undefined): Visit {
+  const number = resumedVisit ?? (frame.visits.get(station) ?? 0) + 1;
+  frame.visits.set(station, number);
+  const path = frame.path === '' ? station.label : `${frame.path}/${station.label}`;
+  return new Visit(frame.run, path, station.label, number, station.unit[kind] === 'flow');
+}
+
+/** `undefined`, `null` and `''` choose the next node as the action `default` does. */
+function actionName(action: unknown, { label }: Station, { path }: Frame): string {
+  if (typeof action === 'string') return action === '' ? DEFAULT_ACTION : action;
+  if (action === undefined || action === null) return DEFAULT_ACTION;
+  throw new AppError(
+    'bad-input',
+    `post of "${label}" in ${path} returned a value of type ${typeof action}; an action is a string, or nothing for "default".`,
+  );
+}
+
+function warnOfMissing(action: string, station: Station, frame: Frame): void {
+  const connected = [...station.exits.keys()].map((name) => `"${name}"`).join(', ') || 'none';
+  const message =
+    `"${station.label}" in ${frame.path} returned the action "${action}", which is not connected there ` +
+    `(connected: ${connected}). The flow ends here; connect(node, null, action) ends it without this warning.`;
+  const place = { path: `${frame.path}/${station.label}`, node: station.label, visit: frame.visits.get(station) ?? 1 };
+  frame.run.warn(place, action, message);
+}

@@ -1,0 +1,4 @@
+/** Where warnings go that no listener can take. */
+export function writeWarning(message: string): void {
+  globalThis.console.warn(`farwharf: ${message}`);
+}
