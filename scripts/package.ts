@@ -26,14 +26,19 @@ const REQUIRED = [
   'dist/jobRunner.mjs',
 ];
 
+/** Where the packed extension of this version lies, or will lie. */
+export async function vsixPath(): Promise<string> {
+  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
+  return join(ROOT, `farwharf-${version}.vsix`);
+}
+
 /**
  * Packs what is built in `dist/`; the result is the file's path.
  *
  * @throws Error when a file is in it that has no business there, one is missing, or it weighs too much.
  */
 export async function packExtension(): Promise<string> {
-  const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  const path = join(ROOT, `farwharf-${version}.vsix`);
+  const path = await vsixPath();
   const flags = { dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false };
   await createVSIX({ cwd: ROOT, packagePath: path, ...flags });
   const names = await listZip(path);

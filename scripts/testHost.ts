@@ -1,20 +1,25 @@
 // Runs the tests that need a real VS Code: the suites in its extension host, then the packed extension in its window.
 // `--grep TEXT` picks tests by title, `--only suites` or `--only window` one of the two parts.
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { glob, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { run } from 'node:test';
+import { inspect, parseArgs } from 'node:util';
 import { messageOf } from '../src/core/errors.ts';
 import { build } from './build.ts';
+import { packExtension } from './package.ts';
+import { findChromium } from './vscode/browser.ts';
 import { startCodeServerHost } from './vscode/codeServerHost.ts';
 import { startDesktopHost } from './vscode/desktopHost.ts';
+import { EVIDENCE } from './vscode/evidence.ts';
 import type { Host, HostOptions } from './vscode/host.ts';
+import { installCodeServer } from './vscode/install.ts';
 import { endProcessesOf } from './vscode/processes.ts';
 import { type Counts, followReport, printEvent } from './vscode/report.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const EVIDENCE = join(ROOT, 'out', 'evidence');
 const { values: flags } = parseArgs({ options: { grep: { type: 'string' }, only: { type: 'string' } } });
 // The second finds the window as the first left it, with a job that still runs.
 const SUITES = ['first', 'reopened'];
@@ -27,6 +32,7 @@ await rm(EVIDENCE, { recursive: true, force: true });
 await mkdir(EVIDENCE, { recursive: true });
 build('--tests');
 if (flags.only !== 'window') await part('Suites in the extension host', runSuites);
+if (flags.only !== 'suites') await part('The packed extension in its window', runWindow);
 print(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} SKIPPED` : ''}\n`);
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
@@ -86,6 +92,26 @@ async function runSuite(host: Host, suite: string, report: string): Promise<void
   const [isGood] = await Promise.all([running, printing]);
   if (!isDone) throw new Error(`The suite '${suite}' ended before its tests did; see ${EVIDENCE}.`);
   if (!isGood && counts.failed === before) throw new Error(`VS Code says that the suite '${suite}' failed.`);
+}
+
+/** The tests of the window run in processes of their own, as `node --test` runs them. */
+async function runWindow(): Promise<void> {
+  await installCodeServer(log);
+  findChromium(log);
+  await packExtension();
+  const files = await Array.fromAsync(glob('test/host/ui/*.test.ts', { cwd: ROOT }), (file) => join(ROOT, file));
+  const patterns = flags.grep === undefined ? {} : { testNamePatterns: [flags.grep] };
+  const tests = run({ files, concurrency: false, ...patterns });
+  tests.on('test:pass', ({ name: title, skip, details }) => {
+    if (skip !== undefined) printEvent({ type: 'skip', title }, counts, print);
+    else if (details.type !== 'suite')
+      printEvent({ type: 'pass', title, durationMs: details.duration_ms }, counts, print);
+  });
+  tests.on('test:fail', ({ name: title, details: { error } }) => {
+    if ('failureType' in error && error.failureType === 'subtestsFailed') return; // each of them was told already
+    printEvent({ type: 'fail', title, error: inspect(error.cause ?? error) }, counts, print);
+  });
+  await once(tests.resume(), 'end');
 }
 
 /** Desktop VS Code where there is one; the same workbench in a browser otherwise. */
