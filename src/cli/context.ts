@@ -1,0 +1,37 @@
+import { dirname, join } from 'node:path';
+import { readFileSync } from 'node:fs';
+import type { Terminal } from './terminal.ts';
+
+/** What every verb is given. */
+export interface Context {
+  readonly terminal: Terminal;
+  readonly env: NodeJS.ProcessEnv;
+  /** `--remote`, when it was given. */
+  readonly remote: string | undefined;
+  /** Aborted by the first Ctrl+C. */
+  readonly signal: AbortSignal;
+  readonly program: ProgramFiles;
+}
+
+/** Where the parts of this very program lie: built, or as sources. */
+export interface ProgramFiles {
+  /** `dist/cli.mjs`, or `src/cli/main.ts`. */
+  readonly entry: string;
+  /** The program that runs one job. */
+  readonly jobRunner: string;
+  readonly version: string;
+}
+
+/** Finds the parts of the program beside its entry. */
+export function locateProgram(entry: string): ProgramFiles {
+  const isSource = entry.endsWith('.ts');
+  const folder = dirname(entry);
+  return {
+    entry,
+    jobRunner: isSource ? join(folder, '..', 'service', 'jobRunner.ts') : join(folder, 'jobRunner.mjs'),
+    get version() {
+      const manifest: unknown = JSON.parse(readFileSync(join(folder, isSource ? '../..' : '..', 'package.json'), 'utf8'));
+      return String((manifest as { version: unknown }).version);
+    },
+  };
+}

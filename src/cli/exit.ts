@@ -1,0 +1,67 @@
+import { AppError, type ErrorCode, isAbort, messageOf, systemCode } from '../core/errors.ts';
+import { plainText } from '../core/terminalText.ts';
+
+/** What the exit status of the command tells a script. */
+export const EXIT = {
+  done: 0,
+  failed: 1,
+  badUse: 2,
+  notAuthorised: 3,
+  noCredits: 4,
+  network: 5,
+  /** Ended by Ctrl+C, as shells count it: 128 + SIGINT. */
+  interrupted: 130,
+} as const;
+
+const EXIT_OF_CODE: Partial<Record<ErrorCode, number>> = {
+  'bad-input': EXIT.badUse,
+  missing: EXIT.badUse,
+  'not-signed-in': EXIT.notAuthorised,
+  'outcome-unknown': EXIT.network,
+  unreachable: EXIT.network,
+};
+
+const EXIT_OF_STATUS: Readonly<Record<number, number>> = {
+  400: EXIT.badUse,
+  401: EXIT.notAuthorised,
+  402: EXIT.noCredits,
+  403: EXIT.notAuthorised,
+  404: EXIT.badUse,
+};
+
+/** Codes of the system and of TLS that mean: there was no conversation with the service. */
+const NETWORK_CODE =
+  /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+
+export interface Failure {
+  readonly exit: number;
+  /** For programs: our own code, the system's, or `http-<status>`. */
+  readonly code: string;
+  /** For people: one sentence, free of control characters. */
+  readonly message: string;
+}
+
+/** What an error means to the person and to the script that ran the command. */
+export function describeFailure(error: unknown, host?: string): Failure {
+  const message = plainText(messageOf(error));
+  if (isAbort(error)) return { exit: EXIT.interrupted, code: 'interrupted', message: 'Stopped.' };
+  if (error instanceof AppError) return { exit: EXIT_OF_CODE[error.code] ?? EXIT.failed, code: error.code, message };
+  const status = httpStatus(error);
+  if (status !== undefined) return { exit: exitOfStatus(status), code: `http-${status}`, message };
+  const code = systemCode(error);
+  if (error instanceof Error && error.name === 'NetworkError') {
+    return { exit: EXIT.network, code: 'unreachable', message };
+  }
+  if (code !== undefined && NETWORK_CODE.test(code)) {
+    return { exit: EXIT.network, code, message: `The service at ${host ?? 'that address'} was not reached: ${message}` };
+  }
+  return { exit: EXIT.failed, code: code ?? 'failed', message };
+}
+
+function exitOfStatus(status: number): number {
+  return EXIT_OF_STATUS[status] ?? (status >= 500 ? EXIT.network : EXIT.failed);
+}
+
+function httpStatus(error: unknown): number | undefined {
+  return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined;
+}

@@ -1,0 +1,196 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { messageOf } from '../core/errors.ts';
+import { Redactor } from '../core/redact.ts';
+import { type Context, locateProgram, type ProgramFiles } from './context.ts';
+import { describeFailure, EXIT, type Failure } from './exit.ts';
+import { listenForInterrupt } from './interrupt.ts';
+import { Terminal } from './terminal.ts';
+
+const DEFAULT_MAX_RUNTIME = 3600;
+const DEFAULT_PORT = 4780;
+const CONFLICT_CHOICES = ['keep-both', 'overwrite', 'skip'];
+
+const EPILOGUE = `
+Environment:
+  FARWHARF_REMOTE_HOST  the service to use; without it, jobs run on this machine
+  FARWHARF_API_KEY      the key for that service; for serve, the key to accept
+  FARWHARF_HOME         where the job ledger and the local service keep their data
+
+Exit status:
+  0 done (for watch: the job succeeded)    3 not authorised
+  1 the job failed                         4 not enough credits
+  2 bad use                                5 network`;
+
+interface ProgramOptions {
+  readonly entry: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** A verb's work: gives the exit status. */
+type Verb<Options> = (context: Context, argument: string, options: Options) => Promise<number>;
+
+/** Parses the arguments, runs the verb, and gives the exit status of the process. All failures end up here and are told once. */
+export async function runProgram(argv: readonly string[], { entry, env }: ProgramOptions): Promise<number> {
+  const terminal = new Terminal({ isJson: argv.includes('--json'), stdout: process.stdout, stderr: process.stderr });
+  const interrupt = listenForInterrupt();
+  process.stdout.on('error', endQuietly);
+  let exit: number = EXIT.done;
+  const createContext = (remote: string | undefined): Context => {
+    return { terminal, env, remote, signal: interrupt.signal, program: locateProgram(entry) };
+  };
+  const program = describeProgram(locateProgram(entry), terminal, async (remote, work) => {
+    exit = await work(createContext(remote));
+  });
+  try {
+    await program.parseAsync(argv, { from: 'user' });
+    return exit;
+  } catch (error) {
+    if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
+    const failure =
+      error instanceof CommanderError ? badUse(error) : describeFailure(error, env['FARWHARF_REMOTE_HOST']);
+    tellFailure(terminal, failure, error, env);
+    return failure.exit;
+  } finally {
+    interrupt.dispose();
+  }
+}
+
+/** The reader of a pipe went away (`farwharf watch … | head`): nobody is left to tell. */
+function endQuietly(error: NodeJS.ErrnoException): void {
+  if (error.code === 'EPIPE') process.exit(EXIT.done);
+  throw error;
+}
+
+function badUse(error: CommanderError): Failure {
+  return { exit: EXIT.badUse, code: 'bad-input', message: messageOf(error).replace(/^error: /, '') };
+}
+
+function tellFailure(terminal: Terminal, { code, message }: Failure, error: unknown, env: NodeJS.ProcessEnv): void {
+  const redactor = new Redactor();
+  redactor.add(env['FARWHARF_API_KEY'] ?? '');
+  terminal.clearStatus();
+  terminal.json({ error: { code, message: redactor.redact(message) } });
+  terminal.note(redactor.redact(`farwharf: ${message}`));
+  if (env['FARWHARF_DEBUG'] && error instanceof Error) {
+    terminal.note(redactor.redact(`${error.stack}${error.cause === undefined ? '' : `\ncause: ${String(error.cause)}`}`));
+  }
+}
+
+type Run = (remote: string | undefined, work: (context: Context) => Promise<number>) => Promise<void>;
+
+/** The whole grammar of the command. Each verb's code is loaded when it is run, so that `--help` answers at once. */
+function describeProgram(files: ProgramFiles, terminal: Terminal, run: Run): Command {
+  const program = new Command('farwharf')
+    .description('Send a folder to remote compute as a job, watch it live, bring the results home, know the price.')
+    .option('--remote <url>', 'service to use (default: FARWHARF_REMOTE_HOST, else this machine)')
+    .version(files.version)
+    .helpCommand(false)
+    .addHelpText('after', EPILOGUE)
+    .exitOverride()
+    .configureOutput({ writeOut: (text) => terminal.answer(text.trimEnd()), writeErr: () => {} });
+  const runs =
+    <Options>(load: () => Promise<Verb<Options>>) =>
+    (...input: readonly unknown[]): Promise<void> => {
+      const command = input.at(-1) as Command;
+      const globals = command.optsWithGlobals<{ remote?: string }>();
+      return run(globals.remote, async (context) => {
+        const verb = await load();
+        return verb(context, command.args[0] ?? '', command.opts<Options & object>());
+      });
+    };
+  return addJobVerbs(addSubmit(addServe(program, runs), runs), runs);
+}
+
+type Runs = <Options>(load: () => Promise<Verb<Options>>) => (...input: readonly unknown[]) => Promise<void>;
+
+function addSubmit(program: Command, runs: Runs): Command {
+  program
+    .command('submit')
+    .argument('[folder]', 'folder to send (default: the current one)')
+    .description('send a folder as a job')
+    .option('--script <file>', 'file to run, with its arguments: "train.py --epochs 3"')
+    .option('--max-runtime <seconds>', 'time limit of the job', wholeNumber, DEFAULT_MAX_RUNTIME)
+    .option('--machine-class <name>', "machine to run on, from the service's rate card (see farwharf me)")
+    .option('--project <name>', 'project that the job is booked under')
+    .option('--venv <file>', 'JSON file that describes the Python environment')
+    .option('--include <path>', 'send this path although it would be left out; may be repeated', collect, [])
+    .option('--exclude <path>', 'leave this path out; may be repeated', collect, [])
+    .option('--watch', 'show the log until the job ends')
+    .option('--download', 'wait for the end and bring the results into the folder')
+    .addOption(conflictOption())
+    .option('--dry-run', 'show what would be sent, and send nothing')
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/submit.ts')).submit));
+  return program;
+}
+
+function addJobVerbs(program: Command, runs: Runs): Command {
+  program
+    .command('jobs')
+    .description('list the jobs that were sent from here')
+    .option('--limit <n>', 'how many of them', wholeNumber, 20)
+    .option('--json', 'print JSON, a line for each job')
+    .action(runs(async () => (await import('./verbs/jobs.ts')).listJobs));
+  program
+    .command('job')
+    .argument('<id>')
+    .description('show one job')
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/job.ts')).showJob));
+  program
+    .command('watch')
+    .argument('<id>')
+    .description('show the log of a job until it ends; Ctrl+C leaves the job running')
+    .option('--json', 'print JSON, a line for each event')
+    .action(runs(async () => (await import('./verbs/watch.ts')).watch));
+  program
+    .command('cancel')
+    .argument('<id>')
+    .description('stop a job')
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/cancel.ts')).cancel));
+  program
+    .command('download')
+    .argument('<id>')
+    .description("bring a job's results home")
+    .option('--into <dir>', 'where to (default: the folder that was sent)')
+    .addOption(conflictOption())
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/download.ts')).download));
+  program
+    .command('me')
+    .description('show credits, plan and rate card')
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/me.ts')).showAccount));
+  return program;
+}
+
+function addServe(program: Command, runs: Runs): Command {
+  program
+    .command('serve')
+    .description('run the job service')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port to listen on; 0 takes a free one', wholeNumber, DEFAULT_PORT)
+    .option('--data <dir>', "folder for jobs and accounts (default: 'serve' in FARWHARF_HOME)")
+    .addOption(new Option('--executor <kind>', 'what runs the jobs').choices(['process']).default('process'))
+    .option('--credits <n>', 'credits of a new account', wholeNumber, 1000)
+    .option('--json', 'print the address as JSON')
+    .addOption(new Option('--embedded').hideHelp())
+    .action(runs(async () => (await import('./verbs/serve.ts')).runService));
+  return program;
+}
+
+function conflictOption(): Option {
+  return new Option('--on-conflict <choice>', 'when a result and a file of yours have one name')
+    .choices(CONFLICT_CHOICES)
+    .default('keep-both');
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+function collect(value: string, before: readonly string[]): readonly string[] {
+  return [...before, value];
+}

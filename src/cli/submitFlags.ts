@@ -1,0 +1,46 @@
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { AppError, messageOf, systemCode } from '../core/errors.ts';
+import type { ConflictChoice } from './results.ts';
+
+/** The flags of `farwharf submit`. */
+export interface SubmitFlags {
+  readonly script?: string;
+  /** Seconds. */
+  readonly maxRuntime: number;
+  readonly machineClass?: string;
+  readonly project?: string;
+  readonly venv?: string;
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+  readonly watch?: boolean;
+  readonly download?: boolean;
+  readonly onConflict: ConflictChoice;
+  readonly dryRun?: boolean;
+}
+
+/** The absolute path of a folder to send. @throws AppError `missing` or `bad-input` when it is not there or no folder. */
+export async function readFolder(argument: string): Promise<string> {
+  const folder = resolve(argument);
+  try {
+    if ((await stat(folder)).isDirectory()) return folder;
+  } catch (error) {
+    throw new AppError('missing', `There is no folder ${folder}, so nothing was sent.`, { cause: error });
+  }
+  throw new AppError('bad-input', `${folder} is a file. Name the folder that holds it, and the file with --script.`);
+}
+
+/** The description of a Python environment. @throws AppError `missing` or `bad-input` when the file is not there or no JSON object. */
+export async function readVenv(file: string): Promise<Readonly<Record<string, unknown>>> {
+  let value: unknown;
+  try {
+    value = JSON.parse(await readFile(file, 'utf8'));
+  } catch (error) {
+    if (systemCode(error) !== undefined) {
+      throw new AppError('missing', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
+    }
+    throw new AppError('bad-input', `${file} is no valid JSON: ${messageOf(error)}`, { cause: error });
+  }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw new AppError('bad-input', `${file} must hold a JSON object such as { "requirements": ["numpy"] }.`);
+}

@@ -1,0 +1,100 @@
+import { styleText } from 'node:util';
+
+/** A stream that a person may be looking at. */
+export interface TextStream {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string): unknown;
+}
+
+const CLEAR_LINE = '\r\u001b[2K';
+const DEFAULT_COLUMNS = 80;
+
+/**
+ * Where the command writes. Answers go to stdout; remarks and progress to stderr, so that pipes carry answers alone.
+ * With `isJson` stdout carries JSON lines and nothing else, and answers for people go to stderr as well.
+ */
+export class Terminal {
+  readonly isJson: boolean;
+  readonly #stdout: TextStream;
+  readonly #stderr: TextStream;
+  #hasStatus = false;
+  #isInsideLine = false;
+
+  constructor(options: { isJson: boolean; stdout: TextStream; stderr: TextStream }) {
+    this.isJson = options.isJson;
+    this.#stdout = options.stdout;
+    this.#stderr = options.stderr;
+  }
+
+  /** Whether a status line can be drawn and redrawn. */
+  get isInteractive(): boolean {
+    return this.#stderr.isTTY === true;
+  }
+
+  /** Whether a stream shows colours. */
+  hasColour(stream: 'stdout' | 'stderr'): boolean {
+    return this.#pick(stream).isTTY === true && !process.env['NO_COLOR'];
+  }
+
+  get columns(): number {
+    return this.#stderr.columns ?? DEFAULT_COLUMNS;
+  }
+
+  /** A line of the answer, for people. */
+  answer(line: string): void {
+    this.#endLine();
+    this.#write(this.isJson ? this.#stderr : this.#stdout, `${line}\n`);
+  }
+
+  /** One JSON value as a line on stdout, when JSON was asked for. */
+  json(value: unknown): void {
+    if (this.isJson) this.#write(this.#stdout, `${JSON.stringify(value)}\n`);
+  }
+
+  /** A remark: what is going on, what was decided, what to do next. */
+  note(line: string): void {
+    this.#endLine();
+    this.#write(this.#stderr, `${line}\n`);
+  }
+
+  /** A remark of lesser weight. */
+  phase(line: string): void {
+    this.note(this.hasColour('stderr') ? styleText('dim', line, { validateStream: false }) : line);
+  }
+
+  /** A piece of a job's output, as it is. */
+  output(stream: 'stdout' | 'stderr', text: string): void {
+    if (text === '') return;
+    this.#write(this.#pick(stream), text);
+    if (this.#pick(stream).isTTY === true) this.#isInsideLine = !text.endsWith('\n');
+  }
+
+  /** Shows a line that the next call replaces and any other output removes; nothing where nobody looks. */
+  status(line: string): void {
+    if (!this.isInteractive) return;
+    this.#endLine();
+    this.#stderr.write(`${CLEAR_LINE}${line.slice(0, this.columns - 1)}`);
+    this.#hasStatus = true;
+  }
+
+  clearStatus(): void {
+    if (this.#hasStatus) this.#stderr.write(CLEAR_LINE);
+    this.#hasStatus = false;
+  }
+
+  #pick(stream: 'stdout' | 'stderr'): TextStream {
+    return stream === 'stdout' ? this.#stdout : this.#stderr;
+  }
+
+  /** A job's last line may lack its end; ours never begins in the middle of it. */
+  #endLine(): void {
+    if (this.#isInsideLine) this.#stderr.write('\n');
+    this.#isInsideLine = false;
+  }
+
+  #write(stream: TextStream, text: string): void {
+    this.clearStatus();
+    stream.write(text);
+  }
+}

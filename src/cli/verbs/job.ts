@@ -1,0 +1,49 @@
+import { formatCredits, formatDuration } from '../../core/format.ts';
+import { plainText } from '../../core/terminalText.ts';
+import type { Job } from '../../remote/schemas.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../exit.ts';
+import { Session } from '../session.ts';
+
+/** `farwharf job ID`: one job as the service knows it. JSON: the service's own job object. */
+export async function showJob(context: Context, name: string): Promise<number> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  const record = session.findRecord(name);
+  const job = await (await session.client()).getJob(record?.jobId ?? name, { signal });
+  if (terminal.isJson) {
+    terminal.json(job);
+    return EXIT.done;
+  }
+  for (const [label, value] of describeJobFields(job, record?.folder)) {
+    if (value !== undefined) terminal.answer(`${label.padEnd(9)} ${value}`);
+  }
+  return EXIT.done;
+}
+
+function describeJobFields(job: Job, folder: string | undefined): [string, string | undefined][] {
+  const text = (value: string | null | undefined): string | undefined =>
+    value ? plainText(value).replaceAll('\n', ' ') : undefined;
+  const limit = job.max_runtime ?? undefined;
+  const exitCode = job.exit_code ?? undefined;
+  return [
+    ['job', text(job.job_id)],
+    ['state', text(job.state)],
+    ['reason', text(job.reason)],
+    ['exit', exitCode === undefined ? undefined : String(exitCode)],
+    ['script', text(job.script)],
+    ['project', text(job.project)],
+    ['folder', text(folder)],
+    ['machine', text(job.machine_class)],
+    ['limit', limit === undefined ? undefined : formatDuration(limit)],
+    ['sent', text(job.created_at)],
+    ['started', text(job.started_at)],
+    ['finished', text(job.finished_at)],
+    ['credits', describeMoney(job)],
+  ];
+}
+
+function describeMoney({ credits_charged: charged, credit_hold: hold }: Job): string | undefined {
+  if (typeof charged === 'number') return `${formatCredits(charged)} charged`;
+  return typeof hold === 'number' ? `${formatCredits(hold)} held` : undefined;
+}

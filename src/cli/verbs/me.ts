@@ -1,0 +1,32 @@
+import { formatCredits } from '../../core/format.ts';
+import { plainText } from '../../core/terminalText.ts';
+import { readBalance, readRateCard } from '../../jobs/estimate.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../exit.ts';
+import { Session } from '../session.ts';
+import { formatTable } from '../table.ts';
+
+/** `farwharf me`: credits, plan and rate card. JSON: the service's own account object. */
+export async function showAccount(context: Context): Promise<number> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  const account = await (await session.client()).me({ signal });
+  if (terminal.isJson) {
+    terminal.json(account);
+    return EXIT.done;
+  }
+  const balance = readBalance(account);
+  const credits = balance === null ? 'The service does not tell the credits' : `${formatCredits(balance)} credits`;
+  const plan = account.plan ? `, plan ${plainText(account.plan)}` : '';
+  terminal.answer(`${credits}${plan}, at ${session.hostName}.`);
+  const rates = readRateCard(account);
+  if (rates.length === 0) return EXIT.done;
+  const rows = rates.map(({ machineClass, creditsPerMinute, description }) => [
+    plainText(machineClass ?? 'default'),
+    formatCredits(creditsPerMinute),
+    plainText(description ?? ''),
+  ]);
+  terminal.answer('');
+  for (const line of formatTable(['MACHINE', 'CREDITS/MIN', 'DESCRIPTION'], rows, [1])) terminal.answer(line);
+  return EXIT.done;
+}

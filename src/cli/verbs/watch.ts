@@ -1,0 +1,18 @@
+import { describeOutcome } from '../../jobs/describe.ts';
+import type { Context } from '../context.ts';
+import { exitOfWatched, showLog, tellDetached } from '../jobLog.ts';
+import { findJobPlace } from '../jobPlace.ts';
+import { Session } from '../session.ts';
+
+/** `farwharf watch ID`: the log, live, until the job ends. JSON: a line for each event. */
+export async function watch(context: Context, name: string): Promise<number> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  const client = await session.client();
+  await using place = await findJobPlace(session, name, signal);
+  const { jobId } = place.record;
+  const watched = await showLog(place, client, context);
+  if (watched.type === 'detached') tellDetached(terminal, jobId);
+  else terminal.note(describeOutcome(watched.record, `results: farwharf download ${jobId}`));
+  return exitOfWatched(watched);
+}
