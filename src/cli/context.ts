@@ -30,7 +30,9 @@ export function locateProgram(entry: string): ProgramFiles {
     entry,
     jobRunner: isSource ? join(folder, '..', 'service', 'jobRunner.ts') : join(folder, 'jobRunner.mjs'),
     get version() {
-      const manifest: unknown = JSON.parse(readFileSync(join(folder, isSource ? '../..' : '..', 'package.json'), 'utf8'));
+      const manifest: unknown = JSON.parse(
+        readFileSync(join(folder, isSource ? '../..' : '..', 'package.json'), 'utf8'),
+      );
       return String((manifest as { version: unknown }).version);
     },
   };

@@ -1,5 +1,6 @@
 import { AppError, type ErrorCode, isAbort, messageOf, systemCode } from '../core/errors.ts';
 import { plainText } from '../core/terminalText.ts';
+import { httpStatus } from '../jobs/api.ts';
 
 /** What the exit status of the command tells a script. */
 export const EXIT = {
@@ -53,15 +54,15 @@ export function describeFailure(error: unknown, host?: string): Failure {
     return { exit: EXIT.network, code: 'unreachable', message };
   }
   if (code !== undefined && NETWORK_CODE.test(code)) {
-    return { exit: EXIT.network, code, message: `The service at ${host ?? 'that address'} was not reached: ${message}` };
+    return {
+      exit: EXIT.network,
+      code,
+      message: `The service at ${host ?? 'that address'} was not reached: ${message}`,
+    };
   }
   return { exit: EXIT.failed, code: code ?? 'failed', message };
 }
 
 function exitOfStatus(status: number): number {
   return EXIT_OF_STATUS[status] ?? (status >= 500 ? EXIT.network : EXIT.failed);
-}
-
-function httpStatus(error: unknown): number | undefined {
-  return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined;
 }

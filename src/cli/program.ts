@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { messageOf } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
@@ -71,9 +72,7 @@ function tellFailure(terminal: Terminal, { code, message }: Failure, error: unkn
   terminal.clearStatus();
   terminal.json({ error: { code, message: redactor.redact(message) } });
   terminal.note(redactor.redact(`farwharf: ${message}`));
-  if (env['FARWHARF_DEBUG'] && error instanceof Error) {
-    terminal.note(redactor.redact(`${error.stack}${error.cause === undefined ? '' : `\ncause: ${String(error.cause)}`}`));
-  }
+  if (env['FARWHARF_DEBUG']) terminal.note(redactor.redact(inspect(error)));
 }
 
 type Run = (remote: string | undefined, work: (context: Context) => Promise<number>) => Promise<void>;

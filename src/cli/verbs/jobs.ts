@@ -4,7 +4,7 @@ import { plainText } from '../../core/terminalText.ts';
 import { elapsedSeconds } from '../../jobs/describe.ts';
 import { costSoFar } from '../../jobs/estimate.ts';
 import { patchFromJob } from '../../jobs/progress.ts';
-import { isActive, type JobRecord, shortId } from '../../jobs/record.ts';
+import { isActive, type JobRecord } from '../../jobs/record.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { Session } from '../session.ts';

@@ -70,7 +70,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
     total_bytes: selection.totalBytes,
     archive_bytes: record.archiveBytes,
   };
-  return finish({ ...record, jobId }, receipt, { session, client, context, flags });
+  return await finish({ ...record, jobId }, receipt, { session, client, context, flags });
 }
 
 async function select(folder: string, { signal, terminal }: Context, flags: SubmitFlags): Promise<Selection> {
