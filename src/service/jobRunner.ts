@@ -1,1 +1,41 @@
-export {};
+// Runs one job: `node jobRunner.mjs <job folder>`. A process of its own, so that jobs outlive the service.
+import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../core/errors.ts';
+import { claimJob, type ExitMarker, jobFolder, writeMarker } from './runner/jobFolder.ts';
+import { OutputLog } from './runner/outputLog.ts';
+import { processIdentity } from './runner/processes.ts';
+import { runJob, type StopReason } from './runner/runJob.ts';
+
+const CANCEL_POLL_MS = 100;
+const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+
+const folder = jobFolder(process.argv[2] ?? '');
+const stop = new AbortController();
+
+/** A file asks for the end and not a signal: it stays asked for when either side restarts, and works over a network. */
+async function watchForCancel(): Promise<void> {
+  while (!existsSync(folder.cancel)) await sleep(CANCEL_POLL_MS, undefined, { ref: false });
+  stop.abort('cancelled' satisfies StopReason);
+}
+
+async function main(): Promise<void> {
+  const identity = processIdentity(process.pid) ?? 'unknown';
+  if (!claimJob(folder, { pid: process.pid, identity })) return;
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => stop.abort('stopped' satisfies StopReason));
+  }
+  if (existsSync(folder.cancel)) stop.abort('cancelled' satisfies StopReason);
+  else void watchForCancel();
+  const output = new OutputLog(folder.output, MAX_OUTPUT_BYTES);
+  const outcome = await runJob(folder, output, stop.signal);
+  output.close();
+  writeMarker(folder.exit, { ...outcome, at: Date.now() } satisfies ExitMarker);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`The job's runner failed: ${messageOf(error)}\n`);
+  process.exitCode = 1;
+}

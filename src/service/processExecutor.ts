@@ -1,0 +1,61 @@
+import { spawn } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../core/errors.ts';
+import type { Executor } from './executor.ts';
+import { readClaim, readStarted } from './markers.ts';
+import { allowedEnvironment } from './runner/childEnvironment.ts';
+import type { JobFolder } from './runner/jobFolder.ts';
+import { endJobProcesses, processIdentity } from './runner/processes.ts';
+
+const CLAIM_POLL_MS = 10;
+
+/**
+ * Runs jobs as processes of this machine and this user. It is no sandbox: a job can do what the user can do.
+ *
+ * @param runner path of the built `jobRunner.mjs`, or of its source.
+ */
+export function createProcessExecutor({ runner, killGraceMs }: { runner: string; killGraceMs: number }): Executor {
+  return {
+    async launch(folder) {
+      const log = openSync(folder.runnerLog, 'a', 0o600);
+      const electron = process.env['ELECTRON_RUN_AS_NODE'];
+      const child = spawn(process.execPath, [runner, folder.path], {
+        cwd: folder.path,
+        detached: true,
+        windowsHide: true,
+        stdio: ['ignore', 'ignore', log],
+        env: {
+          ...allowedEnvironment(process.env),
+          ...(electron === undefined ? {} : { ELECTRON_RUN_AS_NODE: electron }),
+        },
+      });
+      closeSync(log);
+      let ended: { cause: unknown } | undefined;
+      child.once('error', (error) => (ended = { cause: error }));
+      child.once('exit', (code) => (ended ??= { cause: code }));
+      child.unref();
+      while (!existsSync(folder.claim)) {
+        if (ended !== undefined) throw await launchError(folder, ended.cause);
+        await sleep(CLAIM_POLL_MS);
+      }
+    },
+
+    async isRunning(folder) {
+      const claim = await readClaim(folder.claim);
+      return claim !== undefined && processIdentity(claim.pid) === claim.identity;
+    },
+
+    async cleanUp(folder, jobId) {
+      const started = await readStarted(folder.started);
+      await endJobProcesses(jobId, started?.pid, killGraceMs);
+    },
+  };
+}
+
+async function launchError(folder: JobFolder, cause: unknown): Promise<AppError> {
+  const text = (await readFile(folder.runnerLog, 'utf8')).trim().slice(-500);
+  const detail = text === '' ? String(cause) : text;
+  return new AppError('missing', `The job's runner could not be started: ${detail}`, { cause });
+}

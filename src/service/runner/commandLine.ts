@@ -1,0 +1,30 @@
+const WORD_PART = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\]+)/gsy;
+
+/**
+ * Splits a command line into words as a shell does, with quotes and backslashes and nothing else: no variables, no
+ * wildcards, no operators.
+ *
+ * @returns undefined where a quote is not closed.
+ */
+export function splitWords(line: string): readonly string[] | undefined {
+  const words: string[] = [];
+  let position = 0;
+  while (position < line.length) {
+    const space = /\s*/y;
+    space.lastIndex = position;
+    space.test(line);
+    position = space.lastIndex;
+    if (position === line.length) break;
+    let word = '';
+    while (position < line.length && !/\s/.test(line.charAt(position))) {
+      WORD_PART.lastIndex = position;
+      const match = WORD_PART.exec(line);
+      if (match === null) return undefined;
+      const [, single, double, escaped, plain] = match;
+      word += single ?? double?.replaceAll(/\\(["\\$`])/g, '$1') ?? escaped ?? plain ?? '';
+      position = WORD_PART.lastIndex;
+    }
+    words.push(word);
+  }
+  return words;
+}

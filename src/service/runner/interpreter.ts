@@ -1,0 +1,85 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { delimiter, extname, join } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+
+const NODE_EXTENSIONS = ['.js', '.mjs', '.ts'];
+
+export interface ProgramCall {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** Variables that this program needs beside the job's own. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Which scripts the service can start by their name alone; any other must be an executable file. */
+export function hasInterpreter(script: string): boolean {
+  return ['.py', '.sh', ...NODE_EXTENSIONS].includes(extname(script));
+}
+
+/**
+ * The program that runs a script.
+ *
+ * @param searchPath where to look, as in PATH; the job's virtual environment comes first in it.
+ * @throws AppError `missing` with what to install.
+ */
+export function programFor(
+  script: string,
+  args: readonly string[],
+  workspace: string,
+  searchPath: string,
+): ProgramCall {
+  const path = join(workspace, script);
+  const extension = extname(script);
+  if (extension === '.py') return { file: findPython(undefined, searchPath), args: [path, ...args], env: {} };
+  if (extension === '.sh') {
+    const shell = findProgram('bash', searchPath) ?? findProgram('sh', searchPath);
+    if (shell === undefined) {
+      throw new AppError(
+        'missing',
+        'No shell was found. Install bash on the machine that runs jobs, then submit again.',
+      );
+    }
+    return { file: shell, args: [path, ...args], env: {} };
+  }
+  if (NODE_EXTENSIONS.includes(extension)) {
+    const env: ProgramCall['env'] = process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
+    return { file: process.execPath, args: [path, ...args], env };
+  }
+  return { file: path, args, env: {} };
+}
+
+/**
+ * Path of a Python interpreter.
+ *
+ * @throws AppError `missing` with what to install.
+ */
+export function findPython(name: string | undefined, searchPath: string): string {
+  const names = name === undefined ? ['python3', 'python'] : [name];
+  for (const candidate of names) {
+    const found = findProgram(candidate, searchPath);
+    if (found !== undefined) return found;
+  }
+  const message =
+    name === undefined
+      ? 'python3 was not found on the machine that runs jobs. Install Python 3 there, then submit again.'
+      : `${name} was not found on the machine that runs jobs. Install it there or name another Python in "venv", then submit again.`;
+  throw new AppError('missing', message);
+}
+
+function findProgram(name: string, searchPath: string): string | undefined {
+  const suffix = process.platform === 'win32' ? '.exe' : '';
+  return searchPath
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name + suffix))
+    .find(isExecutable);
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
+}

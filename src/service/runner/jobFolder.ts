@@ -1,0 +1,128 @@
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../../core/errors.ts';
+
+/** The files of one job. The service and the job's runner share nothing else, so either can end at any time. */
+export interface JobFolder {
+  readonly path: string;
+  readonly workspace: string;
+  /** What to run: a `RunnerSpec`. */
+  readonly spec: string;
+  /** What was submitted: a list of paths with their hashes. */
+  readonly manifest: string;
+  /** Who runs the job: a `ClaimMarker`, made once and never changed. */
+  readonly claim: string;
+  /** That the script runs: a `StartedMarker`. */
+  readonly started: string;
+  /** How the job ended: an `ExitMarker`. */
+  readonly exit: string;
+  /** Its presence asks the runner to end the job. */
+  readonly cancel: string;
+  /** The output, one `LogFrame` on each line. */
+  readonly output: string;
+  /** What the runner itself has to say when it breaks. */
+  readonly runnerLog: string;
+  readonly virtualEnvironment: string;
+  readonly results: string;
+}
+
+export interface RunnerSpec {
+  readonly jobId: string;
+  /** The script, relative to the workspace, and its arguments. */
+  readonly command: readonly [string, ...string[]];
+  readonly maxRuntimeSeconds: number;
+  readonly killGraceMs: number;
+  /** Folder for results, relative to the workspace. */
+  readonly artifacts: string;
+  readonly venv: VirtualEnvironmentSpec | null;
+}
+
+export interface VirtualEnvironmentSpec {
+  /** A command (`python3.11`) to make the environment with. */
+  readonly python?: string | undefined;
+  /** Lines for pip, or the name of a file in the workspace that has them. */
+  readonly requirements?: string | readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface ClaimMarker {
+  readonly pid: number;
+  readonly identity: string;
+}
+
+export interface StartedMarker {
+  /** Process id of the script, which is also the id of its process group. */
+  readonly pid: number;
+  readonly at: number;
+}
+
+export interface ExitMarker {
+  readonly outcome: 'exited' | 'timed_out' | 'cancelled' | 'not-started' | 'stopped';
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** A sentence for a person where the outcome alone does not tell. */
+  readonly detail: string | null;
+  readonly at: number;
+  /** Seconds that the script ran. */
+  readonly ranSeconds: number;
+}
+
+export interface LogFrame {
+  readonly stream: 'stdout' | 'stderr';
+  readonly text: string;
+}
+
+export function jobFolder(path: string): JobFolder {
+  const at = (name: string): string => join(path, name);
+  return {
+    path,
+    workspace: at('workspace'),
+    spec: at('job.json'),
+    manifest: at('manifest.json'),
+    claim: at('claim.json'),
+    started: at('started.json'),
+    exit: at('exit.json'),
+    cancel: at('cancel'),
+    output: at('output.ndjson'),
+    runnerLog: at('runner.log'),
+    virtualEnvironment: at('venv'),
+    results: at('results.tar.gz'),
+  };
+}
+
+/** Writes a file that is either absent or whole, also over a power loss. */
+export function writeMarker(path: string, value: RunnerSpec | StartedMarker | ExitMarker | readonly unknown[]): void {
+  const temporary = writeTemporary(path, value);
+  renameSync(temporary, path);
+}
+
+/**
+ * Makes this process the only one that may run the job, or decide that nobody will.
+ *
+ * @returns false when another process has it.
+ */
+export function claimJob(folder: JobFolder, marker: ClaimMarker): boolean {
+  const temporary = writeTemporary(folder.claim, marker);
+  try {
+    // A link is made whole or not at all and never replaces a file, which a rename would.
+    linkSync(temporary, folder.claim);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+function writeTemporary(path: string, value: unknown): string {
+  const temporary = `${path}.${process.pid}.tmp`;
+  const file = openSync(temporary, 'w', 0o600);
+  try {
+    writeSync(file, JSON.stringify(value));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  return temporary;
+}

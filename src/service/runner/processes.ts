@@ -1,0 +1,116 @@
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemCode } from '../../core/errors.ts';
+
+const POLL_MS = 25;
+const KILL_WAIT_MS = 2_000;
+
+/** The environment variable that marks every process of a job, also those that left its process group. */
+export const JOB_ID_VARIABLE = 'FARWHARF_JOB_ID';
+
+/**
+ * What tells a process apart from a later one with the same id: the boot and the start time (proc(5)).
+ *
+ * @returns undefined when no such process runs; a process that has ended and was not collected does not run.
+ */
+export function processIdentity(pid: number): string | undefined {
+  if (process.platform === 'linux') {
+    const stat = readStat(pid);
+    return stat && `${readText('/proc/sys/kernel/random/boot_id').trim()}:${stat.startTime}`;
+  }
+  if (!isAlive(pid)) return undefined;
+  if (process.platform === 'win32') return 'unknown';
+  try {
+    return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim() || undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Ends every process of a job: SIGTERM, then SIGKILL after `graceMs`.
+ *
+ * On Linux this reaches processes that left the group as well, as they carry the job's id in their environment.
+ */
+export async function endJobProcesses(jobId: string, group: number | undefined, graceMs: number): Promise<void> {
+  if (process.platform === 'win32') {
+    if (group !== undefined) endTree(group);
+    return;
+  }
+  const processes = (): readonly number[] => jobProcesses(jobId, group);
+  if (sendSignal(processes(), 'SIGTERM') === 0) return;
+  if (await areGone(processes, graceMs)) return;
+  const deadline = performance.now() + KILL_WAIT_MS;
+  // Again and again, as a process can fork while its siblings are killed.
+  while (sendSignal(processes(), 'SIGKILL') > 0 && performance.now() < deadline) await sleep(POLL_MS);
+}
+
+async function areGone(processes: () => readonly number[], withinMs: number): Promise<boolean> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    if (processes().length === 0) return true;
+    if (performance.now() >= deadline) return false;
+    await sleep(POLL_MS);
+  }
+}
+
+/** Ids to signal: single processes on Linux, the whole group (a negative id) elsewhere. */
+function jobProcesses(jobId: string, group: number | undefined): readonly number[] {
+  if (process.platform !== 'linux') return group !== undefined && isAlive(-group) ? [-group] : [];
+  const mark = `${JOB_ID_VARIABLE}=${jobId}`;
+  return readdirSync('/proc')
+    .map(Number)
+    .filter((pid) => {
+      if (!Number.isInteger(pid) || pid === process.pid) return false;
+      const stat = readStat(pid);
+      if (stat === undefined) return false;
+      return stat.group === group || readText(`/proc/${pid}/environ`).split('\0').includes(mark);
+    });
+}
+
+function sendSignal(pids: readonly number[], signal: NodeJS.Signals): number {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if (systemCode(error) !== 'ESRCH' && systemCode(error) !== 'EPERM') throw error;
+    }
+  }
+  return pids.length;
+}
+
+function endTree(pid: number): void {
+  try {
+    execFileSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' });
+  } catch {
+    // It has ended already.
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return systemCode(error) === 'EPERM';
+  }
+}
+
+function readStat(pid: number): { group: number; startTime: string } | undefined {
+  const text = readText(`/proc/${pid}/stat`);
+  // The name in parentheses may hold anything; fields are counted after it (state is the third field, group the fifth).
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  const [state = 'X', , group = ''] = fields;
+  const startTime = fields[19];
+  if (startTime === undefined || state === 'Z' || state === 'X') return undefined;
+  return { group: Number(group), startTime };
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,71 @@
+import { statSync, writeFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+import { findPython } from './interpreter.ts';
+import type { JobFolder, VirtualEnvironmentSpec } from './jobFolder.ts';
+
+export interface Step {
+  readonly file: string;
+  readonly args: readonly string[];
+  /** What it means for the job when this step fails, and what to do. */
+  readonly failure: string;
+}
+
+/** Whether an environment must be built, rather than only variables be set. */
+export function needsPython(spec: VirtualEnvironmentSpec): boolean {
+  return spec.python !== undefined || spec.requirements !== undefined;
+}
+
+/** Variables that put a built environment first, as its `activate` script does. */
+export function activation(folder: JobFolder, searchPath: string): Record<string, string> {
+  return {
+    VIRTUAL_ENV: folder.virtualEnvironment,
+    PATH: `${binaries(folder)}${delimiter}${searchPath}`,
+  };
+}
+
+/**
+ * The commands that build a job's virtual environment, one after the other.
+ *
+ * @throws AppError `missing` where there is no such Python or no such requirements file.
+ */
+export function buildSteps(folder: JobFolder, spec: VirtualEnvironmentSpec, searchPath: string): readonly Step[] {
+  const steps: Step[] = [
+    {
+      file: findPython(spec.python, searchPath),
+      args: ['-m', 'venv', folder.virtualEnvironment],
+      failure:
+        "Python's virtual environment could not be made. If its modules venv or ensurepip are missing, install them (on Debian and Ubuntu the package python3-venv), then submit again; the job's log has the details.",
+    },
+  ];
+  const requirements = requirementsFile(folder, spec.requirements);
+  if (requirements !== undefined) {
+    steps.push({
+      file: join(binaries(folder), process.platform === 'win32' ? 'python.exe' : 'python'),
+      args: ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--requirement', requirements],
+      failure: "The requirements could not be installed. The end of the job's log says which and why.",
+    });
+  }
+  return steps;
+}
+
+function binaries(folder: JobFolder): string {
+  return join(folder.virtualEnvironment, process.platform === 'win32' ? 'Scripts' : 'bin');
+}
+
+function requirementsFile(folder: JobFolder, requirements: string | readonly string[] | undefined): string | undefined {
+  if (requirements === undefined || requirements.length === 0) return undefined;
+  if (typeof requirements !== 'string') {
+    const path = join(folder.path, 'requirements.txt');
+    writeFileSync(path, `${requirements.join('\n')}\n`, { mode: 0o600 });
+    return path;
+  }
+  const path = join(folder.workspace, requirements);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {
+    throw new AppError(
+      'missing',
+      `The folder has no ${requirements}. Add it or correct "requirements", then submit again.`,
+    );
+  }
+  return path;
+}

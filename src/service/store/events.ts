@@ -1,0 +1,45 @@
+import type { DatabaseSync } from 'node:sqlite';
+import type { Ending, FinalState, UnfinishedState } from './jobs.ts';
+
+/** What the service tells about a job; `data` goes over the wire as JSON. */
+export type ServiceEvent =
+  | { type: 'state'; data: { state: UnfinishedState | FinalState; at: string; reason?: string } }
+  | { type: 'log'; data: LogText }
+  | { type: 'artifact'; data: { path: string; size: number } }
+  | { type: 'end'; data: { state: Ending['state']; exit_code: number | null; credits_charged: number } };
+
+export interface LogText {
+  readonly stream: 'stdout' | 'stderr';
+  readonly text: string;
+}
+
+export interface StoredEvent {
+  readonly id: number;
+  readonly type: string;
+  /** JSON text. */
+  readonly data: string;
+}
+
+/** The events of all jobs, numbered from 1 in each. Methods that write expect the caller's transaction. */
+export class EventTable {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  append(jobNumber: number, events: readonly ServiceEvent[]): void {
+    const last = this.#database.prepare('SELECT max(id) AS id FROM events WHERE job = ?').get(jobNumber)?.['id'];
+    let id = Number(last ?? 0);
+    const insert = this.#database.prepare('INSERT INTO events VALUES (?, ?, ?, ?)');
+    for (const { type, data } of events) insert.run(jobNumber, ++id, type, JSON.stringify(data));
+  }
+
+  /** Up to `limit` events that follow the event `after`. */
+  page(jobNumber: number, after: number, limit: number): readonly StoredEvent[] {
+    return this.#database
+      .prepare('SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?')
+      .all(jobNumber, after, limit)
+      .map((row) => ({ id: Number(row['id']), type: String(row['type']), data: String(row['data']) }));
+  }
+}

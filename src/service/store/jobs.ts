@@ -1,0 +1,116 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+
+export type UnfinishedState = 'queued' | 'starting' | 'running';
+export type FinalState = 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'lost';
+
+/** A job as the store keeps it: times in milliseconds since 1970, amounts in micro-credits. */
+export interface StoredJob {
+  readonly number: number;
+  readonly id: string;
+  readonly state: UnfinishedState | FinalState;
+  readonly script: string;
+  readonly project: string | null;
+  readonly machineClass: string;
+  /** Seconds. */
+  readonly maxRuntime: number;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly finishedAt: number | null;
+  readonly exitCode: number | null;
+  readonly reason: string | null;
+  readonly hold: number;
+  readonly charged: number | null;
+  /** How many bytes of the runner's output log are in the event store. */
+  readonly logOffset: number;
+}
+
+export type NewJob = Pick<
+  StoredJob,
+  'id' | 'script' | 'project' | 'machineClass' | 'maxRuntime' | 'createdAt' | 'hold'
+>;
+
+export interface Ending {
+  readonly state: FinalState;
+  readonly finishedAt: number;
+  readonly exitCode: number | null;
+  readonly reason: string | null;
+  readonly charged: number;
+}
+
+/** The table of jobs. Methods that write expect the caller's transaction. */
+export class JobTable {
+  readonly #database: DatabaseSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  get(id: string): StoredJob | undefined {
+    const row = this.#database.prepare('SELECT * FROM jobs WHERE id = ?').get(id);
+    return row && toJob(row);
+  }
+
+  /** Unfinished jobs in the order of their submission. */
+  unfinished(): readonly StoredJob[] {
+    return this.#database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number').all().map(toJob);
+  }
+
+  countUnfinished(): number {
+    return Number(
+      this.#database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL').get()?.['count'],
+    );
+  }
+
+  /** The newest jobs first, those submitted before `before` when it is given. */
+  list(limit: number, before?: StoredJob): readonly StoredJob[] {
+    return this.#database
+      .prepare('SELECT * FROM jobs WHERE number < ? ORDER BY number DESC LIMIT ?')
+      .all(before?.number ?? Number.MAX_SAFE_INTEGER, limit)
+      .map(toJob);
+  }
+
+  insert(job: NewJob): void {
+    this.#database
+      .prepare(
+        `INSERT INTO jobs (id, state, script, project, machine_class, max_runtime, created_at, hold)
+         VALUES (?, 'queued', ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(job.id, job.script, job.project, job.machineClass, job.maxRuntime, job.createdAt, job.hold);
+  }
+
+  setState(id: string, state: UnfinishedState, startedAt: number | null): void {
+    this.#database.prepare('UPDATE jobs SET state = ?, started_at = ? WHERE id = ?').run(state, startedAt, id);
+  }
+
+  setLogOffset(id: string, offset: number): void {
+    this.#database.prepare('UPDATE jobs SET log_offset = ? WHERE id = ?').run(offset, id);
+  }
+
+  finish(id: string, ending: Ending): void {
+    this.#database
+      .prepare('UPDATE jobs SET state = ?, finished_at = ?, exit_code = ?, reason = ?, charged = ? WHERE id = ?')
+      .run(ending.state, ending.finishedAt, ending.exitCode, ending.reason, ending.charged, id);
+  }
+}
+
+function toJob(row: Record<string, SQLOutputValue>): StoredJob {
+  const number = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
+  const text = (name: string): string | null => (row[name] === null ? null : String(row[name]));
+  return {
+    number: Number(row['number']),
+    id: String(row['id']),
+    state: String(row['state']) as StoredJob['state'],
+    script: String(row['script']),
+    project: text('project'),
+    machineClass: String(row['machine_class']),
+    maxRuntime: Number(row['max_runtime']),
+    createdAt: Number(row['created_at']),
+    startedAt: number('started_at'),
+    finishedAt: number('finished_at'),
+    exitCode: number('exit_code'),
+    reason: text('reason'),
+    hold: Number(row['hold']),
+    charged: number('charged'),
+    logOffset: Number(row['log_offset']),
+  };
+}
