@@ -1,4 +1,27 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as z from 'zod';
+import { AppError } from '../core/errors.ts';
+import { proveKey } from './http/keyProof.ts';
 import type { ServeOptions } from './serve.ts';
+import { readStateFile } from './stateFile.ts';
+
+const IDLE_EXIT_MS = 10 * 60_000;
+const START_TIMEOUT_MS = 15_000;
+const PROOF_TIMEOUT_MS = 2_000;
+const POLL_MS = 50;
+// A start can fail because another one is under way, or because an earlier service is just ending: then the next succeeds.
+const MAX_STARTS = 3;
+const RESTART_DELAY_MS = 1_000;
+const LOG_TAIL = 2_000;
+const MAX_LOG_BYTES = 1 << 20;
+
+const health = z.object({ proof: z.string() });
 
 export interface ServiceAddress {
   readonly url: string;
@@ -19,15 +42,106 @@ export interface EmbeddedOptions {
 }
 
 /** What `farwharf serve --embedded` passes to `serve`. */
-export function embeddedServeOptions(_home: string, _program: { runner: string; version: string }): ServeOptions {
-  throw new Error('Not written yet.');
+export function embeddedServeOptions(home: string, program: { runner: string; version: string }): ServeOptions {
+  return {
+    ...program,
+    host: '127.0.0.1',
+    port: 0,
+    data: serviceFolder(home),
+    executor: 'process',
+    isToppedUpDaily: true,
+    idleExitMs: IDLE_EXIT_MS,
+    stateFile: stateFileOf(home),
+  };
 }
 
 /**
- * Address of this user's own job service, which is started where none runs.
+ * Address of this user's own job service, which is started where none runs. Of two that are started at once one remains,
+ * and both callers get its address. The key is sent nowhere before the service has shown that it knows it.
  *
  * @throws AppError `unreachable` with the end of the service's log when it does not start; the signal's reason on abort.
  */
-export function connectEmbeddedService(_options: EmbeddedOptions): Promise<ServiceAddress> {
-  throw new Error('Not written yet.');
+export async function connectEmbeddedService(options: EmbeddedOptions): Promise<ServiceAddress> {
+  const { home, signal, startTimeoutMs = START_TIMEOUT_MS } = options;
+  const running = await findRunning(home);
+  if (running !== undefined) return running;
+  const deadline = performance.now() + startTimeoutMs;
+  for (let starts = 0; starts < MAX_STARTS && performance.now() < deadline; starts += 1) {
+    if (starts > 0) await sleep(RESTART_DELAY_MS, undefined, { signal });
+    const child = startService(options);
+    while (performance.now() < deadline) {
+      signal?.throwIfAborted();
+      const found = await findRunning(home);
+      if (found !== undefined) return found;
+      if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) break;
+      await sleep(POLL_MS, undefined, { signal });
+    }
+  }
+  const tail = readTail(logFileOf(home));
+  throw new AppError('unreachable', `The job service on this machine did not start. The end of its log:\n${tail}`);
+}
+
+async function findRunning(home: string): Promise<ServiceAddress | undefined> {
+  const state = readStateFile(stateFileOf(home));
+  if (state === undefined) return undefined;
+  const { url, key } = state;
+  const nonce = randomBytes(24).toString('base64url');
+  const proof = Buffer.from((await askForProof(url, nonce)) ?? '');
+  const expected = Buffer.from(proveKey(key, nonce));
+  return proof.length === expected.length && timingSafeEqual(proof, expected) ? { url, key } : undefined;
+}
+
+async function askForProof(url: string, nonce: string): Promise<string | undefined> {
+  try {
+    const body = await new Promise<string>((resolve, reject) => {
+      const signal = AbortSignal.timeout(PROOF_TIMEOUT_MS);
+      get(`${url}/healthz?nonce=${nonce}`, { agent: false, signal }, (response) => {
+        text(response).then(resolve, reject);
+      }).once('error', reject);
+    });
+    return health.parse(JSON.parse(body)).proof;
+  } catch {
+    return undefined;
+  }
+}
+
+function startService({ home, node, cli, env = process.env }: EmbeddedOptions): ChildProcess {
+  const folder = serviceFolder(home);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const logFile = logFileOf(home);
+  const isLogLong = (statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
+  const log = openSync(logFile, isLogLong ? 'w' : 'a', 0o600);
+  // The key of a remote service and what concerns only the editor stay out of it.
+  const { FARWHARF_API_KEY: _key, NODE_OPTIONS: _options, ...inherited } = env;
+  const child = spawn(node, [cli, 'serve', '--embedded'], {
+    cwd: folder,
+    env: { ...inherited, FARWHARF_HOME: home },
+    detached: true,
+    windowsHide: true,
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  child.once('error', () => {}); // shows as a child without a pid
+  child.unref();
+  return child;
+}
+
+function readTail(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').trim().slice(-LOG_TAIL) || '(it is empty)';
+  } catch {
+    return '(there is none)';
+  }
+}
+
+function serviceFolder(home: string): string {
+  return join(home, 'service');
+}
+
+function stateFileOf(home: string): string {
+  return join(serviceFolder(home), 'state.json');
+}
+
+function logFileOf(home: string): string {
+  return join(serviceFolder(home), 'service.log');
 }

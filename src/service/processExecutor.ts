@@ -48,7 +48,7 @@ export function createProcessExecutor({ runner, killGraceMs }: { runner: string;
     },
 
     async cleanUp(folder, jobId) {
-      const started = await readStarted(folder.started);
+      const started = await readStarted(folder.started).catch(() => undefined);
       await endJobProcesses(jobId, started?.pid, killGraceMs);
     },
   };

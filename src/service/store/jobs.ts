@@ -55,6 +55,14 @@ export class JobTable {
     return this.#database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number').all().map(toJob);
   }
 
+  /** The job that waits longest. */
+  nextQueued(): StoredJob | undefined {
+    const row = this.#database
+      .prepare("SELECT * FROM jobs WHERE finished_at IS NULL AND state = 'queued' ORDER BY number LIMIT 1")
+      .get();
+    return row && toJob(row);
+  }
+
   countUnfinished(): number {
     return Number(
       this.#database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL').get()?.['count'],

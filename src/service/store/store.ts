@@ -23,7 +23,7 @@ export class Store implements Disposable {
   readonly #events: EventTable;
   readonly #policy: CreditPolicy;
   readonly #appended = new Emitter<string>();
-  readonly jobs: Pick<JobTable, 'get' | 'unfinished' | 'countUnfinished' | 'list'>;
+  readonly jobs: Pick<JobTable, 'get' | 'unfinished' | 'nextQueued' | 'countUnfinished' | 'list'>;
   readonly #jobs: JobTable;
   /** Fires with the job's id after events were added. */
   readonly onDidAppend = this.#appended.event;
@@ -97,6 +97,22 @@ export class Store implements Disposable {
 
   events(job: StoredJob, after: number, limit: number): readonly StoredEvent[] {
     return this.#events.page(job.number, after, limit);
+  }
+
+  /** Waits until the job has ended or the signal aborts. */
+  untilFinished(jobId: string, signal: AbortSignal): Promise<void> {
+    const isDone = (): boolean => signal.aborted || this.#jobs.get(jobId)?.finishedAt !== null;
+    if (isDone()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        if (!isDone()) return;
+        subscription.dispose();
+        signal.removeEventListener('abort', settle);
+        resolve();
+      };
+      const subscription = this.onDidAppend(settle);
+      signal.addEventListener('abort', settle);
+    });
   }
 
   dispose(): void {

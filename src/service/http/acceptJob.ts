@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { HTTPException } from 'hono/http-exception';
+import { formatCredits } from '../../core/format.ts';
+import { type StagedArchive, stageArchive } from '../../workspace/extract.ts';
+import type { JobFiles } from '../jobFiles.ts';
+import { LOCAL_MACHINE_CLASS, priceOf } from '../machineClass.ts';
+import { type JobFolder, writeMarker } from '../runner/jobFolder.ts';
+import { toCredits } from '../store/credits.ts';
+import type { LogText } from '../store/events.ts';
+import type { Store } from '../store/store.ts';
+import { parseCommand, parseSubmission, type Submission } from './submission.ts';
+import { receiveUpload } from './upload.ts';
+
+export interface AcceptContext {
+  readonly store: Store;
+  readonly files: JobFiles;
+  readonly maxUploadBytes: number;
+  readonly killGraceMs: number;
+}
+
+export interface AcceptedJob {
+  readonly job_id: string;
+  readonly credit_hold: number;
+  readonly credits_remaining: number;
+}
+
+/**
+ * Takes an upload, checks all of it, and adds the job. The row in the store comes last: whatever happens before leaves
+ * no job, no hold and, at the latest after the next start, no file.
+ *
+ * @throws HTTPException or AppError that says what is wrong with the upload.
+ */
+export async function acceptJob(
+  incoming: IncomingMessage,
+  { store, files, maxUploadBytes, killGraceMs }: AcceptContext,
+  signal: AbortSignal,
+): Promise<AcceptedJob> {
+  const id = randomBytes(10).toString('hex');
+  const folder = files.folder(id);
+  const archive = join(folder.path, 'archive.tar.gz');
+  try {
+    await mkdir(folder.path, { mode: 0o700 });
+    const submission = parseSubmission(await receiveUpload(incoming, { archive, maxBytes: maxUploadBytes }));
+    const hold = priceOf(submission.max_runtime);
+    refuseWithoutCredits(hold, store.available());
+    const staged = await stageArchive(archive, folder.path, { signal });
+    await prepareFolder(folder, staged, { id, submission, killGraceMs });
+    await rm(archive);
+    signal.throwIfAborted();
+    const { script, project, max_runtime: maxRuntime, machine_class: machineClass } = submission;
+    const outcome = store.submit(
+      {
+        id,
+        script,
+        project: project ?? null,
+        machineClass: machineClass ?? LOCAL_MACHINE_CLASS,
+        maxRuntime,
+        createdAt: Date.now(),
+        hold,
+      },
+      notesOn(staged),
+    );
+    if (!outcome.isAccepted) refuseWithoutCredits(hold, outcome.available);
+    return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available) };
+  } catch (error) {
+    await files.remove(id);
+    throw error;
+  }
+}
+
+async function prepareFolder(
+  folder: JobFolder,
+  { staging, entries }: StagedArchive,
+  { id, submission, killGraceMs }: { id: string; submission: Submission; killGraceMs: number },
+): Promise<void> {
+  const command = parseCommand(submission.script, entries);
+  await rename(staging, folder.workspace);
+  writeMarker(folder.spec, {
+    jobId: id,
+    command,
+    maxRuntimeSeconds: submission.max_runtime,
+    killGraceMs,
+    // A file of that name in the folder keeps it.
+    artifacts: entries.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
+    venv: submission.venv ?? null,
+  });
+  const manifest = entries.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
+  writeMarker(folder.manifest, manifest);
+}
+
+function refuseWithoutCredits(hold: number, available: number): void {
+  if (hold <= available) return;
+  const [needed, left] = [hold, available].map((micro) => formatCredits(toCredits(micro)));
+  const message = `The job needs ${needed} credits for its time limit, and ${left} are left. Lower the time limit or wait for running jobs to end.`;
+  throw new HTTPException(402, { message });
+}
+
+function notesOn({ skipped }: StagedArchive): readonly LogText[] {
+  return skipped.map(({ path, reason }) => ({
+    stream: 'stderr',
+    text: `farwharf: ${path} was left out of the workspace: ${reason}\n`,
+  }));
+}

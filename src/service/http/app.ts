@@ -1,0 +1,160 @@
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import type { HttpBindings } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { AppError, isAbort, systemCode } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import type { JobFiles } from '../jobFiles.ts';
+import { JOB_ID } from '../jobFiles.ts';
+import { rateCard } from '../machineClass.ts';
+import type { Scheduler } from '../scheduler.ts';
+import { toCredits } from '../store/credits.ts';
+import type { StoredJob } from '../store/jobs.ts';
+import type { Store } from '../store/store.ts';
+import { acceptJob } from './acceptJob.ts';
+import { refuseBrowsers, requireKey } from './auth.ts';
+import { eventStream } from './eventStream.ts';
+import { showJob } from './jobViews.ts';
+import { proveKey } from './keyProof.ts';
+import { describeApi } from './openapi.ts';
+
+const MAX_UPLOADS_AT_ONCE = 16;
+const MAX_UNFINISHED_JOBS = 10_000;
+const DEFAULT_LIST = 50;
+const MAX_LIST = 500;
+// How long a cancellation waits for the job to end, which most do at once.
+const CANCEL_WAIT_MS = 2_000;
+
+export interface AppOptions {
+  readonly store: Store;
+  readonly scheduler: Scheduler;
+  readonly files: JobFiles;
+  readonly log: Logger;
+  readonly key: string;
+  readonly version: string;
+  /** Gives the port to check `Host` with; undefined for a service that other machines may reach. */
+  readonly loopbackPort: (() => number) | undefined;
+  readonly isPractice: boolean;
+  readonly maxUploadBytes: number;
+  readonly killGraceMs: number;
+  /** Its abort ends open event streams. */
+  readonly shutdown: AbortSignal;
+}
+
+type App = Hono<{ Bindings: HttpBindings }>;
+type AppContext = Context<{ Bindings: HttpBindings }>;
+
+/** The routes of `/v1`, `/healthz` and `/openapi.json`. */
+export function createApp(options: AppOptions): App {
+  const { store, log, key, version } = options;
+  const app: App = new Hono();
+  app.onError((error, context) => answerFailure(error, context, log));
+  app.notFound((context) => context.json({ detail: 'There is nothing at this address.' }, 404));
+  if (options.loopbackPort !== undefined) app.use(refuseBrowsers(options.loopbackPort));
+
+  app.get('/healthz', (context) => {
+    const nonce = context.req.query('nonce');
+    if (nonce === undefined) return context.json({ status: 'ok', version });
+    if (!/^[\w-]{16,128}$/.test(nonce)) throw refusal(400, 'nonce: give 16 to 128 letters, digits, "_" or "-".');
+    return context.json({ status: 'ok', version, proof: proveKey(key, nonce) });
+  });
+  app.get('/openapi.json', (context) => context.json(describeApi(version)));
+
+  app.use('/v1/*', requireKey(key));
+  app.get('/v1/me', (context) =>
+    context.json({
+      account_id: 'local',
+      plan: 'local',
+      credits: toCredits(store.available()),
+      rate_card: rateCard(options.isPractice),
+    }),
+  );
+  addJobRoutes(app, options);
+  return app;
+}
+
+function addJobRoutes(app: App, options: AppOptions): void {
+  const { store, scheduler, files, shutdown } = options;
+  const findJob = (context: AppContext): StoredJob => {
+    const id = context.req.param('id') ?? '';
+    const job = JOB_ID.test(id) ? store.jobs.get(id) : undefined;
+    if (job === undefined) throw refusal(404, 'There is no such job.');
+    return job;
+  };
+  let uploads = 0;
+
+  app.get('/v1/jobs', (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
+  app.post('/v1/jobs', async (context) => {
+    if (uploads >= MAX_UPLOADS_AT_ONCE || store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
+      throw refusal(429, 'The service has as many uploads or waiting jobs as it takes. Try again later.');
+    }
+    uploads += 1;
+    try {
+      const accepted = await acceptJob(context.env.incoming, options, context.req.raw.signal);
+      scheduler.startNext();
+      return context.json(accepted, 201);
+    } finally {
+      uploads -= 1;
+    }
+  });
+  app.get('/v1/jobs/:id', (context) => context.json(showJob(findJob(context))));
+  app.delete('/v1/jobs/:id', async (context) => {
+    const job = findJob(context);
+    await scheduler.cancel(job);
+    await store.untilFinished(job.id, AbortSignal.any([AbortSignal.timeout(CANCEL_WAIT_MS), shutdown]));
+    return context.json({ job_id: job.id, state: findJob(context).state });
+  });
+  app.get('/v1/jobs/:id/events', (context) => {
+    const lastId = context.req.header('last-event-id') ?? '0';
+    if (!/^\d{1,15}$/.test(lastId)) throw refusal(400, 'Last-Event-ID: give the id of an event of this job.');
+    const body = eventStream(store, findJob(context), Number(lastId), shutdown);
+    return context.body(body, 200, {
+      'Content-Type': 'text/event-stream; charset=utf-8',
+      'Cache-Control': 'no-store',
+      'X-Accel-Buffering': 'no',
+    });
+  });
+  app.get('/v1/jobs/:id/artifacts', async (context) => {
+    const job = findJob(context);
+    if (job.finishedAt === null)
+      throw refusal(409, `The job is ${job.state}. Its results are there once it has ended.`);
+    const { results } = files.folder(job.id);
+    const size = (await stat(results).catch(() => undefined))?.size;
+    if (size === undefined) throw refusal(404, `The job has no results. ${job.reason ?? ''}`.trim());
+    return context.body(Readable.toWeb(createReadStream(results)) as ReadableStream, 200, {
+      'Content-Type': 'application/gzip',
+      'Content-Length': String(size),
+      'Content-Disposition': `attachment; filename="results-${job.id}.tar.gz"`,
+    });
+  });
+}
+
+function listJobs(context: AppContext, store: Store): readonly StoredJob[] {
+  const limit = Number(context.req.query('limit') ?? DEFAULT_LIST);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIST) throw refusal(400, `limit: give 1 to ${MAX_LIST}.`);
+  const before = context.req.query('before');
+  const start = before === undefined ? undefined : store.jobs.get(before);
+  if (before !== undefined && start === undefined) throw refusal(404, 'before: there is no such job.');
+  return store.jobs.list(limit, start);
+}
+
+function answerFailure(error: Error, context: AppContext, log: Logger): Response {
+  if (error instanceof HTTPException) return context.json({ detail: error.message }, error.status);
+  if (error instanceof AppError && ['bad-input', 'refused', 'corrupt', 'limit'].includes(error.code)) {
+    return context.json({ detail: error.message }, 400);
+  }
+  const isGone = isAbort(error) || ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET'].includes(systemCode(error) ?? '');
+  // The client has left: nobody reads the answer.
+  if (isGone) return context.json({ detail: 'The request was broken off.' }, 400);
+  log.error('request failed', { path: context.req.path, error });
+  if ((error instanceof AppError && error.code === 'no-space') || systemCode(error) === 'ENOSPC') {
+    return context.json({ detail: 'The disk of the machine that runs jobs is full. Free some space there.' }, 507);
+  }
+  return context.json({ detail: 'The service failed to answer; its log says why.' }, 500);
+}
+
+function refusal(status: 400 | 404 | 409 | 429, message: string): HTTPException {
+  return new HTTPException(status, { message });
+}

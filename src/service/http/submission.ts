@@ -1,0 +1,85 @@
+import { posix } from 'node:path';
+import * as z from 'zod';
+import { AppError } from '../../core/errors.ts';
+import { LOCAL_MACHINE_CLASS } from '../machineClass.ts';
+import { splitWords } from '../runner/commandLine.ts';
+import { hasInterpreter } from '../runner/interpreter.ts';
+
+const MAX_RUNTIME_SECONDS = 30 * 24 * 3600;
+
+const singleLine = z.string().regex(/^[^\r\n]*$/, 'must be one line');
+
+const virtualEnvironment = z.strictObject({
+  python: z
+    .string()
+    .regex(/^(python)?\d(\.\d+)*$/, 'must be a version or a command, like "3.12" or "python3.12"')
+    .transform((name) => (name.startsWith('python') ? name : `python${name}`))
+    .optional(),
+  requirements: z.union([z.array(singleLine.min(1)), singleLine.min(1)]).optional(),
+  env: z
+    .record(
+      z
+        .string()
+        .regex(/^(?!FARWHARF_)[A-Za-z_][A-Za-z0-9_]*$/, 'must be a variable name that the service does not use'),
+      z.string().regex(/^[^\0]*$/, 'must not contain NUL'),
+    )
+    .optional(),
+});
+
+/** The form field `meta` of `POST /v1/jobs`. */
+export const submission = z.object({
+  script: singleLine.min(1).max(4096),
+  max_runtime: z.int().min(1).max(MAX_RUNTIME_SECONDS),
+  project: singleLine.max(200).optional(),
+  venv: virtualEnvironment.optional(),
+  machine_class: z.literal(LOCAL_MACHINE_CLASS, `must be "${LOCAL_MACHINE_CLASS}", the only class here`).optional(),
+});
+export type Submission = z.infer<typeof submission>;
+
+/**
+ * Reads the text of the field `meta`.
+ *
+ * @throws AppError `bad-input` that names the field which is wrong.
+ */
+export function parseSubmission(text: string): Submission {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new AppError('bad-input', 'The field "meta" is not JSON.', { cause });
+  }
+  const result = submission.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path, message }) => `${['meta', ...path].join('.')}: ${message}`);
+  throw new AppError('bad-input', problems.join('; '));
+}
+
+interface ArchivedFile {
+  readonly path: string;
+  readonly mode: number;
+}
+
+/**
+ * The words of `script`, the first as a path inside the workspace.
+ *
+ * @throws AppError `bad-input` when it cannot be run because of what it is or because the archive does not have it.
+ */
+export function parseCommand(script: string, files: readonly ArchivedFile[]): readonly [string, ...string[]] {
+  const words = splitWords(script);
+  if (words === undefined) throw new AppError('bad-input', 'meta.script: a quote is not closed.');
+  const [name = '', ...args] = words;
+  const path = posix.normalize(name);
+  if (name === '' || posix.isAbsolute(path) || path === '..' || path.startsWith('../') || path.includes('\0')) {
+    throw new AppError('bad-input', 'meta.script: it must begin with a path inside the folder, like "train.py".');
+  }
+  const file = files.find((candidate) => candidate.path === path);
+  if (file === undefined) {
+    const message = `meta.script: "${path}" is not in the archive. Give its path relative to the folder, and see that it is not ignored.`;
+    throw new AppError('bad-input', message);
+  }
+  if (!hasInterpreter(path) && (file.mode & 0o111) === 0) {
+    const message = `meta.script: "${path}" is neither a .py, .sh, .js, .mjs or .ts file nor executable. Make it executable (chmod +x).`;
+    throw new AppError('bad-input', message);
+  }
+  return [path, ...args];
+}

@@ -1,0 +1,55 @@
+import { assertNever } from '../core/errors.ts';
+import { priceOf } from './machineClass.ts';
+import type { ExitMarker } from './runner/jobFolder.ts';
+import type { Ending, FinalState, StoredJob } from './store/jobs.ts';
+
+/** How a job ended, from what its runner reported. The charge is for the seconds that the script ran, within the hold. */
+export function endingOf(job: StoredJob, exit: ExitMarker): Ending {
+  const { state, reason } = judge(job, exit);
+  const charged = Math.min(job.hold, priceOf(exit.ranSeconds));
+  return { state, reason, finishedAt: exit.at, exitCode: exit.code, charged };
+}
+
+/** The ending of a job whose runner is gone without a report: nothing is charged for what nobody knows. */
+export function unreportedEnding(facts: { hasStarted: boolean; isCancelled: boolean }, at: number): Ending {
+  return { ...judgeUnreported(facts), finishedAt: at, exitCode: null, charged: 0 };
+}
+
+function judgeUnreported({ hasStarted, isCancelled }: { hasStarted: boolean; isCancelled: boolean }) {
+  if (hasStarted) {
+    const reason =
+      "The job's runner was killed or the machine was restarted, so how the script ended is not known. Its output up to then is kept; nothing was charged.";
+    return { state: 'lost' as const, reason };
+  }
+  if (isCancelled) return { state: 'cancelled' as const, reason: 'The job was cancelled before it started.' };
+  return { state: 'failed' as const, reason: "The job's runner was killed before the script was started." };
+}
+
+function judge(
+  job: StoredJob,
+  { outcome, code, signal, detail }: ExitMarker,
+): { state: FinalState; reason: string | null } {
+  switch (outcome) {
+    case 'timed_out':
+      return { state: 'timed_out', reason: `The time limit of ${job.maxRuntime} s was reached.` };
+    case 'cancelled':
+      return { state: 'cancelled', reason: 'The job was cancelled.' };
+    case 'stopped':
+      return { state: 'failed', reason: "The job's runner was told to end from outside the service." };
+    case 'not-started':
+      return { state: 'failed', reason: detail };
+    case 'exited':
+      if (code === 0) return { state: 'succeeded', reason: null };
+      return {
+        state: 'failed',
+        reason: signal === null ? `The script ended with exit status ${code}.` : killedBy(signal),
+      };
+    default:
+      return assertNever(outcome);
+  }
+}
+
+function killedBy(signal: string): string {
+  const hint = signal === 'SIGKILL' ? ' The system does this when memory runs out.' : '';
+  return `The script was ended by ${signal}.${hint}`;
+}

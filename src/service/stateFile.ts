@@ -1,0 +1,36 @@
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import * as z from 'zod';
+
+const serviceState = z.object({
+  url: z.url(),
+  key: z.string().min(1),
+  pid: z.int().positive(),
+  version: z.string(),
+});
+
+/** How the other programs of this user find the service. */
+export type ServiceState = z.infer<typeof serviceState>;
+
+/** Writes the file whole or not at all, readable by this user only. */
+export function writeStateFile(path: string, state: ServiceState): void {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  chmodSync(dirname(path), 0o700);
+  const temporary = `${path}.${process.pid}.tmp`;
+  writeFileSync(temporary, JSON.stringify(state), { mode: 0o600 });
+  renameSync(temporary, path);
+}
+
+/** What the file says; undefined where there is none or it makes no sense. */
+export function readStateFile(path: string): ServiceState | undefined {
+  try {
+    return serviceState.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Removes the file unless another process has written it since. */
+export function removeStateFile(path: string, pid: number): void {
+  if (readStateFile(path)?.pid === pid) rmSync(path, { force: true });
+}
