@@ -1,0 +1,69 @@
+/**
+ * Deeper values parse, but later make `JSON.stringify` and `structuredClone` overflow the stack, far from their cause.
+ */
+const MAX_DEPTH = 1000;
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * The decoded value of a text that may be JSON, or the text itself where it is not, or is nested deeper than 1,000.
+ *
+ * A log line costs `JSON.parse` a thrown error, some microseconds each; most are known by their two ends not to be JSON.
+ */
+export function decodeIfJson(text: string): unknown {
+  if (!mayBeJson(text) || isTooDeep(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** @throws SyntaxError for a text that is not JSON or is nested deeper than 1,000. */
+export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) throw new SyntaxError(`JSON is nested deeper than ${MAX_DEPTH} levels`);
+  return JSON.parse(text);
+}
+
+function mayBeJson(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  switch (text.charCodeAt(0)) {
+    case 0x7b: // {
+      return last === 0x7d;
+    case 0x5b: // [
+      return last === 0x5d;
+    case 0x22: // "
+      return last === 0x22;
+    case 0x74: // t
+      return text === 'true';
+    case 0x66: // f
+      return text === 'false';
+    case 0x6e: // n
+      return text === 'null';
+    case 0x0a: // white space at an end comes only from an empty data line
+      return true;
+    default:
+      return last === 0x0a || NUMBER.test(text);
+  }
+}
+
+/** Counts brackets outside strings. A text of less than 2,000 characters cannot be nested so deep. */
+function isTooDeep(text: string): boolean {
+  if (text.length < 2 * MAX_DEPTH) return false;
+  let depth = 0;
+  let isInString = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (isInString) {
+      if (code === 0x5c) index += 1;
+      else if (code === 0x22) isInString = false;
+    } else if (code === 0x22) {
+      isInString = true;
+    } else if (code === 0x7b || code === 0x5b) {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (code === 0x7d || code === 0x5d) {
+      depth -= 1;
+    }
+  }
+  return false;
+}
