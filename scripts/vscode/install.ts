@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { copyFile, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { cacheFolder, withLock } from './cache.ts';
 import { Unavailable } from './unavailable.ts';
 
@@ -45,12 +45,16 @@ export async function installCodeServer(log: (line: string) => void): Promise<Co
   const onWait = (pid: number) => log(`waiting for process ${pid}, which installs the same`);
   await withLock(`${folder}.lock`, onWait, async () => {
     if (existsSync(folder)) return;
-    const partial = `${folder}.partial`;
-    await rm(partial, { recursive: true, force: true });
-    await mkdir(partial, { recursive: true });
+    await removeLeftovers(`${folder}.partial-`);
+    const partial = await mkdtemp(`${folder}.partial-`);
     log(`installing code-server ${CODE_SERVER_VERSION} in ${folder} (once; about a minute, 950 MB)`);
-    await install(partial, nodePackage, located(partial), log);
-    await rename(partial, folder);
+    try {
+      await install(partial, nodePackage, located(partial), log);
+      await rename(partial, folder);
+    } catch (error) {
+      await rm(partial, { recursive: true, force: true });
+      throw error;
+    }
     log('code-server is installed');
   });
   return located(folder);
@@ -83,6 +87,14 @@ async function install(
   const config = join(folder, 'config.yaml'); // without one, code-server writes to the home folder
   await writeFile(config, 'auth: none\n');
   await run(node, [entry, '--config', config, '--version'], { cwd: folder, env: process.env });
+}
+
+/** What interrupted installations left. An npm that outlived its parent may still write there: then it stays for the next time. */
+async function removeLeftovers(prefix: string): Promise<void> {
+  for (const name of await readdir(dirname(prefix))) {
+    if (!name.startsWith(basename(prefix))) continue;
+    await rm(join(dirname(prefix), name), { recursive: true, force: true }).catch(() => {});
+  }
 }
 
 async function linkAnew(target: string, path: string): Promise<void> {
