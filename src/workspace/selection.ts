@@ -1,41 +1,20 @@
-/** Why something stays at home. */
-export type ExclusionReason =
-  | 'gitignore'
-  | 'farwharfignore'
-  | 'git' // git's own data, and inner repositories
-  | 'secret'
-  | 'venv'
-  | 'cache'
-  | 'link'
-  | 'special' // devices, sockets, pipes, and names that no archive can carry safely
-  | 'unreadable'
-  | 'limit';
+import { constants } from 'node:fs';
+import { access, lstat, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { AppError, messageOf, systemCode } from '../core/errors.ts';
+import { formatBytes, formatCount } from '../core/format.ts';
+import type { Exclusion } from './exclusion.ts';
+import { inspectFiles } from './fileInspection.ts';
+import { isPackedName } from './fileKinds.ts';
+import { compareBytes, FolderWalk, type Walked } from './folderWalk.ts';
+import { type GitListing, listByGit } from './gitListing.ts';
+import { IgnoreRules } from './ignoreRules.ts';
+import { ListedFiles } from './listedFiles.ts';
+import { readRepositoryRules } from './repositoryRules.ts';
+import type { Finding, SelectedFile } from './selectedFile.ts';
 
-export interface SelectedFile {
-  /** Relative to the root, with `/`. */
-  readonly path: string;
-  readonly size: number;
-  /** Permission bits: 0o644 or 0o755. */
-  readonly mode: number;
-  readonly mtimeMs: number;
-}
-
-export interface Exclusion {
-  readonly path: string;
-  readonly type: 'file' | 'directory';
-  readonly reason: ExclusionReason;
-  /** The pattern or the name of the rule that decided. */
-  readonly rule?: string;
-  /** Where the rule stands: `sub/.gitignore:3`. */
-  readonly at?: string;
-}
-
-/** Something a person should see before the files are sent. */
-export interface Finding {
-  readonly type: 'secret' | 'large-file' | 'tracked-but-ignored' | 'changed-while-reading';
-  readonly path: string;
-  readonly message: string;
-}
+export type { Exclusion, ExclusionReason } from './exclusion.ts';
+export type { Finding, SelectedFile } from './selectedFile.ts';
 
 export interface Selection {
   /** Absolute path of the folder. */
@@ -50,23 +29,173 @@ export interface Selection {
 export interface SelectOptions {
   /** Whether git may be run in this folder. */
   readonly isTrusted: boolean;
-  /** Paths chosen by a person: they override an exclusion, secrets too. */
-  readonly include?: readonly string[];
-  /** Paths taken out by a person. */
-  readonly exclude?: readonly string[];
-  readonly maxFileBytes?: number;
-  readonly maxTotalBytes?: number;
-  readonly maxFiles?: number;
-  readonly signal?: AbortSignal;
-  readonly onProgress?: (files: number) => void;
+  /** Paths of files and folders chosen by a person: they override an exclusion, secrets too. */
+  readonly include?: readonly string[] | undefined;
+  /** Paths of files and folders taken out by a person. */
+  readonly exclude?: readonly string[] | undefined;
+  readonly maxFileBytes?: number | undefined;
+  readonly maxTotalBytes?: number | undefined;
+  readonly maxFiles?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((files: number) => void) | undefined;
 }
 
-/** Decides what of a folder is sent; everything else is in `excluded` with its reason. */
-export async function selectFiles(_root: string, _options: SelectOptions): Promise<Selection> {
-  throw new Error('not built yet');
+const MOST_FILE_BYTES = 10e9;
+const MOST_TOTAL_BYTES = 20e9;
+const MOST_FILES = 500_000;
+// Of the estimate: what a tar header packs to, and what text packs to.
+const HEADER_BYTES = 60;
+const TEXT_RATIO = 0.3;
+
+/**
+ * Decides what of a folder is sent: what `git ls-files -co --exclude-standard` gives where git may be asked, else what the
+ * ignore files say; without virtual environments, caches, secrets, links and special files. Everything that is left out
+ * is in `excluded` with its reason, a folder that is left out whole as one entry. No file is changed, no link followed.
+ *
+ * @throws AppError `missing`, `bad-input` (not a folder, or a choice outside it), `permission`, or `limit` when the whole
+ * is too large; the signal's reason on abort.
+ */
+export async function selectFiles(root: string, options: SelectOptions): Promise<Selection> {
+  const { isTrusted, signal, onProgress } = options;
+  const folder = resolve(root);
+  await assertFolder(folder);
+  const include = (options.include ?? []).map((path) => insidePath(folder, path));
+  const exclude = new Set((options.exclude ?? []).map((path) => insidePath(folder, path)));
+
+  const listing = isTrusted ? await listByGit(folder, signal) : undefined;
+  const { found, walk } = await find(folder, listing, signal);
+  const chosen = await findIncluded(folder, include, walk);
+  const wanted = new Set([...found.files, ...chosen.files]);
+  const taken = [...wanted].filter((path) => isWithin(path, exclude));
+  for (const path of taken) wanted.delete(path);
+
+  const inspected = await inspectFiles(folder, [...wanted].sort(compareBytes), {
+    chosen: new Set(chosen.files),
+    maxFileBytes: options.maxFileBytes ?? MOST_FILE_BYTES,
+    signal,
+    onProgress,
+  });
+  const overridden = new Set([...include, ...chosen.files]);
+  const excluded = [
+    ...found.excluded.filter(({ path }) => !overridden.has(path)),
+    ...chosen.excluded,
+    ...inspected.excluded,
+    ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'farwharfignore', rule: 'taken out by choice' })),
+  ].sort((a, b) => compareBytes(a.path, b.path));
+  const selection: Selection = {
+    root: folder,
+    files: inspected.files,
+    excluded,
+    totalBytes: inspected.totalBytes,
+    findings: [...inspected.findings, ...trackedFindings(inspected.files, listing)],
+  };
+  assertWithinLimits(selection, options);
+  return selection;
 }
 
-/** About how many bytes the archive of a selection will have. */
-export function estimateArchiveBytes(_selection: Selection): number {
-  throw new Error('not built yet');
+interface Found {
+  readonly found: Walked;
+  readonly walk: FolderWalk;
+}
+
+async function find(root: string, listing: GitListing | undefined, signal?: AbortSignal): Promise<Found> {
+  const own = new IgnoreRules(root, '.farwharfignore');
+  const walk = new FolderWalk(root, { ...(await readRepositoryRules(root)), own }, signal);
+  const found =
+    listing === undefined ? await walk.walk('') : await new ListedFiles(root, own, walk, signal).refine(listing);
+  return { found, walk };
+}
+
+async function findIncluded(root: string, include: readonly string[], walk: FolderWalk): Promise<Walked> {
+  const found: Walked = { files: [], excluded: [] };
+  for (const path of include) {
+    const stats = await lstat(join(root, path)).catch(() => undefined);
+    if (stats?.isDirectory()) {
+      const inside = await walk.walkChosen(path);
+      for (const file of inside.files) found.files.push(file);
+      found.excluded.push(...inside.excluded);
+    } else if (stats !== undefined) found.files.push(path);
+  }
+  return found;
+}
+
+async function assertFolder(folder: string): Promise<void> {
+  const stats = await stat(folder).catch((error: unknown) => {
+    throw folderFailure(error, folder);
+  });
+  if (!stats.isDirectory()) throw new AppError('bad-input', `${folder} is a file. Name the folder that holds it.`);
+  await access(folder, constants.R_OK | constants.X_OK).catch((error: unknown) => {
+    throw folderFailure(error, folder);
+  });
+}
+
+function folderFailure(error: unknown, folder: string): AppError {
+  const code = systemCode(error);
+  if (code === 'ENOENT' || code === 'ENOTDIR') {
+    return new AppError('missing', `There is no folder ${folder}. Check the path.`, { cause: error });
+  }
+  return new AppError('permission', `${folder} cannot be read: ${messageOf(error)}. Change its permissions.`, {
+    cause: error,
+  });
+}
+
+/** A choice as a path relative to the root. @throws AppError `bad-input` when it leads out. */
+function insidePath(root: string, path: string): string {
+  const inside = relative(root, resolve(root, path));
+  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
+    throw new AppError(
+      'bad-input',
+      `${path} does not lie in ${root}, so it cannot be chosen. Name a path inside the folder.`,
+    );
+  }
+  return inside.split(sep).join('/');
+}
+
+function isWithin(path: string, chosen: ReadonlySet<string>): boolean {
+  if (chosen.size === 0) return false;
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+    if (chosen.has(path.slice(0, end))) return true;
+  }
+  return false;
+}
+
+function trackedFindings(files: readonly SelectedFile[], listing: GitListing | undefined): Finding[] {
+  return files
+    .filter(({ path }) => listing?.trackedButIgnored.has(path))
+    .map(({ path }) => ({
+      type: 'tracked-but-ignored',
+      path,
+      message: `${path} matches an ignore rule, but git tracks it, so it is sent.`,
+    }));
+}
+
+function assertWithinLimits({ files, totalBytes }: Selection, options: SelectOptions): void {
+  const maxFiles = options.maxFiles ?? MOST_FILES;
+  const maxTotalBytes = options.maxTotalBytes ?? MOST_TOTAL_BYTES;
+  const isTooMany = files.length > maxFiles;
+  if (!isTooMany && totalBytes <= maxTotalBytes) return;
+  const shares = new Map<string, number>();
+  for (const { path, size } of files) {
+    const top = path.slice(0, path.indexOf('/') + 1) || path;
+    shares.set(top, (shares.get(top) ?? 0) + (isTooMany ? 1 : size));
+  }
+  const largest = [...shares].sort(([, a], [, b]) => b - a).slice(0, 3);
+  const named = largest.map(
+    ([top, share]) => `${top} (${isTooMany ? formatCount(share, 'file') : formatBytes(share)})`,
+  );
+  const found = isTooMany ? formatCount(files.length, 'file') : formatBytes(totalBytes);
+  const limit = isTooMany ? formatCount(maxFiles, 'file') : formatBytes(maxTotalBytes);
+  throw new AppError(
+    'limit',
+    `The folder has ${found} to send; the limit is ${limit}. Leave something out in .farwharfignore, first of all ${named.join(', ')}.`,
+  );
+}
+
+/** About how many bytes the archive of a selection will have: text packs to a third, what is packed already not at all. */
+export function estimateArchiveBytes({ files }: Pick<Selection, 'files'>): number {
+  const bytes = files.reduce(
+    (sum, { path, size }) => sum + HEADER_BYTES + size * (isPackedName(path) ? 1 : TEXT_RATIO),
+    0,
+  );
+  return Math.round(bytes);
 }

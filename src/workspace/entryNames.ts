@@ -1,0 +1,55 @@
+// Zero-width and bidirectional characters: HFS+ leaves them out when it compares names (Apple TN1150).
+const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/;
+const ONLY_ASCII = /^[\u0020-\u007e]*$/;
+
+/**
+ * The form in which two names are equal on some file system: upper and lower case, sharp s, Unicode's composed and
+ * compatibility forms, invisible characters, dots and spaces at the end of a part.
+ */
+export function foldName(path: string): string {
+  const unified = ONLY_ASCII.test(path)
+    ? path.toLowerCase()
+    : path.normalize('NFKC').replace(INVISIBLE, '').toUpperCase().toLowerCase().normalize('NFKC');
+  return unified.includes('.') || unified.includes(' ') ? unified.replace(/(?<=[^/])[. ]+(?=\/|$)/g, '') : unified;
+}
+
+/** Why a name cannot be carried safely by an archive, or undefined. `path` has been decoded from UTF-8. */
+export function judgeName(path: string): string | undefined {
+  if (path.includes('\ufffd')) return 'its name is not valid UTF-8';
+  if (CONTROLS.test(path)) return 'its name has control characters';
+  if (path.includes('\\')) return 'its name has a backslash, which separates folders on Windows';
+  return undefined;
+}
+
+/** Remembers names and finds those that would overwrite each other on some file system. */
+export class NameTable {
+  readonly #folders = new Map<string, string>();
+  readonly #files = new Map<string, string>();
+  readonly #knownFolders = new Set<string>(['', '.']);
+
+  /** Takes a file's path and gives the earlier path that it collides with, or undefined. */
+  claimFile(path: string): string | undefined {
+    const slash = path.lastIndexOf('/');
+    const parent = slash === -1 ? undefined : this.claimFolder(path.slice(0, slash));
+    if (parent !== undefined) return parent;
+    const key = foldName(path);
+    const other = this.#files.get(key) ?? this.#folders.get(key);
+    if (other === undefined) this.#files.set(key, path);
+    return other;
+  }
+
+  /** Takes a folder's path; the same spelling may come again. */
+  claimFolder(path: string): string | undefined {
+    if (this.#knownFolders.has(path)) return undefined;
+    const slash = path.lastIndexOf('/');
+    const parent = slash === -1 ? undefined : this.claimFolder(path.slice(0, slash));
+    if (parent !== undefined) return parent;
+    const key = foldName(path);
+    const other = this.#files.get(key) ?? this.#folders.get(key);
+    if (other !== undefined) return other;
+    this.#folders.set(key, path);
+    this.#knownFolders.add(path);
+    return undefined;
+  }
+}

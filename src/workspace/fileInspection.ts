@@ -1,0 +1,109 @@
+import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { formatBytes } from '../core/format.ts';
+import { judgeName, NameTable } from './entryNames.ts';
+import type { Exclusion, Verdict } from './exclusion.ts';
+import { Pace } from './pace.ts';
+import { findSecret, secretBuffer } from './secretContent.ts';
+import type { Finding, SelectedFile } from './selectedFile.ts';
+
+const LARGE_FILE_BYTES = 100_000_000;
+const READABLE_BY_ALL = 0o444;
+
+export interface Inspected {
+  readonly files: SelectedFile[];
+  readonly excluded: Exclusion[];
+  readonly findings: Finding[];
+  totalBytes: number;
+}
+
+export interface InspectOptions {
+  /** Paths that a person chose, which may be secrets or large. */
+  readonly chosen: ReadonlySet<string>;
+  readonly maxFileBytes: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((files: number) => void) | undefined;
+}
+
+/** Looks at each file on disk and sorts out what cannot or must not be sent. `paths` are in their final order. */
+export async function inspectFiles(
+  root: string,
+  paths: readonly string[],
+  { chosen, maxFileBytes, signal, onProgress }: InspectOptions,
+): Promise<Inspected> {
+  const inspected: Inspected = { files: [], excluded: [], findings: [], totalBytes: 0 };
+  const { files, excluded, findings } = inspected;
+  const names = new NameTable();
+  const pace = new Pace(signal);
+  const buffer = secretBuffer();
+  for (const path of paths) {
+    if (pace.isDue) {
+      await pace.pause();
+      onProgress?.(files.length);
+    }
+    const absolute = join(root, path);
+    const stats = lstatSync(absolute, { throwIfNoEntry: false });
+    // A name in bad UTF-8 cannot be looked up by its decoded form; other missing files were deleted and are no loss.
+    const verdict = stats === undefined ? judgeMissing(path) : judgeFile(path, absolute, stats);
+    if (verdict !== undefined) {
+      excluded.push({ path, type: verdict.rule === SUBMODULE.rule ? 'directory' : 'file', ...verdict });
+      continue;
+    }
+    if (stats === undefined) continue;
+    if (!chosen.has(path)) {
+      if (stats.size > maxFileBytes) {
+        excluded.push({ path, type: 'file', reason: 'limit', rule: `larger than ${formatBytes(maxFileBytes)}` });
+        continue;
+      }
+      const secret = findSecret(absolute, stats.size, buffer);
+      if (secret !== undefined) {
+        excluded.push({ path, type: 'file', reason: 'secret', rule: secret });
+        findings.push({
+          type: 'secret',
+          path,
+          message: `${path} holds what looks like a secret (${secret}), so it is not sent.`,
+        });
+        continue;
+      }
+    }
+    const twin = names.claimFile(path);
+    if (twin !== undefined) {
+      excluded.push({ path, type: 'file', reason: 'special', rule: `its name collides with ${twin} on some systems` });
+      continue;
+    }
+    if (stats.size >= LARGE_FILE_BYTES) {
+      findings.push({ type: 'large-file', path, message: `${path} has ${formatBytes(stats.size)}.` });
+    }
+    files.push({ path, size: stats.size, mode: stats.mode & 0o111 ? 0o755 : 0o644, mtimeMs: stats.mtimeMs });
+    inspected.totalBytes += stats.size;
+  }
+  onProgress?.(files.length);
+  return inspected;
+}
+
+const SUBMODULE: Verdict = { reason: 'git', rule: 'submodule' };
+
+function judgeMissing(path: string): Verdict | undefined {
+  return path.includes('\ufffd') ? { reason: 'special', rule: 'its name is not valid UTF-8' } : undefined;
+}
+
+function judgeFile(path: string, absolute: string, stats: Stats): Verdict | undefined {
+  if (stats.isSymbolicLink()) return { reason: 'link', rule: 'links are not followed' };
+  if (stats.isDirectory()) return SUBMODULE;
+  if (!stats.isFile()) return { reason: 'special', rule: 'not a regular file' };
+  const fault = judgeName(path);
+  if (fault !== undefined) return { reason: 'special', rule: fault };
+  if ((stats.mode & READABLE_BY_ALL) !== READABLE_BY_ALL && !isReadable(absolute)) {
+    return { reason: 'unreadable', rule: 'no permission to read it' };
+  }
+  return undefined;
+}
+
+function isReadable(absolute: string): boolean {
+  try {
+    accessSync(absolute, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,29 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+const SLICE_MS = 10;
+
+/**
+ * Lets the event loop breathe during long runs of synchronous calls, which are several times cheaper than as many
+ * asynchronous ones: after 10 ms of work, `pause` gives everyone else a turn.
+ */
+export class Pace {
+  readonly #signal: AbortSignal | undefined;
+  #since = performance.now();
+
+  constructor(signal?: AbortSignal) {
+    this.#signal = signal;
+  }
+
+  /** Whether it is time to `pause`; asking costs less than awaiting. */
+  get isDue(): boolean {
+    return performance.now() - this.#since > SLICE_MS;
+  }
+
+  /** @throws the signal's reason on abort. */
+  async pause(): Promise<void> {
+    this.#signal?.throwIfAborted();
+    await nextTurn();
+    this.#signal?.throwIfAborted();
+    this.#since = performance.now();
+  }
+}

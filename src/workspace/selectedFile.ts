@@ -1,0 +1,15 @@
+export interface SelectedFile {
+  /** Relative to the root, with `/`. */
+  readonly path: string;
+  readonly size: number;
+  /** Permission bits: 0o644 or 0o755. */
+  readonly mode: number;
+  readonly mtimeMs: number;
+}
+
+/** Something a person should see before the files are sent. */
+export interface Finding {
+  readonly type: 'secret' | 'large-file' | 'tracked-but-ignored' | 'changed-while-reading';
+  readonly path: string;
+  readonly message: string;
+}
