@@ -15,7 +15,7 @@ const common = {
   keepNames: true,
   sourcemap: watch ? 'inline' : false,
   legalComments: 'none',
-  logLevel: 'warning',
+  logLevel: watch ? 'info' : 'warning',
 };
 
 // CommonJS dependencies inside an ES module bundle call `require` for Node's own modules.

@@ -47,6 +47,7 @@ export async function runProgram(argv: readonly string[], { entry, env }: Progra
     return exit;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
+    if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.badUse; // it has shown the help
     const failure =
       error instanceof CommanderError ? badUse(error) : describeFailure(error, env['FARWHARF_REMOTE_HOST']);
     tellFailure(terminal, failure, error, env);
@@ -86,7 +87,11 @@ function describeProgram(files: ProgramFiles, terminal: Terminal, run: Run): Com
     .helpCommand(false)
     .addHelpText('after', EPILOGUE)
     .exitOverride()
-    .configureOutput({ writeOut: (text) => terminal.answer(text.trimEnd()), writeErr: () => {} });
+    .configureOutput({
+      writeOut: (text) => terminal.answer(text.trimEnd()),
+      writeErr: (text) => terminal.note(text.trimEnd()),
+      outputError: () => {}, // told with all other failures
+    });
   const runs =
     <Options>(load: () => Promise<Verb<Options>>) =>
     (...input: readonly unknown[]): Promise<void> => {
@@ -97,7 +102,7 @@ function describeProgram(files: ProgramFiles, terminal: Terminal, run: Run): Com
         return verb(context, command.args[0] ?? '', command.opts<Options & object>());
       });
     };
-  return addJobVerbs(addSubmit(addServe(program, runs), runs), runs);
+  return addServe(addJobVerbs(addSubmit(program, runs), runs), runs);
 }
 
 type Runs = <Options>(load: () => Promise<Verb<Options>>) => (...input: readonly unknown[]) => Promise<void>;
@@ -112,8 +117,8 @@ function addSubmit(program: Command, runs: Runs): Command {
     .option('--machine-class <name>', "machine to run on, from the service's rate card (see farwharf me)")
     .option('--project <name>', 'project that the job is booked under')
     .option('--venv <file>', 'JSON file that describes the Python environment')
-    .option('--include <path>', 'send this path although it would be left out; may be repeated', collect, [])
-    .option('--exclude <path>', 'leave this path out; may be repeated', collect, [])
+    .option('--include <path>', 'send this path although it would be left out; may be repeated', collect)
+    .option('--exclude <path>', 'leave this path out; may be repeated', collect)
     .option('--watch', 'show the log until the job ends')
     .option('--download', 'wait for the end and bring the results into the folder')
     .addOption(conflictOption())
@@ -190,6 +195,6 @@ function wholeNumber(text: string): number {
   return Number(text);
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }

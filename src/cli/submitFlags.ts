@@ -11,8 +11,8 @@ export interface SubmitFlags {
   readonly machineClass?: string;
   readonly project?: string;
   readonly venv?: string;
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
   readonly watch?: boolean;
   readonly download?: boolean;
   readonly onConflict: ConflictChoice;

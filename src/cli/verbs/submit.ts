@@ -74,7 +74,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
 }
 
 async function select(folder: string, { signal, terminal }: Context, flags: SubmitFlags): Promise<Selection> {
-  const { include, exclude, script } = flags;
+  const { include = [], exclude = [], script } = flags;
   const selection = await selectFiles(folder, {
     isTrusted: true,
     include,
