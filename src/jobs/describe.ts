@@ -1,24 +1,102 @@
-import type { JobRecord } from './record.ts';
+import { formatCredits, formatDuration } from '../core/format.ts';
+import { plainText } from '../core/terminalText.ts';
+import { costSoFar } from './estimate.ts';
+import { hasSucceeded, isOver, type JobRecord } from './record.ts';
 
 /** Icon families of a job row; each face has its own drawings. */
 export type JobIcon = 'sending' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed-out' | 'unknown';
 
+const REASON_LIMIT = 160;
+
 /** `running 4 min · a10g · 1.2 cr`; a failed job's reason; free of control characters. `now` is in milliseconds. */
-export function describeJob(_record: JobRecord, _now: number): string {
-  throw new Error('not built yet');
+export function describeJob(record: JobRecord, now: number): string {
+  const icon = jobIcon(record);
+  if (icon === 'failed') return failureReason(record);
+  if (icon === 'unknown') return oneLine(`${record.state}: ${record.reason ?? 'check before you send it again'}`);
+  const elapsed = elapsedSeconds(record, now);
+  const cost = costSoFar(record, now);
+  const state = stateText(record, icon);
+  return oneLine(
+    [
+      elapsed === null ? state : `${state} ${formatDuration(elapsed)}`,
+      record.machineClass,
+      cost === null || (cost === 0 && !isOver(record)) ? null : `${formatCredits(cost)} cr`,
+    ]
+      .filter((part) => part !== null && part !== '')
+      .join(' · '),
+  );
 }
 
 /** The one line at the end of a log: `succeeded in 42 s · 1.2 credits · results in /home/ada/model`. */
-export function describeOutcome(_record: JobRecord, _results?: string): string {
-  throw new Error('not built yet');
+export function describeOutcome(record: JobRecord, results?: string): string {
+  const icon = jobIcon(record);
+  const elapsed = elapsedSeconds(record, Date.parse(record.finishedAt ?? ''));
+  const state = icon === 'failed' ? `failed (${failureReason(record)})` : stateText(record, icon);
+  const isPlain = icon === 'unknown' && record.reason !== null;
+  return oneLine(
+    [
+      `${isPlain ? `${state}: ${record.reason}` : state}${elapsed === null ? '' : ` after ${formatDuration(elapsed)}`}`,
+      record.creditsCharged === null ? null : `${formatCredits(record.creditsCharged)} credits`,
+      results,
+    ]
+      .filter((part) => part !== null && part !== undefined && part !== '')
+      .join(' · '),
+  );
 }
 
 /** Which icon stands for the state; words that are not known count as running until the job is over. */
-export function jobIcon(_record: JobRecord): JobIcon {
-  throw new Error('not built yet');
+export function jobIcon(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCode'>): JobIcon {
+  switch (record.state.toLowerCase()) {
+    case 'sending':
+      return 'sending';
+    case 'unknown':
+    case 'lost':
+      return 'unknown';
+    case 'queued':
+    case 'pending':
+    case 'starting':
+      return 'queued';
+    case 'cancelled':
+    case 'canceled':
+    case 'aborted':
+      return 'cancelled';
+    case 'timed_out':
+    case 'timedout':
+    case 'timeout':
+    case 'expired':
+      return 'timed-out';
+    default:
+      if (!isOver(record)) return 'running';
+      return hasSucceeded(record) ? 'succeeded' : 'failed';
+  }
 }
 
 /** Seconds of work so far or in all; null before it began. `now` is in milliseconds. */
-export function elapsedSeconds(_record: JobRecord, _now: number): number | null {
-  throw new Error('not built yet');
+export function elapsedSeconds(
+  record: Pick<JobRecord, 'startedAt' | 'finishedAt' | 'state' | 'exitCode'>,
+  now: number,
+): number | null {
+  if (record.startedAt === null) return null;
+  if (record.finishedAt === null && isOver(record)) return null;
+  const end = record.finishedAt === null ? now : Date.parse(record.finishedAt);
+  const seconds = (end - Date.parse(record.startedAt)) / 1000;
+  // The service's clock and this one need not agree.
+  return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
+}
+
+function stateText(record: JobRecord, icon: JobIcon): string {
+  if (icon === 'timed-out') return `stopped at its time limit of ${formatDuration(record.maxRuntime)},`;
+  return record.state.replaceAll('_', ' ');
+}
+
+function failureReason(record: JobRecord): string {
+  const exit = record.exitCode === null ? null : `exit ${record.exitCode}`;
+  // A service that says no more than the exit code leaves the better reason to the program's last words.
+  const reason = /^(?:exit(?:ed)?\b[^:]*\d+|failed)\.?$/i.test(record.reason ?? '') ? null : record.reason;
+  return oneLine([exit, reason ?? record.lastLogLine].filter((part) => part !== null).join(': ')) || 'failed';
+}
+
+function oneLine(text: string): string {
+  const line = plainText(text.replaceAll(/[\r\n\t]+/g, ' ')).trim();
+  return line.length <= REASON_LIMIT ? line : `${line.slice(0, REASON_LIMIT - 1)}…`;
 }

@@ -14,7 +14,7 @@ export interface FollowDeps extends StreamDeps {
 export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Called after each change of the record by this follower. */
-  onUpdate?(record: JobRecord): void;
+  readonly onUpdate?: (record: JobRecord) => void;
   /** How long a lease lasts without renewal; 10 s unless given. */
   readonly leaseMs?: number;
   /** Waits between attempts to reach the service, the last one repeated; 1 s to 30 s unless given. */

@@ -1,19 +1,48 @@
+import { AppError } from '../core/errors.ts';
+
 /** The embedded service. */
 export const LOCAL_HOST = 'local';
+
+// The names and addresses that cannot leave the machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
  * The service to talk to: `remote`, else `FARWHARF_REMOTE_HOST`, else `local`. A URL comes back without trailing `/`.
  *
- * @throws AppError `bad-input` for what is no URL, a URL with user name, password, query or fragment; `refused` for http to
- *   another machine.
+ * @throws AppError `bad-input` for what is no URL, or a URL with query or fragment; `refused` for http to another machine,
+ *   which would show the key to everyone on the way, and for a URL with a user name or password.
  */
-export function resolveHost(_options: { remote?: string; env: NodeJS.ProcessEnv }): string {
-  throw new Error('not built yet');
+export function resolveHost({ remote, env }: { remote?: string; env: NodeJS.ProcessEnv }): string {
+  const text = (remote ?? env['FARWHARF_REMOTE_HOST'] ?? '').trim();
+  if (text === '' || text === LOCAL_HOST) return LOCAL_HOST;
+  const url = URL.parse(text);
+  // The text itself is not repeated: it may hold a password.
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    throw new AppError('bad-input', 'The service address is no https URL. Give one like https://gpu.example.org.');
+  }
+  if (url.username !== '' || url.password !== '') {
+    throw new AppError(
+      'refused',
+      `The service address must not hold a user name or password. Use https://${url.host} and put the key in FARWHARF_API_KEY.`,
+    );
+  }
+  if (url.search !== '' || url.hash !== '') {
+    throw new AppError('bad-input', `The service address must end with its path: ${url.origin}${url.pathname}`);
+  }
+  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+    throw new AppError(
+      'refused',
+      `http://${url.host} would send your key and files unencrypted, so nothing was sent. Use https://${url.host}.`,
+    );
+  }
+  return url.origin + url.pathname.replace(/\/+$/, '');
 }
 
 /** The key for a remote host from `FARWHARF_API_KEY`. @throws AppError `not-signed-in` when it is not set. */
-export function resolveKey(_host: string, _env: NodeJS.ProcessEnv): string {
-  throw new Error('not built yet');
+export function resolveKey(host: string, env: NodeJS.ProcessEnv): string {
+  const key = (env['FARWHARF_API_KEY'] ?? '').trim();
+  if (key !== '') return key;
+  throw new AppError('not-signed-in', `There is no key for ${host}. Set FARWHARF_API_KEY to the key of your account.`);
 }
 
 export interface HostAddress {
@@ -23,8 +52,8 @@ export interface HostAddress {
 
 /** Where requests go: the embedded service (started by `connectLocal`) or the host with its key. The user's key never goes to the embedded service. */
 export async function hostAddress(
-  _host: string,
-  _options: { key(): string | Promise<string>; connectLocal(): Promise<HostAddress> },
+  host: string,
+  { key, connectLocal }: { key: () => string | Promise<string>; connectLocal: () => Promise<HostAddress> },
 ): Promise<HostAddress> {
-  throw new Error('not built yet');
+  return host === LOCAL_HOST ? connectLocal() : { url: host, key: await key() };
 }

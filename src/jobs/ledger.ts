@@ -9,6 +9,7 @@ const DEFAULT_LIMIT = 100;
 export interface ListQuery {
   readonly host?: string;
   readonly folder?: string;
+  readonly state?: string;
   /** Also those that a person took off the list. */
   readonly withRemoved?: boolean;
   /** 100 unless given. */
@@ -66,6 +67,7 @@ export class JobLedger {
     if (query.withRemoved !== true) where('removed = 0');
     if (query.host !== undefined) where('host = ?', query.host);
     if (query.folder !== undefined) where('folder = ?', query.folder);
+    if (query.state !== undefined) where('state = ?', query.state);
     if (query.before !== undefined) where('(created_at, id) < (?, ?)', query.before.createdAt, query.before.id);
     const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
     const limit = query.limit ?? DEFAULT_LIMIT;

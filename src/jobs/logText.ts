@@ -1,4 +1,8 @@
+import { formatCredits, formatDuration } from '../core/format.ts';
+import { plainText } from '../core/terminalText.ts';
+import { logTextOf, noteOf, numberField, stateOf, textField } from './progress.ts';
 import type { SpooledEvent } from './spool.ts';
+import { TerminalText } from './terminalOutput.ts';
 
 export interface LogTextOptions {
   /** For a terminal: phases are dim, the program's colours and carriage returns stay. Otherwise plain text, progress bars as their last state. */
@@ -9,19 +13,68 @@ export interface LogTextOptions {
   readonly results?: string;
 }
 
+const DIM = '\u001b[2m';
+const RESET = '\u001b[0m';
+const END_WORDS: Readonly<Record<string, string>> = { timed_out: 'stopped at its time limit' };
+
 /** Turns events into text to append to a terminal or an output channel. One for each reading of a log. */
 export class LogText {
-  constructor(_options: LogTextOptions) {
-    throw new Error('not built yet');
+  readonly #options: LogTextOptions;
+  readonly #output: TerminalText;
+  #startedAt: string | undefined;
+
+  constructor(options: LogTextOptions) {
+    this.#options = options;
+    this.#output = new TerminalText(options.colour);
   }
 
   /** Text for this event; may be empty. Escape sequences other than colours never come through. */
-  push(_event: SpooledEvent): string {
-    throw new Error('not built yet');
+  push(event: SpooledEvent): string {
+    if (event.own === true && event.event !== 'end') return this.#line(noteOf(event.data));
+    if (event.event === 'end') return this.#line(this.#outcome(event));
+    const text = logTextOf(event.event, event.data);
+    if (text !== undefined) return this.#output.push(text);
+    if (event.event === 'state') return this.#phase(event);
+    return '';
   }
 
   /** What was held back: the last state of a progress bar. Call it when no event came for a while, and at the end. */
   flush(): string {
-    throw new Error('not built yet');
+    return this.#output.flush();
+  }
+
+  #phase({ data, at }: SpooledEvent): string {
+    const state = stateOf(data);
+    if (state === undefined) return '';
+    const reason = textField(data, 'reason');
+    const suffix = reason === undefined ? '' : ` (${reason})`;
+    if (state !== 'running') return this.#line(`${state.replaceAll('_', ' ')}${suffix}`);
+    this.#startedAt ??= textField(data, 'at') ?? at;
+    const { machine } = this.#options;
+    return this.#line(`started${machine === undefined ? '' : ` on ${machine}`}${suffix}`);
+  }
+
+  #outcome({ data, at }: SpooledEvent): string {
+    const state = stateOf(data) ?? 'ended';
+    const exit = numberField(data, 'exit_code');
+    const credits = numberField(data, 'credits_charged');
+    const seconds = (Date.parse(at) - Date.parse(this.#startedAt ?? '')) / 1000;
+    const code = exit === undefined || exit === 0 ? '' : ` with exit ${exit}`;
+    const time = Number.isFinite(seconds) ? ` after ${formatDuration(Math.max(0, seconds))}` : '';
+    return [
+      `${END_WORDS[state] ?? state.replaceAll('_', ' ')}${code}${time}`,
+      textField(data, 'reason'),
+      credits === undefined ? undefined : `${formatCredits(credits)} credits`,
+      this.#options.results,
+    ]
+      .filter((part) => part !== undefined && part !== '')
+      .join(' · ');
+  }
+
+  #line(text: string): string {
+    const clean = plainText(text.replaceAll(/[\r\n]+/g, ' '));
+    if (clean === '') return '';
+    const start = this.#output.endLine();
+    return this.#options.colour ? `${start}${DIM}${clean}${RESET}\n` : `${start}${clean}\n`;
   }
 }

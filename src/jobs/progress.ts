@@ -3,13 +3,14 @@ import { isOver, type JobPatch, type JobRecord } from './record.ts';
 
 const LINE_LIMIT = 300;
 
-/** The text, number or object fields of JSON from outside; undefined for a value of another type. */
-function textOf(data: unknown, name: string): string | undefined {
+/** A non-empty text field of JSON from outside; undefined for a value of another type. */
+export function textField(data: unknown, name: string): string | undefined {
   const value = valueOf(data, name);
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function numberOf(data: unknown, name: string): number | undefined {
+/** A finite number field of JSON from outside. */
+export function numberField(data: unknown, name: string): number | undefined {
   const value = valueOf(data, name);
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
@@ -21,28 +22,30 @@ function valueOf(data: unknown, name: string): unknown {
 /** Output of a `log` event: its `text`, or the data itself where a service sends bare text; undefined for other events. */
 export function logTextOf(event: string, data: unknown): string | undefined {
   if (event !== 'log' && event !== 'message' && event !== 'output') return undefined;
-  return typeof data === 'string' ? data : (textOf(data, 'text') ?? textOf(data, 'message') ?? textOf(data, 'line'));
+  return typeof data === 'string'
+    ? data
+    : (textField(data, 'text') ?? textField(data, 'message') ?? textField(data, 'line'));
 }
 
 /** The `state` word of an event's or a job's data. */
 export function stateOf(data: unknown): string | undefined {
-  return textOf(data, 'state') ?? textOf(data, 'status');
+  return textField(data, 'state') ?? textField(data, 'status');
 }
 
 /** The text of Farwharf's own events. */
 export function noteOf(data: unknown): string {
-  return textOf(data, 'text') ?? '';
+  return textField(data, 'text') ?? '';
 }
 
 /** What a `state` or `end` event changes in a record; `at` is when it was received. */
 export function patchFromEvent(event: string, data: unknown, at: string, record: JobRecord): JobPatch {
   if (event !== 'state' && event !== 'end') return {};
   const state = stateOf(data);
-  const when = textOf(data, 'at') ?? at;
+  const when = textField(data, 'at') ?? at;
   const patch: JobPatch = {
     ...(state !== undefined && { state }),
     ...moneyAndExit(data),
-    ...(textOf(data, 'reason') !== undefined && { reason: textOf(data, 'reason') ?? null }),
+    ...(textField(data, 'reason') !== undefined && { reason: textField(data, 'reason') ?? null }),
     ...(state === 'running' && record.startedAt === null && { startedAt: when }),
   };
   const isEnd = event === 'end' || isOver({ state: state ?? '', finishedAt: null, exitCode: null });
@@ -58,9 +61,9 @@ export function isStale(patch: JobPatch, record: JobRecord): boolean {
 /** What the service's job object changes in a record. Absent fields change nothing. */
 export function patchFromJob(job: unknown): JobPatch {
   const state = stateOf(job);
-  const [startedAt, finishedAt] = [textOf(job, 'started_at'), textOf(job, 'finished_at')];
-  const [reason, machineClass] = [textOf(job, 'reason'), textOf(job, 'machine_class')];
-  const creditHold = numberOf(job, 'credit_hold');
+  const [startedAt, finishedAt] = [textField(job, 'started_at'), textField(job, 'finished_at')];
+  const [reason, machineClass] = [textField(job, 'reason'), textField(job, 'machine_class')];
+  const creditHold = numberField(job, 'credit_hold');
   return {
     ...(state !== undefined && { state }),
     ...(startedAt !== undefined && { startedAt }),
@@ -73,8 +76,8 @@ export function patchFromJob(job: unknown): JobPatch {
 }
 
 function moneyAndExit(data: unknown): JobPatch {
-  const exitCode = numberOf(data, 'exit_code');
-  const creditsCharged = numberOf(data, 'credits_charged');
+  const exitCode = numberField(data, 'exit_code');
+  const creditsCharged = numberField(data, 'credits_charged');
   return { ...(exitCode !== undefined && { exitCode }), ...(creditsCharged !== undefined && { creditsCharged }) };
 }
 

@@ -1,15 +1,18 @@
+import { randomUUID } from 'node:crypto';
+import { AppError } from '../core/errors.ts';
 import type { Selection } from '../workspace/selection.ts';
-import type { JobService } from './api.ts';
+import { ArchiveStore } from './archives.ts';
 import type { Archiver } from './archiver.ts';
-import type { AsyncLedger } from './asyncLedger.ts';
+import { diskError } from './disk.ts';
+import { readGitCommit } from './git.ts';
 import type { JobRecord } from './record.ts';
+import { checkScript } from './script.ts';
+import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
 
-export interface SubmitDeps {
-  readonly service: Pick<JobService, 'submitJob'>;
+export type { SubmitOptions, SubmitPhase } from './send.ts';
+
+export interface SubmitDeps extends SendDeps {
   readonly archiver: Pick<Archiver, 'pack'>;
-  readonly ledger: AsyncLedger;
-  /** FARWHARF_HOME. */
-  readonly home: string;
 }
 
 export interface SubmitRequest {
@@ -29,43 +32,75 @@ export interface SubmitRequest {
   readonly isTrusted: boolean;
 }
 
-/** Where a submit stands; `pack` and `upload` come many times. */
-export type SubmitPhase =
-  | { readonly type: 'select'; readonly files: number; readonly bytes: number }
-  | { readonly type: 'pack'; readonly doneBytes: number; readonly totalBytes: number }
-  | { readonly type: 'upload'; readonly doneBytes: number; readonly totalBytes: number }
-  | { readonly type: 'accepted'; readonly record: JobRecord; readonly creditsRemaining: number | null };
-
-export interface SubmitOptions {
-  readonly signal?: AbortSignal;
-  onPhase?(phase: SubmitPhase): void;
-  /** All kept archives together; the oldest go first. 2 GB unless given. */
-  readonly maxKeptBytes?: number;
-}
-
 /**
  * Packs a folder, sends it once, and records the job. Never repeats by itself.
  *
- * @throws AppError `missing` when the script is not among the files; `outcome-unknown` when the answer was lost (the record then
- *   stays, in state `unknown`); the service's own error when it refused, and the signal's reason on abort: then nothing is left.
+ * @throws AppError `missing` or `bad-input` when the request makes no sense; `outcome-unknown` when the answer was lost (the record
+ *   then stays, in state `unknown`); the service's own error when it refused, and the signal's reason on abort: then nothing is left.
  */
 export async function submitWorkspace(
-  _deps: SubmitDeps,
-  _request: SubmitRequest,
-  _options: SubmitOptions = {},
+  deps: SubmitDeps,
+  request: SubmitRequest,
+  options: SubmitOptions = {},
 ): Promise<JobRecord> {
-  throw new Error('not built yet');
+  const { selection } = request;
+  const { signal, onPhase } = options;
+  signal?.throwIfAborted();
+  checkScript(selection, request.script);
+  if (!(request.maxRuntime >= 1 && Number.isFinite(request.maxRuntime))) {
+    throw new AppError('bad-input', 'The time limit must be at least 1 second.');
+  }
+  onPhase?.({ type: 'select', files: selection.files.length, bytes: selection.totalBytes });
+  const id = randomUUID();
+  const store = new ArchiveStore(deps.home);
+  try {
+    await store.prepare();
+    const started = performance.now();
+    const packed = await deps.archiver.pack(selection, store.partPath(id), {
+      ...(signal !== undefined && { signal }),
+      onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
+    });
+    await store.saveManifest(id, packed.manifest);
+    const gitCommit = request.isTrusted
+      ? await readGitCommit(selection.root, signal === undefined ? {} : { signal })
+      : null;
+    const packSeconds = (performance.now() - started) / 1000;
+    const record = draftRecord(id, request, { gitCommit, archiveBytes: packed.bytes, archive: store.archivePath(id) });
+    return await sendArchive(deps, record, { ...options, packSeconds });
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(id);
+    throw diskError(error);
+  }
 }
 
-/**
- * Sends the archive of an earlier job again, as it was.
- *
- * @throws AppError `missing` when there is no such job or its archive is no longer kept; otherwise as `submitWorkspace`.
- */
-export async function resubmitJob(
-  _deps: Omit<SubmitDeps, 'archiver'>,
-  _id: string,
-  _options: SubmitOptions = {},
-): Promise<JobRecord> {
-  throw new Error('not built yet');
+function draftRecord(
+  id: string,
+  request: SubmitRequest,
+  sent: Pick<JobRecord, 'gitCommit' | 'archive' | 'archiveBytes'>,
+): JobRecord {
+  return {
+    id,
+    host: request.host,
+    account: request.account ?? null,
+    jobId: null,
+    state: 'sending',
+    script: request.script,
+    project: request.project ?? null,
+    machineClass: request.machineClass ?? null,
+    creditsPerMinute: request.creditsPerMinute ?? null,
+    maxRuntime: Math.trunc(request.maxRuntime),
+    venv: request.venv ?? null,
+    folder: request.selection.root,
+    createdAt: new Date().toISOString(),
+    startedAt: null,
+    finishedAt: null,
+    exitCode: null,
+    reason: null,
+    creditHold: null,
+    creditsCharged: null,
+    lastLogLine: null,
+    downloadedAt: null,
+    removed: false,
+    ...sent,
+  };
 }

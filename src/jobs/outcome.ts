@@ -1,0 +1,44 @@
+import { AppError, systemCode } from '../core/errors.ts';
+import { RemoteError } from '../remote/errors.ts';
+import { httpStatus } from './api.ts';
+
+// Failures before a connection stands: not one byte of the request has left.
+const BEFORE_CONNECTION: ReadonlySet<string> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EAI_FAIL',
+  'EAI_NODATA',
+]);
+const TLS_FAILURE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
+// Written by a gateway on behalf of a service that may have taken the job, or by the service after it may have done so.
+const UNCLEAR_STATUS: ReadonlySet<number> = new Set([500, 502, 504]);
+
+/**
+ * Whether a failed submit surely made no job: the service refused, no connection came about, or our own file could not be
+ * read. Everything else is unclear, since an answer may have been lost after the job was taken.
+ */
+export function isSurelyNotSent(error: unknown): boolean {
+  const status = httpStatus(error);
+  if (status !== undefined) return status >= 300 && !UNCLEAR_STATUS.has(status);
+  for (let cause = error; cause instanceof Error; cause = cause.cause) {
+    const code = systemCode(cause) ?? '';
+    if (BEFORE_CONNECTION.has(code) || TLS_FAILURE.test(code)) return true;
+    if ('syscall' in cause && (cause.syscall === 'connect' || cause.syscall === 'getaddrinfo')) return true;
+    if ('path' in cause) return true;
+  }
+  return false;
+}
+
+/** The error of a submit whose answer was lost. */
+export function outcomeUnknown(host: string, sentBytes: number, totalBytes: number, cause: unknown): AppError {
+  const sent =
+    cause instanceof RemoteError
+      ? `${host} gave an answer that does not say whether the job was taken.`
+      : `The connection to ${host} was lost before it answered.`;
+  const part =
+    sentBytes < totalBytes
+      ? `${Math.floor((sentBytes / totalBytes) * 100)} % of the files had left, so the job most likely does not exist.`
+      : 'All files had left, so the job may be running.';
+  return new AppError('outcome-unknown', `${sent} ${part} Check at the service before you send it again.`, { cause });
+}
