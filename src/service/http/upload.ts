@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import { HTTPException } from 'hono/http-exception';
+import { messageOf } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
 
 const MAX_META_BYTES = 1 << 20;
@@ -32,36 +33,48 @@ export async function receiveUpload(
   });
   if (Number(incoming.headers['content-length'] ?? 0) > maxBytes + MAX_META_BYTES) throw tooLarge;
 
-  const broken = new AbortController();
   const parser = openParser(incoming.headers, contentType, maxBytes);
+  const { socket } = incoming;
+  const endStalled = (): void => void incoming.destroy();
+  const broken = new AbortController();
   let meta: string | undefined;
   let saved: Promise<void> | undefined;
-  parser.on('file', (name, stream) => {
-    if (name !== 'tarball' || saved !== undefined) {
-      stream.resume();
-      if (name === 'tarball') parser.destroy(refusal('There is more than one part "tarball".'));
-      return;
-    }
-    stream.once('limit', () => parser.destroy(tooLarge));
-    saved = pipeline(stream, createWriteStream(archive, { flags: 'wx', mode: 0o600 }), { signal: broken.signal });
-    saved.catch((error: unknown) => parser.destroy(error instanceof Error ? error : undefined));
-  });
-  parser.on('field', (name, value, _isNameCut, isValueCut) => {
-    if (name !== 'meta') return;
-    if (isValueCut || meta !== undefined)
-      parser.destroy(refusal('The field "meta" must be there once and below 1 MB.'));
-    meta = value;
-  });
-  incoming.setTimeout(STALL_MS, () => incoming.destroy());
   try {
-    await pipeline(incoming, parser);
+    await new Promise<void>((resolve, reject) => {
+      parser.on('file', (name, stream) => {
+        if (name === 'tarball' && saved === undefined) {
+          stream.once('limit', () => reject(tooLarge));
+          saved = pipeline(stream, createWriteStream(archive, { flags: 'wx', mode: 0o600 }), { signal: broken.signal });
+          saved.catch(reject);
+        } else {
+          stream.resume();
+          if (name === 'tarball') reject(refusal('There is more than one part "tarball".'));
+        }
+      });
+      parser.on('field', (name, value, _isNameCut, isValueCut) => {
+        if (name !== 'meta') return;
+        if (isValueCut || meta !== undefined) reject(refusal('The field "meta" must be there once, and below 1 MB.'));
+        meta = value;
+      });
+      parser.once('finish', resolve);
+      parser.once('error', (error: Error) => reject(refusal(`The form cannot be read: ${error.message}.`)));
+      incoming.once('close', () => {
+        if (!incoming.complete) reject(new DOMException('The connection was lost.', 'AbortError'));
+      });
+      socket.setTimeout(STALL_MS, endStalled);
+      incoming.pipe(parser);
+    });
     await saved;
   } catch (error) {
+    // The rest of the body is read and dropped, so that the client gets to read the answer.
+    incoming.unpipe(parser);
+    incoming.resume();
     broken.abort();
     await saved?.catch(() => {});
-    throw isFormError(error) ? refusal(`The form cannot be read: ${error.message}.`) : error;
+    throw error;
   } finally {
-    incoming.setTimeout(0);
+    socket.setTimeout(0);
+    socket.off('timeout', endStalled);
   }
   if (saved === undefined) throw refusal('The part "tarball" is missing: the archive, sent as a file.');
   if (meta === undefined) throw refusal('The field "meta" is missing: a JSON object, sent as a text field.');
@@ -75,15 +88,10 @@ function openParser(headers: IncomingMessage['headers'], contentType: string, ma
       limits: { fileSize: maxBytes, fieldSize: MAX_META_BYTES, parts: MAX_PARTS },
     });
   } catch (error) {
-    throw isFormError(error) ? refusal(`The form cannot be read: ${error.message}.`) : error;
+    throw refusal(`The form cannot be read: ${messageOf(error)}.`);
   }
 }
 
 function refusal(message: string): HTTPException {
   return new HTTPException(400, { message });
-}
-
-/** Busboy's own errors are plain ones; those of files and connections carry a system code. */
-function isFormError(error: unknown): error is Error {
-  return error instanceof Error && !(error instanceof HTTPException) && !('code' in error) && error.name === 'Error';
 }

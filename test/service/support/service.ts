@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLogger } from '../../../src/core/log.ts';
+import { isFinalState } from '../../../src/remote/schemas.ts';
+import { serve, type ServeOptions } from '../../../src/service/serve.ts';
+import { type ArchiveEntry, makeArchive } from './archive.ts';
+
+export const RUNNER = join(import.meta.dirname, '../../../src/service/jobRunner.ts');
+
+export interface JobBody {
+  readonly job_id: string;
+  readonly state: string;
+  readonly exit_code: number | null;
+  readonly reason: string | null;
+  readonly credit_hold: number;
+  readonly credits_charged: number | null;
+  readonly started_at: string | null;
+  readonly finished_at: string | null;
+}
+
+export interface WireEvent {
+  readonly id: number;
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+}
+
+/** A folder of its own that goes away with the test. */
+export async function temporaryFolder(t: TestContext): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'farwharf-service-'));
+  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  return folder;
+}
+
+/** Starts a service in this process on a port and a folder of its own. */
+export async function startService(t: TestContext, overrides: Partial<ServeOptions> = {}): Promise<ServiceClient> {
+  const stop = new AbortController();
+  const data = overrides.data ?? (await temporaryFolder(t));
+  const service = await serve(
+    {
+      host: '127.0.0.1',
+      port: 0,
+      data,
+      executor: 'process',
+      runner: RUNNER,
+      version: '0.0.0',
+      killGraceMs: 300,
+      ...overrides,
+    },
+    { log: silentLogger, signal: stop.signal },
+  );
+  const client = new ServiceClient(service, data, async () => {
+    stop.abort();
+    await service.closed;
+  });
+  t.after(() => client.stop());
+  return client;
+}
+
+/** Speaks to a service with plain requests, so that tests see the wire and not a library. */
+export class ServiceClient {
+  readonly url: string;
+  readonly key: string;
+  readonly data: string;
+  readonly stop: () => Promise<void>;
+
+  constructor({ url, key }: { url: string; key: string }, data: string, stop: () => Promise<void> = async () => {}) {
+    this.url = url;
+    this.key = key;
+    this.data = data;
+    this.stop = stop;
+  }
+
+  request(path: string, init: RequestInit = {}): Promise<Response> {
+    const headers = { authorization: `Bearer ${this.key}`, ...(init.headers as Record<string, string>) };
+    return fetch(this.url + path, { ...init, headers });
+  }
+
+  async json<T = Record<string, unknown>>(path: string, init?: RequestInit): Promise<T> {
+    const response = await this.request(path, init);
+    assert.ok(response.ok, `${path}: ${response.status}`);
+    return (await response.json()) as T;
+  }
+
+  /** Sends files with `meta`; `tarball` first, as the client does. */
+  async send(files: Readonly<Record<string, ArchiveEntry>>, meta: Record<string, unknown>): Promise<Response> {
+    return this.upload(await makeArchive(files), JSON.stringify({ max_runtime: 60, ...meta }));
+  }
+
+  upload(archive: Uint8Array<ArrayBuffer>, meta: string): Promise<Response> {
+    const form = new FormData();
+    form.append('tarball', new Blob([archive], { type: 'application/gzip' }), 'workspace.tar.gz');
+    form.append('meta', meta);
+    return this.request('/v1/jobs', { method: 'POST', body: form });
+  }
+
+  /** Submits files and gives the job's id. */
+  async submit(files: Readonly<Record<string, ArchiveEntry>>, meta: Record<string, unknown>): Promise<string> {
+    const response = await this.send(files, meta);
+    const body = (await response.json()) as { job_id: string; detail?: string };
+    assert.equal(response.status, 201, body.detail);
+    return body.job_id;
+  }
+
+  job(id: string): Promise<JobBody> {
+    return this.json<JobBody>(`/v1/jobs/${id}`);
+  }
+
+  async untilState(id: string, isReached: (state: string) => boolean): Promise<JobBody> {
+    for (;;) {
+      const job = await this.job(id);
+      if (isReached(job.state)) return job;
+      assert.ok(!isFinalState(job.state), `the job is ${job.state}: ${job.reason}`);
+      await sleep(20);
+    }
+  }
+
+  untilEnd(id: string): Promise<JobBody> {
+    return this.untilState(id, isFinalState);
+  }
+
+  untilRunning(id: string): Promise<JobBody> {
+    return this.untilState(id, (state) => state === 'running');
+  }
+
+  /** All events until the stream ends. */
+  async events(id: string, headers: Record<string, string> = {}): Promise<WireEvent[]> {
+    const response = await this.request(`/v1/jobs/${id}/events`, { headers });
+    assert.equal(response.status, 200);
+    return parseAll(await response.text());
+  }
+
+  /** The text that a job wrote to a stream. */
+  async output(id: string, stream = 'stdout'): Promise<string> {
+    const logs = (await this.events(id)).filter(({ event, data }) => event === 'log' && data['stream'] === stream);
+    return logs.map(({ data }) => String(data['text'])).join('');
+  }
+
+  async credits(): Promise<number> {
+    return (await this.json<{ credits: number }>('/v1/me')).credits;
+  }
+}
+
+/** Reads a finished event stream as the service writes it: three fields for each event. */
+export function parseAll(text: string): WireEvent[] {
+  const blocks = text.split('\n\n').filter((block) => block !== '' && !block.startsWith(':'));
+  return blocks.map((block) => {
+    const match = /^id: (\d+)\nevent: (\w+)\ndata: (.*)$/.exec(block);
+    assert.ok(match, `no event: ${block}`);
+    const [, id, event = '', data = ''] = match;
+    return { id: Number(id), event, data: JSON.parse(data) as Record<string, unknown> };
+  });
+}
