@@ -1,4 +1,18 @@
-import type { Account, Job, JobCreated, JobEvent } from './schemas.ts';
+import type * as z from 'zod';
+import { AppError } from '../core/errors.ts';
+import { Redactor } from '../core/redact.ts';
+import { checkAnswer, readJson } from './answers.ts';
+import { saveBody } from './download.ts';
+import { type JobEventStream, streamEvents } from './eventStream.ts';
+import type { Answer, Call } from './exchange.ts';
+import { type Account, account, cancelled, type Job, type JobCreated, job, jobCreated } from './schemas.ts';
+import { Transport } from './transport.ts';
+import { openUpload } from './upload.ts';
+
+/** Defaults of the specification's section 8, in seconds. */
+const CONNECT_TIMEOUT = 10;
+const REQUEST_TIMEOUT = 60;
+const STREAM_TIMEOUT = 180;
 
 export interface RequestOptions {
   /** Seconds: one number for both, or each on its own. `read` is the silence between bytes, not the total time. */
@@ -7,11 +21,16 @@ export interface RequestOptions {
 }
 
 export interface TransferOptions extends RequestOptions {
-  /** Called with the bytes moved so far, and the total where it is known. */
+  /** Called with the bytes of the file moved so far, and their total where it is known. */
   onProgress?(bytes: number, total?: number): void;
 }
 
 export type UploadOptions = TransferOptions;
+
+export interface EventOptions extends RequestOptions {
+  /** The id of the last event that was seen; a service that numbers its events goes on after it. */
+  readonly lastEventId?: string;
+}
 
 export interface JobSubmission {
   readonly script: string;
@@ -22,49 +41,158 @@ export interface JobSubmission {
   readonly machineClass?: string;
 }
 
-/** Events of one job. Leaving the loop, or disposing the stream, closes the response. */
-export interface JobEventStream extends AsyncIterable<JobEvent>, AsyncDisposable {}
-
 export interface RemoteClientOptions {
+  /** Sends the requests instead of node-fetch. Its sockets are out of sight, so `connect` adds to `read` there. */
   readonly fetch?: typeof fetch;
+  /** Sent with each request; `Authorization` is always the client's own. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A thin client of one service and one account (specification, section 4.2). */
+/**
+ * A thin client of one service and one account (specification, section 4.2).
+ *
+ * Every call may throw a `RemoteError` (or its `AuthError`, `InsufficientCreditsError`) for what the service answers,
+ * a `NetworkError` for silence, the signal's reason on abort, and the system's own error (`code` is `ECONNREFUSED`,
+ * `DEPTH_ZERO_SELF_SIGNED_CERT`, ...) when there is no connection. The key is in none of them.
+ */
 export class RemoteClient implements AsyncDisposable {
+  /** The base address, without a trailing slash. */
   readonly host: string;
+  readonly #transport: Transport;
+  readonly #redactor = new Redactor();
 
-  constructor(host: string, _apiKey: string, _options: RemoteClientOptions = {}) {
-    this.host = host.replace(/\/+$/, '');
+  /** @throws AppError `bad-input` for an address that is not http(s), or a key that no header can carry. */
+  constructor(host: string, apiKey: string, options: RemoteClientOptions = {}) {
+    this.host = checkedHost(host);
+    if (!/^[\x21-\x7e]+$/.test(apiKey)) {
+      throw new AppError('bad-input', 'The API key is empty or has characters that no key has. Enter it again.');
+    }
+    this.#redactor.add(apiKey);
+    const headers = new Headers(options.headers);
+    if (!headers.has('user-agent')) headers.set('user-agent', 'farwharf');
+    headers.set('authorization', `Bearer ${apiKey}`);
+    this.#transport = new Transport(this.host, Object.fromEntries(headers), options.fetch);
   }
 
-  me(_options?: RequestOptions): Promise<Account> {
-    throw new Error('not written yet');
+  /** The account's credits, plan and rate card. */
+  async me(options?: RequestOptions): Promise<Account> {
+    return this.#json({ method: 'GET', path: '/v1/me', ...limits(options, REQUEST_TIMEOUT) }, account);
   }
 
-  submitJob(_workspaceTar: string, _job: JobSubmission, _options?: UploadOptions): Promise<JobCreated> {
-    throw new Error('not written yet');
+  /**
+   * Uploads a workspace archive (.tar.gz) and starts a job on it. Streams from disk in constant memory.
+   *
+   * @throws AppError `conflict` when the file changes while it is sent. After a connection error or a NetworkError the
+   * service may or may not have taken the job: the request is never repeated.
+   */
+  async submitJob(workspaceTar: string, submission: JobSubmission, options?: UploadOptions): Promise<JobCreated> {
+    const call = { method: 'POST', path: '/v1/jobs', ...limits(options, STREAM_TIMEOUT) } as const;
+    const upload = await openUpload(workspaceTar, metaOf(submission), options?.onProgress?.bind(options));
+    try {
+      return await this.#json({ ...call, ...upload }, jobCreated);
+    } finally {
+      upload.body.destroy();
+    }
   }
 
-  getJob(_jobId: string, _options?: RequestOptions): Promise<Job> {
-    throw new Error('not written yet');
+  async getJob(jobId: string, options?: RequestOptions): Promise<Job> {
+    return this.#json({ method: 'GET', path: jobPath(jobId), ...limits(options, REQUEST_TIMEOUT) }, job);
   }
 
-  cancel(_jobId: string, _options?: RequestOptions): Promise<Record<string, unknown>> {
-    throw new Error('not written yet');
+  async cancel(jobId: string, options?: RequestOptions): Promise<Record<string, unknown>> {
+    return this.#json({ method: 'DELETE', path: jobPath(jobId), ...limits(options, REQUEST_TIMEOUT) }, cancelled);
   }
 
-  streamEvents(_jobId: string, _options?: RequestOptions & { readonly lastEventId?: string }): JobEventStream {
-    throw new Error('not written yet');
+  /** The job's events as they happen. The request is sent when the first is asked for; the stream can be read once. */
+  streamEvents(jobId: string, options?: EventOptions): JobEventStream {
+    const headers: Record<string, string> = { accept: 'text/event-stream', 'accept-encoding': 'identity' };
+    if (options?.lastEventId !== undefined) headers['last-event-id'] = options.lastEventId;
+    const call = {
+      method: 'GET',
+      path: `${jobPath(jobId)}/events`,
+      headers,
+      ...limits(options, STREAM_TIMEOUT),
+    } as const;
+    return streamEvents((left) =>
+      this.#open({ ...call, signal: call.signal === undefined ? left : AbortSignal.any([call.signal, left]) }),
+    );
   }
 
-  downloadArtifacts(_jobId: string, _dest: string, _options?: TransferOptions): Promise<string> {
-    throw new Error('not written yet');
+  /** Saves the archive of the job's artifacts (.tar.gz) as the file `dest`, whole or not at all, and gives `dest`. */
+  async downloadArtifacts(jobId: string, dest: string, options?: TransferOptions): Promise<string> {
+    using answer = await this.#open({
+      method: 'GET',
+      path: `${jobPath(jobId)}/artifacts`,
+      headers: { 'accept-encoding': 'identity' },
+      decompress: false,
+      ...limits(options, STREAM_TIMEOUT),
+    });
+    await saveBody(answer, dest, options?.onProgress?.bind(options));
+    return dest;
   }
 
-  async close(): Promise<void> {}
+  /** Breaks off what runs and closes idle connections. Later calls throw an AppError `bad-input`. */
+  async close(): Promise<void> {
+    this.#transport.close();
+  }
 
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
+
+  async #json<T>(call: Call, schema: z.ZodType<T>): Promise<T> {
+    using answer = await this.#open({ ...call, headers: { accept: 'application/json', ...call.headers } });
+    return await readJson(answer, schema);
+  }
+
+  async #open(call: Call): Promise<Answer> {
+    const answer = await this.#transport.open(call);
+    try {
+      await checkAnswer(answer, this.#redactor);
+      return answer;
+    } catch (error) {
+      answer[Symbol.dispose]();
+      call.signal?.throwIfAborted();
+      throw error;
+    }
+  }
+}
+
+function checkedHost(host: string): string {
+  const url = URL.parse(host);
+  const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  // A password in the address would show up wherever the address does, so the address is not repeated here either.
+  if (!isUsable || url.username !== '' || url.password !== '') {
+    throw new AppError(
+      'bad-input',
+      'The address of the service must be like https://jobs.example.org, without a name, password or query.',
+    );
+  }
+  return host.replace(/\/+$/, '');
+}
+
+/** The path of a job. A service may name its jobs as it likes, but an id must stay one segment of the path. */
+function jobPath(jobId: string): string {
+  if (jobId === '' || jobId === '.' || jobId === '..' || jobId.length > 256) {
+    throw new AppError('bad-input', `${JSON.stringify(jobId.slice(0, 64))} is not the id of a job.`);
+  }
+  return `/v1/jobs/${encodeURIComponent(jobId)}`;
+}
+
+/** The submission metadata of the specification's section 2.2: optional fields only when they are not empty. */
+function metaOf({ script, maxRuntime, project, venv, machineClass }: JobSubmission): Record<string, unknown> {
+  if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
+  const meta: Record<string, unknown> = { script, max_runtime: Math.trunc(maxRuntime) };
+  if (project) meta['project'] = project;
+  if (venv !== undefined && Object.keys(venv).length > 0) meta['venv'] = venv;
+  if (machineClass) meta['machine_class'] = machineClass;
+  return meta;
+}
+
+function limits(options: RequestOptions | undefined, defaultRead: number) {
+  const { timeout, signal } = options ?? {};
+  const { connect = CONNECT_TIMEOUT, read = defaultRead } =
+    typeof timeout === 'number' ? { connect: timeout, read: timeout } : (timeout ?? {});
+  if (!(connect > 0 && read > 0)) throw new AppError('bad-input', 'A timeout must be a number of seconds above zero.');
+  return { connectMs: connect * 1000, readMs: read * 1000, signal };
 }

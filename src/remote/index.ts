@@ -1,12 +1,13 @@
 export { RemoteClient } from './client.ts';
 export type {
-  JobEventStream,
+  EventOptions,
   JobSubmission,
   RemoteClientOptions,
   RequestOptions,
   TransferOptions,
   UploadOptions,
 } from './client.ts';
+export type { JobEventStream } from './eventStream.ts';
 export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from './errors.ts';
 export { parseEvents } from './events.ts';
 export type { Account, Job, JobCreated, JobEvent, JobState, RateCardItem } from './schemas.ts';

@@ -1,0 +1,202 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ClientRequest } from 'node:http';
+import type { Socket } from 'node:net';
+import { Readable } from 'node:stream';
+import nodeFetch, { type RequestInit as NodeFetchInit } from 'node-fetch';
+import { systemCode } from '../core/errors.ts';
+import { NetworkError } from './errors.ts';
+import { SilenceTimer, type TimeLimits, watchRequest } from './silence.ts';
+
+export interface Call extends TimeLimits {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Readable;
+  /** Whether a compressed body is decoded. Off for archives, which are kept as they come. */
+  readonly decompress?: boolean;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** A response whose head has arrived. Disposing it closes the connection unless the body was read to its end. */
+export interface Answer extends Disposable {
+  readonly status: number;
+  readonly statusText: string;
+  header(name: string): string | null;
+  /** Throws a NetworkError on silence, the signal's reason on abort, and the system's own error otherwise. */
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+/** What node-fetch's and Node's own responses have in common. */
+interface FetchResponse {
+  readonly status: number;
+  readonly statusText: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body: AsyncIterable<Uint8Array> | null;
+}
+
+const REQUEST_CREATED = 'http.client.request.created';
+
+/** One request and its response: their time limits, their end, and the true reason when they fail. */
+export class Exchange {
+  readonly #host: string;
+  readonly #call: Call;
+  readonly #onEnd: () => void;
+  readonly #abort = new AbortController();
+  readonly #onAbort = () => this.fail(this.#call.signal?.reason);
+  #endWatch: (() => void) | undefined;
+  #request: ClientRequest | undefined;
+  #systemError: Error | undefined;
+  #failure: { readonly reason: unknown } | undefined;
+  #hasAnswer = false;
+  #isBodyRead = false;
+
+  constructor(host: string, call: Call, onEnd: () => void) {
+    this.#host = host;
+    this.#call = call;
+    this.#onEnd = onEnd;
+  }
+
+  /** Whether the service closed an idle connection just when it was used again, so that nothing was answered. */
+  get isStale(): boolean {
+    return (
+      this.#request?.reusedSocket === true &&
+      !this.#hasAnswer &&
+      this.#failure === undefined &&
+      systemCode(this.#systemError) === 'ECONNRESET'
+    );
+  }
+
+  /** Sends the request by the caller's `fetch` or by node-fetch, whose socket is told to `onSocket`. */
+  async start(
+    headers: Readonly<Record<string, string>>,
+    customFetch: typeof fetch | undefined,
+    onSocket: (socket: Socket) => void,
+  ): Promise<Answer> {
+    this.#call.signal?.addEventListener('abort', this.#onAbort, { once: true });
+    try {
+      return customFetch === undefined
+        ? await this.#sendByNodeFetch(headers, onSocket)
+        : await this.#sendBy(customFetch, headers);
+    } catch (error) {
+      const reason = this.#reasonFor(error);
+      this.end();
+      throw reason;
+    }
+  }
+
+  /** Breaks the exchange off; whoever waits for it gets `reason`. */
+  fail(reason: unknown): void {
+    this.#failure ??= { reason };
+    this.#abort.abort();
+  }
+
+  /** Releases everything, and closes the connection unless the body was read to its end. */
+  end(): void {
+    this.#call.signal?.removeEventListener('abort', this.#onAbort);
+    this.#endWatch?.();
+    if (!this.#isBodyRead) this.#abort.abort();
+    this.#onEnd();
+  }
+
+  async #sendByNodeFetch(
+    headers: Readonly<Record<string, string>>,
+    onSocket: (socket: Socket) => void,
+  ): Promise<Answer> {
+    const { method, path, body, decompress = true } = this.#call;
+    const init: NodeFetchInit = {
+      method,
+      headers,
+      redirect: 'manual',
+      signal: this.#abort.signal,
+      compress: decompress,
+    };
+    if (body !== undefined) init.body = body;
+    // node-fetch hides its request, and with it the socket and the system's own error. It makes the request before it
+    // returns, so the one that this channel tells of meanwhile is ours.
+    const onCreated = (message: unknown) => {
+      const { request } = message as { request: unknown };
+      if (request instanceof ClientRequest) this.#request ??= request;
+    };
+    subscribe(REQUEST_CREATED, onCreated);
+    const pending = nodeFetch(`${this.#host}${path}`, init);
+    unsubscribe(REQUEST_CREATED, onCreated);
+    let response: FetchResponse | undefined;
+    if (this.#request !== undefined) {
+      this.#request.once('error', (error) => (this.#systemError = error)).once('socket', onSocket);
+      const isReaderBehind = () => response?.body instanceof Readable && response.body.readableLength > 0;
+      this.#endWatch = watchRequest(this.#request, this.#call, isReaderBehind, this.#onTimeout);
+    }
+    response = (await pending) as FetchResponse;
+    return this.#answer(response, response.body ?? Readable.from([]));
+  }
+
+  async #sendBy(customFetch: typeof fetch, headers: Readonly<Record<string, string>>): Promise<Answer> {
+    const { method, path, body, connectMs, readMs } = this.#call;
+    const timer = new SilenceTimer(readMs, this.#onTimeout);
+    this.#endWatch = () => timer.stop();
+    const init: RequestInit = { method, headers, redirect: 'manual', signal: this.#abort.signal };
+    if (body !== undefined) Object.assign(init, { body: Readable.from(touching(body, timer)), duplex: 'half' });
+    timer.touch(connectMs);
+    const response = (await customFetch(`${this.#host}${path}`, init)) as FetchResponse;
+    timer.pause();
+    return this.#answer(response, timed(response.body ?? Readable.from([]), timer));
+  }
+
+  #answer(response: FetchResponse, body: AsyncIterable<Uint8Array>): Answer {
+    this.#hasAnswer = true;
+    return {
+      status: response.status,
+      statusText: response.statusText,
+      header: (name) => response.headers.get(name),
+      body: this.#read(body),
+      [Symbol.dispose]: () => this.end(),
+    };
+  }
+
+  async *#read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+    try {
+      yield* body;
+      this.#isBodyRead = true;
+    } catch (error) {
+      throw this.#reasonFor(error);
+    } finally {
+      this.end();
+    }
+  }
+
+  readonly #onTimeout = (cause: Error): void => this.fail(new NetworkError(this.#host, cause));
+
+  /** Our own reason for breaking off, else the system's error that a fetch has wrapped. */
+  #reasonFor(error: unknown): unknown {
+    if (this.#failure !== undefined) return this.#failure.reason;
+    const original = this.#systemError ?? unwrapped(error);
+    if (/^UND_ERR_\w+_TIMEOUT$/.test(systemCode(original) ?? ''))
+      return new NetworkError(this.#host, original as Error);
+    // Every address of the host was tried. The collected error has a code, but only its parts have a message.
+    if (original instanceof AggregateError && original.message === '') return original.errors.at(-1) ?? original;
+    return original;
+  }
+}
+
+/** Re-arms the timer with each chunk that is taken for sending. */
+async function* touching(body: Readable, timer: SilenceTimer): AsyncGenerator<Uint8Array, void> {
+  for await (const chunk of body) {
+    timer.touch();
+    yield chunk as Uint8Array;
+  }
+}
+
+async function* timed(body: AsyncIterable<Uint8Array>, timer: SilenceTimer): AsyncGenerator<Uint8Array, void> {
+  timer.touch();
+  for await (const chunk of body) {
+    timer.pause(); // while the reader is busy, the silence is not the service's
+    yield chunk;
+    timer.touch();
+  }
+  timer.pause();
+}
+
+/** Node's own fetch says `fetch failed`, with the system's error as the cause. */
+function unwrapped(error: unknown): unknown {
+  return error instanceof TypeError && systemCode(error.cause) !== undefined ? error.cause : error;
+}
