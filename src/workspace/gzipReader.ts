@@ -1,0 +1,103 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline } from 'node:stream';
+import { crc32, createInflateRaw } from 'node:zlib';
+import { AppError, systemCode } from '../core/errors.ts';
+import { corrupt } from './tarFields.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+const HEADER_BYTES = 10;
+const TRAILER_BYTES = 8;
+const MOST_HEADER_BYTES = 64 * 1024;
+const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
+
+export interface GunzipOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Told with each chunk how much was read of the file and how much came out, before the chunk is given. */
+  readonly onBytes: (packed: number, unpacked: number) => void;
+}
+
+interface Frame {
+  readonly start: number;
+  /** Of the compressed stream, without header and trailer. */
+  readonly bytes: number;
+  readonly crc: number;
+  readonly size: number;
+}
+
+/**
+ * Unpacks a file that is exactly one gzip member (RFC 1952), with its sums checked at the end.
+ *
+ * @throws AppError `corrupt` for any other bytes, more members or bytes after the end among them, `missing` without the
+ * file; and what `onBytes` throws.
+ */
+export async function* gunzip(path: string, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
+  const frame = await readFrame(path);
+  const source = createReadStream(path, {
+    start: frame.start,
+    end: frame.start + frame.bytes - 1,
+    highWaterMark: CHUNK_BYTES,
+    signal,
+  });
+  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  pipeline(source, inflate, () => {}); // a failure reaches the loop below through `inflate`
+  let crc = 0;
+  let unpacked = 0;
+  try {
+    for await (const chunk of inflate as AsyncIterable<Buffer>) {
+      signal?.throwIfAborted();
+      crc = crc32(chunk, crc);
+      unpacked += chunk.length;
+      onBytes(frame.start + inflate.bytesWritten, unpacked);
+      yield chunk;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (systemCode(error)?.startsWith('Z_')) throw corrupt('its compressed data breaks off or is not valid', error);
+    throw error;
+  } finally {
+    source.destroy();
+  }
+  if (inflate.bytesWritten !== frame.bytes) throw corrupt('there are bytes after its end');
+  if (crc !== frame.crc || unpacked % 2 ** 32 !== frame.size) throw corrupt('its checksum is wrong');
+}
+
+async function readFrame(path: string): Promise<Frame> {
+  const handle = await open(path, 'r').catch((error: unknown) => {
+    throw new AppError('missing', `The archive ${path} cannot be read. Download it again.`, { cause: error });
+  });
+  try {
+    const { size } = await handle.stat();
+    const head = Buffer.alloc(Math.min(size, MOST_HEADER_BYTES));
+    await handle.read(head, 0, head.length, 0);
+    const start = headerLength(head);
+    if (size < start + TRAILER_BYTES + 1) throw corrupt('it is cut off');
+    const trailer = Buffer.alloc(TRAILER_BYTES);
+    await handle.read(trailer, 0, TRAILER_BYTES, size - TRAILER_BYTES);
+    return {
+      start,
+      bytes: size - TRAILER_BYTES - start,
+      crc: trailer.readUInt32LE(0),
+      size: trailer.readUInt32LE(4),
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+function headerLength(head: Buffer): number {
+  if (head.length < HEADER_BYTES || head[0] !== 0x1f || head[1] !== 0x8b || head[2] !== 8) {
+    throw corrupt('it is not a gzip file');
+  }
+  const flags = head[3] ?? 0;
+  if ((flags & FLAG.reserved) !== 0) throw corrupt('its gzip header uses reserved flags');
+  let length = HEADER_BYTES;
+  if ((flags & FLAG.extra) !== 0) length += 2 + (head[length] ?? 0) + 256 * (head[length + 1] ?? 0);
+  for (const text of [FLAG.name, FLAG.comment]) {
+    if ((flags & text) === 0) continue;
+    const end = head.indexOf(0, length);
+    if (end === -1) throw corrupt('its gzip header does not end');
+    length = end + 1;
+  }
+  return (flags & FLAG.headerCrc) === 0 ? length : length + 2;
+}
