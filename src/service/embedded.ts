@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
-import { AppError } from '../core/errors.ts';
+import { AppError, messageOf } from '../core/errors.ts';
 import { proveKey } from './http/keyProof.ts';
 import type { ServeOptions } from './serve.ts';
 import { readStateFile } from './stateFile.ts';
@@ -59,7 +59,8 @@ export function embeddedServeOptions(home: string, program: { runner: string; ve
  * Address of this user's own job service, which is started where none runs. Of two that are started at once one remains,
  * and both callers get its address. The key is sent nowhere before the service has shown that it knows it.
  *
- * @throws AppError `unreachable` with the end of the service's log when it does not start; the signal's reason on abort.
+ * @throws AppError `unreachable` with the end of the service's log when it does not start, `permission` when its folder
+ * cannot be written; the signal's reason on abort.
  */
 export async function connectEmbeddedService(options: EmbeddedOptions): Promise<ServiceAddress> {
   const { home, signal, startTimeoutMs = START_TIMEOUT_MS } = options;
@@ -106,15 +107,11 @@ async function askForProof(url: string, nonce: string): Promise<string | undefin
 }
 
 function startService({ home, node, cli, env = process.env }: EmbeddedOptions): ChildProcess {
-  const folder = serviceFolder(home);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const logFile = logFileOf(home);
-  const isLogLong = (statSync(logFile, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
-  const log = openSync(logFile, isLogLong ? 'w' : 'a', 0o600);
+  const log = openLog(home);
   // The key of a remote service and what concerns only the editor stay out of it.
   const { FARWHARF_API_KEY: _key, NODE_OPTIONS: _options, ...inherited } = env;
   const child = spawn(node, [cli, 'serve', '--embedded'], {
-    cwd: folder,
+    cwd: serviceFolder(home),
     env: { ...inherited, FARWHARF_HOME: home },
     detached: true,
     windowsHide: true,
@@ -124,6 +121,18 @@ function startService({ home, node, cli, env = process.env }: EmbeddedOptions): 
   child.once('error', () => {}); // shows as a child without a pid
   child.unref();
   return child;
+}
+
+function openLog(home: string): number {
+  const path = logFileOf(home);
+  try {
+    mkdirSync(serviceFolder(home), { recursive: true, mode: 0o700 });
+    const isLong = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
+    return openSync(path, isLong ? 'w' : 'a', 0o600);
+  } catch (cause) {
+    const message = `The job service cannot keep its files in ${serviceFolder(home)}: ${messageOf(cause)}. Make the folder writable, or set FARWHARF_HOME to another one.`;
+    throw new AppError('permission', message, { cause });
+  }
 }
 
 function readTail(path: string): string {

@@ -8,8 +8,7 @@ import { silentLogger } from '../../../src/core/log.ts';
 import { isFinalState } from '../../../src/remote/schemas.ts';
 import { serve, type ServeOptions } from '../../../src/service/serve.ts';
 import { type ArchiveEntry, makeArchive } from './archive.ts';
-
-export const RUNNER = join(import.meta.dirname, '../../../src/service/jobRunner.ts');
+import { RUNNER } from './runner.ts';
 
 export interface JobBody {
   readonly job_id: string;

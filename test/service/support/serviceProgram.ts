@@ -1,0 +1,21 @@
+// A job service as a process of its own: with the options in the environment, or as `farwharf serve --embedded` runs it.
+import { createLogger } from '../../../src/core/log.ts';
+import { farwharfHome } from '../../../src/core/home.ts';
+import { embeddedServeOptions } from '../../../src/service/embedded.ts';
+import { serve, type ServeOptions } from '../../../src/service/serve.ts';
+import { RUNNER } from './runner.ts';
+
+const given = process.env['TEST_SERVE_OPTIONS'];
+const overrides = (given === undefined ? {} : JSON.parse(given)) as Partial<ServeOptions>;
+const options = { ...embeddedServeOptions(farwharfHome(), { runner: RUNNER, version: '0.0.0' }), ...overrides };
+const stop = new AbortController();
+process.once('SIGTERM', () => stop.abort());
+const log = createLogger((level, line) => process.stderr.write(`${level} ${line}\n`));
+try {
+  const { url, key, closed } = await serve(options, { log, signal: stop.signal });
+  process.stdout.write(`${JSON.stringify({ url, key })}\n`);
+  await closed;
+} catch (error) {
+  log.error('service failed', { error });
+  process.exitCode = 1;
+}
