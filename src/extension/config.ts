@@ -17,6 +17,11 @@ export function readSetting<K extends keyof Settings>(name: K, resource?: vscode
   return (typeof value === typeof fallback ? value : fallback) as Settings[K];
 }
 
+/** The value that the user gave to a setting; undefined where there is none. */
+export function readUserSetting<K extends keyof Settings>(name: K): Settings[K] | undefined {
+  return vscode.workspace.getConfiguration('farwharf', null).inspect<Settings[K]>(name)?.globalValue;
+}
+
 /** Calls `listener` when the setting changes for any folder. */
 export function onDidChangeSetting(name: keyof Settings, listener: () => void): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration((event) => {

@@ -1,1 +1,154 @@
-export {};
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { isAbort } from '../core/errors.ts';
+import { farwharfHome } from '../core/home.ts';
+import { DisposableStore } from '../core/lifetime.ts';
+import { createLogger, type Logger } from '../core/log.ts';
+import { Redactor } from '../core/redact.ts';
+import { isOver } from '../jobs/record.ts';
+import { connectEmbeddedService } from '../service/embedded.ts';
+import { AccountMonitor } from './account.ts';
+import { startBackground } from './background.ts';
+import type { CommandHandlers } from './commands.ts';
+import { ContextKeys } from './contexts.ts';
+import { tellFailures } from './endings.ts';
+import type { Shell } from './extension.ts';
+import { createHandlers } from './handlers.ts';
+import { Hosts } from './hosts.ts';
+import { JobEventDocuments } from './jobEvents.ts';
+import { JobFollower } from './jobFollower.ts';
+import { JobLog } from './jobLog.ts';
+import { JobStore } from './jobStore.ts';
+import { JobTree } from './jobTree.ts';
+import { Keys } from './keys.ts';
+import { reportError } from './report.ts';
+import type { Services } from './services.ts';
+import { showStatus } from './statusBar.ts';
+import { SubmitMemory } from './submitMemory.ts';
+
+export interface Features {
+  readonly handlers: CommandHandlers;
+  readonly tree: Pick<JobTree, 'getChildren' | 'getParent' | 'getTreeItem' | 'resolveTreeItem'>;
+  report(error: unknown, retry?: () => void): Promise<void>;
+}
+
+/** Builds everything behind the shell and joins it. The parts that a person sees are set up one by one: one that fails leaves the rest working. */
+export async function startFeatures(shell: Shell): Promise<Features> {
+  const disposables = new DisposableStore();
+  shell.context.subscriptions.push(disposables);
+  const services = createServices(shell, disposables);
+  const { account, contexts, hosts, jobLog, log, memory, signal, store } = services;
+  const isTrusted = (): boolean => vscode.workspace.isTrusted;
+  const tree = disposables.add(new JobTree(store, { view: shell.jobsView, changed: shell.jobsChanged }));
+  const follower = disposables.add(new JobFollower({ ...services, isTrusted }));
+
+  const setUp = (name: string, build: () => void): void => {
+    const started = performance.now();
+    try {
+      build();
+      log.debug('feature ready', { name, ms: Math.round(performance.now() - started) });
+    } catch (error) {
+      log.error('feature failed', { name, error });
+    }
+  };
+  const run = (name: string, work: Promise<unknown>): void => {
+    work.catch((error: unknown) => {
+      if (!isAbort(error)) log.error('background work ended', { name, error });
+    });
+  };
+
+  setUp('contexts', () => {
+    contexts.set('hasJobs', false);
+    disposables.add(store.onDidChange(() => contexts.set('hasJobs', store.records.length > 0)));
+  });
+  setUp('status bar', () => void disposables.add(showStatus(shell.status, services)));
+  setUp('account', () => {
+    disposables.add(hosts.onDidChange(() => run('account', account.refresh(signal))));
+    run(
+      'account',
+      account.keepFresh(() => vscode.window.state.focused, signal),
+    );
+  });
+  setUp('jobs', () => {
+    disposables.add(
+      store.onDidChange(({ ended }) => {
+        if (ended.length === 0) return;
+        run('failures', tellFailures(ended, memory));
+        run('account', account.refresh(signal));
+      }),
+    );
+    disposables.add(vscode.workspace.onDidGrantWorkspaceTrust(() => follower.update()));
+    run(
+      'jobs',
+      services.ledger.settleAbandoned().then(() => store.keepFresh(signal)),
+    );
+    run('durations', tree.keepTime(signal));
+  });
+  setUp('log', () => {
+    const attach = disposables.add(
+      store.onDidChange(() => {
+        attach.dispose();
+        const last = jobLog.lastShown === undefined ? undefined : store.get(jobLog.lastShown);
+        if (last && !isOver(last)) jobLog.show(last, { reveal: false });
+      }),
+    );
+  });
+  return {
+    handlers: createHandlers(services, shell.context.globalState),
+    tree,
+    report: (error, retry) => reportError(log, error, retry),
+  };
+}
+
+function createServices({ context, output }: Shell, disposables: DisposableStore): Services {
+  const end = new AbortController();
+  disposables.add({ dispose: () => end.abort() });
+  const home = farwharfHome();
+  const redactor = new Redactor();
+  const log = logTo(output, redactor);
+  const background = startBackground(context.asAbsolutePath(join('dist', 'worker.js')), home, log);
+  disposables.add({ dispose: () => void background.end() });
+  const { archiver, ledger } = background.service;
+  const keys = new Keys(context.secrets, redactor);
+  const contexts = new ContextKeys();
+  const hosts = disposables.add(
+    new Hosts({
+      keys,
+      isTrusted: () => vscode.workspace.isTrusted,
+      connectLocal: () =>
+        connectEmbeddedService({
+          home,
+          node: process.execPath,
+          cli: context.asAbsolutePath(join('dist', 'cli.mjs')),
+          // The extension host is Electron's Node on a desktop; elsewhere the variable means nothing.
+          env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+          signal: end.signal,
+        }),
+    }),
+  );
+  const account = new AccountMonitor({ hosts, memory: context.globalState, contexts, log });
+  const store = new JobStore(ledger);
+  const jobLog = disposables.add(new JobLog({ home, memory: context.workspaceState, log }));
+  const events = disposables.add(new JobEventDocuments(home, store));
+  const memory = new SubmitMemory(context.workspaceState);
+  return {
+    log,
+    output,
+    home,
+    signal: end.signal,
+    archiver,
+    ledger,
+    contexts,
+    keys,
+    hosts,
+    account,
+    store,
+    jobLog,
+    events,
+    memory,
+  };
+}
+
+function logTo(output: vscode.LogOutputChannel, redactor: Redactor): Logger {
+  return createLogger((level, line) => output[level](line), redactor);
+}

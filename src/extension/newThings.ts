@@ -56,7 +56,11 @@ export function newThings(agreed: Agreement, now: Agreement): string[] {
     things.push(`The folder grew from ${formatBytes(agreed.bytes)} to ${formatBytes(now.bytes)}.`);
   }
   if (now.cost === undefined ? agreed.cost !== undefined : now.cost > (agreed.cost ?? Infinity)) {
-    things.push(now.cost === undefined ? 'The price is not known any more.' : `It may now cost ${formatCredits(now.cost)} credits.`);
+    things.push(
+      now.cost === undefined
+        ? 'The price is not known any more.'
+        : `It may now cost ${formatCredits(now.cost)} credits.`,
+    );
   }
   return things;
 }

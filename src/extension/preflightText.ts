@@ -1,4 +1,5 @@
 import { formatBytes, formatCount, formatCredits, formatDuration } from '../core/format.ts';
+import { type CostEstimate, describeEstimate } from '../jobs/estimate.ts';
 import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../workspace/selection.ts';
 
 /** Why something stays at home, in words. */
@@ -15,26 +16,15 @@ export const REASONS: Readonly<Record<ExclusionReason, string>> = {
   limit: 'over a size limit',
 };
 // Secrets come first: they are what a person must not overlook.
-const REASON_ORDER = Object.keys(REASONS).sort((a, b) => Number(b === 'secret') - Number(a === 'secret')) as ExclusionReason[];
+const REASON_ORDER = Object.keys(REASONS).sort(
+  (a, b) => Number(b === 'secret') - Number(a === 'secret'),
+) as ExclusionReason[];
 const NAMED = 3;
 
-export interface Price {
-  /** Credits that the job can cost at most; undefined where the price is not known. */
-  readonly highest: number | undefined;
-  /** Credits that are left; undefined where the service does not say. */
-  readonly balance: number | undefined;
-}
-
 /** `41 files, 3.2 MB will be sent. At most 6 credits of 312.` */
-export function headline(selection: Selection, price: Price): string {
-  return `${formatCount(selection.files.length, 'file')}, ${formatBytes(selection.totalBytes)} will be sent. ${costSentence(price)}`;
-}
-
-/** `At most 6 credits of 312.`, or what is not known. */
-export function costSentence({ highest, balance }: Price): string {
-  const left = balance === undefined ? '' : ` of ${formatCredits(balance)}`;
-  if (highest !== undefined) return `At most ${formatCredits(highest)} credits${left}.`;
-  return balance === undefined ? 'The price is not known.' : `The price is not known; ${formatCredits(balance)} credits are left.`;
+export function headline(selection: Selection, estimate: CostEstimate): string {
+  const size = `${formatCount(selection.files.length, 'file')}, ${formatBytes(selection.totalBytes)}`;
+  return `${size} will be sent. ${describeEstimate(estimate)}`;
 }
 
 /** The largest files first. */
@@ -45,7 +35,9 @@ export function largestFiles(files: readonly SelectedFile[], count: number): Sel
 /** `Largest: data.bin 2.1 MB, model.pt 800 KB`; empty for an empty selection. */
 export function largestSentence(files: readonly SelectedFile[]): string {
   if (files.length === 0) return '';
-  return `Largest: ${largestFiles(files, NAMED).map(({ path, size }) => `${path} ${formatBytes(size)}`).join(', ')}`;
+  return `Largest: ${largestFiles(files, NAMED)
+    .map(({ path, size }) => `${path} ${formatBytes(size)}`)
+    .join(', ')}`;
 }
 
 /** `2 look like secrets (.env, key.pem) · 3 ignored by git`: every kind of exclusion with its count, secrets named and first. */
@@ -58,7 +50,10 @@ export function exclusionSentence(excluded: readonly Exclusion[]): string {
 }
 
 function groupSentence(reason: ExclusionReason, group: readonly Exclusion[]): string {
-  const names = group.slice(0, NAMED).map(({ path }) => path).join(', ');
+  const names = group
+    .slice(0, NAMED)
+    .map(({ path }) => path)
+    .join(', ');
   const more = group.length > NAMED ? ', …' : '';
   if (reason !== 'secret') return `${group.length} ${REASONS[reason]}`;
   return `${formatCount(group.length, 'secret')} (${names}${more})`;
@@ -82,7 +77,9 @@ export function parseTimeLimit(text: string): number | undefined {
 }
 
 /** The offers for a time limit, with what each costs at most. */
-export function timeLimitOffers(creditsPerMinute: number | undefined): { seconds: number; label: string; cost: string }[] {
+export function timeLimitOffers(
+  creditsPerMinute: number | undefined,
+): { seconds: number; label: string; cost: string }[] {
   return [300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600].map((seconds) => ({
     seconds,
     label: formatDuration(seconds),

@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { scriptPath } from '../jobs/script.ts';
 import type { SelectedFile } from '../workspace/selection.ts';
 
 const EXTENSIONS = new Set(['.py', '.sh', '.js', '.mjs', '.ts']);
@@ -16,7 +17,10 @@ export function isScript(path: string, mode: number): boolean {
  * Command lines to offer, best first: those used recently whose file is still sent, then the scripts of the folder, those
  * near its root and with a telling name before the others.
  */
-export function suggestScripts(files: readonly SelectedFile[], recent: readonly string[]): { recent: string[]; found: string[] } {
+export function suggestScripts(
+  files: readonly SelectedFile[],
+  recent: readonly string[],
+): { recent: string[]; found: string[] } {
   const paths = new Set(files.map(({ path }) => path));
   const kept = recent.filter((line) => paths.has(scriptPath(line)));
   const found = files
@@ -31,12 +35,6 @@ function unlikeliness(path: string): number {
   const name = path.slice(path.lastIndexOf('/') + 1, -extname(path).length || undefined);
   const likely = LIKELY_NAMES.indexOf(name);
   return (UNLIKELY.test(path) ? 1000 : 0) + depth * 20 + (likely === -1 ? LIKELY_NAMES.length : likely);
-}
-
-/** The path of a command line: `"my script.py" --epochs 3` gives `my script.py`. */
-export function scriptPath(line: string): string {
-  const quoted = /^\s*(?:"([^"]*)"|'([^']*)')/.exec(line);
-  return quoted?.[1] ?? quoted?.[2] ?? line.trim().split(/\s+/)[0] ?? '';
 }
 
 /** A path as it stands in a command line: quoted where a space would split it. */

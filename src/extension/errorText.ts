@@ -1,0 +1,95 @@
+import { AppError, assertNever, type ErrorCode, messageOf, systemCode } from '../core/errors.ts';
+import { plainText } from '../core/terminalText.ts';
+import { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '../remote/errors.ts';
+
+export type ErrorAction = 'retry' | 'submitAgain' | 'signIn' | 'trust' | 'checkJobs' | 'openLog';
+
+/** What a person is told about a failure, and the buttons below it, the most useful one first. */
+export interface Explanation {
+  readonly sentence: string;
+  readonly actions: readonly ErrorAction[];
+}
+
+const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/;
+const CONNECTION: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing answers at that address',
+  ECONNRESET: 'the connection was cut',
+  EPIPE: 'the connection was cut',
+  ENOTFOUND: 'its name is not known; are you online?',
+  EAI_AGAIN: 'its name could not be looked up; are you online?',
+  EHOSTUNREACH: 'the network does not reach it',
+  ENETUNREACH: 'the network does not reach it',
+  ETIMEDOUT: 'the connection timed out',
+};
+
+/** What happened, what it means, and what can be done, for anything that was thrown. Text from outside is made safe to show. */
+export function explain(error: unknown): Explanation {
+  const { sentence, actions } = explainAs(error);
+  return { sentence: plainText(sentence), actions };
+}
+
+function explainAs(error: unknown): Explanation {
+  if (error instanceof AppError) return { sentence: error.message, actions: actionsFor(error.code) };
+  if (error instanceof AuthError) {
+    return {
+      sentence: `The service did not accept the key: ${error.message}. Sign in again.`,
+      actions: ['signIn', 'openLog'],
+    };
+  }
+  if (error instanceof InsufficientCreditsError) {
+    return {
+      sentence: `Not sent: ${error.message}. A shorter time limit or a cheaper machine holds fewer credits.`,
+      actions: ['retry', 'openLog'],
+    };
+  }
+  if (error instanceof NetworkError) {
+    return {
+      sentence: `The service at ${error.host} did not answer in time. Try again in a moment.`,
+      actions: ['retry', 'openLog'],
+    };
+  }
+  if (error instanceof RemoteError) {
+    return { sentence: `The service refused: ${error.message}.`, actions: ['openLog', 'retry'] };
+  }
+  return explainSystem(error);
+}
+
+function explainSystem(error: unknown): Explanation {
+  const code = systemCode(error);
+  if (code !== undefined && CERTIFICATE.test(code)) {
+    return {
+      sentence: `The service's certificate is not trusted (${code}), so nothing was sent. Ask who runs the service, or add your company's certificate to the system.`,
+      actions: ['openLog'],
+    };
+  }
+  const reason = code === undefined ? undefined : CONNECTION[code];
+  if (reason !== undefined) {
+    return { sentence: `The service cannot be reached: ${reason}.`, actions: ['retry', 'openLog'] };
+  }
+  return { sentence: `Farwharf met an unexpected problem: ${messageOf(error)}`, actions: ['openLog'] };
+}
+
+function actionsFor(code: ErrorCode): readonly ErrorAction[] {
+  switch (code) {
+    case 'not-signed-in':
+      return ['signIn'];
+    case 'untrusted':
+      return ['trust'];
+    case 'outcome-unknown':
+      return ['checkJobs', 'submitAgain'];
+    case 'unreachable':
+    case 'conflict':
+    case 'no-space':
+      return ['retry', 'openLog'];
+    case 'bad-input':
+    case 'missing':
+      return [];
+    case 'corrupt':
+    case 'limit':
+    case 'permission':
+    case 'refused':
+      return ['openLog'];
+    default:
+      return assertNever(code);
+  }
+}

@@ -1,0 +1,73 @@
+import * as vscode from 'vscode';
+import { AppError } from '../core/errors.ts';
+import { plainText } from '../core/terminalText.ts';
+import { describeJob } from '../jobs/describe.ts';
+import { isActive, isOver, type JobRecord, shortId } from '../jobs/record.ts';
+import { jobRow } from './jobRow.ts';
+import type { Services } from './services.ts';
+import { readJobArgument } from './submitArguments.ts';
+import { hostLabel } from './words.ts';
+
+/** Runs `work` on the job that a command was called for, or that the person picks among those that fit. */
+export async function withJob<T>(
+  services: Services,
+  argument: unknown,
+  question: { title: string; fits(record: JobRecord): boolean },
+  work: (record: JobRecord) => T | Thenable<T>,
+): Promise<T | undefined> {
+  if (!services.store.isLoaded) await services.store.refresh();
+  const name = readJobArgument(argument);
+  const record = name === undefined ? await pickJob(services, question) : await findJob(services, name);
+  return record === undefined ? undefined : work(record);
+}
+
+/** Stops a job after the person agreed, since its work cannot be resumed. */
+export async function cancelJob(services: Services, record: JobRecord): Promise<void> {
+  if (record.jobId === null)
+    throw new AppError(
+      'conflict',
+      'The service has not told an id for this job yet, so it cannot be cancelled from here.',
+    );
+  if (isOver(record))
+    throw new AppError('conflict', `${plainText(record.script)} is over already: ${describeJob(record, Date.now())}.`);
+  await services.hosts.cancel(record.host, record.jobId);
+  services.log.info('job cancelled', { id: record.id });
+  await services.store.refresh();
+}
+
+/** Takes a job off the list; the service keeps what it keeps. */
+export async function removeJob(services: Services, record: JobRecord): Promise<void> {
+  if (isActive(record))
+    throw new AppError('conflict', `${plainText(record.script)} still runs. Cancel it first, or wait for its end.`);
+  await services.ledger.remove(record.id);
+  await services.store.refresh();
+}
+
+async function findJob({ ledger }: Services, name: string): Promise<JobRecord> {
+  const record = (await ledger.get(name)) ?? (await ledger.find(name))[0];
+  if (!record) throw new AppError('missing', `There is no job ${plainText(name)} in the list.`);
+  return record;
+}
+
+async function pickJob(
+  { store }: Services,
+  question: { title: string; fits(record: JobRecord): boolean },
+): Promise<JobRecord | undefined> {
+  const fitting = store.records.filter((record) => question.fits(record));
+  if (fitting.length === 0) throw new AppError('missing', `${question.title}: no job in the list fits.`);
+  const items = fitting.map((record) => {
+    const { description, icon, label } = jobRow(record, Date.now());
+    return {
+      label: `$(${icon}) ${label}`,
+      description,
+      detail: `${shortId(record)} on ${hostLabel(record.host)}`,
+      record,
+    };
+  });
+  const chosen = await vscode.window.showQuickPick(items, {
+    title: question.title,
+    matchOnDescription: true,
+    matchOnDetail: true,
+  });
+  return chosen?.record;
+}

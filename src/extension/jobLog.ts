@@ -1,0 +1,92 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import { isAbort } from '../core/errors.ts';
+import type { Logger } from '../core/log.ts';
+import { plainText } from '../core/terminalText.ts';
+import { LogText } from '../jobs/logText.ts';
+import type { JobRecord } from '../jobs/record.ts';
+import { EventSpool } from '../jobs/spool.ts';
+import { LogTail } from './logTail.ts';
+import { hostLabel } from './words.ts';
+
+// At most 20 updates a second: each one crosses to the window and lays out its editor again.
+const BATCH_MS = 50;
+const SHOWN_KEY = 'shownJob';
+
+/** The output channel with the log of one job at a time, read from its spool: complete after a reload, live while the job runs. */
+export class JobLog implements vscode.Disposable {
+  readonly #home: string;
+  readonly #memory: vscode.Memento;
+  readonly #log: Logger;
+  #channel: vscode.OutputChannel | undefined;
+  #reading = new AbortController();
+  #shown: string | undefined;
+
+  constructor(deps: { home: string; memory: vscode.Memento; log: Logger }) {
+    this.#home = deps.home;
+    this.#memory = deps.memory;
+    this.#log = deps.log;
+  }
+
+  /** The job whose log the channel held when the window was closed or reloaded. */
+  get lastShown(): string | undefined {
+    return this.#memory.get<string>(SHOWN_KEY);
+  }
+
+  /** Puts a job's log into the channel, which is made visible when `reveal` says so. The focus stays where it is. */
+  show(record: JobRecord, { reveal }: { reveal: boolean }): void {
+    this.#channel ??= vscode.window.createOutputChannel('Farwharf Job', 'farwharf-log');
+    if (reveal) this.#channel.show(true);
+    if (this.#shown === record.id) return;
+    this.#shown = record.id;
+    void this.#memory.update(SHOWN_KEY, record.id);
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    void this.#read(record, this.#channel, this.#reading.signal);
+  }
+
+  dispose(): void {
+    this.#reading.abort();
+    this.#channel?.dispose();
+  }
+
+  async #read(record: JobRecord, channel: vscode.OutputChannel, signal: AbortSignal): Promise<void> {
+    const spool = new EventSpool(this.#home, record.id);
+    const text = new LogText({
+      colour: false,
+      ...(record.machineClass === null ? {} : { machine: record.machineClass }),
+    });
+    const tail = new LogTail(`› ${plainText(record.script)} on ${hostLabel(record.host)}\n`);
+    const drawing = new AbortController();
+    const isDrawn = this.#draw(tail, channel, AbortSignal.any([signal, drawing.signal]));
+    try {
+      for await (const event of spool.follow({ signal })) tail.push(text.push(event));
+      tail.push(text.flush());
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.#log.error('a log could not be read', { id: record.id, error });
+      tail.push('› This log cannot be read any further; the extension log says why.\n');
+    } finally {
+      drawing.abort();
+      await isDrawn;
+      if (!signal.aborted) drawOnce(tail, channel);
+    }
+  }
+
+  async #draw(tail: LogTail, channel: vscode.OutputChannel, signal: AbortSignal): Promise<void> {
+    try {
+      for (;;) {
+        drawOnce(tail, channel);
+        await sleep(BATCH_MS, undefined, { signal, ref: false });
+      }
+    } catch (error) {
+      if (!isAbort(error)) throw error;
+    }
+  }
+}
+
+function drawOnce(tail: LogTail, channel: vscode.OutputChannel): void {
+  const { type, text } = tail.take();
+  if (type === 'replace') channel.replace(text);
+  else if (text !== '') channel.append(text);
+}

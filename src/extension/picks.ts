@@ -1,0 +1,65 @@
+import * as vscode from 'vscode';
+
+export interface PickOptions<T extends vscode.QuickPickItem> {
+  readonly title: string;
+  readonly placeholder: string;
+  readonly items: readonly T[];
+  /** The row that Enter takes. */
+  readonly active?: T;
+  readonly hasBack?: boolean;
+  /** Makes a row of what is typed, for lists that take any text. */
+  readonly typed?: (text: string) => T | undefined;
+  readonly onButton?: (event: vscode.QuickPickItemButtonEvent<T>, pick: vscode.QuickPick<T>) => void;
+}
+
+/** Asks for one row. `back` when the person goes back, undefined on Escape. It survives a click elsewhere, since much was read and chosen in it. */
+export function pickOne<T extends vscode.QuickPickItem>(options: PickOptions<T>): Promise<T | 'back' | undefined> {
+  return show(options, false, (pick) => pick.selectedItems[0] ?? pick.activeItems[0]);
+}
+
+/** Asks which rows should be ticked; `picked` of the rows says which are at first. */
+export function pickMany<T extends vscode.QuickPickItem>(
+  options: PickOptions<T>,
+): Promise<readonly T[] | 'back' | undefined> {
+  return show(options, true, (pick) => pick.selectedItems);
+}
+
+function show<T extends vscode.QuickPickItem, R>(
+  options: PickOptions<T>,
+  canSelectMany: boolean,
+  result: (pick: vscode.QuickPick<T>) => R,
+): Promise<R | 'back' | undefined> {
+  const pick = vscode.window.createQuickPick<T>();
+  pick.title = options.title;
+  pick.placeholder = options.placeholder;
+  pick.canSelectMany = canSelectMany;
+  pick.ignoreFocusOut = true;
+  pick.matchOnDescription = true;
+  pick.items = options.items;
+  if (canSelectMany) pick.selectedItems = options.items.filter(({ picked }) => picked);
+  else if (options.active) pick.activeItems = [options.active];
+  if (options.hasBack) pick.buttons = [vscode.QuickInputButtons.Back];
+  const { onButton, typed } = options;
+  return new Promise((resolve) => {
+    pick.onDidAccept(() => {
+      resolve(result(pick));
+      pick.hide();
+    });
+    pick.onDidTriggerButton(() => {
+      resolve('back');
+      pick.hide();
+    });
+    if (onButton) pick.onDidTriggerItemButton((event) => onButton(event, pick));
+    if (typed) {
+      pick.onDidChangeValue((text) => {
+        const row = text.trim() === '' ? undefined : typed(text.trim());
+        pick.items = row === undefined ? options.items : [row, ...options.items];
+      });
+    }
+    pick.onDidHide(() => {
+      resolve(undefined);
+      pick.dispose();
+    });
+    pick.show();
+  });
+}

@@ -1,0 +1,43 @@
+import * as vscode from 'vscode';
+import { DisposableStore } from '../core/lifetime.ts';
+import type { AccountMonitor } from './account.ts';
+import { onDidChangeSetting, readSetting } from './config.ts';
+import type { Hosts } from './hosts.ts';
+import type { JobStore } from './jobStore.ts';
+import { statusView } from './statusText.ts';
+
+/** The one status bar item: balance while idle, number of running jobs beside it, prices and jobs in the hover. */
+export function showStatus(
+  item: vscode.StatusBarItem,
+  { account, hosts, store }: { account: AccountMonitor; hosts: Hosts; store: JobStore },
+): vscode.Disposable {
+  const update = (): void => {
+    const host = hosts.current();
+    const view = statusView({
+      host,
+      state: account.state,
+      account: account.last(host),
+      jobs: store.records,
+      lowCredits: readSetting('lowCredits'),
+      now: Date.now(),
+    });
+    if (view === undefined) {
+      item.hide();
+      return;
+    }
+    const tooltip = new vscode.MarkdownString(view.tooltip, true);
+    tooltip.isTrusted = { enabledCommands: ['farwharf.submitWorkspace', 'farwharf.jobs.focus', 'farwharf.selectHost'] };
+    item.text = view.text;
+    item.tooltip = tooltip;
+    item.accessibilityInformation = { label: view.spoken, role: 'button' };
+    item.backgroundColor = view.isWarning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
+    item.command = 'farwharf.jobs.focus';
+    item.show();
+  };
+  const disposables = new DisposableStore();
+  disposables.add(account.onDidChange(update));
+  disposables.add(store.onDidChange(update));
+  disposables.add(onDidChangeSetting('lowCredits', update));
+  update();
+  return disposables;
+}

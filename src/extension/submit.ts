@@ -1,0 +1,137 @@
+import * as vscode from 'vscode';
+import { estimateCost, type Rate, readRateCard } from '../jobs/estimate.ts';
+import type { JobRecord } from '../jobs/record.ts';
+import { scriptPath } from '../jobs/script.ts';
+import { submitWorkspace } from '../jobs/submit.ts';
+import type { Selection } from '../workspace/selection.ts';
+import { readSetting } from './config.ts';
+import { type Confirmed, confirmSubmit } from './confirmation.ts';
+import { chooseFolder, pathInside, requireTrust } from './folders.ts';
+import { pickScript } from './scriptPick.ts';
+import { quotePath } from './scripts.ts';
+import { send } from './sending.ts';
+import type { Services } from './services.ts';
+import { readSubmitArguments, type SubmitArguments } from './submitArguments.ts';
+import type { SubmitDraft, SubmitView } from './submitDraft.ts';
+import type { FolderMemory } from './submitMemory.ts';
+import { settleUnsaved } from './unsaved.ts';
+
+/** Sends a folder as a job, after showing what that means. Gives our id of the job, or undefined when the person stopped. */
+export async function submit(services: Services, argument: unknown): Promise<string | undefined> {
+  const args = readSubmitArguments(argument);
+  requireTrust();
+  const folder = await chooseFolder(args);
+  if (!folder || !(await settleUnsaved(folder))) return undefined;
+  const path = folder.uri.fsPath;
+  const memory = services.memory.get(path);
+  const { host, account, selection } = await look(services, folder, memory);
+  const script = await chooseScript(args, folder, selection, memory);
+  if (script === undefined) return undefined;
+
+  const rates = readRateCard(account);
+  const view = async (draft: SubmitDraft): Promise<SubmitView> => ({
+    folderName: folder.name,
+    host,
+    rates,
+    estimate: estimateCost(account, draft),
+    selection: isSameChoice(draft, memory) ? selection : await select(services, path, draft),
+  });
+  const confirmed = await confirmSubmit(firstDraft(args, folder, memory, { script, rates }), memory, view);
+  if (!confirmed) return undefined;
+  const record = await sendConfirmed(services, host, confirmed);
+  const { script: line, ...choices } = confirmed.draft;
+  const { agreement } = confirmed;
+  await services.memory.set(path, agreement === undefined ? choices : { ...choices, agreement }, line);
+  return record.id;
+}
+
+function sendConfirmed(services: Services, host: string, { draft, view }: Confirmed): Promise<JobRecord> {
+  const { archiver, home, hosts, ledger } = services;
+  const { estimate, selection } = view;
+  const { machineClass, maxRuntime, project, script } = draft;
+  const request = {
+    host,
+    selection,
+    script,
+    maxRuntime,
+    isTrusted: vscode.workspace.isTrusted,
+    ...(project === undefined ? {} : { project }),
+    ...(machineClass === undefined ? {} : { machineClass }),
+    ...(draft.usesRequirements ? { venv: { requirements: 'requirements.txt' } } : {}),
+    ...(estimate.type === 'known' ? { creditsPerMinute: estimate.creditsPerMinute } : {}),
+  };
+  const deps = { service: hosts.service(host), archiver, ledger, home };
+  return send(services, script, (options) => submitWorkspace(deps, request, options));
+}
+
+/** Reads the folder and asks the service at the same time: both must be known before anything can be decided. */
+async function look(services: Services, folder: vscode.WorkspaceFolder, memory: FolderMemory) {
+  const host = services.hosts.current();
+  const choice = { include: memory.include ?? [], exclude: memory.exclude ?? [] };
+  const title = `Looking at ${folder.name}`;
+  return vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, async () => {
+    const [account, selection] = await Promise.all([
+      services.account.ask(host),
+      select(services, folder.uri.fsPath, choice),
+    ]);
+    return { host, account, selection };
+  });
+}
+
+function select(
+  services: Services,
+  folder: string,
+  choice: Pick<SubmitDraft, 'include' | 'exclude'>,
+): Promise<Selection> {
+  const { include, exclude } = choice;
+  return services.archiver.select(folder, {
+    isTrusted: vscode.workspace.isTrusted,
+    include,
+    exclude,
+    signal: services.signal,
+  });
+}
+
+function isSameChoice(draft: SubmitDraft, memory: FolderMemory): boolean {
+  const text = (paths: readonly string[] = []): string => JSON.stringify(paths);
+  return text(draft.include) === text(memory.include) && text(draft.exclude) === text(memory.exclude);
+}
+
+async function chooseScript(
+  args: SubmitArguments,
+  folder: vscode.WorkspaceFolder,
+  { files }: Selection,
+  { scripts }: FolderMemory,
+): Promise<string | undefined> {
+  if (args.script !== undefined) return args.script;
+  const file = args.file === undefined ? undefined : pathInside(folder.uri.fsPath, args.file);
+  if (file !== undefined) return scripts.find((line) => scriptPath(line) === file) ?? quotePath(file);
+  const last = scripts[0];
+  if (last !== undefined && files.some(({ path }) => path === scriptPath(last))) return last;
+  const chosen = await pickScript(files, { recent: scripts, folderName: folder.name, hasBack: false });
+  return chosen === 'back' ? undefined : chosen?.script;
+}
+
+function firstDraft(
+  args: SubmitArguments,
+  folder: vscode.WorkspaceFolder,
+  memory: FolderMemory,
+  known: { script: string; rates: readonly Rate[] },
+): SubmitDraft {
+  const { script, rates } = known;
+  // A price list of one machine class leaves nothing to choose.
+  const onlyClass = rates.length === 1 ? rates[0]?.machineClass : undefined;
+  // The class chosen last may not exist on the host chosen since.
+  const last = rates.some((rate) => rate.machineClass === memory.machineClass) ? memory.machineClass : undefined;
+  const machineClass = args.machineClass ?? (readSetting('machineClass', folder.uri) || last || onlyClass);
+  const project = args.project ?? memory.project ?? readSetting('project', folder.uri);
+  return {
+    script,
+    maxRuntime: args.maxRuntime ?? memory.maxRuntime ?? readSetting('maxRuntime', folder.uri),
+    usesRequirements: memory.usesRequirements ?? false,
+    include: memory.include ?? [],
+    exclude: memory.exclude ?? [],
+    ...(machineClass ? { machineClass } : {}),
+    ...(project ? { project } : {}),
+  };
+}

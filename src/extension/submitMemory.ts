@@ -1,0 +1,49 @@
+import type * as vscode from 'vscode';
+import type { Agreement } from './newThings.ts';
+import { remember } from './scripts.ts';
+
+/** What is remembered of a folder's submits. Kept by VS Code, never in the folder, so the folder cannot change it. */
+export interface FolderMemory {
+  readonly scripts: readonly string[];
+  readonly maxRuntime?: number;
+  readonly machineClass?: string;
+  readonly project?: string;
+  readonly usesRequirements?: boolean;
+  readonly include?: readonly string[];
+  readonly exclude?: readonly string[];
+  /** There when a person asked not to be asked again. */
+  readonly agreement?: Agreement;
+}
+
+const SUBMITTED_KEY = 'submittedHere';
+const MAX_SUBMITTED = 100;
+
+export class SubmitMemory {
+  readonly #memento: vscode.Memento;
+
+  constructor(memento: vscode.Memento) {
+    this.#memento = memento;
+  }
+
+  get(folder: string): FolderMemory {
+    return this.#memento.get<FolderMemory>(`folder ${folder}`) ?? { scripts: [] };
+  }
+
+  async set(folder: string, memory: Omit<FolderMemory, 'scripts'>, script: string): Promise<void> {
+    const scripts = remember(this.get(folder).scripts, script);
+    await this.#memento.update(`folder ${folder}`, { ...memory, scripts } satisfies FolderMemory);
+  }
+
+  /** Whether this window submitted the job, before a reload or since. */
+  wasSubmittedHere(id: string): boolean {
+    return this.#submitted().includes(id);
+  }
+
+  async addSubmitted(id: string): Promise<void> {
+    await this.#memento.update(SUBMITTED_KEY, [id, ...this.#submitted()].slice(0, MAX_SUBMITTED));
+  }
+
+  #submitted(): readonly string[] {
+    return this.#memento.get<readonly string[]>(SUBMITTED_KEY) ?? [];
+  }
+}

@@ -1,0 +1,34 @@
+import * as vscode from 'vscode';
+import { AppError } from '../core/errors.ts';
+import { formatCount } from '../core/format.ts';
+import { readSetting } from './config.ts';
+import { pathInside } from './folders.ts';
+
+/**
+ * Saves the changed files of a folder, asks, or leaves them, as the setting says. False when the person stops the submit.
+ *
+ * @throws AppError `conflict` when a file cannot be saved.
+ */
+export async function settleUnsaved(folder: vscode.WorkspaceFolder): Promise<boolean> {
+  const dirty = vscode.workspace.textDocuments.filter(
+    ({ isDirty, uri }) => isDirty && uri.scheme === 'file' && pathInside(folder.uri.fsPath, uri.fsPath) !== undefined,
+  );
+  const mode = readSetting('saveBeforeSubmit');
+  if (dirty.length === 0 || mode === 'never') return true;
+  if (mode === 'ask') {
+    const [save, asOnDisk] = ['Save and Submit', 'Submit What Is on Disk'];
+    const answer = await vscode.window.showWarningMessage(
+      `${formatCount(dirty.length, 'file')} with unsaved changes in ${folder.name}.`,
+      { modal: true },
+      save,
+      asOnDisk,
+    );
+    if (answer !== save) return answer === asOnDisk;
+  }
+  for (const document of dirty) {
+    // A file that cannot be saved must not be sent in its old state unnoticed.
+    if (!(await document.save()))
+      throw new AppError('conflict', `${document.fileName} could not be saved. Nothing was sent.`);
+  }
+  return true;
+}
