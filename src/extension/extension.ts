@@ -32,10 +32,14 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     return features;
   };
   const report = async (error: unknown, retry?: () => void): Promise<void> => {
-    if (features === undefined) return;
-    const loaded = await features.catch(() => undefined);
-    if (loaded) await loaded.report(error, retry);
-    else await reportBrokenStart(error);
+    let loaded: Features;
+    try {
+      loaded = await load();
+    } catch (cause) {
+      await reportBrokenStart(cause);
+      return;
+    }
+    await loaded.report(error, retry);
   };
   const reportBrokenStart = async (error: unknown): Promise<void> => {
     features = undefined;

@@ -109,7 +109,8 @@ export class Hosts implements vscode.Disposable {
       return await work(client);
     } catch (error) {
       if (!this.#isOutdated(host, error)) throw error;
-      return await work((await this.#connect(host)).client);
+      const anew = await this.#connect(host);
+      return work(anew.client);
     }
   }
 

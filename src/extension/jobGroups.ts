@@ -12,7 +12,10 @@ export const GROUP_TITLES: Readonly<Record<JobGroup, string>> = {
 };
 
 /** The group of a job at the time `now` (milliseconds), by the local calendar; the week is the last seven days. */
-export function groupOf(record: Pick<JobRecord, 'state' | 'finishedAt' | 'createdAt'>, now: number): JobGroup {
+export function groupOf(
+  record: Pick<JobRecord, 'state' | 'exitCode' | 'finishedAt' | 'createdAt'>,
+  now: number,
+): JobGroup {
   if (!isOver(record)) return 'active';
   const days = daysBetween(Date.parse(record.createdAt), now);
   if (days <= 0) return 'today';

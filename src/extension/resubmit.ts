@@ -3,7 +3,7 @@ import { formatBytes } from '../core/format.ts';
 import { plainText } from '../core/terminalText.ts';
 import { describeEstimate, estimateCost } from '../jobs/estimate.ts';
 import type { JobRecord } from '../jobs/record.ts';
-import { resubmitJob } from '../jobs/submit.ts';
+import { resubmitJob } from '../jobs/resubmit.ts';
 import { readSetting } from './config.ts';
 import { requireTrust } from './folders.ts';
 import { send } from './sending.ts';

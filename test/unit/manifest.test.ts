@@ -78,9 +78,10 @@ test('menus, welcome texts and code refer to commands that exist', () => {
   const inMenus = Object.values(contributes.menus)
     .flat()
     .flatMap(({ command }) => command ?? []);
-  const inWelcome = Object.values(texts).flatMap((text) => [...matches(text, /command:(farwharf\.\w+)/g)]);
-  const inCode = sources.flatMap((text) => [...matches(text, /command:(farwharf\.\w+)/g)]);
-  const known = new Set<string>(COMMANDS);
+  const inWelcome = Object.values(texts).flatMap((text) => [...matches(text, /command:(farwharf[.\w]+)/g)]);
+  const inCode = sources.flatMap((text) => [...matches(text, /command:(farwharf[.\w]+)/g)]);
+  // VS Code makes a command of its own for every view.
+  const known = new Set<string>([...COMMANDS, `${JOBS_VIEW}.focus`]);
   assert.deepEqual(
     [...inMenus, ...inWelcome, ...inCode].filter((command) => !known.has(command)),
     [],
