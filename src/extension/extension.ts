@@ -5,16 +5,7 @@ import { registerCommands } from './commands.ts';
 import type { Features } from './features.ts';
 import type { JobNode } from './jobNodes.ts';
 import { JOBS_VIEW } from './names.ts';
-
-/** What exists from the first moment; everything else is loaded when it is first needed. */
-export interface Shell {
-  readonly context: vscode.ExtensionContext;
-  /** The extension's own log. */
-  readonly output: vscode.LogOutputChannel;
-  readonly status: vscode.StatusBarItem;
-  readonly jobsView: vscode.TreeView<JobNode>;
-  readonly jobsChanged: vscode.EventEmitter<JobNode | undefined>;
-}
+import type { Shell } from './shell.ts';
 
 export interface ExtensionApi {
   /** How long activation took, in milliseconds. */

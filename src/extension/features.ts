@@ -12,7 +12,6 @@ import { startBackground } from './background.ts';
 import type { CommandHandlers } from './commands.ts';
 import { ContextKeys } from './contexts.ts';
 import { tellFailures } from './endings.ts';
-import type { Shell } from './extension.ts';
 import { createHandlers } from './handlers.ts';
 import { Hosts } from './hosts.ts';
 import { JobEventDocuments } from './jobEvents.ts';
@@ -23,6 +22,7 @@ import { JobTree } from './jobTree.ts';
 import { Keys } from './keys.ts';
 import { reportError } from './report.ts';
 import type { Services } from './services.ts';
+import type { Shell } from './shell.ts';
 import { showStatus } from './statusBar.ts';
 import { SubmitMemory } from './submitMemory.ts';
 

@@ -1,0 +1,12 @@
+import type * as vscode from 'vscode';
+import type { JobNode } from './jobNodes.ts';
+
+/** What exists from the first moment; everything else is loaded when it is first needed. */
+export interface Shell {
+  readonly context: vscode.ExtensionContext;
+  /** The extension's own log. */
+  readonly output: vscode.LogOutputChannel;
+  readonly status: vscode.StatusBarItem;
+  readonly jobsView: vscode.TreeView<JobNode>;
+  readonly jobsChanged: vscode.EventEmitter<JobNode | undefined>;
+}
