@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { httpStatus } from '../../jobs/api.ts';
 import { directArchiver } from '../../jobs/archiver.ts';
 import { describeOutcome } from '../../jobs/describe.ts';
+import type { DownloadedResults } from '../../jobs/download.ts';
 import { type CostEstimate, describeEstimate, estimateCost } from '../../jobs/estimate.ts';
 import type { JobRecord } from '../../jobs/record.ts';
 import { checkScript } from '../../jobs/script.ts';
@@ -12,13 +13,14 @@ import { type Selection, selectFiles } from '../../workspace/selection.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { exitOfWatched, showLog, tellDetached } from '../jobLog.ts';
+import type { JobPlace } from '../jobPlace.ts';
 import { bringHome, describeResults, resultsAsJson } from '../results.ts';
 import { describeExclusions, describeSize, selectionAsJson } from '../selectionSummary.ts';
 import { SendingReport } from '../sendingReport.ts';
 import { Session } from '../session.ts';
 import { readFolder, readVenv, type SubmitFlags } from '../submitFlags.ts';
 
-type SentRecord = JobRecord & { readonly jobId: string };
+type Place = Pick<JobPlace, 'record' | 'ledger' | 'home'>;
 
 /** `farwharf submit`: sends a folder as a job, and with `--watch` and `--download` stays until its results are home. */
 export async function submit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
@@ -125,7 +127,7 @@ interface Sent {
 }
 
 /** What was asked for after the submit. JSON: one object at the end, and with `--watch` a line for the receipt and each event before it. */
-async function finish(record: SentRecord, receipt: object, sent: Sent): Promise<number> {
+async function finish(record: JobPlace['record'], receipt: object, sent: Sent): Promise<number> {
   const { session, client, context, flags } = sent;
   const { terminal } = context;
   const { jobId } = record;
@@ -148,9 +150,24 @@ async function finish(record: SentRecord, receipt: object, sent: Sent): Promise<
     terminal.note(describeOutcome(watched.record, `results: farwharf download ${jobId}`));
     return exitOfWatched(watched);
   }
-  const results = await bringHome(place, client, context, { folder: record.folder, onConflict: flags.onConflict });
-  terminal.json({ ...outcome, results: resultsAsJson(results) });
-  for (const line of describeResults(results)) terminal.note(line);
-  terminal.note(describeOutcome(watched.record, `results in ${results.folder}`));
+  const results = await bringResults(place, sent, watched.record);
+  terminal.json({ ...outcome, results: results === undefined ? null : resultsAsJson(results) });
+  for (const line of results === undefined ? ['The job left no results.'] : describeResults(results)) terminal.note(line);
+  terminal.note(describeOutcome(watched.record, results && `results in ${results.folder}`));
   return exitOfWatched(watched);
+}
+
+/** The results; undefined when there are none. How the job ended is told even when its results cannot be had. */
+async function bringResults(
+  place: Place,
+  { client, context, flags }: Sent,
+  ended: JobRecord,
+): Promise<DownloadedResults | undefined> {
+  try {
+    return await bringHome(place, client, context, { folder: ended.folder, onConflict: flags.onConflict });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'missing') return undefined;
+    context.terminal.note(describeOutcome(ended, `results: farwharf download ${place.record.jobId}`));
+    throw error;
+  }
 }

@@ -1,0 +1,135 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readStateFile } from '../../src/service/stateFile.ts';
+
+const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+const DEADLINE_MS = 60_000;
+
+export interface Finished {
+  readonly exit: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** Called with everything printed so far, each time something was printed. `interrupt` is Ctrl+C. */
+  onOutput?(printed: Finished, interrupt: () => void): void;
+}
+
+/** A place for one test: a FARWHARF_HOME of its own and folders to send. Ended, it leaves nothing behind. */
+export class Scratch implements AsyncDisposable {
+  readonly root: string;
+  readonly home: string;
+  readonly #services: Service[] = [];
+
+  private constructor(root: string) {
+    this.root = root;
+    this.home = join(root, 'home');
+  }
+
+  static async create(): Promise<Scratch> {
+    return new Scratch(await realpath(await mkdtemp(join(tmpdir(), 'farwharf-cli-'))));
+  }
+
+  /** Makes a folder with these files; gives its path. */
+  async folder(name: string, files: Readonly<Record<string, string>>): Promise<string> {
+    const folder = join(this.root, name);
+    await mkdir(folder, { recursive: true });
+    for (const [path, content] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), content);
+    }
+    return folder;
+  }
+
+  /** Runs the command to its end. */
+  async run(args: readonly string[], options: RunOptions = {}): Promise<Finished> {
+    const child = this.#spawn(args, options);
+    const printed = { exit: null as number | null, stdout: '', stderr: '' };
+    const deadline = setTimeout(() => child.kill('SIGKILL'), DEADLINE_MS);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream].setEncoding('utf8').on('data', (text: string) => {
+        printed[stream] += text;
+        options.onOutput?.(printed, () => child.kill('SIGINT'));
+      });
+    }
+    await once(child, 'close');
+    clearTimeout(deadline);
+    return { ...printed, exit: child.exitCode };
+  }
+
+  /** Starts `farwharf serve` on a free port and waits until it listens. */
+  async serve(flags: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Service> {
+    const data = join(this.root, `service-${this.#services.length}`);
+    const child = this.#spawn(['serve', '--port', '0', '--data', data, '--json', ...flags], { env });
+    child.stderr.resume();
+    let stdout = '';
+    for await (const text of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
+      stdout += text;
+      if (stdout.includes('\n')) break;
+    }
+    const { url, key } = JSON.parse(stdout) as { url: string; key: string };
+    const stop = async (): Promise<number | null> => {
+      if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
+      return child.exitCode;
+    };
+    const service = { url, key, env: { FARWHARF_REMOTE_HOST: url, FARWHARF_API_KEY: key }, stop };
+    this.#services.push(service);
+    return service;
+  }
+
+  /** Ends every service, the embedded one too, and removes all files. */
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const service of this.#services) await service.stop();
+    await stopEmbedded(this.home);
+    await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+  }
+
+  #spawn(args: readonly string[], { env = {}, cwd = this.root }: RunOptions) {
+    const inherited = Object.entries(process.env).filter(([name]) => !/^(FARWHARF_|NODE_TEST|NODE_OPTIONS)/.test(name));
+    return spawn(process.execPath, [MAIN, ...args], {
+      cwd,
+      env: { ...Object.fromEntries(inherited), FARWHARF_HOME: this.home, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+  }
+}
+
+export interface Service {
+  readonly url: string;
+  readonly key: string;
+  /** What makes the command use this service. */
+  readonly env: Readonly<Record<string, string>>;
+  /** SIGTERM; gives the exit status. */
+  stop(): Promise<number | null>;
+}
+
+async function stopEmbedded(home: string): Promise<void> {
+  const stateFile = join(home, 'service', 'state.json');
+  const state = readStateFile(stateFile);
+  if (state === undefined) return;
+  process.kill(state.pid, 'SIGTERM');
+  await until(() => readStateFile(stateFile) === undefined);
+}
+
+/** The JSON lines of an output. */
+export function jsonLines(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** Waits for something that happens soon. */
+export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 0; !(await isTrue()); tries += 1) {
+    if (tries > 200) throw new Error('It did not happen within 10 s.');
+    await sleep(50);
+  }
+}
