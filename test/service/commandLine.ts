@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -108,6 +110,22 @@ export interface Service {
   readonly env: Readonly<Record<string, string>>;
   /** SIGTERM; gives the exit status. */
   stop(): Promise<number | null>;
+}
+
+/** A service that answers as one test wants it. */
+export async function startFake(
+  answer: RequestListener,
+): Promise<AsyncDisposable & { readonly env: Readonly<Record<string, string>> }> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    env: { FARWHARF_REMOTE_HOST: `http://127.0.0.1:${port}`, FARWHARF_API_KEY: 'the-key-of-the-fake' },
+    [Symbol.asyncDispose]: async () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
 }
 
 async function stopEmbedded(home: string): Promise<void> {

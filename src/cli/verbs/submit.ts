@@ -152,7 +152,8 @@ async function finish(record: JobPlace['record'], receipt: object, sent: Sent): 
   }
   const results = await bringResults(place, sent, watched.record);
   terminal.json({ ...outcome, results: results === undefined ? null : resultsAsJson(results) });
-  for (const line of results === undefined ? ['The job left no results.'] : describeResults(results)) terminal.note(line);
+  for (const line of results === undefined ? ['The job left no results.'] : describeResults(results))
+    terminal.note(line);
   terminal.note(describeOutcome(watched.record, results && `results in ${results.folder}`));
   return exitOfWatched(watched);
 }

@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { chmod } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { jsonLines, Scratch, startFake } from './commandLine.ts';
+
+test('a job that fails gives 1 and its reason', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', { 'fail.sh': 'echo before\nexit 7\n' });
+  const done = await scratch.run(['submit', folder, '--script', 'fail.sh', '--watch', '--download'], { env });
+  assert.deepEqual([done.exit, done.stdout], [1, 'before\n'], done.stderr);
+  assert.match(done.stderr, /failed.*exit status 7/);
+});
+
+test('bad use gives 2 and says what to do, before anything is sent', async () => {
+  await using scratch = await Scratch.create();
+  const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:9' };
+  const folder = await scratch.folder('project', { 'train.py': '', 'bad.json': '[]' });
+  const empty = await scratch.folder('empty', {});
+  const cases: [readonly string[], RegExp][] = [
+    [['submit', folder, '--script', 'trian.py'], /no file trian\.py.*train\.py/],
+    [['submit', folder], /--script FILE/],
+    [['submit', empty, '--script', 'train.py'], /nothing to send/],
+    [['submit', join(folder, 'nowhere'), '--script', 'train.py'], /no folder/],
+    [['submit', join(folder, 'train.py'), '--script', 'train.py'], /is a file/],
+    [['submit', folder, '--script', 'train.py', '--max-runtime', 'long'], /whole number/],
+    [['submit', folder, '--script', 'train.py', '--venv', join(folder, 'bad.json')], /JSON object/],
+    [['submit', folder, '--script', 'train.py', '--venv', join(folder, 'none.json')], /cannot be read/],
+    [['submit', folder, '--bogus'], /unknown option '--bogus'/],
+    [['bogus'], /unknown command 'bogus'/],
+    [['watch'], /missing required argument/],
+    [['me', '--remote', 'ftp://example.org'], /http/],
+  ];
+  for (const [args, sentence] of cases) {
+    const done = await scratch.run([...args, '--json'], { env });
+    assert.equal(done.exit, 2, `${args.join(' ')}: ${done.stderr}`);
+    assert.match(done.stderr, sentence);
+    const { error } = jsonLines(done.stdout)[0] as { error: { code: string; message: string } };
+    assert.match(error.message, sentence);
+    assert.doesNotMatch(done.stderr, /^ +at /m, 'a stack is no message');
+  }
+});
+
+test('a folder that cannot be read is named', {
+  skip: process.getuid?.() === 0 && 'ROOT READS EVERYTHING',
+}, async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', { 'train.py': '' });
+  await chmod(folder, 0o000);
+  const done = await scratch.run(['submit', folder, '--script', 'train.py']);
+  await chmod(folder, 0o700);
+  assert.notEqual(done.exit, 0);
+  assert.match(done.stderr, new RegExp(folder));
+});
+
+test('a wrong key and no key give 3, and the key is not shown', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', { 'run.sh': '' });
+  const wrong = { ...env, FARWHARF_API_KEY: 'not-the-key-of-this-service' };
+  for (const args of [
+    ['me'],
+    ['submit', folder, '--script', 'run.sh', '--watch'],
+    ['watch', 'job-1'],
+    ['jobs', '--json'],
+  ]) {
+    const done = await scratch.run(args, { env: wrong });
+    if (args[0] !== 'jobs') assert.equal(done.exit, 3, done.stderr);
+    assert.doesNotMatch(done.stdout + done.stderr, /not-the-key/);
+  }
+  const missing = await scratch.run(['me'], { env: { FARWHARF_REMOTE_HOST: env['FARWHARF_REMOTE_HOST'] ?? '' } });
+  assert.equal(missing.exit, 3);
+  assert.match(missing.stderr, /FARWHARF_API_KEY/);
+});
+
+test('too few credits give 4, and no job is left in the list', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve(['--credits', '0']);
+  const folder = await scratch.folder('project', { 'run.sh': '' });
+  const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--json'], { env });
+  assert.equal(done.exit, 4, done.stderr);
+  assert.deepEqual(
+    jsonLines(done.stdout).map((line) => Object.keys(line)),
+    [['error']],
+  );
+  assert.match((await scratch.run(['jobs'], { env })).stdout, /^No jobs/);
+});
+
+test('a service that is not there gives 5', async () => {
+  await using scratch = await Scratch.create();
+  const service = await scratch.serve();
+  await service.stop();
+  const folder = await scratch.folder('project', { 'run.sh': '' });
+  for (const args of [['me'], ['submit', folder, '--script', 'run.sh'], ['watch', 'job-1'], ['cancel', 'job-1']]) {
+    const done = await scratch.run(args, { env: service.env });
+    assert.equal(done.exit, 5, done.stderr);
+    assert.match(done.stderr, /not reached/);
+  }
+});
+
+test('an answer that is lost after the upload gives 5, says so, and the job is listed as unknown', async () => {
+  await using scratch = await Scratch.create();
+  await using fake = await startFake((request, response) => {
+    if (request.method === 'GET') response.end('{"credits": 10}');
+    else request.resume().once('end', () => request.socket.destroy());
+  });
+  const { env } = fake;
+  const folder = await scratch.folder('project', { 'run.sh': '' });
+  const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--json'], { env });
+  assert.equal(done.exit, 5, done.stderr);
+  assert.equal((jsonLines(done.stdout)[0] as { error: { code: string } }).error.code, 'outcome-unknown');
+  assert.match((await scratch.run(['jobs'], { env })).stdout, /^unknown +run\.sh/m);
+});
+
+test('the service ends with 0 at SIGTERM, and prints its key once', async () => {
+  await using scratch = await Scratch.create();
+  const service = await scratch.serve();
+  assert.match(service.key, /^[\w-]{40,}$/);
+  assert.equal(await service.stop(), 0);
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { jsonLines, Scratch, startFake } from './commandLine.ts';
+
+const WAITING = { 'wait.sh': 'echo waiting\nsleep 60\n' };
+
+test('Ctrl+C while watching leaves the job running and says how to come back', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', WAITING);
+  const left = await scratch.run(['submit', folder, '--script', 'wait.sh', '--watch', '--download'], {
+    env,
+    onOutput: ({ stdout }, interrupt) => stdout.includes('waiting') && interrupt(),
+  });
+  assert.equal(left.exit, 130, left.stderr);
+  const id = /farwharf cancel (\S+)/.exec(left.stderr)?.[1] ?? '';
+  assert.match(left.stderr, new RegExp(`farwharf watch ${id}`));
+  const [job = {}] = jsonLines((await scratch.run(['job', id, '--json'], { env })).stdout);
+  assert.equal(job['state'], 'running');
+  assert.equal((await scratch.run(['cancel', id], { env })).exit, 0);
+});
+
+test('Ctrl+C while sending leaves nothing: no job at the service, no record, no archive', async () => {
+  await using scratch = await Scratch.create();
+  const upload = Promise.withResolvers<unknown>();
+  await using fake = await startFake((request, response) => {
+    if (request.method === 'GET') response.end('{"credits": 10}');
+    else upload.resolve(request.pause()); // and never reads on
+  });
+  const { env } = fake;
+  const folder = await scratch.folder('project', { 'run.sh': '' });
+  await writeFile(join(folder, 'data.bin'), randomBytes(24 << 20));
+  let hasInterrupted = false;
+  const done = await scratch.run(['submit', folder, '--script', 'run.sh'], {
+    env,
+    onOutput({ stderr }, interrupt) {
+      if (!hasInterrupted && stderr.includes('packed')) void upload.promise.then(interrupt);
+      hasInterrupted ||= stderr.includes('packed');
+    },
+  });
+  assert.equal(done.exit, 130, done.stderr);
+  const left = await readdir(scratch.home, { recursive: true });
+  assert.deepEqual(
+    left.filter((path) => path.includes('.tar.gz') || path.includes('partial')),
+    [],
+  );
+  assert.match((await scratch.run(['jobs'], { env })).stdout, /^No jobs/);
+});

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { jsonLines, Scratch, startFake } from './commandLine.ts';
+
+test('results beside files of the same name: both stay, or the choice is made by a flag', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', { 'run.sh': 'echo theirs > result.txt\n' });
+  const id = (await scratch.run(['submit', folder, '--script', 'run.sh'], { env })).stdout.trim();
+  await scratch.run(['watch', id], { env });
+  const into = await scratch.folder('into', { 'result.txt': 'mine\n' });
+  const local = () => readFile(join(into, 'result.txt'), 'utf8');
+  const download = (choice: string) => scratch.run(['download', id, '--into', into, '--on-conflict', choice], { env });
+
+  assert.match((await download('skip')).stderr, /result\.txt \(yours stays\)/);
+  assert.deepEqual([await local(), await readdir(into)], ['mine\n', ['result.txt']]);
+  assert.equal((await download('keep-both')).exit, 0);
+  assert.equal(await local(), 'mine\n');
+  const other = (await readdir(into)).find((name) => name !== 'result.txt') ?? '';
+  assert.match(other, /^result \(job .+\)\.txt$/);
+  assert.equal(await readFile(join(into, other), 'utf8'), 'theirs\n');
+  assert.equal((await download('overwrite')).exit, 0);
+  assert.equal(await local(), 'theirs\n');
+});
+
+test('a hostile archive is refused with 1, and the folder stays as it was', async () => {
+  await using scratch = await Scratch.create();
+  await using fake = await startFake((request, response) => {
+    if (request.url?.endsWith('/artifacts')) response.end(gzipSync(tarOf('../escaped.txt', 'gotcha')));
+    else response.end('{"job_id": "job-1", "state": "succeeded", "exit_code": 0}');
+  });
+  const { env } = fake;
+  const into = await scratch.folder('into', { 'mine.txt': 'mine\n' });
+  const done = await scratch.run(['download', 'job-1', '--into', into, '--json'], { env });
+  assert.equal(done.exit, 1, done.stderr);
+  assert.equal((jsonLines(done.stdout)[0] as { error: { code: string } }).error.code, 'refused');
+  assert.deepEqual(await readdir(into), ['mine.txt']);
+  assert.ok(!(await readdir(scratch.root)).includes('escaped.txt'));
+});
+
+/** A tar archive with one file (POSIX ustar). */
+function tarOf(name: string, content: string): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name, 0);
+  header.write('0000644\0', 100);
+  header.write('0000000\0', 108);
+  header.write('0000000\0', 116);
+  header.write(`${content.length.toString(8).padStart(11, '0')}\0`, 124);
+  header.write('00000000000\0', 136);
+  header.write('        0', 148);
+  header.write('ustar\u000000', 257);
+  const sum = header.reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  const body = Buffer.alloc(512);
+  body.write(content);
+  return Buffer.concat([header, body, Buffer.alloc(1024)]);
+}
