@@ -27,14 +27,14 @@ export class Terminal {
     this.#stderr = options.stderr;
   }
 
-  /** Whether a status line can be drawn and redrawn. */
-  get isInteractive(): boolean {
-    return this.#stderr.isTTY === true;
+  /** Whether somebody looks at this stream. */
+  isScreen(stream: 'stdout' | 'stderr'): boolean {
+    return this.#pick(stream).isTTY === true;
   }
 
-  /** Whether a stream shows colours. */
+  /** Whether this stream shows colours (no-color.org). */
   hasColour(stream: 'stdout' | 'stderr'): boolean {
-    return this.#pick(stream).isTTY === true && !process.env['NO_COLOR'];
+    return this.isScreen(stream) && !process.env['NO_COLOR'];
   }
 
   get columns(): number {
@@ -67,12 +67,12 @@ export class Terminal {
   output(stream: 'stdout' | 'stderr', text: string): void {
     if (text === '') return;
     this.#write(this.#pick(stream), text);
-    if (this.#pick(stream).isTTY === true) this.#isInsideLine = !text.endsWith('\n');
+    if (this.isScreen(stream)) this.#isInsideLine = !text.endsWith('\n');
   }
 
   /** Shows a line that the next call replaces and any other output removes; nothing where nobody looks. */
   status(line: string): void {
-    if (!this.isInteractive) return;
+    if (!this.isScreen('stderr')) return;
     this.#endLine();
     this.#stderr.write(`${CLEAR_LINE}${line.slice(0, this.columns - 1)}`);
     this.#hasStatus = true;

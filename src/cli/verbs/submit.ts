@@ -138,7 +138,10 @@ async function finish(record: JobPlace['record'], receipt: object, sent: Sent): 
   }
   if (flags.watch === true) terminal.json(receipt);
   const place = { record, ledger: session.asyncLedger, home: session.home };
-  const watched = await showLog(place, client, context, { isQuiet: flags.watch !== true });
+  const watched = await showLog(place, client, context, {
+    isQuiet: flags.watch !== true,
+    isJustSent: true,
+  });
   if (watched.type === 'detached') {
     tellDetached(terminal, jobId);
     return exitOfWatched(watched);
