@@ -22,8 +22,9 @@ export type NewEvent = Omit<SpooledEvent, 'seq' | 'at'>;
 const MAX_BYTES = 64_000_000;
 const READ_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;
-// File watching misses changes on network drives and some containers, so it only shortens this wait.
-const POLL_MS = 500;
+// File watching misses changes on network drives and some containers, so it only shortens the wait.
+const WATCHED_POLL_MS = 500;
+const UNWATCHED_POLL_MS = 100;
 const LINE_FEED = 10;
 // What a person needs to understand the end of a job, however long its log was.
 const ALWAYS_KEPT: ReadonlySet<string> = new Set(['state', 'end', 'artifact']);
@@ -132,7 +133,6 @@ export class EventSpool {
 
   #nextChange(signal: AbortSignal): { promise: Promise<void>; stop(): void } {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = setTimeout(resolve, POLL_MS);
     let watcher: FSWatcher | undefined;
     try {
       watcher = watch(this.path, { persistent: false }, () => resolve());
@@ -140,6 +140,7 @@ export class EventSpool {
     } catch {
       // No file yet, or a file system that cannot be watched: the poll does it.
     }
+    const timer = setTimeout(resolve, watcher === undefined ? UNWATCHED_POLL_MS : WATCHED_POLL_MS);
     const onAbort = (): void => resolve();
     signal.addEventListener('abort', onAbort);
     const stop = (): void => {

@@ -1,0 +1,6 @@
+import type { JobService } from '../../../src/jobs/api.ts';
+import { RemoteClient } from '../../../src/remote/client.ts';
+
+export function connectTo(url: string): JobService {
+  return new RemoteClient(url, 'key-of-the-test');
+}
