@@ -13,7 +13,8 @@ export function describeJob(record: JobRecord, now: number): string {
   const icon = jobIcon(record);
   if (icon === 'failed') return failureReason(record);
   if (icon === 'unknown') return oneLine(`${record.state}: ${record.reason ?? 'check before you send it again'}`);
-  const elapsed = elapsedSeconds(record, now);
+  // Stopped at its limit, a job ran as long as the limit.
+  const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, now);
   const cost = costSoFar(record, now);
   const state = stateText(record, icon);
   return oneLine(
@@ -27,10 +28,10 @@ export function describeJob(record: JobRecord, now: number): string {
   );
 }
 
-/** The one line at the end of a log: `succeeded in 42 s · 1.2 credits · results in /home/ada/model`. */
+/** The one line at the end of a log: `succeeded after 42 s · 1.2 credits · results in /home/ada/model`. */
 export function describeOutcome(record: JobRecord, results?: string): string {
   const icon = jobIcon(record);
-  const elapsed = elapsedSeconds(record, Date.parse(record.finishedAt ?? ''));
+  const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, Date.parse(record.finishedAt ?? ''));
   const state = icon === 'failed' ? `failed (${failureReason(record)})` : stateText(record, icon);
   const isPlain = icon === 'unknown' && record.reason !== null;
   return oneLine(
@@ -85,7 +86,7 @@ export function elapsedSeconds(
 }
 
 function stateText(record: JobRecord, icon: JobIcon): string {
-  if (icon === 'timed-out') return `stopped at its time limit of ${formatDuration(record.maxRuntime)},`;
+  if (icon === 'timed-out') return `stopped at its time limit of ${formatDuration(record.maxRuntime)}`;
   return record.state.replaceAll('_', ' ');
 }
 

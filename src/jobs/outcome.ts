@@ -19,6 +19,8 @@ const UNCLEAR_STATUS: ReadonlySet<number> = new Set([500, 502, 504]);
  * read. Everything else is unclear, since an answer may have been lost after the job was taken.
  */
 export function isSurelyNotSent(error: unknown): boolean {
+  // Our own errors break the upload off: the archive changed, or the client was closed.
+  if (error instanceof AppError) return true;
   const status = httpStatus(error);
   if (status !== undefined) return status >= 300 && !UNCLEAR_STATUS.has(status);
   for (let cause = error; cause instanceof Error; cause = cause.cause) {

@@ -95,7 +95,8 @@ function timerMs(milliseconds: number): number {
 }
 
 function connectTimeout(milliseconds: number): Error {
-  return timeoutError(`no connection within ${milliseconds / 1000} s`);
+  // `syscall` as on the system's own errors: it tells that nothing of the request has left.
+  return Object.assign(timeoutError(`no connection within ${milliseconds / 1000} s`), { syscall: 'connect' });
 }
 
 function readTimeout(milliseconds: number): Error {

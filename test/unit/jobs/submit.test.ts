@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -27,7 +28,7 @@ interface Setting {
 async function setUp(t: TestContext, answers: Answers, extraBytes = 0): Promise<Setting> {
   const [home, folder] = [tempHome(t), tempHome(t)];
   writeFileSync(join(folder, 'train.py'), 'print("hello")\n');
-  if (extraBytes > 0) writeFileSync(join(folder, 'data.bin'), noise(extraBytes));
+  if (extraBytes > 0) writeFileSync(join(folder, 'data.bin'), randomBytes(extraBytes));
   const http = await TestService.start(t, answers);
   const jobs = new JobLedger(home);
   t.after(() => jobs.dispose());
@@ -35,16 +36,6 @@ async function setUp(t: TestContext, answers: Answers, extraBytes = 0): Promise<
   const selection = await selectFiles(folder, { isTrusted: false });
   const request = { host: http.url, selection, script: 'train.py --epochs 3', maxRuntime: 60.9, isTrusted: false };
   return { deps, jobs, http, home, folder, request };
-}
-
-// Does not compress, so that an archive has about as many bytes.
-function noise(bytes: number): Buffer {
-  const buffer = Buffer.alloc(bytes);
-  for (let index = 0, seed = 1; index < bytes; index += 1) {
-    seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-    buffer[index] = seed >> 16;
-  }
-  return buffer;
 }
 
 async function readAll(request: IncomingMessage): Promise<Buffer> {
