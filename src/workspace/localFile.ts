@@ -1,0 +1,67 @@
+import { createHash } from 'node:crypto';
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { join } from 'node:path';
+import { openRegularFile } from './fileReading.ts';
+
+/** What stands at a path, without following a link; `blocked` where a folder above is a link or a file. */
+export type LocalFile =
+  | { readonly type: 'none' }
+  | { readonly type: 'blocked'; readonly by: string }
+  | { readonly type: 'file' | 'other'; readonly size: number; readonly mark: string };
+
+/** Looks at paths of one folder; folders above them are looked at once, until `forget`. */
+export class LocalFiles {
+  readonly #root: string;
+  readonly #folders = new Map<string, 'folder' | 'none' | { readonly by: string }>();
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  look(path: string): LocalFile {
+    const above = this.#lookAbove(path);
+    if (above === 'none') return { type: 'none' };
+    if (above !== 'folder') return { type: 'blocked', by: above.by };
+    const stats = lstatSync(join(this.#root, path), { bigint: true, throwIfNoEntry: false });
+    if (stats === undefined) return { type: 'none' };
+    if (stats.isDirectory()) return { type: 'blocked', by: path };
+    return { type: stats.isFile() ? 'file' : 'other', size: Number(stats.size), mark: markOf(stats) };
+  }
+
+  #lookAbove(path: string): 'folder' | 'none' | { readonly by: string } {
+    const slash = path.lastIndexOf('/');
+    if (slash === -1) return 'folder';
+    const folder = path.slice(0, slash);
+    const known = this.#folders.get(folder);
+    if (known !== undefined) return known;
+    const above = this.#lookAbove(folder);
+    const found = above === 'folder' ? this.#lookAt(folder) : above;
+    this.#folders.set(folder, found);
+    return found;
+  }
+
+  #lookAt(folder: string): 'folder' | 'none' | { readonly by: string } {
+    const stats = lstatSync(join(this.#root, folder), { throwIfNoEntry: false });
+    if (stats === undefined) return 'none';
+    return stats.isDirectory() ? 'folder' : { by: folder };
+  }
+}
+
+/** Changes whenever the file is written to or replaced. */
+function markOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return [dev, ino, size, mtimeNs, ctimeNs].join(':');
+}
+
+/** SHA-256 of a regular file, in lower-case hexadecimal. @throws AppError when it cannot be read. */
+export async function hashFile(root: string, path: string): Promise<string> {
+  const { handle } = await openRegularFile(join(root, path), path);
+  try {
+    const digest = createHash('sha256');
+    for await (const chunk of handle.createReadStream({ autoClose: false, highWaterMark: 1 << 20 })) {
+      digest.update(chunk as Buffer);
+    }
+    return digest.digest('hex');
+  } finally {
+    await handle.close();
+  }
+}
