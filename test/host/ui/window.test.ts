@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
 import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
-import { openWindow, type Window } from '../support/window.ts';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { type GatedWorkspace, writeGatedWorkspace } from '../support/workspace.ts';
 
 suite('the packed extension in a window', { timeout: 240_000 }, () => {

@@ -2,12 +2,12 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { vsixPath } from '../../../scripts/package.ts';
-import { findChromium, launchBrowser } from '../../../scripts/vscode/browser.ts';
-import { installCodeServer } from '../../../scripts/vscode/install.ts';
-import { endProcessesOf } from '../../../scripts/vscode/processes.ts';
-import { installExtension, startServer } from '../../../scripts/vscode/server.ts';
-import { openWorkbench, workbenchUrl } from '../../../scripts/vscode/workbench.ts';
+import { vsixPath } from '../package.ts';
+import { findChromium, launchBrowser } from './browser.ts';
+import { installCodeServer } from './install.ts';
+import { endProcessesOf } from './processes.ts';
+import { installExtension, startServer } from './server.ts';
+import { openWorkbench, workbenchUrl } from './workbench.ts';
 
 /** A window of the real workbench with the packed extension in it, and nothing left of either when disposed. */
 export interface Window extends AsyncDisposable {

@@ -1,0 +1,78 @@
+// What the suites inside VS Code share: where things are, and how to wait for them.
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import { farwharfHome } from '../../../src/core/home.ts';
+import { JobLedger } from '../../../src/jobs/ledger.ts';
+import type { JobRecord } from '../../../src/jobs/record.ts';
+import { type GatedWorkspace, writeGatedWorkspace } from './workspace.ts';
+
+const TIMEOUT_MS = 45_000;
+const POLL_MS = 50;
+
+/** The folder of the window, as the next job finds it; its gate is a file beside FARWHARF_HOME. */
+export function prepareWorkspace(gate: string): Promise<GatedWorkspace> {
+  return writeGatedWorkspace(workspaceFolder(), join(dirname(farwharfHome()), gate));
+}
+
+export function workspaceFolder(): string {
+  const folder = vscode.workspace.workspaceFolders?.[0];
+  if (folder === undefined) throw new Error('The window has no folder.');
+  return folder.uri.fsPath;
+}
+
+/** The newest job of the ledger, which the extension and the command line share. */
+export function newestJob(): JobRecord | undefined {
+  const ledger = new JobLedger(farwharfHome());
+  try {
+    return ledger.list({ limit: 1 })[0];
+  } finally {
+    ledger.dispose();
+  }
+}
+
+/** What the output channel of the shown job holds. VS Code tells extensions of it while the panel shows it. */
+export function shownLog(): string {
+  const isLog = ({ uri, languageId }: vscode.TextDocument) => uri.scheme === 'output' && languageId === 'farwharf-log';
+  return vscode.workspace.textDocuments.find(isLog)?.getText() ?? '';
+}
+
+/**
+ * Waits until `look` gives something.
+ *
+ * @param describe says what there is instead, for the failure.
+ * @throws Error after 45 seconds.
+ */
+export async function eventually<T>(
+  look: () => T | undefined | false,
+  what: string,
+  describe: () => unknown = newestJob,
+): Promise<T> {
+  const deadline = Date.now() + TIMEOUT_MS;
+  for (;;) {
+    const found = look();
+    if (found !== undefined && found !== false) return found;
+    if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}; there is ${JSON.stringify(describe())}`);
+    await sleep(POLL_MS);
+  }
+}
+
+/** Waits until the newest job is in this state. */
+export function jobIn(state: JobRecord['state']): Promise<JobRecord> {
+  return eventually(() => {
+    const job = newestJob();
+    return job?.state === state && job;
+  }, `a job that is ${state}`);
+}
+
+/** Waits until the shown log holds this line. */
+export function logWith(line: string): Promise<string> {
+  return eventually(
+    () => {
+      const text = shownLog();
+      return text.includes(line) && text;
+    },
+    `a log with '${line}'`,
+    shownLog,
+  );
+}
