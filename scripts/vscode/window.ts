@@ -12,36 +12,51 @@ import { openWorkbench, workbenchUrl } from './workbench.ts';
 /** A window of the real workbench with the packed extension in it, and nothing left of either when disposed. */
 export interface Window extends AsyncDisposable {
   readonly page: Page;
-  /** FARWHARF_HOME of this window. */
-  readonly home: string;
+  /** Path of the settings file; VS Code obeys changes at once. */
+  readonly settings: string;
 }
 
+interface WindowOptions {
+  /** Name of the folder that is opened. */
+  readonly name: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  /** Fills the folder. `scratch` is removed with the window. */
+  readonly prepare: (folder: string, scratch: string) => Promise<void>;
+}
+
+const VIEWPORT = { width: 1280, height: 800 };
+
 /**
- * Opens a window on a folder that `prepare` fills.
+ * Opens a window on a new folder, with a FARWHARF_HOME of its own.
  *
- * @param prepare is given the folder's path and a scratch folder that is removed with the window.
+ * @throws Unavailable where there is no browser or no code-server to be had.
  */
-export async function openWindow(prepare: (folder: string, scratch: string) => Promise<void>): Promise<Window> {
-  const say = (line: string) => void process.stderr.write(`${line}\n`);
-  const codeServer = await installCodeServer(say);
-  const chromium = findChromium(say);
+export async function openWindow({ name, settings, prepare }: WindowOptions): Promise<Window> {
+  const log = (line: string) => void process.stderr.write(`${line}\n`);
+  const codeServer = await installCodeServer(log);
+  const chromium = findChromium(log);
   await using opened = new AsyncDisposableStack();
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-window-')));
   opened.defer(() => rm(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
   opened.defer(() => endProcessesOf(scratch));
-  const [folder, home, userData] = ['quick start', 'home', 'data'].map((name) => join(scratch, name)) as [
-    string,
-    string,
-    string,
-  ];
+  const folder = join(scratch, name);
   await prepare(folder, scratch);
-  const options = { userData, env: { FARWHARF_HOME: home } };
+  const userData = join(scratch, 'data');
+  const options = {
+    userData,
+    env: { FARWHARF_HOME: join(scratch, 'home') },
+    ...(settings === undefined ? {} : { settings }),
+  };
   await installExtension(codeServer, await vsixPath(), options);
   const server = opened.use(await startServer(codeServer, options));
   const browser = opened.use(await launchBrowser(chromium));
-  const page = await browser.newPage({ viewport: { width: 1400, height: 900 } });
+  const page = await browser.newPage({ viewport: VIEWPORT });
   opened.defer(async () => void (await page.goto('about:blank').catch(() => {}))); // tells the server that the window is closed
   await openWorkbench(page, workbenchUrl(server.authority, folder));
   const resources = opened.move();
-  return { page, home, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return {
+    page,
+    settings: join(userData, 'User', 'settings.json'),
+    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+  };
 }

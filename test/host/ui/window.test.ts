@@ -9,8 +9,11 @@ suite('the packed extension in a window', { timeout: 240_000 }, () => {
   let workspace: GatedWorkspace;
 
   before(async () => {
-    window = await openWindow(async (folder, scratch) => {
-      workspace = await writeGatedWorkspace(folder, join(scratch, 'gate'));
+    window = await openWindow({
+      name: 'quick start',
+      prepare: async (folder, scratch) => {
+        workspace = await writeGatedWorkspace(folder, join(scratch, 'gate'));
+      },
     });
   });
   after(async () => {
