@@ -45,6 +45,11 @@ export async function runCommand(page: Page, title: string): Promise<void> {
   }
 }
 
+/** Chooses a row of the quick pick that is open, or opens soon, by a part of its text. */
+export async function choose(page: Page, text: string | RegExp): Promise<void> {
+  await page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();
+}
+
 /** The address of a window on `folder`, with the workbench's own options. */
 export function workbenchUrl(authority: string, folder: string, payload: readonly [string, string][] = []): string {
   const query = new URLSearchParams({ folder });
