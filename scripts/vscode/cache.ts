@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -35,7 +36,7 @@ export async function withLock<T>(path: string, onWait: (pid: number) => void, w
 /** Linking a finished file, unlike creating one, never shows others a lock without its owner. */
 async function acquire(path: string): Promise<boolean> {
   await mkdir(dirname(path), { recursive: true });
-  const own = `${path}.${process.pid}`;
+  const own = `${path}.${randomUUID()}`;
   await writeFile(own, String(process.pid));
   try {
     await link(own, path);

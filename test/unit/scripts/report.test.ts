@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, suite, test } from 'node:test';
+import { type Counts, followReport, printEvent } from '../../../scripts/vscode/report.ts';
+import type { TestEvent } from '../../host/support/events.ts';
+
+suite('the report of a run inside VS Code', () => {
+  let folder: string;
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'farwharf-report-'));
+  });
+  after(() => rm(folder, { recursive: true }));
+
+  const passed = (title: string): string => `${JSON.stringify({ type: 'pass', title, durationMs: 1 })}\n`;
+
+  test('is read while it grows, a half-written line when it is whole, and ends with its last event', async () => {
+    const path = join(folder, 'growing.jsonl');
+    const [half, rest] = [passed('second').slice(0, 10), passed('second').slice(10)];
+    await appendFile(path, passed('first') + half);
+    const events: TestEvent[] = [];
+    for await (const event of followReport(path, new AbortController().signal)) {
+      events.push(event);
+      if (events.length === 1) await appendFile(path, `${rest}{"type":"done"}\n`);
+    }
+    assert.deepEqual(
+      events.map((event) => ('title' in event ? event.title : event.type)),
+      ['first', 'second', 'done'],
+    );
+  });
+
+  test('of a run that was cut short ends with what there is', async () => {
+    const path = join(folder, 'short.jsonl');
+    await appendFile(path, passed('only'));
+    const events = await Array.fromAsync(followReport(path, AbortSignal.abort()));
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['pass'],
+    );
+  });
+
+  test('of a run that never began is empty', async () => {
+    assert.deepEqual(await Array.fromAsync(followReport(join(folder, 'missing.jsonl'), AbortSignal.abort())), []);
+  });
+
+  test('counts each outcome, and prints a failure with its reason', () => {
+    const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+    const events: TestEvent[] = [
+      { type: 'pass', title: 'a', durationMs: 1 },
+      { type: 'fail', title: 'b', error: 'because' },
+      { type: 'skip', title: 'c' },
+      { type: 'done' },
+    ];
+    const printed: string[] = [];
+    for (const event of events) printEvent(event, counts, (text) => printed.push(text));
+    assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 1 });
+    assert.match(printed.join(''), /FAILED {2}b\n\s+because/);
+  });
+});
