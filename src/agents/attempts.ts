@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
 import type { ExecContext, Run } from './run.ts';
-import { currentVisit, type Visit } from './visit.ts';
+import type { Visit } from './visit.ts';
 
 /** The part of a node that makes attempts. */
 export interface Worker<I, O> {
@@ -85,13 +85,8 @@ function once<I, O>(call: Call<I, O>, number: number): Awaitable<O> {
   const { worker, run, visit } = call;
   visit?.attempt(number, call.item);
   if (worker.timeout !== undefined) return withTimeout(call, number, worker.timeout);
-  if (number === 1 && call.signal === undefined) return exec(call, run.context);
-  return exec(call, { signal: call.signal ?? run.context.signal, attempt: number });
-}
-
-function exec<I, O>({ worker, input, run, visit }: Call<I, O>, context: ExecContext): Awaitable<O> {
-  if (visit === undefined || run.listener === undefined) return worker.exec(input, context);
-  return currentVisit.run(visit, () => worker.exec(input, context));
+  if (number === 1 && call.signal === undefined) return worker.exec(call.input, run.context);
+  return worker.exec(call.input, { signal: call.signal ?? run.context.signal, attempt: number });
 }
 
 /** An attempt that fails when its time is over, even when `exec` ignores the signal. What it gives later is dropped. */
@@ -108,7 +103,7 @@ async function withTimeout<I, O>(call: Call<I, O>, number: number, seconds: numb
     const aborted = new Promise<never>((_resolve, reject) => {
       controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
     });
-    return await Promise.race([aborted, exec(call, { signal: controller.signal, attempt: number })]);
+    return await Promise.race([aborted, call.worker.exec(call.input, { signal: controller.signal, attempt: number })]);
   } finally {
     clearTimeout(timer);
     outer.removeEventListener('abort', forward);

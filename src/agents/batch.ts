@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts';
-import { type Awaitable, isPromise } from './awaitable.ts';
+import { isPromise } from './awaitable.ts';
 import { attemptItem, Node, type NodeOptions } from './node.ts';
 import { execute, type Frame } from './unit.ts';
 import type { Visit } from './visit.ts';
@@ -16,12 +16,8 @@ export class BatchNode<S = unknown, I = unknown, O = unknown, A extends string |
   O
 > {
   /** @internal */
-  override [execute](items: readonly I[], _shared: S, frame: Frame, visit: Visit | undefined): Awaitable<O[]> {
+  override async [execute](items: readonly I[], _shared: S, frame: Frame, visit: Visit | undefined): Promise<O[]> {
     checkItems(items, this.name);
-    return this.#each(items, frame, visit);
-  }
-
-  async #each(items: readonly I[], frame: Frame, visit: Visit | undefined): Promise<O[]> {
     const results: O[] = [];
     for (const [item, input] of items.entries()) {
       frame.run.throwIfAborted();

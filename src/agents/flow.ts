@@ -112,11 +112,13 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   #resume(frame: Frame, parent: Frame): Station {
     frame.resume = parent.resume;
     parent.resume = undefined;
-    const [point] = frame.resume ?? [];
+    const [point, ...inner] = frame.resume ?? [];
     const byLabel = new Map([...this.#stations.values()].map((station) => [station.label, station]));
-    for (const [label, count] of Object.entries(point?.visits ?? {})) {
+    for (const [label, visits] of Object.entries(point?.visits ?? {})) {
       const station = byLabel.get(label);
-      if (station !== undefined) frame.visits.set(station, count);
+      // A flow that is under way is entered once more by the walk, which counts this same visit again.
+      const isReentered = label === point?.node && inner.length > 0;
+      if (station !== undefined) frame.restoreVisits(station, isReentered ? visits - 1 : visits);
     }
     const station = byLabel.get(point?.node ?? '');
     if (station !== undefined) return station;

@@ -7,3 +7,4 @@ export { Recording } from './recording.ts';
 export type { ExecContext, RunOptions } from './run.ts';
 export type { Checkpoint } from './schemas.ts';
 export type { TraceEvent } from './trace.ts';
+export { TraceFile } from './traceFile.ts';

@@ -10,26 +10,19 @@ import type { Frame } from './unit.ts';
 export function checkpointOf(frame: Frame, shared: unknown, action: string): Checkpoint {
   const position: ResumePoint[] = [];
   for (let at: Frame | undefined = frame; at !== undefined; at = at.parent) position.unshift(pointOf(at, at !== frame));
-  const { label } = frame.station;
   return {
     version: 1,
-    path: `${frame.path}/${label}`,
-    visit: frame.visits.get(frame.station) ?? 1,
+    path: frame.pathOf(frame.station),
+    visit: frame.visitsOf(frame.station),
     action,
     shared: toPlainJson(shared, 'shared') as Checkpoint['shared'],
     position,
   };
 }
 
-function pointOf({ station, visits, prepRes }: Frame, isUnderWay: boolean): ResumePoint {
-  const point: ResumePoint = {
-    node: station.label,
-    visit: visits.get(station) ?? 1,
-    visits: Object.fromEntries([...visits].map(([{ label }, count]) => [label, count])),
-  };
+function pointOf(frame: Frame, isUnderWay: boolean): ResumePoint {
+  const { station, prepRes } = frame;
+  const point: ResumePoint = { node: station.label, visit: frame.visitsOf(station), visits: frame.visits };
   if (!isUnderWay || prepRes === undefined) return point;
-  return {
-    ...point,
-    prepRes: toPlainJson(prepRes, `What prep of "${station.label}" returned`),
-  };
+  return { ...point, prepRes: toPlainJson(prepRes, `What prep of "${station.label}" returned`) };
 }

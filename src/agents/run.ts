@@ -1,8 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
 import type { Checkpoint } from './schemas.ts';
 import type { Recording } from './recording.ts';
-import type { TraceListener } from './trace.ts';
+import type { ModelCall, TraceListener } from './trace.ts';
 import { writeWarning } from './warning.ts';
 
 export interface RunOptions {
@@ -10,7 +11,7 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
   /** Receives every trace event as it happens. What it throws ends the run. */
   onEvent?(event: Parameters<TraceListener>[0]): void;
-  /** The most visits of all nodes together, nested flows and their nodes included. Unlimited when absent. */
+  /** The most visits of all nodes together, those inside nested flows included. Unlimited when absent. */
   readonly maxVisits?: number;
   /** Called after each `post` inside a flow; the run goes on when it is done. See `checkpointFile`. */
   onCheckpoint?(checkpoint: Checkpoint): void | Promise<void>;
@@ -35,36 +36,44 @@ const TURN_EVERY_MS = 20;
 const VISITS_BETWEEN_CLOCKS = 128;
 const REMEMBERED_VISITS = 12;
 
+/** The run that the current code belongs to, for a model client that reports its calls. Set only while a run is traced. */
+export const tracedRun = new AsyncLocalStorage<Run>();
+
 /** The state of one run. Nothing of it is kept in nodes or flows, so that one flow can run many times at once. */
 export class Run {
   readonly options: RunOptions;
-  readonly startedAt = performance.now();
+  /** The signal and number of a first attempt, the same for all nodes of the run. */
   readonly context: ExecContext;
+  /** `performance.now()` at the start; 0 in a run that nobody observes, which never looks. */
+  readonly startedAt: number;
   readonly listener: TraceListener | undefined;
   /** Whether visits need a path, a number and times. */
   readonly isObserved: boolean;
   isAborted = false;
+  /** Takes the reports of model calls: the visit that is under way, of which a run has one at a time. */
+  reporter: { model(call: ModelCall): void } | undefined;
   #visits = 0;
+  #lastTurn = 0;
   readonly #maxVisits: number;
-  readonly #recent: string[] = [];
-  #lastTurn = this.startedAt;
+  #recent: string[] | undefined;
 
   /** @throws RangeError when `maxVisits` is not a whole number above 0. */
-  constructor(options: RunOptions) {
+  constructor(options: RunOptions, telemetry?: TraceListener) {
     const { maxVisits = Number.POSITIVE_INFINITY, signal } = options;
     if (maxVisits !== Number.POSITIVE_INFINITY && (!Number.isInteger(maxVisits) || maxVisits < 1)) {
       throw new RangeError(`maxVisits is ${String(maxVisits)}; it must be a whole number of at least 1.`);
     }
     this.options = options;
-    this.listener = options.onEvent?.bind(options);
+    this.listener = joined(options.onEvent?.bind(options), telemetry);
     this.isObserved =
-      options.onEvent !== undefined ||
+      this.listener !== undefined ||
       options.onCheckpoint !== undefined ||
       options.resume !== undefined ||
       options.record !== undefined ||
       options.replay !== undefined;
+    this.startedAt = this.isObserved ? performance.now() : 0;
     this.#maxVisits = maxVisits;
-    this.context = signal === undefined ? unaborted() : { signal, attempt: 1 };
+    this.context = signal === undefined ? new UnabortedContext() : { signal, attempt: 1 };
   }
 
   /** Counts a visit. Gives a promise every now and then, which the walk awaits to let the event loop turn. */
@@ -94,6 +103,7 @@ export class Run {
   }
 
   #checkLimit(name: string): void {
+    this.#recent ??= [];
     if (this.#visits > this.#maxVisits) {
       throw new AppError(
         'limit',
@@ -106,14 +116,21 @@ export class Run {
   }
 }
 
-/** The context of a run without a signal. The signal that never fires is made when an `exec` asks for it: most never do. */
-function unaborted(): ExecContext {
-  let signal: AbortSignal | undefined;
-  return {
-    attempt: 1,
-    get signal() {
-      signal ??= new AbortController().signal;
-      return signal;
-    },
+function joined(first: TraceListener | undefined, second: TraceListener | undefined): TraceListener | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return (event) => {
+    second(event);
+    first(event);
   };
+}
+
+/** The context of a run without a signal. The signal that never fires is made when an `exec` asks for it: most never do. */
+class UnabortedContext implements ExecContext {
+  readonly attempt = 1;
+  #signal: AbortSignal | undefined;
+
+  get signal(): AbortSignal {
+    this.#signal ??= new AbortController().signal;
+    return this.#signal;
+  }
 }

@@ -22,6 +22,7 @@ export class Station {
   readonly unit: Unit;
   /** Unique in the flow: the name, with `~2` for the second node of that name. */
   readonly label: string;
+  readonly isFlow: boolean;
   readonly exits = new Map<string, Station | null>();
   // The exit taken last. A loop mostly leaves a node the same way, and this saves it the hash lookup.
   #lastAction: string | undefined;
@@ -30,6 +31,7 @@ export class Station {
   constructor(unit: Unit, label: string) {
     this.unit = unit;
     this.label = label;
+    this.isFlow = unit[kind] === 'flow';
   }
 
   connect(action: string, exit: Station | null): void {
@@ -57,7 +59,7 @@ export class Frame {
   prepRes: unknown;
   /** Where to go on, in a run that resumes; taken by the walk when it begins. */
   resume: readonly ResumePoint[] | undefined;
-  #visits: Map<Station, number> | undefined;
+  #places: Map<Station, Place> | undefined;
   #path: string | undefined;
 
   constructor(run: Run, station: Station, flow?: Unit, parent?: Frame) {
@@ -67,21 +69,50 @@ export class Frame {
     this.parent = parent;
   }
 
-  /** How often each station was visited in this walk. Counted in observed runs only. */
-  get visits(): Map<Station, number> {
-    this.#visits ??= new Map();
-    return this.#visits;
-  }
-
   /** The names from the outermost flow on; `#2` marks the second visit of an enclosing flow. Empty at the root. */
   get path(): string {
-    this.#path ??= this.parent === undefined ? '' : placeOf(this.parent);
+    if (this.#path === undefined) {
+      const { parent } = this;
+      const visits = parent?.visitsOf(parent.station) ?? 1;
+      this.#path = parent === undefined ? '' : parent.pathOf(parent.station) + (visits > 1 ? `#${visits}` : '');
+    }
     return this.#path;
+  }
+
+  pathOf(station: Station): string {
+    return this.path === '' ? station.label : `${this.path}/${station.label}`;
+  }
+
+  /** Counts a visit, in observed runs. */
+  arrive(station: Station): Place {
+    this.#places ??= new Map();
+    const place = this.#places.get(station);
+    if (place !== undefined) {
+      place.visits += 1;
+      return place;
+    }
+    const first = { path: this.pathOf(station), visits: 1 };
+    this.#places.set(station, first);
+    return first;
+  }
+
+  /** How often a station was visited in this walk; 1 where nobody counts. */
+  visitsOf(station: Station): number {
+    return this.#places?.get(station)?.visits ?? 1;
+  }
+
+  /** The visits of each node by its label, for a checkpoint, and back from one. */
+  get visits(): Record<string, number> {
+    return Object.fromEntries([...(this.#places ?? [])].map(([{ label }, { visits }]) => [label, visits]));
+  }
+
+  restoreVisits(station: Station, visits: number): void {
+    this.#places ??= new Map();
+    this.#places.set(station, { path: this.pathOf(station), visits });
   }
 }
 
-function placeOf({ path, station, visits }: Frame): string {
-  const visit = visits.get(station) ?? 1;
-  const name = visit === 1 ? station.label : `${station.label}#${visit}`;
-  return path === '' ? name : `${path}/${name}`;
+interface Place {
+  readonly path: string;
+  visits: number;
 }

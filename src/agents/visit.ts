@@ -1,10 +1,14 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { messageOf } from '../core/errors.ts';
 import type { Run } from './run.ts';
 import { cheapSize, type ModelCall, type TraceListener } from './trace.ts';
 
-/** The visit whose `exec` is running, for a model client that reports its calls. Set only while a run is traced. */
-export const currentVisit = new AsyncLocalStorage<Visit>();
+interface Beginning {
+  readonly path: string;
+  readonly node: string;
+  readonly number: number;
+  readonly isFlow: boolean;
+  readonly startedAt: number | undefined;
+}
 
 /** One visit of one node in an observed run: where it is, how long its steps took, and what it tells the listener. */
 export class Visit {
@@ -13,6 +17,8 @@ export class Visit {
   readonly node: string;
   readonly number: number;
   isReplayed = false;
+  /** `performance.now()` after `post`. */
+  finishedAt = 0;
   readonly #isFlow: boolean;
   readonly #listener: TraceListener | undefined;
   readonly #startedAt: number;
@@ -21,14 +27,14 @@ export class Visit {
   #prepSize: number | undefined;
   #execSize: number | undefined;
 
-  constructor(run: Run, path: string, node: string, number: number, isFlow: boolean) {
+  constructor(run: Run, { path, node, number, isFlow, startedAt = performance.now() }: Beginning) {
     this.run = run;
     this.path = path;
     this.node = node;
     this.number = number;
     this.#isFlow = isFlow;
     this.#listener = run.listener;
-    this.#startedAt = performance.now();
+    this.#startedAt = startedAt;
     this.#listener?.({
       type: isFlow ? 'flow-start' : 'node-start',
       path,
@@ -55,6 +61,7 @@ export class Visit {
 
   finished(action: unknown): void {
     const now = performance.now();
+    this.finishedAt = now;
     this.#listener?.({
       type: this.#isFlow ? 'flow-end' : 'node-end',
       path: this.path,
@@ -72,7 +79,15 @@ export class Visit {
   }
 
   attempt(attempt: number, item: number | undefined): void {
-    this.#listener?.({ type: 'attempt', ...this.#place(), attempt, item });
+    this.#listener?.({
+      type: 'attempt',
+      path: this.path,
+      node: this.node,
+      visit: this.number,
+      at: (attempt === 1 && item === undefined ? this.#preparedAt : performance.now()) - this.run.startedAt,
+      attempt,
+      item,
+    });
   }
 
   retry(attempt: number, waitMs: number, error: unknown, item: number | undefined): void {
@@ -84,7 +99,15 @@ export class Visit {
   }
 
   edge(action: string, to: string | null): void {
-    this.#listener?.({ type: 'edge', ...this.#place(), action, to });
+    this.#listener?.({
+      type: 'edge',
+      path: this.path,
+      node: this.node,
+      visit: this.number,
+      at: this.finishedAt - this.run.startedAt,
+      action,
+      to,
+    });
   }
 
   failed(error: unknown): void {

@@ -2,7 +2,7 @@ import { AppError } from '../core/errors.ts';
 import { isPromise } from './awaitable.ts';
 import { checkpointOf } from './position.ts';
 import type { ResumePoint } from './schemas.ts';
-import { type Frame, execute, kind, type Station } from './unit.ts';
+import { type Frame, execute, type Station } from './unit.ts';
 import { Visit } from './visit.ts';
 
 export const DEFAULT_ACTION = 'default';
@@ -18,17 +18,19 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
   const { run } = frame;
   let station = entry;
   let resumed = resumeOf(frame);
+  let visit: Visit | undefined;
   for (;;) {
     const { unit } = station;
     let action: unknown;
-    let visit: Visit | undefined;
     if (resumed?.isFinished === true) {
       action = run.options.resume?.action;
     } else {
-      const turn = run.enter(station.label);
-      if (turn !== undefined) await turn;
+      if (!station.isFlow) {
+        const turn = run.enter(station.label);
+        if (turn !== undefined) await turn;
+      }
       run.throwIfAborted();
-      if (run.isObserved) visit = beginVisit(station, frame, resumed?.point.visit);
+      if (run.isObserved) visit = run.reporter = beginVisit(station, frame, visit);
       try {
         let prepRes = resumed === undefined ? unit.prep(shared) : resumed.point.prepRes;
         if (isPromise(prepRes)) {
@@ -72,17 +74,19 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
 
 /** The place of the frame in the checkpoint that the run resumes from, when its walk has only begun. */
 function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinished: boolean } | undefined {
-  const [point, ...inner] = frame.resume ?? [];
+  if (frame.resume === undefined) return undefined;
+  const [point, ...inner] = frame.resume;
   if (point === undefined) return undefined;
   frame.resume = inner.length > 0 ? inner : undefined;
   return { point, isFinished: inner.length === 0 };
 }
 
-function beginVisit(station: Station, frame: Frame, resumedVisit: number | undefined): Visit {
-  const number = resumedVisit ?? (frame.visits.get(station) ?? 0) + 1;
-  frame.visits.set(station, number);
-  const path = frame.path === '' ? station.label : `${frame.path}/${station.label}`;
-  return new Visit(frame.run, path, station.label, number, station.unit[kind] === 'flow');
+function beginVisit(station: Station, frame: Frame, previous: Visit | undefined): Visit {
+  const { path, visits } = frame.arrive(station);
+  // A look at the clock is a third of what a traced visit costs, and the end of one visit is the start of the next.
+  const startedAt = frame.run.options.onCheckpoint === undefined ? previous?.finishedAt : undefined;
+  const { label: node, isFlow } = station;
+  return new Visit(frame.run, { path, node, number: visits, isFlow, startedAt });
 }
 
 /** `undefined`, `null` and `''` choose the next node as the action `default` does. */
@@ -100,6 +104,6 @@ function warnOfMissing(action: string, station: Station, frame: Frame): void {
   const message =
     `"${station.label}" in ${frame.path} returned the action "${action}", which is not connected there ` +
     `(connected: ${connected}). The flow ends here; connect(node, null, action) ends it without this warning.`;
-  const place = { path: `${frame.path}/${station.label}`, node: station.label, visit: frame.visits.get(station) ?? 1 };
+  const place = { path: frame.pathOf(station), node: station.label, visit: frame.visitsOf(station) };
   frame.run.warn(place, action, message);
 }

@@ -1,0 +1,219 @@
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Flow, Node, type RunOptions } from '../../src/agents/index.ts';
+
+/** One runtime doing both workloads. Each gives the number of visits that it made, which the bench checks. */
+export interface Subject {
+  loop(visits: number): Promise<number>;
+  chain(runs: number): Promise<number>;
+}
+
+export const CHAIN_LENGTH = 10;
+
+interface Counter {
+  count: number;
+  limit: number;
+}
+
+/** The floor for async hooks: three awaited functions per visit and nothing else. */
+function handWritten(): Subject {
+  const prep = async (shared: Counter): Promise<number> => shared.count;
+  const exec = async (count: number): Promise<number> => count + 1;
+  const post = async (shared: Counter, count: number): Promise<boolean> => {
+    shared.count = count;
+    return count < shared.limit;
+  };
+  const visit = async (shared: Counter): Promise<boolean> => post(shared, await exec(await prep(shared)));
+  return {
+    async loop(visits) {
+      const shared = { count: 0, limit: visits };
+      while (await visit(shared));
+      return shared.count;
+    },
+    async chain(runs) {
+      let visits = 0;
+      for (let run = 0; run < runs; run += 1) {
+        const shared = { count: 0, limit: CHAIN_LENGTH };
+        for (let step = 0; step < CHAIN_LENGTH; step += 1) await visit(shared);
+        visits += shared.count;
+      }
+      return visits;
+    },
+  };
+}
+
+class SyncStep extends Node<Counter, number, number> {
+  override prep(shared: Counter): number {
+    return shared.count;
+  }
+  override exec(count: number): number {
+    return count + 1;
+  }
+  override post(shared: Counter, _before: number, count: number): 'again' | 'done' {
+    shared.count = count;
+    return count < shared.limit ? 'again' : 'done';
+  }
+}
+
+class AsyncStep extends Node<Counter, number, number> {
+  override async prep(shared: Counter): Promise<number> {
+    return shared.count;
+  }
+  override async exec(count: number): Promise<number> {
+    return count + 1;
+  }
+  override async post(shared: Counter, _before: number, count: number): Promise<'again' | 'done'> {
+    shared.count = count;
+    return count < shared.limit ? 'again' : 'done';
+  }
+}
+
+function ours(Step: typeof SyncStep | typeof AsyncStep, options: RunOptions): Subject {
+  const connect = (): Flow<Counter> => {
+    const steps = Array.from({ length: CHAIN_LENGTH }, () => new Step());
+    const flow = new Flow<Counter>();
+    for (const [index, step] of steps.entries()) {
+      if (index === 0) flow.start = step;
+      const next = steps[index + 1] ?? null;
+      flow.connect(step, next, 'again').connect(step, null, 'done');
+    }
+    return flow;
+  };
+  return {
+    async loop(visits) {
+      const step = new Step();
+      const flow = new Flow<Counter>({ start: step }).connect(step, step, 'again').connect(step, null, 'done');
+      const shared = { count: 0, limit: visits };
+      await flow.run(shared, options);
+      return shared.count;
+    },
+    async chain(runs) {
+      const flow = connect();
+      let visits = 0;
+      for (let run = 0; run < runs; run += 1) {
+        const shared = { count: 0, limit: CHAIN_LENGTH };
+        await flow.run(shared, options);
+        visits += shared.count;
+      }
+      return visits;
+    },
+  };
+}
+
+/** Keeps the last 4,096 events, as a view of a running flow does. */
+function ring(): RunOptions {
+  const events: unknown[] = Array.from({ length: 4096 });
+  let next = 0;
+  return {
+    onEvent(event) {
+      events[next++ & 4095] = event;
+    },
+  };
+}
+
+// The part of each peer's interface that the workloads use.
+interface PocketNode {
+  on(action: string, node: PocketNode): PocketNode;
+}
+interface PocketFlow {
+  Node: new () => PocketNode;
+  Flow: new (start: PocketNode) => { run(shared: Counter): Promise<unknown> };
+}
+interface LangGraph {
+  Annotation: { Root(fields: object): unknown } & (() => unknown);
+  StateGraph: new (state: unknown) => LangGraphBuilder;
+  START: string;
+  END: string;
+}
+interface LangGraphBuilder {
+  addNode(name: string, run: (state: Counter) => Promise<Partial<Counter>>): LangGraphBuilder;
+  addEdge(from: string, to: string): LangGraphBuilder;
+  addConditionalEdges(from: string, choose: (state: Counter) => string): LangGraphBuilder;
+  compile(): { invoke(state: Counter, options: { recursionLimit: number }): Promise<Counter> };
+}
+
+async function pocketflow(): Promise<Subject> {
+  const { Node: Base, Flow: PeerFlow } = await peer<PocketFlow>('pocketflow');
+  class Step extends Base {
+    async prep(shared: Counter): Promise<number> {
+      return shared.count;
+    }
+    async exec(count: number): Promise<number> {
+      return count + 1;
+    }
+    async post(shared: Counter, _before: number, count: number): Promise<'again' | 'done'> {
+      shared.count = count;
+      return count < shared.limit ? 'again' : 'done';
+    }
+  }
+  const end = new Base();
+  return {
+    async loop(visits) {
+      const step = new Step();
+      step.on('again', step);
+      step.on('done', end);
+      const shared = { count: 0, limit: visits };
+      await new PeerFlow(step).run(shared);
+      return shared.count;
+    },
+    async chain(runs) {
+      const steps = Array.from({ length: CHAIN_LENGTH }, () => new Step());
+      for (const [index, step] of steps.entries()) {
+        step.on('again', steps[index + 1] ?? end);
+        step.on('done', end);
+      }
+      const flow = new PeerFlow(steps[0] ?? end);
+      let visits = 0;
+      for (let run = 0; run < runs; run += 1) {
+        const shared = { count: 0, limit: CHAIN_LENGTH };
+        await flow.run(shared);
+        visits += shared.count;
+      }
+      return visits;
+    },
+  };
+}
+
+async function langgraph(): Promise<Subject> {
+  const { Annotation, StateGraph, START, END } = await peer<LangGraph>('@langchain/langgraph');
+  const State = Annotation.Root({ count: Annotation(), limit: Annotation() });
+  const step = async (state: Counter): Promise<Partial<Counter>> => ({ count: state.count + 1 });
+  const names = Array.from({ length: CHAIN_LENGTH }, (_, index) => `step${index}`);
+  return {
+    async loop(visits) {
+      const graph = new StateGraph(State).addNode('step', step).addEdge(START, 'step');
+      const choose = (state: Counter): string => (state.count < state.limit ? 'step' : END);
+      const app = graph.addConditionalEdges('step', choose).compile();
+      return (await app.invoke({ count: 0, limit: visits }, { recursionLimit: visits + 2 })).count;
+    },
+    async chain(runs) {
+      const graph = new StateGraph(State);
+      for (const name of names) graph.addNode(name, step);
+      for (const [index, name] of [START, ...names].entries()) graph.addEdge(name, names[index] ?? END);
+      const app = graph.compile();
+      let visits = 0;
+      for (let run = 0; run < runs; run += 1) {
+        visits += (await app.invoke({ count: 0, limit: CHAIN_LENGTH }, { recursionLimit: 50 })).count;
+      }
+      return visits;
+    },
+  };
+}
+
+/** Loads a peer from this package's dependencies, or from the folder in BENCH_PEERS. */
+async function peer<T>(name: string): Promise<T> {
+  const folder = process.env['BENCH_PEERS'] ?? process.cwd();
+  const path = createRequire(join(folder, 'package.json')).resolve(name);
+  return (await import(pathToFileURL(path).href)) as T;
+}
+
+export const SUBJECTS: Readonly<Record<string, () => Subject | Promise<Subject>>> = {
+  'hand-written, 3 awaits': handWritten,
+  'farwharf, sync hooks': () => ours(SyncStep, {}),
+  'farwharf, async hooks': () => ours(AsyncStep, {}),
+  'farwharf, sync hooks, traced': () => ours(SyncStep, ring()),
+  'farwharf, async hooks, traced': () => ours(AsyncStep, ring()),
+  pocketflow,
+  langgraph,
+};

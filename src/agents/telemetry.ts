@@ -1,0 +1,77 @@
+import type { TraceEvent, TraceListener } from './trace.ts';
+
+// The part of `@opentelemetry/api` that is used. It is an optional peer, so its own types may not be there to import.
+interface Span {
+  setAttribute(name: string, value: string | number | boolean): void;
+  addEvent(name: string, attributes: Record<string, string | number>, time: number): void;
+  setStatus(status: { code: number; message?: string }): void;
+  end(time: number): void;
+}
+interface Api {
+  readonly trace: {
+    getTracer(name: string): { startSpan(name: string, options: { startTime: number }, context: unknown): Span };
+    setSpan(context: unknown, span: Span): unknown;
+  };
+  readonly context: { active(): unknown };
+}
+
+// Where the API package keeps what an SDK registered: without it there is no provider, and the package need not be loaded.
+const REGISTRY = Symbol.for('opentelemetry.js.api.1');
+const STATUS_ERROR = 2;
+
+/** Whether an OpenTelemetry SDK has registered a tracer provider in this process. */
+export function hasTracerProvider(): boolean {
+  const registry: unknown = Reflect.get(globalThis, REGISTRY);
+  return typeof registry === 'object' && registry !== null && 'trace' in registry;
+}
+
+/**
+ * A listener that makes one span per visit of a node or flow, children of the span that was active when the run began;
+ * attempts, retries, fallbacks, model calls and warnings are events of their node's span.
+ *
+ * Undefined when `@opentelemetry/api` cannot be loaded from here.
+ */
+export async function openTelemetryListener(): Promise<TraceListener | undefined> {
+  const name = '@opentelemetry/api'; // not a literal in import(): bundlers and the compiler would want the package
+  let api: Api;
+  try {
+    api = (await import(name)) as Api;
+  } catch {
+    return undefined;
+  }
+  return spans(api);
+}
+
+function spans(api: Api): TraceListener {
+  const tracer = api.trace.getTracer('farwharf');
+  const root = api.context.active();
+  const open: { readonly span: Span; readonly context: unknown }[] = [];
+  const startedAt = Date.now();
+  return (event) => {
+    const time = startedAt + event.at;
+    if (event.type === 'node-start' || event.type === 'flow-start') {
+      const span = tracer.startSpan(event.path, { startTime: time }, open.at(-1)?.context ?? root);
+      span.setAttribute('farwharf.visit', event.visit);
+      open.push({ span, context: api.trace.setSpan(root, span) });
+      return;
+    }
+    if (event.type === 'node-end' || event.type === 'flow-end') {
+      const current = open.pop();
+      current?.span.setAttribute('farwharf.action', event.action ?? 'default');
+      current?.span.end(time);
+      return;
+    }
+    if (event.type === 'error') {
+      const current = open.pop();
+      current?.span.setStatus({ code: STATUS_ERROR, message: event.message });
+      current?.span.end(time);
+      return;
+    }
+    open.at(-1)?.span.addEvent(event.type, attributesOf(event), time);
+  };
+}
+
+function attributesOf(event: TraceEvent): Record<string, string | number> {
+  const entries = Object.entries(event).filter(([, value]) => typeof value === 'string' || typeof value === 'number');
+  return Object.fromEntries(entries) as Record<string, string | number>;
+}

@@ -1,0 +1,136 @@
+// The compiler is the test here: `npm run check` fails when a line under @ts-expect-error compiles, and when another does not.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type ActionOf, BatchNode, Flow, Node } from '../../../src/agents/index.ts';
+
+interface Question {
+  question: string;
+}
+interface Answer extends Question {
+  answer: string;
+}
+
+class Route extends Node<Question, string, string> {
+  override post(shared: Question) {
+    return shared.question === '' ? 'empty' : 'full';
+  }
+}
+class RouteAsync extends Node<Question> {
+  override async post(shared: Question) {
+    return shared.question === '' ? 'empty' : 'full';
+  }
+}
+class Maybe extends Node<Question> {
+  override post(shared: Question) {
+    return shared.question === '' ? 'stop' : undefined;
+  }
+}
+class Silent extends Node<Question> {
+  override post(): void {}
+}
+class One extends Node<Question> {
+  override post() {
+    return 'only' as const;
+  }
+}
+class Wide extends Node<Question> {
+  override post(shared: Question): string {
+    return shared.question;
+  }
+}
+class NeedsAnswer extends Node<Answer> {
+  override prep(shared: Answer): string {
+    return shared.answer;
+  }
+}
+class Letters extends BatchNode<Question, string, number> {
+  override prep(shared: Question): string[] {
+    return shared.question.split('');
+  }
+  override exec(letter: string): number {
+    return letter.charCodeAt(0);
+  }
+  override post(_shared: Question, letters: readonly string[], codes: number[]) {
+    return letters.length === codes.length ? 'same' : 'other';
+  }
+}
+
+type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : false) : false;
+
+test('connect accepts the actions that a node can return and no other', () => {
+  const inferred: [
+    Same<ActionOf<Route>, 'empty' | 'full'>,
+    Same<ActionOf<RouteAsync>, 'empty' | 'full'>,
+    Same<ActionOf<Maybe>, 'stop' | 'default'>,
+    Same<ActionOf<Silent>, 'default'>,
+    Same<ActionOf<One>, 'only'>,
+    Same<ActionOf<Letters>, 'same' | 'other'>,
+  ] = [true, true, true, true, true, true];
+  assert.equal(inferred.length, 6);
+
+  const flow = new Flow<Question>();
+  const [route, routeAsync, maybe, silent, one, wide] = [
+    new Route(),
+    new RouteAsync(),
+    new Maybe(),
+    new Silent(),
+    new One(),
+    new Wide(),
+  ];
+  flow.connect(route, silent, 'empty').connect(route, null, 'full');
+  flow
+    .connect(routeAsync, silent, 'empty')
+    .connect(maybe, null, 'stop')
+    .connect(maybe, silent)
+    .connect(one, null, 'only');
+  flow.connect(silent, wide).connect(wide, null, 'anything').connect(new Letters(), null, 'same');
+
+  const other = new Flow<Question>();
+  // @ts-expect-error a typo
+  other.connect(route, silent, 'emtpy');
+  // @ts-expect-error a typo, with an async post
+  other.connect(routeAsync, silent, 'fulll');
+  // @ts-expect-error it never returns nothing, so the default edge would be dead
+  other.connect(route, silent);
+  // @ts-expect-error it returns nothing, so no named edge would ever be taken
+  other.connect(silent, null, 'done');
+  // @ts-expect-error a single literal
+  other.connect(one, null, 'other');
+  // @ts-expect-error a batch node
+  other.connect(new Letters(), null, 'missing');
+  assert.equal(flow.getNextNode(silent), wide);
+});
+
+test('connect accepts nodes that can work with the shared state and no other', () => {
+  const [silent, needsAnswer] = [new Silent(), new NeedsAnswer()];
+  const flow = new Flow<Answer>().connect(silent, needsAnswer).connect(needsAnswer, null);
+  const nested = new Flow<Question>({ start: silent });
+  flow.connect(nested, needsAnswer);
+
+  const other = new Flow<Question>();
+  // @ts-expect-error the shared state has no answer
+  other.connect(silent, needsAnswer);
+  // @ts-expect-error the same for a source
+  other.connect(needsAnswer, silent);
+  // @ts-expect-error the same for a start
+  other.start = needsAnswer;
+  // @ts-expect-error the same for a nested flow
+  other.connect(flow, silent);
+  assert.equal(flow.getNextNode(needsAnswer), null);
+});
+
+test('a flow takes its shared type from its start, and checks what run is given', async () => {
+  const start = new NeedsAnswer();
+  const flow = new Flow({ start }).connect(start, null);
+  await flow.run({ question: 'q', answer: 'a' });
+  // @ts-expect-error the answer is missing
+  await flow.run({ question: 'q' });
+});
+
+test('a flow that does not say what it shares takes any node', async () => {
+  const [route, silent] = [new Route(), new Silent()];
+  const flow = new Flow();
+  flow.start = route;
+  flow.connect(route, silent, 'empty').connect(silent, null);
+  await flow.run({ question: '' });
+});
