@@ -40,7 +40,7 @@ export function readBalance(account: unknown): number | null {
 }
 
 /** The rate for a machine class, or for a job without one where the service has only one class; undefined when unknown. */
-export function findRate(account: unknown, machineClass: string | undefined): Rate | undefined {
+function findRate(account: unknown, machineClass: string | undefined): Rate | undefined {
   const card = readRateCard(account);
   if (machineClass === undefined || machineClass === '') return card.length === 1 ? card[0] : undefined;
   return card.find((rate) => rate.machineClass === machineClass);

@@ -4,7 +4,7 @@ import type { JobState } from '../remote/schemas.ts';
  * What is known of a job: `sending` while its upload runs, `unknown` when the answer to the upload was lost, otherwise
  * the service's own word. A word that is not known here is kept and shown as it is.
  */
-export type RecordState = JobState | 'sending' | 'unknown' | (string & Record<never, never>);
+type RecordState = JobState | 'sending' | 'unknown' | (string & Record<never, never>);
 
 /** One job in the ledger. Times are ISO 8601, durations are seconds, money is credits. */
 export interface JobRecord {
