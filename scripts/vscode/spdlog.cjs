@@ -90,11 +90,10 @@ class Logger {
 /** @param {string} name @param {string} file */
 const createLogger = async (name, file) => new Logger('rotating', name, file);
 
-module.exports = {
-  version: 0,
-  setLevel() {},
-  setFlushOn() {},
-  Logger,
-  createRotatingLogger: createLogger,
-  createAsyncRotatingLogger: createLogger,
-};
+// One by one: VS Code imports this from an ES module, where Node finds the names of `exports.x =` only.
+exports.version = 0;
+exports.setLevel = () => {};
+exports.setFlushOn = () => {};
+exports.Logger = Logger;
+exports.createRotatingLogger = createLogger;
+exports.createAsyncRotatingLogger = createLogger;
