@@ -115,7 +115,8 @@ function startService({ home, node, cli, env = process.env }: EmbeddedOptions): 
     env: { ...inherited, FARWHARF_HOME: home },
     detached: true,
     windowsHide: true,
-    stdio: ['ignore', log, log],
+    // What it prints is its address and key, which belong in no log.
+    stdio: ['ignore', 'ignore', log],
   });
   closeSync(log);
   child.once('error', () => {}); // shows as a child without a pid

@@ -1,13 +1,14 @@
 // Runs one job: `node jobRunner.mjs <job folder>`. A process of its own, so that jobs outlive the service.
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { messageOf } from '../core/errors.ts';
+import { messageOf, systemCode } from '../core/errors.ts';
 import { claimJob, type ExitMarker, jobFolder, writeMarker } from './runner/jobFolder.ts';
 import { OutputLog } from './runner/outputLog.ts';
 import { processIdentity } from './runner/processes.ts';
 import { runJob, type StopReason } from './runner/runJob.ts';
 
 const CANCEL_POLL_MS = 100;
+const FULL_DISK_POLL_MS = 1_000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 const folder = jobFolder(process.argv[2] ?? '');
@@ -30,7 +31,19 @@ async function main(): Promise<void> {
   const output = new OutputLog(folder.output, MAX_OUTPUT_BYTES);
   const outcome = await runJob(folder, output, stop.signal);
   output.close();
-  writeMarker(folder.exit, { ...outcome, at: Date.now() } satisfies ExitMarker);
+  await report({ ...outcome, at: Date.now() });
+}
+
+/** Writes how the job ended. Jobs fill disks, so this waits for space rather than let the job be lost. */
+async function report(exit: ExitMarker): Promise<void> {
+  for (;;) {
+    try {
+      return writeMarker(folder.exit, exit);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOSPC' && systemCode(error) !== 'EDQUOT') throw error;
+      await sleep(FULL_DISK_POLL_MS);
+    }
+  }
 }
 
 try {

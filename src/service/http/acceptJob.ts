@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { HTTPException } from 'hono/http-exception';
 import { formatCredits } from '../../core/format.ts';
-import { type StagedArchive, stageArchive } from '../../workspace/extract.ts';
+import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract.ts';
 import type { JobFiles } from '../jobFiles.ts';
 import { LOCAL_MACHINE_CLASS, priceOf } from '../machineClass.ts';
 import { type JobFolder, writeMarker } from '../runner/jobFolder.ts';
@@ -73,11 +73,13 @@ export async function acceptJob(
 
 async function prepareFolder(
   folder: JobFolder,
-  { staging, entries }: StagedArchive,
+  staged: StagedArchive,
   { id, submission, killGraceMs }: { id: string; submission: Submission; killGraceMs: number },
 ): Promise<void> {
+  const { staging, entries } = staged;
   const command = parseCommand(submission.script, entries);
   await rename(staging, folder.workspace);
+  await discardStaged(staged);
   writeMarker(folder.spec, {
     jobId: id,
     command,

@@ -24,6 +24,7 @@ const MAX_UPLOADS_AT_ONCE = 16;
 const MAX_UNFINISHED_JOBS = 10_000;
 const DEFAULT_LIST = 50;
 const MAX_LIST = 500;
+const SQLITE_FULL = 13;
 // How long a cancellation waits for the job to end, which most do at once.
 const CANCEL_WAIT_MS = 2_000;
 
@@ -149,10 +150,15 @@ function answerFailure(error: Error, context: AppContext, log: Logger): Response
   // The client has left: nobody reads the answer.
   if (isGone) return context.json({ detail: 'The request was broken off.' }, 400);
   log.error('request failed', { path: context.req.path, error });
-  if ((error instanceof AppError && error.code === 'no-space') || systemCode(error) === 'ENOSPC') {
+  if (isDiskFull(error)) {
     return context.json({ detail: 'The disk of the machine that runs jobs is full. Free some space there.' }, 507);
   }
   return context.json({ detail: 'The service failed to answer; its log says why.' }, 500);
+}
+
+function isDiskFull(error: Error): boolean {
+  if (error instanceof AppError) return error.code === 'no-space';
+  return systemCode(error) === 'ENOSPC' || ('errcode' in error && error.errcode === SQLITE_FULL);
 }
 
 function refusal(status: 400 | 404 | 409 | 429, message: string): HTTPException {

@@ -13,6 +13,7 @@ export class OutputLog {
   readonly #file: number;
   readonly #decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   #room: number;
+  #isFull = false;
 
   constructor(path: string, maxBytes: number) {
     this.#file = openSync(path, 'a', 0o600);
@@ -37,6 +38,12 @@ export class OutputLog {
   }
 
   #write(stream: StreamName, text: string): void {
-    if (text !== '') appendFileSync(this.#file, `${JSON.stringify({ stream, text } satisfies LogFrame)}\n`);
+    if (text === '' || this.#isFull) return;
+    try {
+      appendFileSync(this.#file, `${JSON.stringify({ stream, text } satisfies LogFrame)}\n`);
+    } catch {
+      // The disk is full. What the script does counts for more than what it says, so the job goes on.
+      this.#isFull = true;
+    }
   }
 }

@@ -2,13 +2,13 @@ import { buffer } from 'node:stream/consumers';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type Header, extract, pack } from 'tar-stream';
 
-export type ArchiveEntry = string | (Partial<Header> & { readonly text?: string });
+export type ArchiveEntry = string | Buffer | (Partial<Header> & { readonly text?: string | Buffer });
 
 /** A `.tar.gz` of the given entries, which may be as odd as a test needs. */
 export async function makeArchive(entries: Readonly<Record<string, ArchiveEntry>>): Promise<Uint8Array<ArrayBuffer>> {
   const archive = pack();
   for (const [name, entry] of Object.entries(entries)) {
-    const { text = '', ...header } = typeof entry === 'string' ? { text: entry } : entry;
+    const { text = '', ...header } = typeof entry === 'string' || Buffer.isBuffer(entry) ? { text: entry } : entry;
     archive.entry({ name, mode: 0o644, ...header }, text);
   }
   archive.finalize();

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { connect } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseAll, type ServiceClient, startService } from './support/service.ts';
+
+/** Reads an event stream while it comes; `until` sees all of it each time there is more. */
+async function readUntil(
+  service: ServiceClient,
+  id: string,
+  until: (text: string) => boolean,
+  headers: Record<string, string> = {},
+): Promise<string> {
+  const left = new AbortController();
+  const response = await service.request(`/v1/jobs/${id}/events`, { headers, signal: left.signal });
+  let text = '';
+  for await (const chunk of response.body ?? []) {
+    text += Buffer.from(chunk).toString();
+    if (until(text)) break;
+  }
+  left.abort();
+  return text;
+}
+
+test('output arrives while the job runs, in the order it was written', async (t) => {
+  const service = await startService(t);
+  const script = 'for i in 1 2 3; do echo out $i; sleep 0.2; echo err $i >&2; sleep 0.2; done; sleep 600';
+  const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
+  const text = await readUntil(service, id, (sofar) => sofar.includes('err 3'));
+  assert.equal((await service.job(id)).state, 'running');
+  const logs = parseAll(text).filter(({ event }) => event === 'log');
+  assert.deepEqual(
+    logs.map(({ data }) => data['text']),
+    ['out 1\n', 'err 1\n', 'out 2\n', 'err 2\n', 'out 3\n', 'err 3\n'],
+  );
+  await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+});
+
+test('Last-Event-ID continues after that event, in a job that runs and in one that has ended', async (t) => {
+  const service = await startService(t);
+  const id = await service.submit({ 'a.sh': 'echo one; sleep 0.5; echo two' }, { script: 'a.sh' });
+  const before = parseAll(await readUntil(service, id, (sofar) => sofar.includes('one')));
+  const last = before.at(-1)?.id ?? 0;
+  const after = await service.events(id, { 'last-event-id': String(last) });
+  const all = await service.events(id);
+  assert.deepEqual([...before, ...after], all);
+  assert.deepEqual(await service.events(id, { 'last-event-id': '2' }), all.slice(2));
+  assert.deepEqual(await service.events(id, { 'last-event-id': String(all.length) }), []);
+  assert.deepEqual(await service.events(id, { 'last-event-id': '999999' }), []);
+});
+
+test('a Last-Event-ID that is no number is refused', async (t) => {
+  const service = await startService(t);
+  const id = await service.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
+  await service.untilEnd(id);
+  for (const value of ['x', '-1', '1.5', '9'.repeat(40)]) {
+    const response = await service.request(`/v1/jobs/${id}/events`, { headers: { 'last-event-id': value } });
+    assert.equal(response.status, 400, value);
+    await response.body?.cancel();
+  }
+});
+
+test('many readers of one job get the same, and one that leaves early harms nobody', async (t) => {
+  const service = await startService(t);
+  const script = 'for i in 1 2 3 4 5; do echo $i; sleep 0.1; done';
+  const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
+  const readers = Array.from({ length: 50 }, () => service.events(id));
+  await readUntil(service, id, (sofar) => sofar.includes('event'));
+  const [first, ...others] = await Promise.all(readers);
+  for (const other of others) assert.deepEqual(other, first);
+  assert.equal(await service.output(id), '1\n2\n3\n4\n5\n');
+});
+
+test('a reader that does not read costs no memory and gets all of it later', async (t) => {
+  const service = await startService(t);
+  const script =
+    "const line = 'x'.repeat(999) + '\\n'; for (let i = 0; i < 40000; i += 1) require('fs').writeSync(1, line)";
+  const id = await service.submit({ 'a.js': script }, { script: 'a.js' });
+  const { hostname, port } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  socket.pause();
+  socket.write(
+    `GET /v1/jobs/${id}/events HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${service.key}\r\n\r\n`,
+  );
+  assert.equal((await service.untilEnd(id)).state, 'succeeded');
+  await sleep(200);
+  global.gc?.();
+  const { arrayBuffers } = process.memoryUsage();
+  assert.ok(arrayBuffers < 40_000_000, `${arrayBuffers} bytes are held for a reader that sleeps`);
+  let received = 0;
+  const ended = new Promise<void>((resolve) => {
+    socket.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (chunk.includes('event: end')) resolve();
+    });
+  });
+  socket.resume();
+  await ended;
+  assert.ok(received > 40_000_000);
+});
+
+test('a quiet stream carries a comment at least every 15 seconds', async (t) => {
+  const service = await startService(t);
+  const id = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
+  await service.untilRunning(id);
+  const startedAt = Date.now();
+  const text = await readUntil(service, id, (sofar) => sofar.includes(': keep-alive\n\n'));
+  assert.ok(text.includes('keep-alive'));
+  assert.ok(Date.now() - startedAt > 10_000, 'only when nothing else was sent');
+  await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+});
+
+test('the end of the service ends its streams', async (t) => {
+  const service = await startService(t);
+  const id = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
+  await service.untilRunning(id);
+  const stream = service.events(id);
+  await sleep(100);
+  const cancelled = service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+  await cancelled;
+  assert.equal((await stream).at(-1)?.event, 'end');
+  const second = await service.submit({ 'a.sh': 'sleep 1' }, { script: 'a.sh' });
+  const open = service.events(second);
+  await sleep(100);
+  await service.stop();
+  assert.notEqual((await open).at(-1)?.event, 'end');
+});

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { priceOf } from '../../../src/service/machineClass.ts';
+import { CreditLedger } from '../../../src/service/store/credits.ts';
+import { openDatabase } from '../../../src/service/store/database.ts';
+
+const DAY_MS = 86_400_000;
+
+function openLedger(t: TestContext): CreditLedger {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-ledger-'));
+  const database = openDatabase(join(folder, 'service.db'));
+  t.after(() => {
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+  return new CreditLedger(database);
+}
+
+test('a hold moves credits aside, and its end spends a part and gives the rest back', (t) => {
+  const ledger = openLedger(t);
+  ledger.grant(1_000, 0);
+  ledger.hold('job', 300, 1);
+  assert.equal(ledger.available(), 700);
+  ledger.settle('job', 300, 120, 2);
+  assert.equal(ledger.available(), 880);
+  ledger.check();
+});
+
+test('nothing happens twice for the same job or the same day', (t) => {
+  const ledger = openLedger(t);
+  for (let round = 0; round < 3; round += 1) {
+    ledger.grant(1_000, 0);
+    ledger.hold('job', 300, 1);
+    ledger.settle('job', 300, 100, 2);
+  }
+  assert.equal(ledger.available(), 900);
+  ledger.topUp(1_000, DAY_MS);
+  ledger.hold('other', 500, DAY_MS);
+  ledger.topUp(1_000, DAY_MS + 1);
+  assert.equal(ledger.available(), 500);
+  ledger.topUp(1_000, 2 * DAY_MS);
+  assert.equal(ledger.available(), 1_000);
+});
+
+test('a balance cannot go below zero', (t) => {
+  const ledger = openLedger(t);
+  ledger.grant(100, 0);
+  assert.throws(() => ledger.hold('job', 101, 1), /CHECK/);
+});
+
+test('what is held must be what unfinished jobs hold', (t) => {
+  const ledger = openLedger(t);
+  ledger.grant(100, 0);
+  ledger.hold('no-such-job', 40, 1);
+  assert.throws(() => ledger.check(), { code: 'corrupt', message: /40 micro-credits are held/ });
+});
+
+test('a price is whole micro-credits and never less than its part of a minute', () => {
+  assert.equal(priceOf(60), 100_000);
+  assert.equal(priceOf(0), 0);
+  assert.equal(priceOf(0.001), 2);
+  for (const seconds of [1, 7, 59, 61, 3_599]) assert.ok(Number.isInteger(priceOf(seconds)));
+});
