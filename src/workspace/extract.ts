@@ -19,7 +19,7 @@ export interface StagedArchive {
   readonly totalBytes: number;
 }
 
-export interface ArchiveLimits extends WriterLimits {
+interface ArchiveLimits extends WriterLimits {
   /** Unpacked bytes for each packed byte, once more than 32 MB are unpacked. */
   readonly ratio: number;
 }

@@ -2,7 +2,7 @@ import { AppError } from '../core/errors.ts';
 import { corrupt, decodeName, fieldOf, numberOf, type PaxRecords, parsePax, refused } from './tarFields.ts';
 import { BLOCK_BYTES, checksumOf, paddingOf } from './tarFormat.ts';
 
-export type EntryType = 'file' | 'directory' | 'symbolic link' | 'hard link' | 'device' | 'pipe';
+type EntryType = 'file' | 'directory' | 'symbolic link' | 'hard link' | 'device' | 'pipe';
 
 export interface TarEntry {
   /** As it stands in the archive: not yet judged. */

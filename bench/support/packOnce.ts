@@ -1,0 +1,22 @@
+// Selects and packs a folder once, in a process of its own, and prints what it cost.
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { packWorkspace } from '../../src/workspace/pack.ts';
+import { selectFiles } from '../../src/workspace/selection.ts';
+
+const [root = '', dest = ''] = process.argv.slice(2);
+const delay = monitorEventLoopDelay({ resolution: 5 });
+delay.enable();
+const started = performance.now();
+const selection = await selectFiles(root, { isTrusted: true });
+const selected = performance.now();
+const { bytes, sha256 } = await packWorkspace(selection, dest);
+process.stdout.write(
+  JSON.stringify({
+    selectSeconds: (selected - started) / 1000,
+    seconds: (performance.now() - started) / 1000,
+    bytes,
+    sha256,
+    peakMegabytes: process.resourceUsage().maxRSS / 1024,
+    blockedMs: delay.max / 1e6 - 5,
+  }),
+);
