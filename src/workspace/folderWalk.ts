@@ -1,10 +1,11 @@
-import { readdir } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { isAbort } from '../core/errors.ts';
 import { type Exclusion, judgeFileName, judgeFolderName } from './exclusion.ts';
 import type { IgnoreRules, RuleSet } from './ignoreRules.ts';
+import { type FolderEntry, listFolder } from './folderEntries.ts';
 import { Pace } from './pace.ts';
 
-/** What a walk found, in the order of the bytes of the paths. */
+/** What a walk found, in no order. */
 export interface Walked {
   readonly files: string[];
   readonly excluded: Exclusion[];
@@ -138,26 +139,15 @@ export class FolderWalk {
     return at === undefined ? undefined : posix.relative(this.#rules.prefix, at);
   }
 
-  /** The entries of a folder, sorted so that a walk in depth gives paths in the order of their bytes. */
-  async #list(folder: string, found: Walked): Promise<{ name: string; isFolder: boolean }[]> {
+  async #list(folder: string, found: Walked): Promise<FolderEntry[]> {
     try {
-      const entries = await readdir(join(this.#root, folder), { withFileTypes: true });
-      return entries
-        .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
-        .sort((a, b) => compareBytes(a.isFolder ? `${a.name}/` : a.name, b.isFolder ? `${b.name}/` : b.name));
-    } catch {
+      return await listFolder(join(this.#root, folder), this.#pace);
+    } catch (error) {
+      if (isAbort(error)) throw error;
       found.excluded.push({ path: folder, type: 'directory', reason: 'unreadable', rule: 'folder cannot be listed' });
       return [];
     }
   }
-}
-
-/** The order of the UTF-8 bytes of two strings. */
-export function compareBytes(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  let i = 0;
-  while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
-  return i === length ? a.length - b.length : (a.codePointAt(i) ?? 0) - (b.codePointAt(i) ?? 0);
 }
 
 function pathIn(folder: string, name: string): string {

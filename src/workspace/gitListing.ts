@@ -1,10 +1,11 @@
 import { posix } from 'node:path';
 import type { Exclusion } from './exclusion.ts';
 import { runGit } from './git.ts';
+import { Pace } from './pace.ts';
 
 export interface GitListing {
   /** Tracked files, deleted ones too, and untracked ones that are not ignored. */
-  readonly paths: readonly string[];
+  readonly paths: ReadonlySet<string>;
   /** Ignored files and folders, inner repositories, and folders that git could not read. */
   readonly excluded: readonly Exclusion[];
   readonly trackedButIgnored: ReadonlySet<string>;
@@ -32,14 +33,16 @@ export async function listByGit(root: string, signal?: AbortSignal): Promise<Git
   if (files === undefined || ignored === undefined || trackedButIgnored === undefined) return undefined;
   const paths = new Set<string>();
   const excluded = await explain(root, prefix, ignored.items, signal);
+  const pace = new Pace(signal);
   for (const item of files.items) {
+    if (pace.isDue) await pace.pause();
     if (!item.endsWith('/')) paths.add(item);
     else excluded.push({ path: item.slice(0, -1), type: 'directory', reason: 'git', rule: 'inner repository' });
   }
   for (const [, folder = ''] of files.warnings.matchAll(/^warning: could not open directory '(.*?)\/?': /gm)) {
     excluded.push({ path: folder, type: 'directory', reason: 'unreadable', rule: 'folder cannot be listed' });
   }
-  return { paths: [...paths], excluded, trackedButIgnored: new Set(trackedButIgnored.items) };
+  return { paths, excluded, trackedButIgnored: new Set(trackedButIgnored.items) };
 }
 
 async function isIgnoredFromAbove(root: string, signal?: AbortSignal): Promise<boolean> {

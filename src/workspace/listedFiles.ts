@@ -1,6 +1,7 @@
-import { type Dirent, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAbort } from '../core/errors.ts';
 import { type Exclusion, judgeFileName, judgeFolderName } from './exclusion.ts';
+import { type FolderEntry, listFolder } from './folderEntries.ts';
 import type { FolderWalk, Walked } from './folderWalk.ts';
 import type { GitListing } from './gitListing.ts';
 import type { IgnoreRules, RuleSet } from './ignoreRules.ts';
@@ -85,7 +86,7 @@ export class ListedFiles {
   }
 
   async #judgeFolder(path: string, above: RuleSet | undefined): Promise<Folder> {
-    const entries = this.#list(path);
+    const entries = await this.#list(path);
     const names = new Set(entries.map(({ name }) => name));
     const rules = await this.#own.enter(path, names.has('.farwharfignore'));
     const exclusion = path === '' ? undefined : judgeListedFolder(path, names, above);
@@ -93,22 +94,23 @@ export class ListedFiles {
     else {
       // Git does not speak of pipes, sockets and devices.
       for (const entry of entries) {
-        if (entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()) continue;
+        if (!entry.isSpecial) continue;
         const name = path === '' ? entry.name : `${path}/${entry.name}`;
         this.#found.excluded.push({ path: name, type: 'file', reason: 'special', rule: 'not a regular file' });
       }
       if (path === '' && names.has('.git')) {
-        const type = entries.find(({ name }) => name === '.git')?.isDirectory() ? 'directory' : 'file';
+        const type = entries.find(({ name }) => name === '.git')?.isFolder ? 'directory' : 'file';
         this.#found.excluded.push({ path: '.git', type, reason: 'git', rule: '.git' });
       }
     }
     return { exclusion, rules };
   }
 
-  #list(path: string): Dirent[] {
+  async #list(path: string): Promise<FolderEntry[]> {
     try {
-      return readdirSync(join(this.#root, path), { withFileTypes: true });
-    } catch {
+      return await listFolder(join(this.#root, path), this.#pace);
+    } catch (error) {
+      if (isAbort(error)) throw error;
       return []; // its files will be missing or unreadable one by one
     }
   }

@@ -6,10 +6,12 @@ import { formatBytes, formatCount } from '../core/format.ts';
 import type { Exclusion } from './exclusion.ts';
 import { inspectFiles } from './fileInspection.ts';
 import { isPackedName } from './fileKinds.ts';
-import { compareBytes, FolderWalk, type Walked } from './folderWalk.ts';
+import { FolderWalk, type Walked } from './folderWalk.ts';
 import { type GitListing, listByGit } from './gitListing.ts';
 import { IgnoreRules } from './ignoreRules.ts';
 import { ListedFiles } from './listedFiles.ts';
+import { Pace } from './pace.ts';
+import { sortByPath } from './pathOrder.ts';
 import { readRepositoryRules } from './repositoryRules.ts';
 import type { Finding, SelectedFile } from './selectedFile.ts';
 
@@ -65,23 +67,25 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   const listing = isTrusted ? await listByGit(folder, signal) : undefined;
   const { found, walk } = await find(folder, listing, signal);
   const chosen = await findIncluded(folder, include, walk);
-  const wanted = new Set([...found.files, ...chosen.files]);
-  const taken = [...wanted].filter((path) => isWithin(path, exclude));
-  for (const path of taken) wanted.delete(path);
+  const wanted = chosen.files.length === 0 ? found.files : [...new Set([...found.files, ...chosen.files])];
+  const taken = exclude.size === 0 ? [] : wanted.filter((path) => isWithin(path, exclude));
+  const kept = exclude.size === 0 ? wanted : wanted.filter((path) => !isWithin(path, exclude));
 
-  const inspected = await inspectFiles(folder, [...wanted].sort(compareBytes), {
+  const pace = new Pace(signal);
+  const inspected = await inspectFiles(folder, await sortByPath(kept, (path) => path, pace), {
     chosen: new Set(chosen.files),
     maxFileBytes: options.maxFileBytes ?? MOST_FILE_BYTES,
     signal,
     onProgress,
   });
   const overridden = new Set([...include, ...chosen.files]);
-  const excluded = [
+  const leftOut = [
     ...found.excluded.filter(({ path }) => !overridden.has(path)),
     ...chosen.excluded,
     ...inspected.excluded,
     ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'farwharfignore', rule: 'taken out by choice' })),
-  ].sort((a, b) => compareBytes(a.path, b.path));
+  ];
+  const excluded = await sortByPath(leftOut, ({ path }) => path, pace);
   const selection: Selection = {
     root: folder,
     files: inspected.files,
