@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { inspect } from 'node:util';
+import { RemoteClient } from '../../../src/remote/client.ts';
+import { answerJson, KEY, makeFolder, readAll, rejection, serve } from './server.ts';
+
+test('asks for the account with the key, and keeps fields that it does not know', async (t) => {
+  let asked: IncomingMessage | undefined;
+  const account = {
+    plan: 'team',
+    credits: 12.5,
+    rate_card: [{ machine_class: 'gpu', credits_per_minute: 2, region: 'eu' }],
+    motto: { a: [1] },
+  };
+  const { client } = await serve(t, (request, response) => {
+    asked = request;
+    answerJson(response, account);
+  });
+  assert.deepEqual(await client.me(), account);
+  assert.equal(asked?.method, 'GET');
+  assert.equal(asked.url, '/v1/me');
+  assert.equal(asked.headers.authorization, `Bearer ${KEY}`);
+  assert.equal(asked.headers['user-agent'], 'farwharf');
+});
+
+test('a field of another type than expected reads as absent', async (t) => {
+  const { client } = await serve(t, (_request, response) =>
+    answerJson(response, { credits: 'many', rate_card: 'none' }),
+  );
+  const { credits, rate_card } = await client.me();
+  assert.deepEqual([credits, rate_card], [undefined, undefined]);
+});
+
+test('slashes at the end of the address are stripped, a path in it is kept', async (t) => {
+  const urls: (string | undefined)[] = [];
+  const { host } = await serve(t, (request, response) => {
+    urls.push(request.url);
+    answerJson(response, {});
+  });
+  await using client = new RemoteClient(`${host}/base///`, KEY);
+  assert.equal(client.host, `${host}/base`);
+  await client.getJob('j1');
+  assert.deepEqual(urls, ['/base/v1/jobs/j1']);
+});
+
+test("the caller's headers are sent, its User-Agent too, but not its Authorization", async (t) => {
+  let headers: IncomingMessage['headers'] = {};
+  const { client } = await serve(
+    t,
+    (request, response) => {
+      headers = request.headers;
+      answerJson(response, {});
+    },
+    { headers: { 'USER-AGENT': 'mine/1', 'X-Team': 'a', authorization: 'Basic x' } },
+  );
+  await client.me();
+  assert.equal(headers['user-agent'], 'mine/1');
+  assert.equal(headers['x-team'], 'a');
+  assert.equal(headers.authorization, `Bearer ${KEY}`);
+});
+
+test('job ids are one segment of the path', async (t) => {
+  const asked: string[] = [];
+  const { client } = await serve(t, (request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    answerJson(response, { job_id: 'x', state: 'done?' });
+  });
+  assert.deepEqual(await client.getJob('a/../../me?x=1#y'), { job_id: 'x', state: 'done?' });
+  await client.cancel('job_1-Z');
+  assert.deepEqual(asked, ['GET /v1/jobs/a%2F..%2F..%2Fme%3Fx%3D1%23y', 'DELETE /v1/jobs/job_1-Z']);
+  for (const id of ['', '.', '..', 'x'.repeat(257)]) {
+    await assert.rejects(client.getJob(id), { code: 'bad-input' }, JSON.stringify(id));
+    await assert.rejects(client.cancel(id), { code: 'bad-input' });
+    await assert.rejects(client.downloadArtifacts(id, '/nowhere'), { code: 'bad-input' });
+    assert.throws(() => client.streamEvents(id), { code: 'bad-input' });
+  }
+  assert.equal(asked.length, 2);
+});
+
+test('a cancellation without a body is an empty object', async (t) => {
+  const { client } = await serve(t, (_request, response) => response.writeHead(204).end());
+  assert.deepEqual(await client.cancel('j'), {});
+});
+
+test('a job is submitted as a form with the metadata and the archive', async (t) => {
+  const archive = join(await makeFolder(t), 'any name.bin');
+  const content = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
+  await writeFile(archive, content);
+  const forms: FormData[] = [];
+  const { client } = await serve(t, (request, response) => {
+    void (async () => {
+      assert.equal(request.headers['transfer-encoding'], undefined);
+      const body = await readAll(request);
+      assert.equal(request.headers['content-length'], String(body.length));
+      const headers = { 'content-type': request.headers['content-type'] ?? '' };
+      forms.push(await new Response(new Uint8Array(body), { headers }).formData());
+      answerJson(response, { job_id: 'j1', credit_hold: 2, credits_remaining: 8, queue: 'fast' });
+    })();
+  });
+  const venv = { requirements: ['naïve==1\r\n'] };
+  const job = { script: 'train.py', maxRuntime: 90.9, project: 'p', machineClass: 'gpu', venv };
+  assert.deepEqual(await client.submitJob(archive, job), {
+    job_id: 'j1',
+    credit_hold: 2,
+    credits_remaining: 8,
+    queue: 'fast',
+  });
+  await client.submitJob(archive, { script: 's', maxRuntime: 5, project: '', machineClass: '', venv: {} });
+  const tarball = forms[0]?.get('tarball');
+  assert.ok(tarball instanceof File);
+  assert.equal(tarball.name, 'workspace.tar.gz');
+  assert.equal(tarball.type, 'application/gzip');
+  assert.deepEqual(Buffer.from(await tarball.arrayBuffer()), content);
+  assert.deepEqual(
+    forms.map((form) => JSON.parse(form.get('meta') as string) as unknown),
+    [
+      { script: 'train.py', max_runtime: 90, project: 'p', venv, machine_class: 'gpu' },
+      { script: 's', max_runtime: 5 },
+    ],
+  );
+});
+
+test('an answer without a job id is an error, since the job would be lost', async (t) => {
+  const archive = join(await makeFolder(t), 'a.tar.gz');
+  await writeFile(archive, 'x');
+  const { client } = await serve(t, (request, response) => {
+    request.resume().on('end', () => answerJson(response, { credit_hold: 1 }));
+  });
+  const error = await rejection(client.submitJob(archive, { script: 's', maxRuntime: 1 }));
+  assert.equal(error.name, 'RemoteError');
+  assert.match(error.message, /HTTP 200: .*job_id/);
+});
+
+test("a caller's own fetch sends everything", async (t) => {
+  const folder = await makeFolder(t);
+  await writeFile(join(folder, 'a.tar.gz'), Buffer.alloc(400_000, 'a'));
+  const urls: string[] = [];
+  const counted: typeof fetch = (input, init) => {
+    urls.push(input as string);
+    return fetch(input, init);
+  };
+  const { client, host } = await serve(
+    t,
+    (request, response) => {
+      request.resume().on('end', () => {
+        assert.equal(request.headers.authorization, `Bearer ${KEY}`);
+        if (request.url?.endsWith('/events')) response.end('data: 1\n\n');
+        else if (request.url?.endsWith('/artifacts')) response.end('tar');
+        else answerJson(response, { job_id: 'j', length: request.headers['content-length'] });
+      });
+    },
+    { fetch: counted },
+  );
+  const sent: number[] = [];
+  const created = await client.submitJob(
+    join(folder, 'a.tar.gz'),
+    { script: 's', maxRuntime: 1 },
+    { onProgress: (bytes) => sent.push(bytes) },
+  );
+  assert.ok(Number(created['length']) > 400_000);
+  assert.equal(sent.at(-1), 400_000);
+  assert.deepEqual(await Array.fromAsync(client.streamEvents('j')), [{ event: 'message', data: 1 }]);
+  await client.downloadArtifacts('j', join(folder, 'out'));
+  assert.deepEqual(urls, [`${host}/v1/jobs`, `${host}/v1/jobs/j/events`, `${host}/v1/jobs/j/artifacts`]);
+});
+
+test('closing ends idle connections, what is running, and what comes later', async (t) => {
+  let connections = 0;
+  const closed = Promise.withResolvers<void>();
+  const { client } = await serve(t, (request, response) => {
+    if (request.url === '/v1/jobs/slow') return;
+    request.socket.once('close', () => closed.resolve());
+    connections += 1;
+    answerJson(response, {});
+  });
+  await client.me();
+  const running = rejection(client.getJob('slow'));
+  // The slow call has taken the idle connection; the next one makes another, which is then idle.
+  await client.me();
+  await client.close();
+  await closed.promise;
+  assert.equal(connections, 2);
+  for (const error of [await running, await rejection(client.me())]) assert.match(error.message, /client was closed/);
+  await client.close();
+});
+
+test('an idle connection that the service has dropped is replaced, except for a submit', async (t) => {
+  const archive = join(await makeFolder(t), 'a.tar.gz');
+  await writeFile(archive, 'x');
+  const requests = new Map<object, number>();
+  const { client } = await serve(t, (request, response) => {
+    const count = (requests.get(request.socket) ?? 0) + 1;
+    requests.set(request.socket, count);
+    if (count > 1) request.socket.resetAndDestroy();
+    else answerJson(response, { credits: requests.size });
+  });
+  assert.equal((await client.me()).credits, 1);
+  assert.equal((await client.me()).credits, 2);
+  const error = await rejection(client.submitJob(archive, { script: 's', maxRuntime: 1 }));
+  assert.ok('code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE'), inspect(error));
+});
+
+test('the key is not shown by inspecting the client', () => {
+  const client = new RemoteClient('https://jobs.example.org', KEY);
+  assert.ok(!inspect(client, { depth: 9, showHidden: true }).includes(KEY));
+  assert.ok(!JSON.stringify(client).includes(KEY));
+});
+
+test('addresses and keys that cannot work are refused without being repeated', () => {
+  for (const host of ['', 'jobs.example.org', 'ftp://x', 'https://me:hunter22@x.org', 'https://x.org?a=1']) {
+    assert.throws(
+      () => new RemoteClient(host, KEY),
+      (error: Error) => /address of the service/.test(error.message) && !error.message.includes('hunter22'),
+    );
+  }
+  for (const key of ['', 'a b', 'abc\n', 'schlüssel']) {
+    assert.throws(
+      () => new RemoteClient('https://x.org', key),
+      (error: Error) => /API key/.test(error.message) && (key === '' || !error.message.includes(key)),
+    );
+  }
+});
