@@ -47,6 +47,8 @@ export class Exchange {
   #request: ClientRequest | undefined;
   #systemError: Error | undefined;
   #failure: { readonly reason: unknown } | undefined;
+  /** When the reader began to wait for the next bytes; infinite while it is busy with the last. */
+  #waitingSince = performance.now();
   #hasAnswer = false;
   #isBodyRead = false;
 
@@ -120,13 +122,12 @@ export class Exchange {
     subscribe(REQUEST_CREATED, onCreated);
     const pending = nodeFetch(`${this.#host}${path}`, init);
     unsubscribe(REQUEST_CREATED, onCreated);
-    let response: FetchResponse | undefined;
     if (this.#request !== undefined) {
       this.#request.once('error', (error) => (this.#systemError = error)).once('socket', onSocket);
-      const isReaderBehind = () => response?.body instanceof Readable && response.body.readableLength > 0;
-      this.#endWatch = watchRequest(this.#request, this.#call, isReaderBehind, this.#onTimeout);
+      const waitedMs = () => performance.now() - this.#waitingSince;
+      this.#endWatch = watchRequest(this.#request, this.#call, waitedMs, this.#onTimeout);
     }
-    response = (await pending) as FetchResponse;
+    const response = (await pending) as FetchResponse;
     return this.#answer(response, response.body ?? Readable.from([]));
   }
 
@@ -155,7 +156,12 @@ export class Exchange {
 
   async *#read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
     try {
-      yield* body;
+      this.#waitingSince = performance.now();
+      for await (const chunk of body) {
+        this.#waitingSince = Number.POSITIVE_INFINITY;
+        yield chunk;
+        this.#waitingSince = performance.now();
+      }
       this.#isBodyRead = true;
     } catch (error) {
       throw this.#reasonFor(error);

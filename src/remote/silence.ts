@@ -19,13 +19,14 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
  * Node's own socket timer is re-armed by each byte received and by each write that makes progress, which no timer
  * around the body's chunks could see.
  *
- * @param isReaderBehind whether received data waits for its reader: then the silence is the reader's, not the service's.
+ * @param waitedMs how long the reader has waited for data by now. If that is much less than the limit, the reader was
+ * busy with what it had, and the silence is not the service's.
  * @returns a function that ends the watch and leaves the socket as it was.
  */
 export function watchRequest(
   request: ClientRequest,
   { connectMs, readMs }: TimeLimits,
-  isReaderBehind: () => boolean,
+  waitedMs: () => number,
   onTimeout: (cause: Error) => void,
 ): () => void {
   const silenceMs = timerMs(readMs);
@@ -33,7 +34,7 @@ export function watchRequest(
     connectMs <= MAX_TIMER_MS ? setTimeout(() => onTimeout(connectTimeout(connectMs)), connectMs) : undefined;
   let socket: Socket | undefined;
   const listen = () => socket?.setTimeout(silenceMs);
-  const onSilence = () => (isReaderBehind() ? listen() : onTimeout(readTimeout(readMs)));
+  const onSilence = () => (waitedMs() < readMs / 2 ? listen() : onTimeout(readTimeout(readMs)));
   const onConnected = () => {
     clearTimeout(connectTimer);
     socket?.on('timeout', onSilence);

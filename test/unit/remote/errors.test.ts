@@ -11,7 +11,7 @@ import { answerJson, KEY, listen, rejection, serve } from './server.ts';
 
 async function failure(t: TestContext, status: number, body: string, statusMessage?: string): Promise<Error> {
   const { client } = await serve(t, (_request, response) => response.writeHead(status, statusMessage).end(body));
-  return await rejection(client.me());
+  return rejection(client.me());
 }
 
 const CASES: readonly [status: number, body: string, kind: typeof RemoteError, message: string][] = [

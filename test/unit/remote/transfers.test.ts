@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { answerJson, makeFolder, readAll, rejection, serve } from './server.ts';
+
+const job = { script: 's', maxRuntime: 1 };
+
+async function makeArchive(folder: string, bytes: number): Promise<string> {
+  const archive = join(folder, 'workspace.tar.gz');
+  await writeFile(archive, Buffer.alloc(bytes, 'a'));
+  return archive;
+}
+
+test('an upload reports the bytes that were sent, up to the size of the file', async (t) => {
+  const archive = await makeArchive(await makeFolder(t), 3_000_000);
+  const { client } = await serve(t, (request, response) => {
+    request.resume().on('end', () => answerJson(response, { job_id: 'j' }));
+  });
+  const calls: [number, number | undefined][] = [];
+  await client.submitJob(archive, job, { onProgress: (bytes, total) => calls.push([bytes, total]) });
+  assert.deepEqual(calls.at(-1), [3_000_000, 3_000_000]);
+  assert.ok(calls.length > 5);
+  assert.ok(calls.every(([bytes], index) => bytes > (calls[index - 1]?.[0] ?? 0)));
+});
+
+test('an empty archive can be sent, a missing one or a folder is an error', async (t) => {
+  const folder = await makeFolder(t);
+  const { client } = await serve(t, (request, response) => {
+    void readAll(request).then((body) => answerJson(response, { job_id: String(body.includes('name="tarball"')) }));
+  });
+  assert.equal((await client.submitJob(await makeArchive(folder, 0), job)).job_id, 'true');
+  await assert.rejects(client.submitJob(join(folder, 'none'), job), { code: 'ENOENT' });
+  await assert.rejects(client.submitJob(folder, job), { code: 'bad-input' });
+});
+
+for (const [how, change] of [
+  ['shrinks', (archive: string) => truncate(archive, 1_000_000)],
+  ['grows', (archive: string) => appendFile(archive, 'more')],
+] as const) {
+  test(`a file that ${how} while it is sent is a clear error, and no whole form arrives`, async (t) => {
+    const archive = await makeArchive(await makeFolder(t), 30_000_000);
+    let isComplete = false;
+    const { client } = await serve(t, (request) => {
+      request.once('data', () => {
+        request.pause();
+        void change(archive).then(() => request.resume());
+      });
+      request.on('end', () => (isComplete = request.complete)).on('error', () => {});
+    });
+    const error = await rejection(client.submitJob(archive, job));
+    assert.equal((error as Error & { code: string }).code, 'conflict');
+    assert.match(error.message, /workspace\.tar\.gz changed while it was sent/);
+    assert.equal(isComplete, false);
+  });
+}
+
+test('a refusal that comes while the file is being sent is told, and ends the sending', async (t) => {
+  const archive = await makeArchive(await makeFolder(t), 30_000_000);
+  let received = 0;
+  let readOn = () => {};
+  const closed = Promise.withResolvers<void>();
+  const { client } = await serve(t, (request, response) => {
+    request.on('data', (chunk: Buffer) => (received += chunk.length)).on('error', () => {});
+    request.once('close', closed.resolve);
+    request.once('data', () => {
+      request.pause(); // a server that has answered and does not read on would not see the connection close
+      readOn = () => request.resume();
+      answerJson(response, { detail: 'too large' }, 413);
+    });
+  });
+  assert.equal((await rejection(client.submitJob(archive, job))).message, 'HTTP 413: too large');
+  readOn();
+  await closed.promise;
+  assert.ok(received < 30_000_000);
+});
+
+test('an abort ends an upload', async (t) => {
+  const archive = await makeArchive(await makeFolder(t), 30_000_000);
+  const closed = Promise.withResolvers<void>();
+  const { client } = await serve(t, (request) => {
+    request.on('error', () => {}).once('close', closed.resolve);
+  });
+  const controller = new AbortController();
+  const onProgress = () => controller.abort(new Error('enough'));
+  const error = await rejection(client.submitJob(archive, job, { signal: controller.signal, onProgress }));
+  assert.equal(error.message, 'enough');
+  await closed.promise;
+});
+
+test('artifacts are saved as they come, with progress', async (t) => {
+  const folder = await makeFolder(t);
+  const content = Buffer.from(Array.from({ length: 200_001 }, (_, index) => index % 253));
+  const { client } = await serve(t, (_request, response) => {
+    // A compressed encoding would be a second layer around the archive; what was sent is what is kept.
+    response.writeHead(200, { 'content-type': 'application/gzip', 'content-length': content.length }).end(content);
+  });
+  const calls: [number, number | undefined][] = [];
+  const dest = join(folder, 'out.tar.gz');
+  await writeFile(dest, 'old');
+  const onProgress = (bytes: number, total?: number) => calls.push([bytes, total]);
+  assert.equal(await client.downloadArtifacts('j', dest, { onProgress }), dest);
+  assert.deepEqual(await readFile(dest), content);
+  assert.deepEqual(await readdir(folder), ['out.tar.gz']);
+  assert.deepEqual(
+    calls,
+    [65_536, 131_072, 196_608, 200_001].map((bytes) => [bytes, 200_001]),
+  );
+});
+
+test('a download of unknown length has no total, and may be empty', async (t) => {
+  const folder = await makeFolder(t);
+  const { client } = await serve(t, (request, response) => {
+    response.write('');
+    response.end(request.url?.includes('/full/') ? 'abc' : undefined);
+  });
+  const calls: unknown[] = [];
+  await client.downloadArtifacts('full', join(folder, 'a'), { onProgress: (...call) => calls.push(call) });
+  await client.downloadArtifacts('empty', join(folder, 'b'));
+  assert.deepEqual(calls, [[3, undefined]]);
+  assert.equal(await readFile(join(folder, 'b'), 'utf8'), '');
+});
+
+test('a download that fails leaves what was there, and nothing beside it', async (t) => {
+  const folder = await makeFolder(t);
+  const dest = join(folder, 'out.tar.gz');
+  await writeFile(dest, 'old');
+  const { client } = await serve(t, (request, response) => {
+    if (request.url?.includes('/gone/')) {
+      answerJson(response, { detail: 'no artifacts' }, 404);
+      return;
+    }
+    response.writeHead(200, request.url?.includes('/chunked/') ? {} : { 'content-length': 1_000_000 });
+    response.write(Buffer.alloc(300_000));
+    if (!request.url?.includes('/slow/')) setTimeout(() => response.socket?.end(), 20);
+  });
+  const controller = new AbortController();
+  const abort = () => controller.abort(new Error('enough'));
+  const failures: [() => Promise<unknown>, RegExp][] = [
+    [() => client.downloadArtifacts('gone', dest), /no artifacts/],
+    [() => client.downloadArtifacts('cut', dest), /aborted|premature|broke off/i],
+    [() => client.downloadArtifacts('chunked', dest), /aborted|premature/i],
+    [() => client.downloadArtifacts('slow', dest, { timeout: 0.1 }), /timed out/],
+    [() => client.downloadArtifacts('slow', dest, { signal: controller.signal, onProgress: abort }), /enough/],
+  ];
+  for (const [download, message] of failures) assert.match((await rejection(download())).message, message);
+  assert.deepEqual(await readdir(folder), ['out.tar.gz']);
+  assert.equal(await readFile(dest, 'utf8'), 'old');
+});
+
+test('a destination that cannot be written is the error of the system, and leaves nothing', async (t) => {
+  const folder = await makeFolder(t);
+  const { client } = await serve(t, (_request, response) => response.end('abc'));
+  await mkdir(join(folder, 'taken', 'full'), { recursive: true });
+  assert.equal(
+    ((await rejection(client.downloadArtifacts('j', join(folder, 'no', 'a')))) as NodeJS.ErrnoException).code,
+    'ENOENT',
+  );
+  assert.match(
+    (await rejection(client.downloadArtifacts('j', join(folder, 'taken')))).message,
+    /EISDIR|ENOTEMPTY|EPERM/,
+  );
+  assert.deepEqual(await readdir(folder), ['taken']);
+});
