@@ -62,7 +62,7 @@ test('a refusal that comes while the file is being sent is told, and ends the se
   const closed = Promise.withResolvers<void>();
   const { client } = await serve(t, (request, response) => {
     request.on('data', (chunk: Buffer) => (received += chunk.length)).on('error', () => {});
-    request.once('close', closed.resolve);
+    request.socket.once('close', closed.resolve);
     request.once('data', () => {
       request.pause(); // a server that has answered and does not read on would not see the connection close
       readOn = () => request.resume();
