@@ -25,7 +25,9 @@ export class SendingReport {
       this.#current = { type: phase.type, progress, totalBytes: phase.totalBytes };
     }
     this.#current.totalBytes = phase.totalBytes;
-    this.#current.progress.update(phase.doneBytes, phase.totalBytes);
+    const isAllSent = phase.type === 'upload' && phase.doneBytes >= phase.totalBytes;
+    if (isAllSent) this.#terminal.status('uploaded; the service looks at it …');
+    else this.#current.progress.update(phase.doneBytes, phase.totalBytes);
   };
 
   #finish(): void {
