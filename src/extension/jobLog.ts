@@ -5,12 +5,15 @@ import type { Logger } from '../core/log.ts';
 import { plainText } from '../core/terminalText.ts';
 import { LogText } from '../jobs/logText.ts';
 import type { JobRecord } from '../jobs/record.ts';
-import { EventSpool } from '../jobs/spool.ts';
+import { EventSpool, type SpooledEvent } from '../jobs/spool.ts';
 import { LogTail } from './logTail.ts';
 import { hostLabel } from './words.ts';
 
 // At most 20 updates a second: each one crosses to the window and lays out its editor again.
 const BATCH_MS = 50;
+// A progress bar redraws one line many times; its state is written down when it pauses.
+const PAUSE_MS = 2000;
+const MARK = '› ';
 const SHOWN_KEY = 'shownJob';
 
 /** The output channel with the log of one job at a time, read from its spool: complete after a reload, live while the job runs. */
@@ -56,33 +59,47 @@ export class JobLog implements vscode.Disposable {
       colour: false,
       ...(record.machineClass === null ? {} : { machine: record.machineClass }),
     });
-    const tail = new LogTail(`› ${plainText(record.script)} on ${hostLabel(record.host)}\n`);
+    const tail = new LogTail(`${MARK}${plainText(record.script)} on ${hostLabel(record.host)}\n`);
     const drawing = new AbortController();
-    const isDrawn = this.#draw(tail, channel, AbortSignal.any([signal, drawing.signal]));
+    let lastEvent = Date.now();
+    const draw = (): void => {
+      if (Date.now() - lastEvent > PAUSE_MS) tail.push(text.flush());
+      drawOnce(tail, channel);
+    };
+    const isDrawn = drawRegularly(draw, AbortSignal.any([signal, drawing.signal]));
     try {
-      for await (const event of spool.follow({ signal })) tail.push(text.push(event));
+      for await (const event of spool.follow({ signal })) {
+        lastEvent = Date.now();
+        tail.push(toText(text, event));
+      }
       tail.push(text.flush());
     } catch (error) {
       if (isAbort(error)) return;
       this.#log.error('a log could not be read', { id: record.id, error });
-      tail.push('› This log cannot be read any further; the extension log says why.\n');
+      tail.push(`${MARK}This log cannot be read any further; the extension log says why.\n`);
     } finally {
       drawing.abort();
       await isDrawn;
       if (!signal.aborted) drawOnce(tail, channel);
     }
   }
+}
 
-  async #draw(tail: LogTail, channel: vscode.OutputChannel, signal: AbortSignal): Promise<void> {
-    try {
-      for (;;) {
-        drawOnce(tail, channel);
-        await sleep(BATCH_MS, undefined, { signal, ref: false });
-      }
-    } catch (error) {
-      if (!isAbort(error)) throw error;
+async function drawRegularly(draw: () => void, signal: AbortSignal): Promise<void> {
+  try {
+    for (;;) {
+      draw();
+      await sleep(BATCH_MS, undefined, { signal, ref: false });
     }
+  } catch (error) {
+    if (!isAbort(error)) throw error;
   }
+}
+
+/** The program's own lines stay as they are; what Farwharf says about the job is marked, and drawn dim by the grammar of this channel. */
+function toText(text: LogText, event: SpooledEvent): string {
+  if (event.event === 'log') return text.push(event);
+  return text.flush() + text.push(event).replace(/^(?=.)/gm, MARK);
 }
 
 function drawOnce(tail: LogTail, channel: vscode.OutputChannel): void {

@@ -3,7 +3,7 @@ import { assertNever } from '../core/errors.ts';
 import { formatCredits, formatDuration } from '../core/format.ts';
 import { plainText } from '../core/terminalText.ts';
 import { type PreflightChoice, preflightRows, preflightTitle } from './preflightItems.ts';
-import { headline, parseTimeLimit, timeLimitOffers } from './preflightText.ts';
+import { parseTimeLimit, timeLimitOffers } from './preflightText.ts';
 import { pickExcluded, pickIncluded } from './filePicks.ts';
 import { pickOne } from './picks.ts';
 import { pickScript } from './scriptPick.ts';
@@ -38,7 +38,7 @@ export async function showPreflight(
     const active = items.find(({ choice }) => choice === last);
     const chosen = await pickOne<PreflightItem>({
       title: preflightTitle(view),
-      placeholder: headline(view.selection, view.estimate),
+      placeholder: 'Enter submits. Choose a line to change it.',
       items,
       ...(active === undefined ? {} : { active }),
     });

@@ -35,13 +35,13 @@ export function preflightRows(draft: SubmitDraft, view: SubmitView, news: readon
       choice: 'submit',
       label: '$(rocket) Submit',
       description: `to ${hostLabel(view.host)}`,
-      detail: news.map(plainText).join(' ') || headline(selection, view.estimate),
+      detail: [headline(selection, view.estimate), ...news].map(plainText).join(' '),
     },
     { choice: 'submitQuietly', label: "$(check-all) Submit, and don't ask again until something new turns up" },
     ...warnings(view),
     { label: 'Job' },
     { choice: 'script', label: '$(terminal) Script', description: draft.script },
-    { choice: 'machine', label: '$(server) Machine class', description: machineText(draft, view) },
+    { choice: 'machine', label: '$(server) Machine class', ...machineText(draft, view) },
     {
       choice: 'time',
       label: '$(watch) Time limit',
@@ -100,12 +100,15 @@ function warnings(view: SubmitView): PreflightRow[] {
   return rows.length === 0 ? [] : [{ label: 'To look at' }, ...rows];
 }
 
-function machineText(draft: SubmitDraft, { rates }: SubmitView): string {
-  if (draft.machineClass === undefined) return 'the service decides';
-  const rate = rates.find(({ machineClass }) => machineClass === draft.machineClass);
-  if (!rate) return `${draft.machineClass} · not on the price list`;
-  const description = rate.description === null ? '' : ` · ${plainText(rate.description)}`;
-  return `${draft.machineClass} · ${formatCredits(rate.creditsPerMinute)} credits a minute${description}`;
+function machineText(
+  { machineClass: name }: SubmitDraft,
+  { rates }: SubmitView,
+): { description: string; detail?: string } {
+  if (name === undefined) return { description: 'the service decides' };
+  const rate = rates.find(({ machineClass }) => machineClass === name);
+  if (!rate) return { description: `${plainText(name)} · not on the price list` };
+  const description = `${plainText(name)} · ${formatCredits(rate.creditsPerMinute)} credits a minute`;
+  return rate.description === null ? { description } : { description, detail: plainText(rate.description) };
 }
 
 function leftText({ selection }: SubmitView): string {
