@@ -8,3 +8,12 @@ export type { ExecContext, RunOptions } from './run.ts';
 export type { Checkpoint } from './schemas.ts';
 export type { TraceEvent } from './trace.ts';
 export { TraceFile } from './traceFile.ts';
+export {
+  type AskOptions,
+  type ChatMessage,
+  type ChatReply,
+  LLMClient,
+  type LLMClientOptions,
+  type ToolCall,
+  type ToolOptions,
+} from './llm/llmClient.ts';

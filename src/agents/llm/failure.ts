@@ -1,0 +1,61 @@
+import { APIConnectionTimeoutError, APIError } from 'openai';
+import { AppError, type ErrorCode, messageOf, systemCode } from '../../core/errors.ts';
+import type { Redactor } from '../../core/redact.ts';
+import type { Endpoint } from './providers.ts';
+
+// A service may answer with a page of HTML, or with the whole prompt.
+const MAX_DETAIL = 500;
+
+/** Whether waiting can help: 429, unless the account itself has run dry. */
+export function isRateLimit(error: unknown): error is APIError {
+  return error instanceof APIError && error.status === 429 && error.code !== 'insufficient_quota';
+}
+
+/** The header of a failed answer. */
+export function retryAfterOf(error: APIError): string | null | undefined {
+  return error.headers?.get('retry-after');
+}
+
+/**
+ * The error of a failed request: it names provider, model and what to do. Neither it nor its cause holds the key, even where
+ * the service sent it back.
+ */
+export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Redactor): AppError {
+  const { provider, model, baseUrl, keyVariable } = endpoint;
+  const detail = redactor.redact(detailOf(error)).slice(0, MAX_DETAIL);
+  const cause = new Error(redactor.redact(error instanceof Error ? (error.stack ?? error.message) : String(error)));
+  const status = error instanceof APIError ? (error.status as number | undefined) : undefined;
+  const fail = (code: ErrorCode, what: string, advice: string): AppError =>
+    new AppError(
+      code,
+      `${provider} (${model}): ${what}${detail === '' ? '' : `: ${detail.replace(/\.$/, '')}`}. ${advice}`,
+      { cause },
+    );
+
+  if (error instanceof APIConnectionTimeoutError) {
+    return fail('unreachable', `no answer from ${baseUrl} in time`, 'Try again, or give a longer timeout.');
+  }
+  if (status === undefined) {
+    return fail(
+      'unreachable',
+      `no usable answer from ${baseUrl}`,
+      'Check the address and that the service is running.',
+    );
+  }
+  const what = `the service answered HTTP ${status}`;
+  if (status === 401 || status === 403) {
+    return fail('not-signed-in', what, `Check the key${keyVariable === undefined ? '' : ` in ${keyVariable}`}.`);
+  }
+  if (status === 404) return fail('missing', what, `Check that the model "${model}" exists at ${baseUrl}.`);
+  if (status === 429) return fail('limit', what, 'The rate limit or the quota is used up: wait, or raise the limit.');
+  if (status >= 500) return fail('unreachable', what, 'Try again later.');
+  return fail('bad-input', what, 'Change the request.');
+}
+
+function detailOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const cause = error.cause instanceof Error ? error.cause : undefined;
+  const innermost = cause?.cause instanceof Error ? cause.cause : cause;
+  const text = innermost === undefined ? messageOf(error) : (systemCode(innermost) ?? innermost.message);
+  return text.replace(/\s+/g, ' ').replace(/^\d{3} /, '');
+}

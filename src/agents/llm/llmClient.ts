@@ -1,0 +1,239 @@
+import type * as z from 'zod';
+import { AppError } from '../../core/errors.ts';
+import { tracedRun } from '../run.ts';
+import { estimateCost, type Price } from './prices.ts';
+import { type Endpoint, type EndpointOptions, resolveEndpoint } from './providers.ts';
+import type { CallOptions, ChatService } from './service.ts';
+import { jsonSchemaOf, parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
+
+const DEFAULT_RETRIES = 3;
+const DEFAULT_TIMEOUT_SECONDS = 600; // reasoning models think for minutes before the first byte
+
+export interface LLMClientOptions extends EndpointOptions {
+  /** The key itself; wins over every variable. */
+  readonly apiKey?: string | undefined;
+  /** Sends the requests, where the global `fetch` must not (proxies, tests). */
+  readonly fetch?: typeof fetch;
+  /** US dollars for a million tokens, for models whose list price is not known. */
+  readonly price?: Price;
+}
+
+/** A message as chat completions know it; other fields (`tool_calls`, `tool_call_id`) are passed through. */
+export interface ChatMessage {
+  readonly role: string;
+  readonly content: string | null;
+  readonly [field: string]: unknown;
+}
+
+export interface AskOptions {
+  /** How often a request is sent again when the service answers 429; 3 when absent. */
+  readonly retries?: number | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Seconds that one request may take; 600 when absent. */
+  readonly timeout?: number | undefined;
+}
+
+interface SchemaOptions<T extends z.ZodType> extends AskOptions {
+  readonly schema: T;
+}
+
+export interface ToolOptions extends AskOptions {
+  /** As chat completions take them. */
+  readonly tools?: readonly Record<string, unknown>[] | undefined;
+  readonly toolChoice?: unknown;
+}
+
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  /** JSON as the model wrote it: check it before use. */
+  readonly arguments: string;
+}
+
+export interface ChatReply {
+  readonly content: string;
+  readonly toolCalls: readonly ToolCall[];
+  /** `stop`, `length`, `tool_calls` or what else the service says. */
+  readonly finishReason: string;
+}
+
+/** Sends prompts to a language model through a chat completions API. The `openai` package is loaded with the first request. */
+export class LLMClient {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly #endpoint: Endpoint;
+  readonly #apiKey: string | undefined;
+  readonly #fetch: typeof fetch | undefined;
+  readonly #price: Price | undefined;
+  #service: Promise<ChatService> | undefined;
+
+  /** @throws AppError `bad-input` for an unknown provider or a `baseUrl` that is no address. A key is needed by requests only. */
+  constructor(options: LLMClientOptions = {}) {
+    this.#endpoint = resolveEndpoint(options);
+    this.provider = this.#endpoint.provider;
+    this.model = this.#endpoint.model;
+    this.baseUrl = this.#endpoint.baseUrl;
+    this.#apiKey = options.apiKey;
+    this.#fetch = options.fetch;
+    this.#price = options.price;
+  }
+
+  /** Sends one user message and gives the reply: text, or a value of the schema. Throws as `chatComplete` does. */
+  ask<T extends z.ZodType>(prompt: string, options: SchemaOptions<T>): Promise<z.infer<T>>;
+  ask(prompt: string, options?: AskOptions & { readonly schema?: undefined }): Promise<string>;
+  ask(prompt: string, options: AskOptions & { readonly schema?: z.ZodType | undefined } = {}): Promise<unknown> {
+    return this.#answer([{ role: 'user', content: prompt }], options);
+  }
+
+  /**
+   * Sends messages and gives the reply. With a schema the model has to write JSON; a reply that does not match is sent back
+   * once with the issues.
+   *
+   * @throws AppError that names provider and model when the key is missing, the service fails, or the reply is empty, cut off
+   * or (twice) not what the schema says; the signal's reason on abort.
+   */
+  chatComplete<T extends z.ZodType>(messages: readonly ChatMessage[], options: SchemaOptions<T>): Promise<z.infer<T>>;
+  chatComplete(
+    messages: readonly ChatMessage[],
+    options?: AskOptions & { readonly schema?: undefined },
+  ): Promise<string>;
+  chatComplete(
+    messages: readonly ChatMessage[],
+    options: AskOptions & { readonly schema?: z.ZodType | undefined } = {},
+  ): Promise<unknown> {
+    return this.#answer(messages, options);
+  }
+
+  /** Like `chatComplete`, with tools: gives the whole reply, whose tool calls the caller answers with `tool` messages. */
+  async chatWithTools(messages: readonly ChatMessage[], options: ToolOptions = {}): Promise<ChatReply> {
+    const { tools, toolChoice } = options;
+    return this.#complete(messages, options, {
+      ...(tools === undefined ? {} : { tools }),
+      ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+    });
+  }
+
+  /** Sends one user message and yields the reply as it comes. Leaving the loop ends the request. Throws as `chatComplete` does. */
+  async *askStream(prompt: string, options: AskOptions = {}): AsyncGenerator<string, void> {
+    const service = await this.#connect();
+    const startedAt = performance.now();
+    const body = { model: this.model, messages: [{ role: 'user' as const, content: prompt }], stream: true as const };
+    let retries = 0;
+    let usage: { prompt_tokens?: number; completion_tokens?: number } | null | undefined;
+    let length = 0;
+    const chunks = service.stream(
+      { ...body, stream_options: { include_usage: true } },
+      callOptions(options),
+      (count) => {
+        retries = count;
+      },
+    );
+    for await (const { choices, usage: counted } of chunks) {
+      usage = counted ?? usage;
+      const text = choices[0]?.delta.content;
+      if (typeof text === 'string' && text !== '') {
+        length += text.length;
+        yield text;
+      }
+      this.#checkFinish(choices[0]?.finish_reason ?? 'stop');
+    }
+    this.#report(startedAt, usage, retries);
+    if (length === 0) throw this.#badReply('the reply is empty');
+  }
+
+  async #answer(
+    messages: readonly ChatMessage[],
+    options: AskOptions & { readonly schema?: z.ZodType | undefined },
+  ): Promise<unknown> {
+    const { schema } = options;
+    if (schema === undefined) return this.#text(messages, options, {});
+    const jsonSchema = await jsonSchemaOf(schema);
+    const isInRequest = this.#endpoint.takesJsonSchema;
+    const extra = isInRequest ? { response_format: responseFormat(jsonSchema) } : {};
+    const asked = isInRequest ? messages : [{ role: 'system', content: schemaInstruction(jsonSchema) }, ...messages];
+    const reply = await this.#text(asked, options, extra);
+    const first = await parseReply(schema, reply);
+    if (first.ok) return first.value;
+    const repair = [
+      ...asked,
+      { role: 'assistant', content: reply },
+      { role: 'user', content: repairRequest(first.issues) },
+    ];
+    const second = await parseReply(schema, await this.#text(repair, options, extra));
+    if (second.ok) return second.value;
+    throw this.#badReply(`the reply does not match the schema, even after it was sent back:\n${second.issues}`);
+  }
+
+  async #text(messages: readonly ChatMessage[], options: AskOptions, extra: object): Promise<string> {
+    const { content, finishReason } = await this.#complete(messages, options, extra);
+    this.#checkFinish(finishReason);
+    if (content.trim() === '') throw this.#badReply(`the reply is empty (finish reason: ${finishReason})`);
+    return content;
+  }
+
+  async #complete(messages: readonly ChatMessage[], options: AskOptions, extra: object): Promise<ChatReply> {
+    const service = await this.#connect();
+    const startedAt = performance.now();
+    // The messages are the caller's: what the service does not take, it says.
+    const body = { ...extra, model: this.model, messages: [...messages] } as Parameters<ChatService['complete']>[0];
+    const { value, retries } = await service.complete(body, callOptions(options));
+    this.#report(startedAt, value.usage, retries);
+    const [choice] = value.choices;
+    if (choice === undefined) throw this.#badReply('the reply has no choices');
+    const toolCalls = (choice.message.tool_calls ?? []).flatMap((call) =>
+      call.type === 'function' ? [{ id: call.id, name: call.function.name, arguments: call.function.arguments }] : [],
+    );
+    return { content: choice.message.content ?? '', toolCalls, finishReason: choice.finish_reason };
+  }
+
+  /** @throws AppError `not-signed-in` that names the variable when the service needs a key and there is none. */
+  async #connect(): Promise<ChatService> {
+    const { keyVariable, needsKey, provider } = this.#endpoint;
+    const key = this.#apiKey || (keyVariable === undefined ? undefined : process.env[keyVariable]) || undefined;
+    if (key === undefined && needsKey) {
+      throw new AppError('not-signed-in', `There is no key for ${provider}. Set ${keyVariable}, or give apiKey.`);
+    }
+    this.#service ??= import('./service.ts').then(
+      ({ ChatService: Service }) => new Service(this.#endpoint, key, this.#fetch),
+    );
+    return this.#service;
+  }
+
+  #checkFinish(reason: string): void {
+    if (reason === 'length') {
+      throw this.#badReply("the reply was cut off at the model's output limit. Ask for less at a time");
+    }
+    if (reason === 'content_filter') throw this.#badReply('the reply was held back by the content filter');
+  }
+
+  #badReply(what: string): AppError {
+    return new AppError('corrupt', `${this.provider} (${this.model}): ${what}.`);
+  }
+
+  #report(
+    startedAt: number,
+    usage: { prompt_tokens?: number; completion_tokens?: number } | null | undefined,
+    retries: number,
+  ): void {
+    const [input, output] = [usage?.prompt_tokens, usage?.completion_tokens];
+    const isCounted = input !== undefined && output !== undefined;
+    tracedRun.getStore()?.reporter?.model({
+      provider: this.provider,
+      model: this.model,
+      durationMs: performance.now() - startedAt,
+      inputTokens: input,
+      outputTokens: output,
+      estimatedCost: isCounted ? estimateCost(this.model, { input, output }, this.#price) : undefined,
+      retries,
+    });
+  }
+}
+
+function callOptions({
+  retries = DEFAULT_RETRIES,
+  timeout = DEFAULT_TIMEOUT_SECONDS,
+  signal,
+}: AskOptions): CallOptions {
+  return { retries, timeoutMs: timeout * 1000, signal };
+}

@@ -1,0 +1,113 @@
+import { AppError } from '../../core/errors.ts';
+
+interface Provider {
+  readonly baseUrl: string;
+  readonly model: string;
+  readonly isLocal: boolean;
+  /** Whether its chat completions take `response_format: { type: 'json_schema' }`, on the models that people use there. */
+  readonly takesJsonSchema: boolean;
+}
+
+function hosted(baseUrl: string, model: string, takesJsonSchema = true): Provider {
+  return { baseUrl, model, isLocal: false, takesJsonSchema };
+}
+
+function local(baseUrl: string, model: string): Provider {
+  return { baseUrl, model, isLocal: true, takesJsonSchema: true };
+}
+
+const PROVIDERS: Readonly<Record<string, Provider>> = {
+  openai: hosted('https://api.openai.com/v1', 'gpt-4o-mini'),
+  anthropic: hosted('https://api.anthropic.com/v1', 'claude-haiku-4-5', false),
+  gemini: hosted('https://generativelanguage.googleapis.com/v1beta/openai', 'gemini-2.5-flash'),
+  mistral: hosted('https://api.mistral.ai/v1', 'mistral-small-latest'),
+  deepseek: hosted('https://api.deepseek.com/v1', 'deepseek-chat', false),
+  groq: hosted('https://api.groq.com/openai/v1', 'llama-3.3-70b-versatile', false),
+  xai: hosted('https://api.x.ai/v1', 'grok-4'),
+  together: hosted('https://api.together.xyz/v1', 'meta-llama/Llama-3.3-70B-Instruct-Turbo'),
+  fireworks: hosted('https://api.fireworks.ai/inference/v1', 'accounts/fireworks/models/llama-v3p3-70b-instruct'),
+  openrouter: hosted('https://openrouter.ai/api/v1', 'openai/gpt-4o-mini'),
+  cerebras: hosted('https://api.cerebras.ai/v1', 'llama-3.3-70b'),
+  ollama: local('http://127.0.0.1:11434/v1', 'llama3.2'),
+  lmstudio: local('http://127.0.0.1:1234/v1', 'default'),
+  vllm: local('http://127.0.0.1:8000/v1', 'default'),
+};
+
+// A service that the table does not know: nothing is assumed of it, and no provider's key is ever sent there.
+const CUSTOM = { model: 'default', isLocal: true, takesJsonSchema: false };
+export const CUSTOM_PROVIDER = 'custom';
+
+const MODEL_NAMES: readonly (readonly [RegExp, string])[] = [
+  [/^(?:gpt-|o1|o3|o4|chatgpt-)/, 'openai'],
+  [/^claude-/, 'anthropic'],
+  [/^gemini-/, 'gemini'],
+  [/^deepseek-/, 'deepseek'],
+  [/^(?:mistral|codestral|ministral)-/, 'mistral'],
+  [/^grok-/, 'xai'],
+];
+
+export interface EndpointOptions {
+  /** A name of the table; found from `baseUrl`, then from `model`, when absent. */
+  readonly provider?: string | undefined;
+  readonly model?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  /** The variable that holds the key, in place of the provider's own. */
+  readonly apiKeyEnv?: string | undefined;
+}
+
+/** A model at a service, and where its key is looked for. */
+export interface Endpoint {
+  readonly provider: string;
+  readonly model: string;
+  /** Without a trailing slash. */
+  readonly baseUrl: string;
+  readonly keyVariable: string | undefined;
+  readonly needsKey: boolean;
+  readonly takesJsonSchema: boolean;
+}
+
+/**
+ * Chooses the service: an explicit provider wins, then the host of `baseUrl`, then the model's name, then openai.
+ *
+ * @throws AppError `bad-input` for a provider that is not in the table, or a `baseUrl` that is no http address.
+ */
+export function resolveEndpoint(options: EndpointOptions): Endpoint {
+  const name = options.provider ?? providerOf(options);
+  const known = PROVIDERS[name];
+  if (known === undefined && name !== CUSTOM_PROVIDER) {
+    const names = Object.keys(PROVIDERS).join(', ');
+    throw new AppError('bad-input', `There is no provider "${name}". Choose one of ${names}, or give baseUrl alone.`);
+  }
+  const { model, isLocal, takesJsonSchema } = known ?? CUSTOM;
+  const baseUrl = options.baseUrl ?? known?.baseUrl;
+  if (baseUrl === undefined) throw new AppError('bad-input', 'The provider "custom" needs a baseUrl.');
+  const ownVariable = known === undefined || isLocal ? undefined : `${name.toUpperCase()}_API_KEY`;
+  return {
+    provider: name,
+    model: options.model ?? model,
+    baseUrl: parseAddress(baseUrl).href.replace(/\/+$/, ''),
+    keyVariable: options.apiKeyEnv ?? ownVariable,
+    needsKey: !isLocal || options.apiKeyEnv !== undefined,
+    takesJsonSchema,
+  };
+}
+
+function providerOf({ baseUrl, model }: EndpointOptions): string {
+  if (baseUrl !== undefined) {
+    const host = hostOf(parseAddress(baseUrl));
+    const known = Object.entries(PROVIDERS).find(([, provider]) => hostOf(new URL(provider.baseUrl)) === host);
+    return known?.[0] ?? CUSTOM_PROVIDER;
+  }
+  return MODEL_NAMES.find(([pattern]) => model !== undefined && pattern.test(model))?.[1] ?? 'openai';
+}
+
+// The local three differ in their ports only.
+function hostOf({ hostname, port }: URL): string {
+  return `${hostname === 'localhost' || hostname === '[::1]' ? '127.0.0.1' : hostname}:${port}`;
+}
+
+function parseAddress(baseUrl: string): URL {
+  const url = URL.parse(baseUrl);
+  if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
+  throw new AppError('bad-input', `The baseUrl "${baseUrl}" is no http or https address.`);
+}

@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+const MAX_WAIT_MS = 60_000;
+const FIRST_BACKOFF_MS = 500;
+
+/**
+ * Milliseconds to wait before a rate-limited request is sent again: what `Retry-After` says (RFC 9110 section 10.2.3, seconds or
+ * a date) up to a minute, otherwise half a second, doubled for each attempt, with up to a quarter taken off at random so that
+ * clients do not come back all at once.
+ */
+export function retryDelayMs(retryAfter: string | null | undefined, attempt: number, now = Date.now()): number {
+  const asked = parseRetryAfter(retryAfter, now);
+  if (asked !== undefined) return Math.min(Math.max(asked, 0), MAX_WAIT_MS);
+  const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** (attempt - 1), MAX_WAIT_MS);
+  return backoff * (1 - Math.random() / 4);
+}
+
+/** @throws the signal's own reason on abort. */
+export async function waitFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw error;
+  }
+}
+
+function parseRetryAfter(value: string | null | undefined, now: number): number | undefined {
+  if (value === null || value === undefined || value.trim() === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return seconds * 1000;
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : date - now;
+}

@@ -1,0 +1,117 @@
+import OpenAI from 'openai';
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParamsStreaming,
+} from 'openai/resources/chat/completions';
+import { AppError } from '../../core/errors.ts';
+import { Redactor } from '../../core/redact.ts';
+import { isRateLimit, requestFailure, retryAfterOf } from './failure.ts';
+import type { Endpoint } from './providers.ts';
+import { retryDelayMs, waitFor } from './rateLimit.ts';
+
+export interface CallOptions {
+  readonly retries: number;
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal | undefined;
+}
+
+/** An answer with the number of times that the request was sent again. */
+interface Answer<T> {
+  readonly value: T;
+  readonly retries: number;
+}
+
+/** A chat completions service. This module alone knows the `openai` package, and is loaded with the first request. */
+export class ChatService {
+  readonly #endpoint: Endpoint;
+  readonly #redactor = new Redactor();
+  readonly #client: OpenAI;
+
+  constructor(endpoint: Endpoint, key: string | undefined, fetch: typeof globalThis.fetch | undefined) {
+    this.#endpoint = endpoint;
+    if (key !== undefined) this.#redactor.add(key);
+    this.#client = new OpenAI({
+      baseURL: endpoint.baseUrl,
+      apiKey: key ?? 'none',
+      organization: endpoint.provider === 'openai' ? undefined : null,
+      project: endpoint.provider === 'openai' ? undefined : null,
+      defaultHeaders: key === undefined ? { Authorization: null } : {},
+      maxRetries: 0, // its own retries sleep as long as the service says, up to hours, and cannot be seen in the trace
+      logLevel: 'off',
+      fetchOptions: { redirect: 'error' }, // a redirect could take the key elsewhere
+      ...(fetch === undefined ? {} : { fetch }),
+    });
+  }
+
+  /** @throws AppError when the service cannot be reached, refuses, or answers with something that is no completion. */
+  async complete(body: ChatCompletionCreateParamsNonStreaming, options: CallOptions): Promise<Answer<ChatCompletion>> {
+    const answer = await this.#retry(options, () =>
+      this.#client.chat.completions.create(body, requestOptions(options)),
+    );
+    const { value } = answer;
+    if (isCompletion(value)) return answer;
+    throw this.#noCompletion(value);
+  }
+
+  /** The chunks of a streamed answer. Leaving the loop closes the response. */
+  async *stream(
+    body: ChatCompletionCreateParamsStreaming,
+    options: CallOptions,
+    onRetries: (retries: number) => void,
+  ): AsyncGenerator<ChatCompletionChunk, void> {
+    const { value: chunks, retries } = await this.#retry(options, () =>
+      this.#client.chat.completions.create(body, requestOptions(options)),
+    );
+    onRetries(retries);
+    try {
+      for await (const chunk of chunks) {
+        if ('error' in chunk) throw this.#noCompletion(chunk);
+        yield chunk;
+      }
+      options.signal?.throwIfAborted(); // the package ends an aborted stream as if it were complete
+    } catch (error) {
+      throw this.#failure(error, options.signal);
+    }
+  }
+
+  async #retry<T>(options: CallOptions, send: () => Promise<T>): Promise<Answer<T>> {
+    for (let retries = 0; ; retries += 1) {
+      try {
+        return { value: await send(), retries };
+      } catch (error) {
+        if (!isRateLimit(error) || retries >= options.retries) throw this.#failure(error, options.signal);
+        await waitFor(retryDelayMs(retryAfterOf(error), retries + 1), options.signal);
+      }
+    }
+  }
+
+  #failure(error: unknown, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted === true) return signal.reason;
+    return error instanceof AppError ? error : requestFailure(error, this.#endpoint, this.#redactor);
+  }
+
+  /** Some services answer 200 with an error in the body, and some proxies with a page. */
+  #noCompletion(body: unknown): AppError {
+    const { provider, model } = this.#endpoint;
+    const error: unknown = typeof body === 'object' && body !== null && 'error' in body ? body.error : body;
+    const text = typeof error === 'string' ? error : (JSON.stringify(error) ?? 'nothing');
+    const detail = this.#redactor.redact(text).slice(0, 500);
+    return new AppError('corrupt', `${provider} (${model}): the service answered 200 without a completion: ${detail}`);
+  }
+}
+
+function isCompletion(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || !('choices' in value) || !Array.isArray(value.choices))
+    return false;
+  return value.choices.every((choice: unknown) => {
+    const message: unknown =
+      typeof choice === 'object' && choice !== null && 'message' in choice ? choice.message : undefined;
+    return typeof message === 'object' && message !== null;
+  });
+}
+
+function requestOptions({ signal, timeoutMs }: CallOptions): { signal?: AbortSignal; timeout: number } {
+  return signal === undefined ? { timeout: timeoutMs } : { signal, timeout: timeoutMs };
+}
