@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { AppError } from '../../../src/core/errors.ts';
 import { discardStaged, stageArchive } from '../../../src/workspace/extract.ts';
 import { paxHeader, tarEnd, tarEntry, tarGz, writeArchive } from './tarBuilder.ts';
 import { temporaryFolder, writeTree } from './temporaryFolder.ts';
@@ -220,6 +221,57 @@ test('an archive that is cut anywhere is refused', async (t) => {
   }
   assert.deepEqual(listing(folder), before);
 });
+
+test('damaged bytes are refused or harmless: nothing is ever written outside the staging folder', async (t) => {
+  const { archive, folder } = place(t, Buffer.alloc(0));
+  const before = listing(folder);
+  const tar = Buffer.concat([
+    tarEntry({ name: 'a/b.txt', body: 'b' }),
+    paxHeader({ path: 'ä/long.txt', size: '3' }),
+    tarEntry({ name: 'x', body: 'abc' }),
+    tarEntry({ type: 'L', body: 'gnu/long.txt\0' }),
+    tarEntry({ name: 'y', body: 'y' }),
+    tarEntry({ name: 'l', type: '2', link: '../..' }),
+    tarEnd,
+  ]);
+  let state = 20_251_120;
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  for (let round = 0; round < 400; round++) {
+    const bytes = Buffer.from(tar);
+    for (let i = next(4); i >= 0; i--) {
+      const offset = next(tar.length - tarEnd.length);
+      bytes[offset] = next(2) === 0 ? next(256) : (Buffer.from('0 /.\0x').at(next(6)) ?? 0);
+    }
+    if (round % 2 === 0) fixChecksums(bytes);
+    writeArchive(archive, gzipSync(bytes, { level: 1 }));
+    try {
+      const staged = await stageArchive(archive, folder);
+      assert.deepEqual(
+        listing(folder).filter((path) => !path.startsWith('.farwharf-staging-')),
+        before,
+      );
+      await discardStaged(staged);
+    } catch (error) {
+      assert.ok(error instanceof AppError, `round ${round}: ${String(error)}`);
+    }
+    assert.deepEqual(listing(folder), before);
+  }
+  assert.deepEqual(readdirSync(join(folder, '..')).sort(), ['archive.tar.gz', 'folder']);
+});
+
+/** Makes the sums right again, so that the damage reaches what lies behind them. */
+function fixChecksums(tar: Buffer): void {
+  for (let offset = 0; offset < tar.length - tarEnd.length; offset += 512) {
+    const header = tar.subarray(offset, offset + 512);
+    if (header.toString('latin1', 257, 262) !== 'ustar') continue;
+    header.write('        ', 148, 'latin1');
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  }
+}
 
 test('an archive that unpacks to far more than its size is refused before the disk fills', async (t) => {
   const zeros = Buffer.alloc(64 << 20);

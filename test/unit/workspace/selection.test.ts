@@ -168,8 +168,7 @@ for (const isTrusted of [true, false]) {
     writeTree(root, { 'closed/x': '', secretive: '', open: '' });
     chmodSync(join(root, 'secretive'), 0);
     chmodSync(join(root, 'closed'), 0);
-    t.after(() => chmodSync(join(root, 'closed'), 0o700));
-    const selection = await selectFiles(root, { isTrusted });
+    const selection = await selectFiles(root, { isTrusted }).finally(() => chmodSync(join(root, 'closed'), 0o700));
     assert.deepEqual(paths(selection), ['open']);
     assert.equal(exclusionOf(selection, 'closed')?.reason, 'unreadable');
     assert.equal(exclusionOf(selection, 'secretive')?.reason, 'unreadable');
