@@ -33,7 +33,7 @@ function hasScreen(): boolean {
 }
 
 async function openOnDesktop(editor: string, { extension, workspace, print }: OpenOptions): Promise<number> {
-  print(`Opening ${workspace} with ${editor}. Farwharf is the rocket in the activity bar.`);
+  print(`Opening ${workspace} with ${editor}. Farwharf is the pier in the activity bar.`);
   const child = spawn(editor, [`--extensionDevelopmentPath=${extension}`, '--new-window', workspace], {
     stdio: 'inherit',
   });
@@ -48,7 +48,7 @@ async function openInBrowser({ extension, workspace, print }: OpenOptions): Prom
   const url = workbenchUrl(server.authority, workspace, [
     ['extensionDevelopmentPath', `vscode-remote://${server.authority}${extension}`],
   ]);
-  print(`\n  ${url}\n\nFarwharf is the rocket in the activity bar. Ctrl+C here ends VS Code.`);
+  print(`\n  ${url}\n\nFarwharf is the pier in the activity bar. Ctrl+C here ends VS Code.`);
   openBrowser(url);
   await Promise.race([once(process, 'SIGINT'), once(process, 'SIGTERM')]);
   return 0;

@@ -133,7 +133,7 @@ function addJobVerbs(program: Command, runs: Runs): Command {
     .command('jobs')
     .description('list the jobs that were sent from here')
     .option('--limit <n>', 'how many of them', wholeNumber, 20)
-    .option('--json', 'print JSON, a line for each job')
+    .option('--json', 'print JSON')
     .action(runs(async () => (await import('./verbs/jobs.ts')).listJobs));
   program
     .command('job')

@@ -79,6 +79,13 @@ test('a submit alone prints the id, by which the job is then watched, shown, lis
   const listed = await scratch.run(['jobs'], { env });
   assert.match(listed.stdout, new RegExp(`^STATE +SCRIPT.*\\nsucceeded +work\\.mjs .* ${id}\\n$`));
 
+  const [list = {}] = jsonLines((await scratch.run(['jobs', '--json'], { env })).stdout);
+  const jobs = list['jobs'] as Record<string, unknown>[];
+  assert.deepEqual(
+    jobs.map((each) => [each['job_id'], each['state'], each['folder']]),
+    [[id, 'succeeded', folder]],
+  );
+
   const into = join(scratch.root, 'elsewhere');
   const downloaded = await scratch.run(['download', id, '--into', into, '--json'], { env });
   assert.deepEqual(jsonLines(downloaded.stdout)[0]?.['written'], ['output.txt'], downloaded.stderr);

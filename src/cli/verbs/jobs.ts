@@ -13,13 +13,13 @@ import { formatTable } from '../table.ts';
 const REFRESH_TIMEOUT_SECONDS = 10;
 const HEADER = ['STATE', 'SCRIPT', 'MACHINE', 'TIME', 'CREDITS', 'SENT', 'ID'];
 
-/** `farwharf jobs`: what the ledger knows of the jobs on this service, running ones asked anew. JSON: a line for each record. */
+/** `farwharf jobs`: what the ledger knows of the jobs on this service, running ones asked anew. JSON: `{ jobs: [...] }`, newest first. */
 export async function listJobs(context: Context, _: string, { limit }: { limit: number }): Promise<number> {
   await using session = new Session(context);
   const { terminal } = context;
   const known = session.ledger.list({ host: session.host, limit });
   const records = await refresh(session, known, context);
-  for (const record of records) terminal.json(record);
+  terminal.json({ jobs: records.map(recordAsJson) });
   if (terminal.isJson) return EXIT.done;
 
   if (records.length === 0) {
@@ -32,6 +32,29 @@ export async function listJobs(context: Context, _: string, { limit }: { limit: 
   }
   for (const line of describeOtherHosts(session)) terminal.phase(line);
   return EXIT.done;
+}
+
+/** A record in the names of `/v1`, with what only this machine knows beside them. */
+function recordAsJson(record: JobRecord): object {
+  return {
+    job_id: record.jobId,
+    state: record.state,
+    script: record.script,
+    project: record.project,
+    machine_class: record.machineClass,
+    max_runtime: record.maxRuntime,
+    created_at: record.createdAt,
+    started_at: record.startedAt,
+    finished_at: record.finishedAt,
+    exit_code: record.exitCode,
+    credit_hold: record.creditHold,
+    credits_charged: record.creditsCharged,
+    reason: record.reason,
+    folder: record.folder,
+    host: record.host,
+    git_commit: record.gitCommit,
+    downloaded_at: record.downloadedAt,
+  };
 }
 
 /** The true states of the jobs that were not over when they were last heard of; the old ones, and a remark, when nobody answers. */
