@@ -72,7 +72,10 @@ export async function finishJob(
   try {
     const { files, leftOut } = await collectResults(folder, signal);
     events.push(...files.map((data): ServiceEvent => ({ type: 'artifact', data })));
-    if (leftOut.length > 0) events.push(note(`Links and special files are not sent back: ${named(leftOut)}.`));
+    if (leftOut.length > 0)
+      events.push(
+        note(`Links, special files and names that not every system knows are not sent back: ${named(leftOut)}.`),
+      );
   } catch (error) {
     signal.throwIfAborted();
     context.log.error('results could not be packed', { jobId: job.id, error });

@@ -4,6 +4,7 @@ import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { systemCode } from '../core/errors.ts';
+import { judgeName, NameTable } from '../workspace/entryNames.ts';
 import { packWorkspace } from '../workspace/pack.ts';
 import type { SelectedFile } from '../workspace/selection.ts';
 import { readManifest, type SubmittedFiles } from './markers.ts';
@@ -11,7 +12,7 @@ import type { JobFolder } from './runner/jobFolder.ts';
 
 export interface CollectedResults {
   readonly files: readonly { readonly path: string; readonly size: number }[];
-  /** Links and special files, which are never sent back. */
+  /** Links, special files, and names that no archive can carry or that collide: never sent back. */
   readonly leftOut: readonly string[];
 }
 
@@ -40,7 +41,7 @@ async function findResults(folder: JobFolder): Promise<Found> {
   const { ctimeMs: completedAt } = await stat(folder.manifest);
   const found: Found = { files: [], leftOut: [] };
   await walk(folder.workspace, '', async (path, stats) => {
-    if (!stats.isFile()) {
+    if (!stats?.isFile()) {
       found.leftOut.push(path);
       return;
     }
@@ -53,7 +54,13 @@ async function findResults(folder: JobFolder): Promise<Found> {
     found.files.push({ path, size: stats.size, mode, mtimeMs: stats.mtimeMs });
   });
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  return found;
+  // One name that collides with another would make the receiver refuse all of them.
+  const names = new NameTable();
+  const twins = new Set(found.files.filter(({ path }) => names.claimFile(path) !== undefined));
+  return {
+    files: found.files.filter((file) => !twins.has(file)),
+    leftOut: [...found.leftOut, ...[...twins].map(({ path }) => path)],
+  };
 }
 
 type Stats = Awaited<ReturnType<typeof lstat>> & {
@@ -63,11 +70,16 @@ type Stats = Awaited<ReturnType<typeof lstat>> & {
   readonly mtimeMs: number;
 };
 
-async function walk(root: string, prefix: string, visit: (path: string, stats: Stats) => Promise<void>): Promise<void> {
+async function walk(
+  root: string,
+  prefix: string,
+  visit: (path: string, stats: Stats | undefined) => Promise<void>,
+): Promise<void> {
   for (const entry of await readdir(join(root, prefix), { withFileTypes: true })) {
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     if (entry.isDirectory()) await walk(root, path, visit);
-    else await visit(path, await lstat(join(root, path)));
+    // Names that no archive can carry may not even be found again under their decoded form.
+    else await visit(path, judgeName(path) === undefined ? await lstat(join(root, path)) : undefined);
   }
 }
 
