@@ -85,10 +85,12 @@ export class JobLedger {
     const hosts = host === undefined ? [] : [host];
     const exact = this.#records(`SELECT record FROM jobs WHERE (id = ?1 OR job_id = ?1) ${onHost}`, name, ...hosts);
     if (exact.length > 0) return exact;
+    // A range can use the indexes, which `LIKE` on a parameter cannot.
     return this.#records(
-      `SELECT record FROM jobs WHERE (substr(id, 1, length(?1)) = ?1 OR substr(job_id, 1, length(?1)) = ?1) ${onHost}
+      `SELECT record FROM jobs WHERE ((id >= ?1 AND id < ?2) OR (job_id >= ?1 AND job_id < ?2)) ${onHost}
        ORDER BY created_at DESC, id DESC LIMIT ${DEFAULT_LIMIT}`,
       name,
+      `${name}\u{10ffff}`,
       ...hosts,
     );
   }

@@ -20,6 +20,7 @@ CREATE TABLE jobs (
   removed INTEGER AS (record ->> 'removed') VIRTUAL
 ) STRICT;
 CREATE UNIQUE INDEX jobs_by_service_id ON jobs (host, job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX jobs_by_job_id ON jobs (job_id);
 CREATE INDEX jobs_by_time ON jobs (created_at, id);
 CREATE INDEX jobs_by_state ON jobs (state);
 CREATE TABLE leases (job TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;

@@ -133,6 +133,32 @@ test('where a service without ids goes on in the middle, a gap is drawn and noth
   assert.deepEqual(texts(events), ['a', 'b', 'd']);
 });
 
+for (const hasIds of [true, false]) {
+  test(`a stream cut at every byte is put together again ${hasIds ? 'by ids' : 'from replays without ids'}`, async (t) => {
+    const blocks = whole.map(({ event, data }, index) => {
+      const id = hasIds ? `id: ${index + 1}\n` : '';
+      return `${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    });
+    const bytes = blocks.join('').length;
+    const setting = await setUp(t, {
+      events: (request, response, attempt) => {
+        const after = Number(request.headers['last-event-id'] ?? 0);
+        const known = blocks.slice(0, after).join('').length;
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(blocks.join('').slice(known, attempt), () => response.destroy());
+      },
+      job: (_, response) => running(response),
+    });
+    const last = await followJob(setting, setting.record.id, { ...FAST, retryDelaysMs: [0], signal: t.signal });
+    assert.equal(last.state, 'succeeded');
+    assert.ok(setting.http.attempts.events >= bytes - 1);
+    assert.deepEqual(
+      (await spooled(setting.spool)).map(({ event, data }) => ({ event, data })),
+      whole,
+    );
+  });
+}
+
 test('a missing network is waited out', async (t) => {
   const setting = await setUp(t, {});
   const { port } = setting.http;
