@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { AppError } from '../core/errors.ts';
 import { type AsyncLedger, directLedger } from '../jobs/asyncLedger.ts';
 import { JobLedger } from '../jobs/ledger.ts';
 import { patchFromJob } from '../jobs/progress.ts';
@@ -26,10 +25,8 @@ export interface JobPlace extends AsyncDisposable {
  * @throws AppError `bad-input` when several jobs are meant or the service never accepted it; the service's own error.
  */
 export async function findJobPlace(session: Session, name: string, signal: AbortSignal): Promise<JobPlace> {
-  const record = session.findRecord(name);
-  if (record === undefined) return openScratchPlace(session, name, signal);
-  const { jobId } = record;
-  if (jobId === null) throw new AppError('bad-input', `The service never told an id for this job (${record.state}).`);
+  const { jobId, record } = session.resolveJob(name);
+  if (record === undefined) return openScratchPlace(session, jobId, signal);
   const nothing = async (): Promise<void> => {};
   return {
     record: { ...record, jobId },
@@ -41,7 +38,7 @@ export async function findJobPlace(session: Session, name: string, signal: Abort
 }
 
 async function openScratchPlace(session: Session, jobId: string, signal: AbortSignal): Promise<JobPlace> {
-  const job = await (await session.client()).getJob(jobId, { signal });
+  const job = await session.ask(jobId, (client) => client.getJob(jobId, { signal }));
   const home = await mkdtemp(join(tmpdir(), 'farwharf-'));
   const ledger = new JobLedger(home);
   const record = { ...recordOfStranger(job, session.host, jobId), ...patchFromJob(job), jobId };

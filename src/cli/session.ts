@@ -1,8 +1,10 @@
 import { AppError } from '../core/errors.ts';
 import { farwharfHome } from '../core/home.ts';
+import { httpStatus } from '../jobs/api.ts';
 import { type AsyncLedger, directLedger } from '../jobs/asyncLedger.ts';
 import { hostAddress, LOCAL_HOST, resolveHost, resolveKey } from '../jobs/host.ts';
 import { JobLedger } from '../jobs/ledger.ts';
+import type { JobRecord } from '../jobs/record.ts';
 import { RemoteClient } from '../remote/client.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import type { Context } from './context.ts';
@@ -52,11 +54,31 @@ export class Session implements AsyncDisposable {
     return new RemoteClient(url, key, { headers: { 'User-Agent': `farwharf/${program.version}` } });
   }
 
-  /** @throws AppError `bad-input` when several jobs begin so. */
-  findRecord(name: string): ReturnType<JobLedger['get']> {
+  /** What the service says of one job. @throws AppError `missing` in words of this command where it knows no such job. */
+  async ask<T>(name: string, question: (client: RemoteClient) => Promise<T>): Promise<T> {
+    const client = await this.client();
+    try {
+      return await question(client);
+    } catch (error) {
+      if (httpStatus(error) !== 404) throw error;
+      const hint = 'The jobs that were sent from here:  farwharf jobs';
+      throw new AppError('missing', `There is no job ${name} on ${this.hostName}. ${hint}`, { cause: error });
+    }
+  }
+
+  /**
+   * The job that a person means: by the service's id, or by the start of ours when it was sent from here.
+   *
+   * @throws AppError `bad-input` when several jobs begin so, or the service never told an id for it.
+   */
+  resolveJob(name: string): { readonly jobId: string; readonly record: JobRecord | undefined } {
     const found = this.ledger.find(name, this.host);
-    if (found.length <= 1) return found[0];
-    throw new AppError('bad-input', `${found.length} jobs begin with "${name}". Give more of the id.`);
+    const [record] = found;
+    if (record === undefined) return { jobId: name, record };
+    if (found.length > 1)
+      throw new AppError('bad-input', `${found.length} jobs begin with "${name}". Give more of it.`);
+    if (record.jobId !== null) return { jobId: record.jobId, record };
+    throw new AppError('bad-input', `The service never told an id for ${name}. ${record.reason ?? ''}`.trim());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

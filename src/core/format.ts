@@ -23,9 +23,10 @@ export function formatDuration(seconds: number): string {
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** `312`, `1.2`, `0.05`: credits without their unit, as precise as a person needs. */
+/** `312`, `1.2`, `0.05`, `0.0022`: credits without their unit, as precise as a person needs; a small charge is not nothing. */
 export function formatCredits(credits: number): string {
-  const digits = Math.abs(credits) >= 100 ? 1 : 2;
+  const size = Math.abs(credits);
+  const digits = size >= 100 ? 1 : size >= 0.01 ? 2 : 4;
   return String(Number(credits.toFixed(digits)));
 }
 

@@ -42,6 +42,16 @@ test('bad use gives 2 and says what to do, before anything is sent', async () =>
   }
 });
 
+test('a job that the service does not know gives 2 and says how to find one', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  for (const verb of ['job', 'watch', 'cancel', 'download']) {
+    const done = await scratch.run([verb, 'nowhere'], { env });
+    assert.equal(done.exit, 2);
+    assert.match(done.stderr, /no job nowhere on 127\.0\.0\.1.*farwharf jobs/);
+  }
+});
+
 test('a folder that cannot be read is named', {
   skip: process.getuid?.() === 0 && 'ROOT READS EVERYTHING',
 }, async () => {
@@ -110,7 +120,11 @@ test('an answer that is lost after the upload gives 5, says so, and the job is l
   const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--json'], { env });
   assert.equal(done.exit, 5, done.stderr);
   assert.equal((jsonLines(done.stdout)[0] as { error: { code: string } }).error.code, 'outcome-unknown');
-  assert.match((await scratch.run(['jobs'], { env })).stdout, /^unknown +run\.sh/m);
+  const listed = await scratch.run(['jobs'], { env });
+  assert.match(listed.stdout, /^unknown +run\.sh/m);
+  const shown = await scratch.run(['job', listed.stdout.trim().split(' ').at(-1) ?? ''], { env });
+  assert.equal(shown.exit, 2);
+  assert.match(shown.stderr, /never told an id.*may be running/s);
 });
 
 test('the service ends with 0 at SIGTERM, and prints its key once', async () => {

@@ -1,4 +1,3 @@
-import { AppError } from '../../core/errors.ts';
 import { patchFromJob } from '../../jobs/progress.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -8,12 +7,8 @@ import { Session } from '../session.ts';
 export async function cancel(context: Context, name: string): Promise<number> {
   await using session = new Session(context);
   const { terminal, signal } = context;
-  const record = session.findRecord(name);
-  if (record !== undefined && record.jobId === null) {
-    throw new AppError('bad-input', `The service never told an id for ${name}, so it cannot be cancelled from here.`);
-  }
-  const jobId = record?.jobId ?? name;
-  const answer = await (await session.client()).cancel(jobId, { signal });
+  const { jobId, record } = session.resolveJob(name);
+  const answer = await session.ask(name, (client) => client.cancel(jobId, { signal }));
   if (record !== undefined) session.ledger.update(record.id, patchFromJob(answer));
   terminal.json(answer);
   if (!terminal.isJson) terminal.answer(`Job ${jobId} is being stopped. You pay for the time that it ran.`);

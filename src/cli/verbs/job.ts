@@ -9,8 +9,8 @@ import { Session } from '../session.ts';
 export async function showJob(context: Context, name: string): Promise<number> {
   await using session = new Session(context);
   const { terminal, signal } = context;
-  const record = session.findRecord(name);
-  const job = await (await session.client()).getJob(record?.jobId ?? name, { signal });
+  const { jobId, record } = session.resolveJob(name);
+  const job = await session.ask(name, (client) => client.getJob(jobId, { signal }));
   if (terminal.isJson) {
     terminal.json(job);
     return EXIT.done;

@@ -157,7 +157,7 @@ async function finish(record: JobPlace['record'], receipt: object, sent: Sent): 
   terminal.json({ ...outcome, results: results === undefined ? null : resultsAsJson(results) });
   for (const line of results === undefined ? ['The job left no results.'] : describeResults(results))
     terminal.note(line);
-  terminal.note(describeOutcome(watched.record, results && `results in ${results.folder}`));
+  terminal.note(describeOutcome(watched.record, results?.plan.length ? `results in ${results.folder}` : undefined));
   return exitOfWatched(watched);
 }
 

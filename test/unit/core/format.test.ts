@@ -24,7 +24,15 @@ test('durations use the two largest units', () => {
 });
 
 test('credits are as precise as a person needs', () => {
-  assert.deepEqual([312, 311.44, 1.2, 0.052, 6].map(formatCredits), ['312', '311.4', '1.2', '0.05', '6']);
+  assert.deepEqual([312, 311.44, 1.2, 0.052, 0.00217, 6, 0].map(formatCredits), [
+    '312',
+    '311.4',
+    '1.2',
+    '0.05',
+    '0.0022',
+    '6',
+    '0',
+  ]);
 });
 
 test('counts agree with their noun', () => {
