@@ -1,10 +1,29 @@
 #!/usr/bin/env node
-import { runProgram } from './program.ts';
+import { EXIT } from './exit.ts';
 
-// node:sqlite announces itself as experimental on the Node versions that have it; nobody who runs a job needs to know.
-process.removeAllListeners('warning');
-process.on('warning', (warning) => {
-  if (warning.name !== 'ExperimentalWarning') process.stderr.write(`${warning.name}: ${warning.message}\n`);
-});
+const NEEDED = [22, 18] as const; // node:sqlite without a flag, and sources that run as they are
 
-process.exitCode = await runProgram(process.argv.slice(2), { entry: import.meta.filename, env: process.env });
+if (isOldNode()) {
+  process.stderr.write(
+    `farwharf: Farwharf needs Node ${NEEDED.join('.')} or newer, and this is ${process.versions.node}. ` +
+      'In a clone of it, npm scripts bring their own: npm start.\n',
+  );
+  process.exitCode = EXIT.badUse;
+} else {
+  hideExperiments();
+  const { runProgram } = await import('./program.ts');
+  process.exitCode = await runProgram(process.argv.slice(2), { entry: import.meta.filename, env: process.env });
+}
+
+function isOldNode(): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  return major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1]);
+}
+
+/** node:sqlite announces itself as experimental on the Node versions that have it; nobody who runs a job needs to know. */
+function hideExperiments(): void {
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => {
+    if (name !== 'ExperimentalWarning') process.stderr.write(`${name}: ${message}\n`);
+  });
+}

@@ -20,6 +20,8 @@ export interface Finished {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** The program; the sources unless given. */
+  readonly main?: string;
   /** Called with everything printed so far, each time something was printed. `interrupt` is Ctrl+C. */
   onOutput?(printed: Finished, interrupt: () => void): void;
 }
@@ -93,9 +95,9 @@ export class Scratch implements AsyncDisposable {
     await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
-  #spawn(args: readonly string[], { env = {}, cwd = this.root }: RunOptions) {
+  #spawn(args: readonly string[], { env = {}, cwd = this.root, main = MAIN }: RunOptions) {
     const inherited = Object.entries(process.env).filter(([name]) => !/^(FARWHARF_|NODE_TEST|NODE_OPTIONS)/.test(name));
-    return spawn(process.execPath, [MAIN, ...args], {
+    return spawn(process.execPath, [main, ...args], {
       cwd,
       env: { ...Object.fromEntries(inherited), FARWHARF_HOME: this.home, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

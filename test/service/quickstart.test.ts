@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { Scratch } from './commandLine.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const QUICKSTART = join(ROOT, 'examples', 'quickstart');
+const BUILT = join(ROOT, 'dist', 'cli.mjs');
+const RESULTS = ['loss.png', 'metrics.json', 'samples.txt'];
+
+test('the quickstart trains as a job of the built command, and its results come home', async (t) => {
+  if (!existsSync(BUILT)) {
+    t.skip('dist/ IS NOT BUILT: npm run build');
+    return;
+  }
+  await using scratch = await Scratch.create();
+  const folder = join(scratch.root, 'quickstart');
+  await cp(QUICKSTART, folder, { recursive: true });
+  for (const name of RESULTS) await rm(join(folder, name), { force: true });
+  const args = ['submit', folder, '--script', 'train.mjs --seconds 3', '--watch', '--download'];
+  const done = await scratch.run(args, { main: BUILT });
+  assert.equal(done.exit, 0, done.stderr);
+  assert.match(done.stdout, /step +loss +held out/);
+
+  const metrics = JSON.parse(await readFile(join(folder, 'metrics.json'), 'utf8')) as Record<string, number>;
+  const { blind_guess: blind = 0, held_out_loss: heldOut = Infinity } = metrics;
+  assert.ok(heldOut < blind - 0.5, `held out ${heldOut}, blind ${blind}`);
+  const picture = await readFile(join(folder, 'loss.png'));
+  assert.equal(picture.subarray(1, 4).toString(), 'PNG');
+  assert.deepEqual([picture.readUInt32BE(16), picture.readUInt32BE(20)], [960, 540]);
+  assert.match(await readFile(join(folder, 'samples.txt'), 'utf8'), /-- temperature 0\.7 --\n\n\S/);
+
+  const again = await scratch.run(['submit', folder, '--dry-run'], { main: BUILT });
+  for (const name of RESULTS) assert.doesNotMatch(again.stdout, new RegExp(name.replace('.', '\\.')));
+});
+
+test('the training says what is missing when there is no text, or too little', async () => {
+  await using scratch = await Scratch.create();
+  const train = (folder: string) =>
+    spawnSync(process.execPath, [join(QUICKSTART, 'train.mjs'), '--folder', folder], { cwd: folder, encoding: 'utf8' });
+  const none = train(await scratch.folder('none', { 'picture.png': '' }));
+  assert.equal(none.status, 1);
+  assert.match(none.stderr, /^There is no text to learn from: put one or more \.txt files into .*none\.\n$/);
+  const little = train(await scratch.folder('little', { 'a.txt': 'a few words' }));
+  assert.equal(little.status, 1);
+  assert.match(little.stderr, /too little text.*11 characters/);
+});
