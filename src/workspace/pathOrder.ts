@@ -3,7 +3,7 @@ import type { Pace } from './pace.ts';
 const RUN_LENGTH = 4096;
 
 /** The order of the UTF-8 bytes of two strings. */
-export function compareBytes(a: string, b: string): number {
+function compareBytes(a: string, b: string): number {
   const length = Math.min(a.length, b.length);
   let i = 0;
   while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i++;

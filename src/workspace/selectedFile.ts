@@ -9,7 +9,7 @@ export interface SelectedFile {
 
 /** Something a person should see before the files are sent. */
 export interface Finding {
-  readonly type: 'secret' | 'large-file' | 'tracked-but-ignored' | 'changed-while-reading';
+  readonly type: 'secret' | 'large-file' | 'tracked-but-ignored';
   readonly path: string;
   readonly message: string;
 }

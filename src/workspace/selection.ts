@@ -16,7 +16,7 @@ import { readRepositoryRules } from './repositoryRules.ts';
 import type { Finding, SelectedFile } from './selectedFile.ts';
 
 export type { Exclusion, ExclusionReason } from './exclusion.ts';
-export type { Finding, SelectedFile } from './selectedFile.ts';
+export type { SelectedFile } from './selectedFile.ts';
 
 export interface Selection {
   /** Absolute path of the folder. */
