@@ -1,7 +1,5 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { Readable } from 'node:stream';
 import type { HttpBindings } from '@hono/node-server';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { type Context, Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { AppError, isAbort, systemCode } from '../../core/errors.ts';
@@ -19,6 +17,7 @@ import { eventStream } from './eventStream.ts';
 import { showJob } from './jobViews.ts';
 import { proveKey } from './keyProof.ts';
 import { describeApi } from './openapi.ts';
+import { sendFile } from './sendFile.ts';
 
 const MAX_UPLOADS_AT_ONCE = 16;
 const MAX_UNFINISHED_JOBS = 10_000;
@@ -122,13 +121,12 @@ function addJobRoutes(app: App, options: AppOptions): void {
     if (job.finishedAt === null)
       throw refusal(409, `The job is ${job.state}. Its results are there once it has ended.`);
     const { results } = files.folder(job.id);
-    const size = (await stat(results).catch(() => undefined))?.size;
-    if (size === undefined) throw refusal(404, `The job has no results. ${job.reason ?? ''}`.trim());
-    return context.body(Readable.toWeb(createReadStream(results)) as ReadableStream, 200, {
-      'Content-Type': 'application/gzip',
-      'Content-Length': String(size),
-      'Content-Disposition': `attachment; filename="results-${job.id}.tar.gz"`,
+    const isSent = await sendFile(context.env.outgoing, results, {
+      'content-type': 'application/gzip',
+      'content-disposition': `attachment; filename="results-${job.id}.tar.gz"`,
     });
+    if (!isSent) throw refusal(404, `The job has no results. ${job.reason ?? ''}`.trim());
+    return RESPONSE_ALREADY_SENT;
   });
 }
 

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
@@ -76,6 +76,8 @@ const MIGRATIONS: readonly string[] = [
  */
 export function openDatabase(path: string): DatabaseSync {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  // SQLite gives its other files the mode of this one.
+  closeSync(openSync(path, 'a', 0o600));
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     // FULL keeps a commit over a power loss as well: https://www.sqlite.org/pragma.html#pragma_synchronous

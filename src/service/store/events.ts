@@ -1,4 +1,4 @@
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { Ending, FinalState, UnfinishedState } from './jobs.ts';
 
 /** What the service tells about a job; `data` goes over the wire as JSON. */
@@ -22,23 +22,24 @@ export interface StoredEvent {
 
 /** The events of all jobs, numbered from 1 in each. Methods that write expect the caller's transaction. */
 export class EventTable {
-  readonly #database: DatabaseSync;
+  readonly #last: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #page: StatementSync;
 
   constructor(database: DatabaseSync) {
-    this.#database = database;
+    this.#last = database.prepare('SELECT max(id) AS id FROM events WHERE job = ?');
+    this.#insert = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?)');
+    this.#page = database.prepare('SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?');
   }
 
   append(jobNumber: number, events: readonly ServiceEvent[]): void {
-    const last = this.#database.prepare('SELECT max(id) AS id FROM events WHERE job = ?').get(jobNumber)?.['id'];
-    let id = Number(last ?? 0);
-    const insert = this.#database.prepare('INSERT INTO events VALUES (?, ?, ?, ?)');
-    for (const { type, data } of events) insert.run(jobNumber, ++id, type, JSON.stringify(data));
+    let id = Number(this.#last.get(jobNumber)?.['id'] ?? 0);
+    for (const { type, data } of events) this.#insert.run(jobNumber, ++id, type, JSON.stringify(data));
   }
 
   /** Up to `limit` events that follow the event `after`. */
   page(jobNumber: number, after: number, limit: number): readonly StoredEvent[] {
-    return this.#database
-      .prepare('SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?')
+    return this.#page
       .all(jobNumber, after, limit)
       .map((row) => ({ id: Number(row['id']), type: String(row['type']), data: String(row['data']) }));
   }

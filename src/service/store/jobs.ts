@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLOutputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 
 export type UnfinishedState = 'queued' | 'starting' | 'running';
 export type FinalState = 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'lost';
@@ -39,65 +39,73 @@ export interface Ending {
 
 /** The table of jobs. Methods that write expect the caller's transaction. */
 export class JobTable {
-  readonly #database: DatabaseSync;
+  readonly #get: StatementSync;
+  readonly #unfinished: StatementSync;
+  readonly #nextQueued: StatementSync;
+  readonly #countUnfinished: StatementSync;
+  readonly #list: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #setState: StatementSync;
+  readonly #setLogOffset: StatementSync;
+  readonly #finish: StatementSync;
 
   constructor(database: DatabaseSync) {
-    this.#database = database;
+    const waiting = "finished_at IS NULL AND state = 'queued'";
+    this.#get = database.prepare('SELECT * FROM jobs WHERE id = ?');
+    this.#unfinished = database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number');
+    this.#nextQueued = database.prepare(`SELECT * FROM jobs WHERE ${waiting} ORDER BY number LIMIT 1`);
+    this.#countUnfinished = database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL');
+    this.#list = database.prepare('SELECT * FROM jobs WHERE number < ? ORDER BY number DESC LIMIT ?');
+    this.#insert = database.prepare(
+      `INSERT INTO jobs (id, state, script, project, machine_class, max_runtime, created_at, hold)
+       VALUES (?, 'queued', ?, ?, ?, ?, ?, ?)`,
+    );
+    this.#setState = database.prepare('UPDATE jobs SET state = ?, started_at = ? WHERE id = ?');
+    this.#setLogOffset = database.prepare('UPDATE jobs SET log_offset = ? WHERE id = ?');
+    this.#finish = database.prepare(
+      'UPDATE jobs SET state = ?, finished_at = ?, exit_code = ?, reason = ?, charged = ? WHERE id = ?',
+    );
   }
 
   get(id: string): StoredJob | undefined {
-    const row = this.#database.prepare('SELECT * FROM jobs WHERE id = ?').get(id);
+    const row = this.#get.get(id);
     return row && toJob(row);
   }
 
   /** Unfinished jobs in the order of their submission. */
   unfinished(): readonly StoredJob[] {
-    return this.#database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number').all().map(toJob);
+    return this.#unfinished.all().map(toJob);
   }
 
   /** The job that waits longest. */
   nextQueued(): StoredJob | undefined {
-    const row = this.#database
-      .prepare("SELECT * FROM jobs WHERE finished_at IS NULL AND state = 'queued' ORDER BY number LIMIT 1")
-      .get();
+    const row = this.#nextQueued.get();
     return row && toJob(row);
   }
 
   countUnfinished(): number {
-    return Number(
-      this.#database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL').get()?.['count'],
-    );
+    return Number(this.#countUnfinished.get()?.['count']);
   }
 
   /** The newest jobs first, those submitted before `before` when it is given. */
   list(limit: number, before?: StoredJob): readonly StoredJob[] {
-    return this.#database
-      .prepare('SELECT * FROM jobs WHERE number < ? ORDER BY number DESC LIMIT ?')
-      .all(before?.number ?? Number.MAX_SAFE_INTEGER, limit)
-      .map(toJob);
+    return this.#list.all(before?.number ?? Number.MAX_SAFE_INTEGER, limit).map(toJob);
   }
 
   insert(job: NewJob): void {
-    this.#database
-      .prepare(
-        `INSERT INTO jobs (id, state, script, project, machine_class, max_runtime, created_at, hold)
-         VALUES (?, 'queued', ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(job.id, job.script, job.project, job.machineClass, job.maxRuntime, job.createdAt, job.hold);
+    this.#insert.run(job.id, job.script, job.project, job.machineClass, job.maxRuntime, job.createdAt, job.hold);
   }
 
   setState(id: string, state: UnfinishedState, startedAt: number | null): void {
-    this.#database.prepare('UPDATE jobs SET state = ?, started_at = ? WHERE id = ?').run(state, startedAt, id);
+    this.#setState.run(state, startedAt, id);
   }
 
   setLogOffset(id: string, offset: number): void {
-    this.#database.prepare('UPDATE jobs SET log_offset = ? WHERE id = ?').run(offset, id);
+    this.#setLogOffset.run(offset, id);
   }
 
-  finish(id: string, ending: Ending): void {
-    this.#database
-      .prepare('UPDATE jobs SET state = ?, finished_at = ?, exit_code = ?, reason = ?, charged = ? WHERE id = ?')
-      .run(ending.state, ending.finishedAt, ending.exitCode, ending.reason, ending.charged, id);
+  finish(id: string, { state, finishedAt, exitCode, reason, charged }: Ending): void {
+    this.#finish.run(state, finishedAt, exitCode, reason, charged, id);
   }
 }
 

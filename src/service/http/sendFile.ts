@@ -1,0 +1,51 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { systemCode } from '../../core/errors.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+
+/**
+ * Answers with a file, from one buffer that is used again and again: streams make a new one for each piece, and the
+ * garbage of a large file is larger than the service.
+ *
+ * @returns false, with nothing sent, when there is no such file. A client that leaves early is not an error.
+ */
+export async function sendFile(outgoing: ServerResponse, path: string, headers: OutgoingHttpHeaders): Promise<boolean> {
+  let file: FileHandle;
+  try {
+    file = await open(path, 'r');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return false;
+    throw error;
+  }
+  try {
+    const { size } = await file.stat();
+    outgoing.writeHead(200, { ...headers, 'content-length': size });
+    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+    for (let position = 0; position < size; ) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK_BYTES, size - position), position);
+      if (bytesRead === 0 || !(await write(outgoing, buffer.subarray(0, bytesRead)))) break;
+      position += bytesRead;
+    }
+    // Ends the connection rather than the answer when not all of it was sent.
+    outgoing.end();
+    return true;
+  } catch (error) {
+    outgoing.destroy();
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Settles when the bytes have left the buffer; false when the client is gone. */
+function write(outgoing: ServerResponse, bytes: Buffer): Promise<boolean> {
+  return new Promise((resolve) => {
+    const onClose = (): void => resolve(false);
+    outgoing.once('close', onClose);
+    outgoing.write(bytes, (error) => {
+      outgoing.off('close', onClose);
+      resolve(!error);
+    });
+  });
+}
