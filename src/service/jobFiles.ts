@@ -1,6 +1,8 @@
 import { mkdirSync } from 'node:fs';
-import { readdir, rm } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import type { Logger } from '../core/log.ts';
+import { removeTree } from './removeTree.ts';
 import { type JobFolder, jobFolder } from './runner/jobFolder.ts';
 import type { StoredJob } from './store/jobs.ts';
 
@@ -22,16 +24,20 @@ export class JobFiles {
   }
 
   /** Removes what a crash left behind: uploads that never became a job, and what jobs that have ended do not need. */
-  async sweep(find: (id: string) => StoredJob | undefined): Promise<void> {
+  async sweep(find: (id: string) => StoredJob | undefined, log: Logger): Promise<void> {
     for (const id of await readdir(this.#root)) {
       const job = find(id);
-      if (job === undefined) await this.remove(id);
-      else if (job.finishedAt !== null) await removeUnneeded(this.folder(id), job);
+      try {
+        if (job === undefined) await this.remove(id);
+        else if (job.finishedAt !== null) await removeUnneeded(this.folder(id), job);
+      } catch (error) {
+        log.warn('files of a job could not be removed', { id, error });
+      }
     }
   }
 
   async remove(id: string): Promise<void> {
-    await rm(join(this.#root, id), { recursive: true, force: true });
+    await removeTree(join(this.#root, id));
   }
 }
 
@@ -41,6 +47,6 @@ export async function removeUnneeded(folder: JobFolder, job: StoredJob): Promise
   const names = await readdir(folder.path).catch((): string[] => []);
   if (job.startedAt !== null && !names.includes(results)) return;
   for (const name of names) {
-    if (name !== results) await rm(join(folder.path, name), { recursive: true, force: true });
+    if (name !== results) await removeTree(join(folder.path, name));
   }
 }

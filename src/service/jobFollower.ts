@@ -83,7 +83,11 @@ export async function finishJob(
     reason = reason === null ? failure : `${reason} ${failure}`;
   }
   context.store.finish(job, { ...ending, reason }, events);
-  await removeUnneeded(folder, job);
+  try {
+    await removeUnneeded(folder, job);
+  } catch (error) {
+    context.log.warn('files of a job could not be removed', { jobId: job.id, error });
+  }
 }
 
 async function noteStart(jobId: string, folder: JobFolder, store: Store): Promise<void> {

@@ -112,7 +112,7 @@ interface Parts {
 async function build(options: ServeOptions, { key, store, log, shutdown }: Parts) {
   const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version } = options;
   const files = new JobFiles(options.data);
-  await files.sweep((id) => store.jobs.get(id));
+  await files.sweep((id) => store.jobs.get(id), log);
   const scheduler = new Scheduler({
     store,
     files,
