@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { AppError } from '../core/errors.ts';
 
 /** Large enough that the cost of each turn through the streams is small, small enough for constant memory. */
-const CHUNK_BYTES = 256 * 1024;
+const CHUNK_BYTES = 512 * 1024;
 
 export interface Upload {
   readonly headers: Readonly<Record<string, string>>;
@@ -57,21 +57,31 @@ export async function openUpload(
   }
 }
 
-/** Yields exactly as many bytes as the file had at first: the length was promised in a header. */
+/**
+ * Yields exactly as many bytes as the file had at first: the length was promised in a header. The next piece is read
+ * while the last is being sent, each into a buffer of its own, since the socket may still hold those before.
+ */
 async function* readFile(
   file: FileHandle,
   path: string,
   onProgress: ((bytes: number, total: number) => void) | undefined,
 ): AsyncGenerator<Buffer, void> {
   const { size, mtimeMs } = await file.stat();
+  const readAt = async (start: number): Promise<Buffer> => {
+    const length = Math.min(CHUNK_BYTES, size - start);
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(length), 0, length, start);
+    return buffer.subarray(0, bytesRead);
+  };
   let sent = 0;
-  while (sent < size) {
-    // A new buffer each time: the socket may still hold the one before.
-    const buffer = Buffer.allocUnsafeSlow(Math.min(CHUNK_BYTES, size - sent));
-    const { bytesRead } = await file.read(buffer, 0, buffer.length, sent);
-    if (bytesRead === 0) throw changed(path);
-    yield buffer.subarray(0, bytesRead);
-    sent += bytesRead;
+  let next = size > 0 ? readAt(0) : undefined;
+  while (next !== undefined) {
+    const chunk = await next;
+    if (chunk.length === 0) throw changed(path);
+    const end = sent + chunk.length;
+    next = end < size ? readAt(end) : undefined;
+    next?.catch(() => {}); // it is awaited in the next turn, which does not come when sending has failed
+    yield chunk;
+    sent = end;
     onProgress?.(sent, size);
   }
   const after = await file.stat();
