@@ -55,12 +55,9 @@ export function newThings(agreed: Agreement, now: Agreement): string[] {
   if (now.bytes > SMALL_BYTES && now.bytes > SIZE_JUMP * agreed.bytes) {
     things.push(`The folder grew from ${formatBytes(agreed.bytes)} to ${formatBytes(now.bytes)}.`);
   }
-  if (now.cost === undefined ? agreed.cost !== undefined : now.cost > (agreed.cost ?? Infinity)) {
-    things.push(
-      now.cost === undefined
-        ? 'The price is not known any more.'
-        : `It may now cost ${formatCredits(now.cost)} credits.`,
-    );
+  if (now.cost === undefined && agreed.cost !== undefined) things.push('The price is not known any more.');
+  if (now.cost !== undefined && (agreed.cost === undefined || now.cost > agreed.cost)) {
+    things.push(`It may now cost ${formatCredits(now.cost)} credits.`);
   }
   return things;
 }

@@ -32,20 +32,17 @@ export async function showPreflight(
 ): Promise<{ draft: SubmitDraft; view: SubmitView; isQuiet: boolean } | undefined> {
   let draft = firstDraft;
   let view = firstView;
-  let last: PreflightChoice = 'submit';
   for (;;) {
     const items = preflightRows(draft, view, deps.news).map(toItem);
-    const active = items.find(({ choice }) => choice === last);
     const chosen = await pickOne<PreflightItem>({
       title: preflightTitle(view),
       placeholder: 'Enter submits. Choose a line to change it.',
       items,
-      ...(active === undefined ? {} : { active }),
     });
     if (chosen === undefined || chosen === 'back' || chosen.choice === undefined) return undefined;
-    last = chosen.choice;
-    if (last === 'submit' || last === 'submitQuietly') return { draft, view, isQuiet: last === 'submitQuietly' };
-    const changed = await change(draft, view, last, deps);
+    const { choice } = chosen;
+    if (choice === 'submit' || choice === 'submitQuietly') return { draft, view, isQuiet: choice === 'submitQuietly' };
+    const changed = await change(draft, view, choice, deps);
     if (changed === undefined) return undefined;
     if (changed !== 'back') {
       draft = changed;
