@@ -8,6 +8,7 @@ import type { JobRecord } from '../../../src/jobs/record.ts';
 import { type GatedWorkspace, writeGatedWorkspace } from './workspace.ts';
 
 const TIMEOUT_MS = 45_000;
+const LOG_CHANNEL = 'Farwharf Job';
 const POLL_MS = 50;
 
 /** The folder of the window, as the next job finds it; its gate is a file beside FARWHARF_HOME. */
@@ -33,7 +34,7 @@ export function newestJob(): JobRecord | undefined {
 
 /** What the output channel of the shown job holds. VS Code tells extensions of it while the panel shows it. */
 export function shownLog(): string {
-  const isLog = ({ uri, languageId }: vscode.TextDocument) => uri.scheme === 'output' && languageId === 'farwharf-log';
+  const isLog = ({ uri }: vscode.TextDocument) => uri.scheme === 'output' && uri.path.endsWith(LOG_CHANNEL);
   return vscode.workspace.textDocuments.find(isLog)?.getText() ?? '';
 }
 

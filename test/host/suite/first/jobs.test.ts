@@ -47,9 +47,9 @@ suite('jobs', () => {
     const running = await jobIn('running');
     assert.ok(Number(running.creditHold) > 0, `held ${running.creditHold}`);
     await workspace.open();
-    const { creditsCharged } = await jobIn('succeeded');
-    assert.ok(creditsCharged !== null && creditsCharged >= 0, `charged ${creditsCharged}`);
-    assert.ok(creditsCharged < Number(running.creditHold));
+    await jobIn('succeeded');
+    const charged = await eventually(() => newestJob()?.creditsCharged ?? undefined, 'charged credits');
+    assert.ok(charged > 0 && charged < Number(running.creditHold), `charged ${charged} of ${running.creditHold}`);
   });
 
   test('a cancelled job ends before its work is done', async () => {
@@ -67,7 +67,7 @@ suite('jobs', () => {
     const { id } = await jobIn('succeeded');
     const mine = '{"loss":"mine"}\n';
     await writeFile(join(workspaceFolder(), RESULT), mine);
-    await vscode.commands.executeCommand('farwharf.downloadResults', id);
+    await vscode.commands.executeCommand('farwharf.downloadResults', { id, keepBoth: true });
     await eventually(() => newestJob()?.downloadedAt ?? undefined, 'downloaded results');
     assert.equal(await readFile(join(workspaceFolder(), RESULT), 'utf8'), mine);
     const kept = (await readdir(workspaceFolder())).filter((name) => /^metrics \(job .+\)\.json$/.test(name));
