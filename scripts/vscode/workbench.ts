@@ -11,9 +11,11 @@ export async function openWorkbench(page: Page, url: string): Promise<void> {
   await waitForWorkbench(page);
 }
 
-/** Loads the same window again, as *Developer: Reload Window* does. */
+/** Loads the same window again. VS Code's own command, unlike the browser's button, keeps the window's last state. */
 export async function reloadWorkbench(page: Page): Promise<void> {
-  await page.reload({ waitUntil: 'commit' });
+  const loaded = page.waitForEvent('domcontentloaded', { timeout: READY_TIMEOUT_MS });
+  await runCommand(page, 'Developer: Reload Window');
+  await loaded;
   await waitForWorkbench(page);
 }
 
