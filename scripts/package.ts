@@ -15,7 +15,7 @@ const ALLOWED = [
   /^extension\/(readme\.md|changelog\.md|license\.txt)$/i,
   /^extension\/dist\/[\w-]+\.(js|mjs)$/,
   /^extension\/dist\/chunks\/[\w-]+\.mjs$/,
-  /^extension\/media\/([\w-]+\/)*[\w-]+\.(svg|png|css|js|md|json)$/,
+  /^extension\/media\/([\w-]+\/)*[\w.-]+\.(svg|png|css|js|md|json)$/,
 ];
 const REQUIRED = [
   'package.json',

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, mkdtemp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { cacheFolder, withLock } from './cache.ts';
 import { Unavailable } from './unavailable.ts';
@@ -22,6 +23,7 @@ const NODE_PACKAGES: Readonly<Record<string, string>> = {
 };
 // Raised when the steps below change, so that what an older checkout installed is not taken for complete.
 const RECIPE = 1;
+const STAND_IN = join(import.meta.dirname, 'spdlog.cjs');
 
 /**
  * Gives code-server, which is installed from npm alone into the cache folder when it is not there yet: about a minute
@@ -35,7 +37,11 @@ export async function installCodeServer(log: (line: string) => void): Promise<Co
   if (nodePackage === undefined) {
     throw new Unavailable(`code-server does not run on ${process.platform} ${process.arch}`);
   }
-  const folder = join(cacheFolder(), `code-server-${CODE_SERVER_VERSION}-${RECIPE}`);
+  const standIn = createHash('sha256')
+    .update(await readFile(STAND_IN))
+    .digest('hex')
+    .slice(0, 8);
+  const folder = join(cacheFolder(), `code-server-${CODE_SERVER_VERSION}-${RECIPE}-${standIn}`);
   const located = (base: string): CodeServer => ({
     version: CODE_SERVER_VERSION,
     node: join(base, 'node_modules', nodePackage, 'bin', 'node'),
@@ -77,10 +83,7 @@ async function install(
   await run('npm', ['install', '--omit=dev', ...quiet], { cwd: vscode, env });
   log("3 of 3: the built-in extensions' packages");
   await run('npm', ['install', '--omit=dev', ...quiet], { cwd: join(vscode, 'extensions'), env });
-  await copyFile(
-    join(import.meta.dirname, 'spdlog.cjs'),
-    join(vscode, 'node_modules', '@vscode', 'spdlog', 'index.js'),
-  );
+  await copyFile(STAND_IN, join(vscode, 'node_modules', '@vscode', 'spdlog', 'index.js'));
   const system = process.platform === 'darwin' ? 'darwin' : 'linux';
   await linkAnew(`code-${system}.sh`, join(vscode, 'bin', 'remote-cli', 'code-server'));
   await linkAnew(`browser-${system}.sh`, join(vscode, 'bin', 'helpers', 'browser.sh'));
