@@ -74,12 +74,15 @@ export class AccountMonitor {
     }
   }
 
-  /** Asks in the background: nothing is told but the state. The embedded service is not started for it. */
-  async refresh(signal?: AbortSignal): Promise<void> {
+  /**
+   * Asks in the background: nothing is told but the state. The embedded service is not started for it; `isUp` says that it
+   * runs even though this window has not used it yet.
+   */
+  async refresh(signal?: AbortSignal, { isUp = this.#wasAsked } = {}): Promise<void> {
     let host: string;
     try {
       host = this.#hosts.current();
-      if (host === LOCAL_HOST && !this.#wasAsked) {
+      if (host === LOCAL_HOST && !isUp) {
         this.#show('ready', host);
         return;
       }

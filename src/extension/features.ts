@@ -74,7 +74,8 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       store.onDidChange(({ ended }) => {
         if (ended.length === 0) return;
         run('failures', tellFailures(ended, memory));
-        run('account', account.refresh(signal));
+        // A job that ended just now is proof that its service runs: a reloaded window learns the settled price too.
+        run('account', account.refresh(signal, { isUp: true }));
       }),
     );
     disposables.add(vscode.workspace.onDidGrantWorkspaceTrust(() => follower.update()));
