@@ -84,7 +84,7 @@ async function writeDeclarations() {
   });
   if (status !== 0) throw new Error('The declarations could not be written.');
   for (const name of ['remote', 'agents']) {
-    await writeFile(`dist/${name}.d.ts`, `export * from './types/${name}/index.d.ts';\n`);
+    await writeFile(`dist/${name}.d.ts`, `export * from './types/${name}/index.js';\n`);
   }
 }
 
