@@ -20,6 +20,8 @@ const MAX_STARTS = 3;
 const RESTART_DELAY_MS = 1_000;
 const LOG_TAIL = 2_000;
 const MAX_LOG_BYTES = 1 << 20;
+// A service waits most of its life. V8's default for short-lived objects costs 40 MB more with a job of 20,000 files.
+const SMALL_HEAP = '--max-semi-space-size=4';
 
 const health = z.object({ proof: z.string() });
 
@@ -110,7 +112,7 @@ function startService({ home, node, cli, env = process.env }: EmbeddedOptions): 
   const log = openLog(home);
   // The key of a remote service and what concerns only the editor stay out of it.
   const { FARWHARF_API_KEY: _key, NODE_OPTIONS: _options, ...inherited } = env;
-  const child = spawn(node, [cli, 'serve', '--embedded'], {
+  const child = spawn(node, [SMALL_HEAP, cli, 'serve', '--embedded'], {
     cwd: serviceFolder(home),
     env: { ...inherited, FARWHARF_HOME: home },
     detached: true,
