@@ -1,0 +1,64 @@
+import { packBlocks } from './block.ts';
+import { type Chunk, type ChunkMode, MAX_CHARACTERS } from './chunk.ts';
+import { definitionBlocks } from './definitions.ts';
+import { cellBlocks, keyBlocks, paragraphBlocks, sectionBlocks } from './sections.ts';
+
+const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
+const DATA = /\.(?:json|jsonc|ya?ml|toml)$/i;
+const NOTEBOOK = /\.ipynb$/i;
+const CODE =
+  /\.(?:[cm]?[jt]sx?|py|pyi|go|rs|java|kt|kts|scala|c|h|cc|cpp|hpp|cs|swift|rb|php|pl|lua|jl|r|sh|bash|zsh|ps1|sql|vue|svelte|zig|dart|ex|exs|hs|ml|m|f90)$/i;
+
+/**
+ * Cuts text into chunks of at most 40 lines and about 1,500 characters.
+ *
+ * `smart` looks at the kind of the source: code at definitions, Markdown at headings, notebooks at cells, data at top keys,
+ * other text at paragraphs. `paragraphs` cuts at blank lines, `sentences` between sentences, `fixed` wherever a chunk is full.
+ */
+export function chunkText(text: string, source: string, mode: ChunkMode): Chunk[] {
+  if (mode === 'sentences') return sentenceChunks(text, source);
+  const lines = text.split(/\r\n|\n|\r/);
+  if (lines.at(-1) === '') lines.pop(); // the end of the last line is no line
+  return packBlocks(lines, blocksOf(lines, source, mode), source);
+}
+
+function blocksOf(lines: readonly string[], source: string, mode: 'smart' | 'paragraphs' | 'fixed') {
+  if (mode === 'fixed') return [{ from: 0, to: lines.length, symbols: [], scope: [], isApart: false }];
+  if (mode === 'paragraphs') return paragraphBlocks(lines);
+  if (MARKDOWN.test(source)) return sectionBlocks(lines);
+  if (NOTEBOOK.test(source)) return cellBlocks(lines);
+  if (DATA.test(source)) return keyBlocks(lines);
+  return CODE.test(source) ? definitionBlocks(lines) : paragraphBlocks(lines);
+}
+
+function sentenceChunks(text: string, source: string): Chunk[] {
+  const sentences = [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)];
+  const chunks: Chunk[] = [];
+  let [open, startLine, line] = ['', 1, 1];
+  const close = (): void => {
+    const trimmed = open.trim();
+    if (trimmed !== '') {
+      const first = startLine + countLines(open.slice(0, open.length - open.trimStart().length));
+      chunks.push({
+        text: trimmed,
+        source,
+        startLine: first,
+        endLine: first + countLines(trimmed),
+        symbols: [],
+        scope: [],
+      });
+    }
+    [open, startLine] = ['', line];
+  };
+  for (const { segment } of sentences) {
+    if (open.length + segment.length > MAX_CHARACTERS) close();
+    open += segment;
+    line += countLines(segment);
+  }
+  close();
+  return chunks;
+}
+
+function countLines(text: string): number {
+  return text.match(/\r\n|\n|\r/g)?.length ?? 0;
+}
