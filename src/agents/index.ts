@@ -17,3 +17,5 @@ export {
   type ToolCall,
   type ToolOptions,
 } from './llm/llmClient.ts';
+export { RAGNode } from './rag/ragNode.ts';
+export type { RAGNodeOptions, RetrievedChunk } from './rag/ragOptions.ts';

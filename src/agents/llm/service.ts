@@ -8,6 +8,7 @@ import type {
 import { AppError } from '../../core/errors.ts';
 import { Redactor } from '../../core/redact.ts';
 import { isRateLimit, requestFailure, retryAfterOf } from './failure.ts';
+import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
 import { retryDelayMs, waitFor } from './rateLimit.ts';
 
@@ -32,17 +33,7 @@ export class ChatService {
   constructor(endpoint: Endpoint, key: string | undefined, fetch: typeof globalThis.fetch | undefined) {
     this.#endpoint = endpoint;
     if (key !== undefined) this.#redactor.add(key);
-    this.#client = new OpenAI({
-      baseURL: endpoint.baseUrl,
-      apiKey: key ?? 'none',
-      organization: endpoint.provider === 'openai' ? undefined : null,
-      project: endpoint.provider === 'openai' ? undefined : null,
-      defaultHeaders: key === undefined ? { Authorization: null } : {},
-      maxRetries: 0, // its own retries sleep as long as the service says, up to hours, and cannot be seen in the trace
-      logLevel: 'off',
-      fetchOptions: { redirect: 'error' }, // a redirect could take the key elsewhere
-      ...(fetch === undefined ? {} : { fetch }),
-    });
+    this.#client = new OpenAI({ ...clientOptions(endpoint, key), ...(fetch === undefined ? {} : { fetch }) });
   }
 
   /** @throws AppError when the service cannot be reached, refuses, or answers with something that is no completion. */

@@ -1,0 +1,42 @@
+import OpenAI from 'openai';
+import { AppError } from '../../core/errors.ts';
+import { Redactor } from '../../core/redact.ts';
+import { isRateLimit, requestFailure, retryAfterOf } from './failure.ts';
+import { clientOptions } from './openaiClient.ts';
+import type { Endpoint } from './providers.ts';
+import { retryDelayMs, waitFor } from './rateLimit.ts';
+
+const RETRIES = 3;
+
+/** An OpenAI-compatible embeddings endpoint. */
+export class EmbeddingService {
+  readonly #endpoint: Endpoint;
+  readonly #redactor = new Redactor();
+  readonly #client: OpenAI;
+
+  constructor(endpoint: Endpoint, key: string | undefined) {
+    this.#endpoint = endpoint;
+    if (key !== undefined) this.#redactor.add(key);
+    this.#client = new OpenAI(clientOptions(endpoint, key));
+  }
+
+  /** @throws AppError that names provider and model when the service fails or gives another number of vectors. */
+  async embed(texts: readonly string[]): Promise<readonly Float32Array[]> {
+    const { provider, model } = this.#endpoint;
+    for (let retries = 0; ; retries += 1) {
+      try {
+        // The package asks for base64 when no encoding is given, which few compatible services know.
+        const body = { model, input: [...texts], encoding_format: 'float' as const };
+        const { data } = await this.#client.embeddings.create(body);
+        if (Array.isArray(data) && data.length === texts.length) {
+          return data.map(({ embedding }) => Float32Array.from(embedding));
+        }
+        throw new AppError('corrupt', `${provider} (${model}): the answer does not hold one vector per text.`);
+      } catch (error) {
+        if (error instanceof AppError) throw error;
+        if (!isRateLimit(error) || retries >= RETRIES) throw requestFailure(error, this.#endpoint, this.#redactor);
+        await waitFor(retryDelayMs(retryAfterOf(error), retries + 1), undefined);
+      }
+    }
+  }
+}

@@ -1,0 +1,18 @@
+import type { ClientOptions } from 'openai';
+import type { Endpoint } from './providers.ts';
+
+/** How the `openai` package is set up for an endpoint. */
+export function clientOptions(endpoint: Endpoint, key: string | undefined): ClientOptions {
+  const isOpenAI = endpoint.provider === 'openai';
+  return {
+    baseURL: endpoint.baseUrl,
+    apiKey: key ?? 'none',
+    // Otherwise taken from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and sent to other providers too.
+    organization: isOpenAI ? undefined : null,
+    project: isOpenAI ? undefined : null,
+    defaultHeaders: key === undefined ? { Authorization: null } : {},
+    maxRetries: 0, // its own retries sleep as long as the service says, up to hours, and cannot be seen in the trace
+    logLevel: 'off',
+    fetchOptions: { redirect: 'error' }, // a redirect could take the key elsewhere
+  };
+}

@@ -1,0 +1,79 @@
+import { AppError } from '../../core/errors.ts';
+import { Node } from '../node.ts';
+import type { RagIndex } from './ragIndex.ts';
+import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
+
+interface Query {
+  readonly query: string;
+  readonly topK: number;
+}
+
+const CHUNK_MODES: readonly string[] = ['smart', 'paragraphs', 'sentences', 'fixed'];
+
+/**
+ * Retrieves the chunks of its sources that answer `shared[queryKey]`: writes them to `shared[chunksKey]` and their text to
+ * `shared[contextKey]`. An empty query gives no chunks.
+ */
+export class RAGNode<S extends object = Record<string, unknown>> extends Node<
+  S,
+  Query,
+  readonly RetrievedChunk[],
+  string
+> {
+  readonly #options: RAGNodeOptions;
+  readonly #index: Promise<RagIndex>;
+  #ready: Promise<void>;
+
+  /** @throws RangeError for a `topK` that is no whole number above 0, AppError `bad-input` for an unknown `chunkMode`. */
+  constructor(options: RAGNodeOptions = {}) {
+    super(options);
+    const { topK = 5, chunkMode = 'smart', sources = [] } = options;
+    if (!Number.isInteger(topK) || topK < 1) {
+      throw new RangeError(`topK of "${this.name}" is ${String(topK)}; it must be a whole number of at least 1.`);
+    }
+    if (!CHUNK_MODES.includes(chunkMode)) {
+      throw new AppError(
+        'bad-input',
+        `chunkMode of "${this.name}" is "${chunkMode}"; choose one of ${CHUNK_MODES.join(', ')}.`,
+      );
+    }
+    this.#options = options;
+    this.#index = import('./ragIndex.ts').then(({ RagIndex: Index }) => Index.open({ ...options, chunkMode }));
+    this.#ready = this.#index.then(() => undefined);
+    this.#ready.catch(() => {}); // reported by the run that needs it
+    for (const source of typeof sources === 'string' ? [sources] : sources) this.addSource(source);
+  }
+
+  /** Resolves when all sources given so far are indexed; rejects with the first that could not be read. */
+  get ready(): Promise<void> {
+    return this.#ready;
+  }
+
+  /** Indexes one more file, folder or address, after those given before it. */
+  addSource(source: string): this {
+    this.#ready = this.#ready.then(async () => (await this.#index).addSource(source));
+    this.#ready.catch(() => {}); // reported by the run that needs it
+    return this;
+  }
+
+  override prep(shared: S): Query {
+    const key = this.#options.queryKey ?? 'query';
+    const query: unknown = Reflect.get(shared, key);
+    if (query !== undefined && query !== null && typeof query !== 'string') {
+      throw new AppError('bad-input', `shared.${key} must be the query of "${this.name}", a string.`);
+    }
+    return { query: query ?? '', topK: this.#options.topK ?? 5 };
+  }
+
+  override async exec({ query, topK }: Query): Promise<readonly RetrievedChunk[]> {
+    await this.#ready;
+    if (query.trim() === '') return [];
+    return (await this.#index).search(query, topK);
+  }
+
+  override post(shared: S, _query: Query, chunks: readonly RetrievedChunk[]): string {
+    Reflect.set(shared, this.#options.chunksKey ?? 'rag_chunks', chunks);
+    Reflect.set(shared, this.#options.contextKey ?? 'rag_context', chunks.map(({ text }) => text).join('\n\n'));
+    return this.#options.nextAction ?? 'default';
+  }
+}

@@ -1,0 +1,36 @@
+import type { ChunkMode } from '../../retrieval/chunk.ts';
+
+export interface RAGNodeOptions {
+  /** Files, folders and http(s) addresses; read once, from construction on. */
+  readonly sources?: string | readonly string[];
+  /** Keys of the shared state; `query`, `rag_context` and `rag_chunks` when absent. */
+  readonly queryKey?: string;
+  readonly contextKey?: string;
+  readonly chunksKey?: string;
+  /** The most chunks for a query; 5 when absent. */
+  readonly topK?: number;
+  /** The action that `post` returns; `default` when absent. */
+  readonly nextAction?: string;
+  /** Search by meaning with vectors in place of BM25. */
+  readonly vectorIndex?: boolean;
+  /** `local`, or a provider of LLMClient; used with `vectorIndex` only, like the next four. */
+  readonly embeddingProvider?: string;
+  readonly embeddingModel?: string;
+  readonly embeddingApiKey?: string;
+  readonly embeddingBaseUrl?: string;
+  /** The folder where vectors are kept between runs. */
+  readonly persistPath?: string;
+  readonly chunkMode?: ChunkMode;
+  readonly maxRetries?: number;
+  readonly wait?: number;
+  readonly name?: string;
+}
+
+/** A part of a source, with the place to cite. */
+export interface RetrievedChunk {
+  readonly text: string;
+  readonly source: string;
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly score: number;
+}

@@ -1,0 +1,157 @@
+import { type LookupAddress, lookup } from 'node:dns';
+import { get as getHttp, type IncomingMessage } from 'node:http';
+import { get as getHttps } from 'node:https';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { formatBytes } from '../../core/format.ts';
+import { htmlToText } from './htmlText.ts';
+
+const MAX_BYTES = 10_000_000;
+const MAX_REDIRECTS = 5;
+const TIME_LIMIT_MS = 30_000;
+
+// Loopback, private, link-local, shared and documentation ranges (RFC 6890 and its IPv6 counterparts).
+const PRIVATE = new BlockList();
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+] as const) {
+  PRIVATE.addSubnet(network, bits, 'ipv4');
+}
+for (const [network, bits] of [
+  ['::', 127],
+  ['fc00::', 7],
+  ['fe80::', 10],
+  ['ff00::', 8],
+] as const) {
+  PRIVATE.addSubnet(network, bits, 'ipv6');
+}
+
+/** Whether an IP address belongs to this machine or a local network rather than to the internet. */
+export function isPrivateAddress(address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  const plain = mapped ?? address.replace(/^\[|\]$/g, '');
+  const family = isIP(plain);
+  return family !== 0 && PRIVATE.check(plain, family === 4 ? 'ipv4' : 'ipv6');
+}
+
+interface Limits {
+  readonly maxBytes?: number;
+  readonly timeLimitMs?: number;
+  readonly signal?: AbortSignal;
+  /** Which addresses a public page may not lead to. */
+  readonly isPrivate?: (address: string) => boolean;
+}
+
+/**
+ * The text of a web page, a plain text or a JSON document. At most 10 MB, 30 s and 5 redirects.
+ *
+ * An address that a person gave may be private. A redirect from a public address to a private one is refused, and so is a
+ * public name that resolves to a private address on a later request: the connection is made to the address that was checked.
+ *
+ * @throws AppError that names the address.
+ */
+export async function readWebPage(address: string, limits: Limits = {}): Promise<string> {
+  const { timeLimitMs = TIME_LIMIT_MS, isPrivate: isPrivateAt = isPrivateAddress } = limits;
+  const timer = AbortSignal.timeout(timeLimitMs);
+  const signal = limits.signal === undefined ? timer : AbortSignal.any([timer, limits.signal]);
+  let url = new URL(address);
+  let isPublic = false;
+  try {
+    for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
+      const { response, isPrivate } = await request(url, { isPublicOnly: isPublic, isPrivateAt, signal });
+      const location = response.headers.location;
+      const status = response.statusCode ?? 0;
+      if (status < 300 || status >= 400 || location === undefined) {
+        return await readResponse(response, address, limits.maxBytes ?? MAX_BYTES);
+      }
+      response.destroy();
+      isPublic ||= !isPrivate;
+      url = new URL(location, url);
+    }
+  } catch (error) {
+    limits.signal?.throwIfAborted();
+    if (error instanceof AppError) throw error;
+    const what = timer.aborted ? `took longer than ${timeLimitMs / 1000} s` : `could not be read: ${messageOf(error)}`;
+    throw new AppError('unreachable', `${address} ${what}.`, { cause: error });
+  }
+  throw new AppError('refused', `${address} redirects more than ${MAX_REDIRECTS} times.`);
+}
+
+interface RequestRules {
+  readonly isPublicOnly: boolean;
+  readonly isPrivateAt: (address: string) => boolean;
+  readonly signal: AbortSignal;
+}
+
+function request(
+  url: URL,
+  { isPublicOnly, isPrivateAt, signal }: RequestRules,
+): Promise<{ response: IncomingMessage; isPrivate: boolean }> {
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
+    throw new AppError('refused', `${url.href} is no http or https address.`);
+  }
+  const refuse = (): AppError =>
+    new AppError('refused', `A public page redirects to ${url.host}, an address of this machine or its network.`);
+  const literal = url.hostname.replace(/^\[|\]$/g, '');
+  let isPrivate = isPrivateAt(literal);
+  // Node does not look up what is an address already.
+  if (isPublicOnly && isPrivate) throw refuse();
+  const checkedLookup: LookupFunction = (host, options, callback) => {
+    lookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
+      if (error !== null) return callback(error, '', 0);
+      isPrivate = addresses.some((entry) => isPrivateAt(entry.address));
+      if (isPublicOnly && isPrivate) return callback(refuse(), '', 0);
+      const [first] = addresses;
+      return options.all === true ? callback(null, addresses) : callback(null, first?.address ?? '', first?.family);
+    });
+  };
+  return new Promise((resolve, reject) => {
+    const get = url.protocol === 'https:' ? getHttps : getHttp;
+    const headers = { accept: 'text/html, text/*;q=0.9, application/json;q=0.8', 'user-agent': 'farwharf' };
+    get(url, { lookup: checkedLookup, signal, headers }, (response) => resolve({ response, isPrivate })).on(
+      'error',
+      reject,
+    );
+  });
+}
+
+async function readResponse(response: IncomingMessage, address: string, maxBytes: number): Promise<string> {
+  const status = response.statusCode ?? 0;
+  if (status !== 200) {
+    response.destroy();
+    throw new AppError('missing', `${address} answered HTTP ${status}.`);
+  }
+  const type = response.headers['content-type'] ?? 'text/plain';
+  if (!/^(?:text\/|application\/(?:xhtml\+xml|(?:[\w.]+\+)?json|xml))/i.test(type)) {
+    response.destroy();
+    throw new AppError('bad-input', `${address} is ${type}; only text, HTML and JSON can be read.`);
+  }
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new AppError('limit', `${address} is larger than ${formatBytes(maxBytes)}.`);
+    chunks.push(chunk);
+  }
+  const charset = /charset="?([\w-]+)/i.exec(type)?.[1] ?? 'utf-8';
+  const text = decode(Buffer.concat(chunks), charset);
+  return /html/i.test(type) ? htmlToText(text) : text;
+}
+
+function decode(bytes: Uint8Array, charset: string): string {
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes); // a charset that nobody knows
+  }
+}
