@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { AppError, messageOf } from '../core/errors.ts';
 import type { Checkpoint } from './schemas.ts';
@@ -6,7 +5,7 @@ import type { Checkpoint } from './schemas.ts';
 /** An `onCheckpoint` that keeps the newest checkpoint in a file, replaced in one step so that it is whole after a crash. */
 export function checkpointFile(path: string): (checkpoint: Checkpoint) => Promise<void> {
   return async (checkpoint) => {
-    const temporary = `${path}.${randomUUID()}.tmp`;
+    const temporary = `${path}.${crypto.randomUUID()}.tmp`;
     try {
       await writeFile(temporary, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 });
       await rename(temporary, path);

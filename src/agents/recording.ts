@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from 'node:crypto';
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { AppError, messageOf, systemCode } from '../core/errors.ts';
 import { type Json, stableJson, toPlainJson } from './plainJson.ts';
 import type { RecordingEntry } from './schemas.ts';
+
+type Hash = (text: string) => string;
 
 /** One call of `exec`: where, by which code, with what input. */
 export interface ExecCall {
@@ -23,9 +24,11 @@ export class Recording {
   readonly #path: string;
   readonly #entries: Map<string, RecordingEntry>;
   readonly #whenMissing: 'run' | 'fail';
+  readonly #hash: Hash;
 
-  private constructor(path: string, entries: readonly RecordingEntry[], whenMissing: 'run' | 'fail') {
+  private constructor(path: string, entries: readonly RecordingEntry[], whenMissing: 'run' | 'fail', hash: Hash) {
     this.#path = path;
+    this.#hash = hash;
     this.#entries = new Map(entries.map((entry) => [keyOf(entry), entry]));
     this.#whenMissing = whenMissing;
   }
@@ -55,7 +58,9 @@ export class Recording {
         throw new AppError('corrupt', `${at} is not an entry of a recording. Record the run again.`, { cause: error });
       }
     });
-    return new Recording(path, entries, options.whenMissing ?? 'run');
+    const { createHash } = await import('node:crypto'); // half of what importing the runtime would cost
+    const hash = (value: string): string => createHash('sha256').update(value).digest('base64url').slice(0, 22);
+    return new Recording(path, entries, options.whenMissing ?? 'run', hash);
   }
 
   get size(): number {
@@ -68,7 +73,7 @@ export class Recording {
    * @throws AppError `missing` when there is none and the recording was opened with `whenMissing: 'fail'`.
    */
   find(call: ExecCall): { readonly result: unknown } | undefined {
-    const entry = this.#entries.get(keyOf(toEntry(call)));
+    const entry = this.#entries.get(keyOf(this.#toEntry(call)));
     // A copy: a node that changes what it got would change what the next replay gets.
     if (entry !== undefined) return { result: structuredClone(entry.result) };
     if (this.#whenMissing === 'run') return undefined;
@@ -81,22 +86,22 @@ export class Recording {
   /** @throws AppError `bad-input` when the input or the result is not plain data; the sentence names the node and the key. */
   keep(call: ExecCall, result: unknown): void {
     const json = result === undefined ? undefined : toPlainJson(result, `The result of exec in ${placeOf(call)}`);
-    const entry = { ...toEntry(call), result: json };
+    const entry = { ...this.#toEntry(call), result: json };
     this.#entries.set(keyOf(entry), entry);
   }
 
   /** Writes the file, whole or not at all. */
   async save(): Promise<void> {
     const lines = [...this.#entries.values()].map((entry) => `${JSON.stringify(entry)}\n`);
-    const temporary = `${this.#path}.${randomUUID()}.tmp`;
+    const temporary = `${this.#path}.${crypto.randomUUID()}.tmp`;
     await writeFile(temporary, lines.join(''));
     await rename(temporary, this.#path);
   }
-}
 
-function toEntry({ path, visit, item, input, code }: ExecCall): RecordingEntry {
-  const json: Json = input === undefined ? null : toPlainJson(input, `The input of exec in ${path}`);
-  return { path, visit, item, input: hash(stableJson(json)), code: hash(code) };
+  #toEntry({ path, visit, item, input, code }: ExecCall): RecordingEntry {
+    const json: Json = input === undefined ? null : toPlainJson(input, `The input of exec in ${path}`);
+    return { path, visit, item, input: this.#hash(stableJson(json)), code: this.#hash(code) };
+  }
 }
 
 function keyOf({ path, visit, item, input, code }: RecordingEntry): string {
@@ -105,8 +110,4 @@ function keyOf({ path, visit, item, input, code }: RecordingEntry): string {
 
 function placeOf({ path, visit, item }: ExecCall): string {
   return `${path} (visit ${visit}${item === undefined ? '' : `, item ${item}`})`;
-}
-
-function hash(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
 }

@@ -12,11 +12,11 @@ interface Item {
   readonly item?: number | undefined;
 }
 
-export interface NodeStartEvent extends Place {
+interface NodeStartEvent extends Place {
   readonly type: 'node-start' | 'flow-start';
 }
 
-export interface NodeEndEvent extends Place {
+interface NodeEndEvent extends Place {
   readonly type: 'node-end' | 'flow-end';
   /** The action as `post` returned it; absent when it returned none. */
   readonly action?: string | undefined;
@@ -31,13 +31,13 @@ export interface NodeEndEvent extends Place {
   readonly isReplayed: boolean;
 }
 
-export interface AttemptEvent extends Place, Item {
+interface AttemptEvent extends Place, Item {
   readonly type: 'attempt';
   /** From 1. */
   readonly attempt: number;
 }
 
-export interface RetryEvent extends Place, Item {
+interface RetryEvent extends Place, Item {
   readonly type: 'retry';
   /** The attempt that failed. */
   readonly attempt: number;
@@ -45,25 +45,25 @@ export interface RetryEvent extends Place, Item {
   readonly message: string;
 }
 
-export interface FallbackEvent extends Place, Item {
+interface FallbackEvent extends Place, Item {
   readonly type: 'fallback';
   readonly message: string;
 }
 
-export interface EdgeEvent extends Place {
+interface EdgeEvent extends Place {
   readonly type: 'edge';
   readonly action: string;
   /** The name of the next node; null where the flow ends. */
   readonly to: string | null;
 }
 
-export interface WarningEvent extends Place {
+interface WarningEvent extends Place {
   readonly type: 'warning';
   readonly action: string;
   readonly message: string;
 }
 
-export interface ErrorEvent extends Place {
+interface ErrorEvent extends Place {
   readonly type: 'error';
   readonly message: string;
 }
@@ -81,7 +81,7 @@ export interface ModelCall {
   readonly retries: number;
 }
 
-export interface ModelEvent extends Place, ModelCall {
+interface ModelEvent extends Place, ModelCall {
   readonly type: 'model';
 }
 

@@ -35,7 +35,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
 
 // A service that the table does not know: nothing is assumed of it, and no provider's key is ever sent there.
 const CUSTOM = { model: 'default', isLocal: true, takesJsonSchema: false };
-export const CUSTOM_PROVIDER = 'custom';
+const CUSTOM_PROVIDER = 'custom';
 
 const MODEL_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^(?:gpt-|o1|o3|o4|chatgpt-)/, 'openai'],
