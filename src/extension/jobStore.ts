@@ -15,6 +15,7 @@ export interface JobsChange {
 export class JobStore {
   readonly #ledger: AsyncLedger;
   readonly #changed = new Emitter<JobsChange>();
+  readonly #startedAt = new Date().toISOString();
   #records = new Map<string, JobRecord>();
   #limit = PAGE;
   #hasMore = false;
@@ -89,7 +90,9 @@ export class JobStore {
       const old = before.get(record.id);
       if (old && JSON.stringify(old) === JSON.stringify(record)) continue;
       ids.add(record.id);
-      if (old && !isOver(old) && isOver(record)) ended.push(record);
+      // A job may be over before it was ever seen running here.
+      const wasOver = old ? isOver(old) : !wasLoaded || (record.finishedAt ?? '') < this.#startedAt;
+      if (!wasOver && isOver(record)) ended.push(record);
     }
     for (const id of before.keys()) if (!this.#records.has(id)) ids.add(id);
     if (ids.size > 0 || !wasLoaded) this.#changed.fire({ ids, ended });

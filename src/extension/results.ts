@@ -108,8 +108,9 @@ function phaseText(phase: DownloadPhase): string {
 }
 
 /** Shows where the results are: the first new file in the explorer, a picture to the side. What was not created is told. */
-async function present({ folder, refused, written }: DownloadedResults): Promise<void> {
-  const first = written[0];
+async function present({ folder, plan, refused, written }: DownloadedResults): Promise<void> {
+  const added = new Set(plan.filter(({ status }) => status === 'new').map(({ path }) => path));
+  const first = written.find((path) => added.has(path)) ?? written[0];
   if (first !== undefined)
     await vscode.commands.executeCommand('revealInExplorer', vscode.Uri.file(join(folder, first)));
   const picture = written.find((path) => PICTURES.has(extname(path).toLowerCase()));

@@ -9,7 +9,7 @@ const LIKELY_NAMES = ['main', 'train', 'run', 'app', 'index', 'start'];
 const MAX_RECENT = 10;
 
 /** Whether a file can be the script of a job: by its name, or because it may be executed. */
-export function isScript(path: string, mode: number): boolean {
+function isScript(path: string, mode: number): boolean {
   return EXTENSIONS.has(extname(path)) || ((mode & 0o111) !== 0 && extname(path) === '');
 }
 

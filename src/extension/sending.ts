@@ -19,13 +19,13 @@ export async function send(
     const record = await vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) => {
       let shown = 0;
       const onPhase = (phase: SubmitPhase): void => {
+        if (phase.type === 'accepted') void services.memory.addSubmitted(phase.record.id);
         const { message, percent } = phaseText(phase);
         progress.report({ message, increment: Math.max(0, percent - shown) });
         shown = Math.max(shown, percent);
       };
       return withSignal(token, (signal) => work({ signal, onPhase }));
     });
-    await services.memory.addSubmitted(record.id);
     services.log.info('job submitted', { id: record.id, jobId: record.jobId, folder: basename(record.folder) });
     services.jobLog.show(record, { reveal: true });
     return record;

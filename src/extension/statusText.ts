@@ -30,15 +30,7 @@ export interface StatusView {
 export function statusView(facts: StatusFacts): StatusView | undefined {
   if (facts.state === 'signedOut') return undefined;
   const running = facts.jobs.filter(isActive);
-  const balance = facts.account?.balance ?? null;
-  const spent = running
-    .filter(({ host }) => host === facts.host)
-    .reduce((sum, record) => sum + Math.min(costSoFar(record, facts.now) ?? 0, record.creditHold ?? 0), 0);
-  // A service takes the highest cost off the balance at the start and gives the rest back at the end.
-  const held = running
-    .filter(({ host }) => host === facts.host)
-    .reduce((sum, { creditHold }) => sum + (creditHold ?? 0), 0);
-  const shown = balance === null ? null : balance + held - spent;
+  const shown = balanceNow(facts, running);
   const amount = shown === null ? '' : `${formatCredits(shown)} cr`;
   const isDown = facts.state === 'unreachable';
   const icon = isDown ? '$(debug-disconnect)' : running.length > 0 ? '$(sync~spin)' : '$(rocket)';
@@ -49,6 +41,22 @@ export function statusView(facts: StatusFacts): StatusView | undefined {
     tooltip: tooltip(facts, running, shown),
     isWarning: shown !== null && shown < facts.lowCredits,
   };
+}
+
+/**
+ * Credits left at this moment. A service takes the highest cost of a job off the balance when it accepts it and gives the rest back at
+ * the end; so what jobs have not used up yet of what was held before the balance was told is added again.
+ */
+function balanceNow({ account, host, now }: StatusFacts, running: readonly JobRecord[]): number | null {
+  if (account === undefined || account.balance === null) return null;
+  let balance = account.balance;
+  for (const record of running) {
+    if (record.host !== host) continue;
+    const hold = record.creditHold ?? 0;
+    if (record.createdAt < account.asOf) balance += hold;
+    balance -= Math.min(costSoFar(record, now) ?? 0, hold);
+  }
+  return balance;
 }
 
 function spokenText(facts: StatusFacts, running: number, balance: number | null): string {

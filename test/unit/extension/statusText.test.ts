@@ -29,10 +29,15 @@ test('while jobs run their number stands beside what is left after what they hav
   const view = statusView({
     ...facts,
     account: { ...facts.account, balance: 294 } as StatusFacts['account'],
-    jobs: [runningJob()],
+    jobs: [runningJob({ createdAt: '2026-11-20T11:59:00.000Z' })],
   });
   assert.equal(view?.text, '$(sync~spin) 1 · 310.8 cr');
   assert.match(view?.tooltip ?? '', /train\\\.py/);
+});
+
+test('a hold that the balance does not know of yet is not given back', () => {
+  const justSubmitted = runningJob({ createdAt: '2026-11-20T12:00:01.000Z' });
+  assert.equal(statusView({ ...facts, jobs: [justSubmitted] })?.text, '$(sync~spin) 1 · 310.8 cr');
 });
 
 test('jobs of other hosts are counted, but cost nothing here', () => {
