@@ -27,17 +27,24 @@ export interface WireEvent {
   readonly data: Record<string, unknown>;
 }
 
-/** A folder of its own that goes away with the test. */
-export async function temporaryFolder(t: TestContext): Promise<string> {
+/** A folder of its own that goes away with the test, after `release` has ended what still uses it. */
+export async function temporaryFolder(
+  t: TestContext,
+  release: (folder: string) => Promise<void> = async () => {},
+): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'farwharf-service-'));
-  t.after(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  t.after(async () => {
+    await release(folder);
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
   return folder;
 }
 
 /** Starts a service in this process on a port and a folder of its own. */
 export async function startService(t: TestContext, overrides: Partial<ServeOptions> = {}): Promise<ServiceClient> {
   const stop = new AbortController();
-  const data = overrides.data ?? (await temporaryFolder(t));
+  let stopService = async (): Promise<void> => {};
+  const data = await temporaryFolder(t, () => stopService());
   const service = await serve(
     {
       host: '127.0.0.1',
@@ -51,12 +58,11 @@ export async function startService(t: TestContext, overrides: Partial<ServeOptio
     },
     { log: silentLogger, signal: stop.signal },
   );
-  const client = new ServiceClient(service, data, async () => {
+  stopService = async () => {
     stop.abort();
     await service.closed;
-  });
-  t.after(() => client.stop());
-  return client;
+  };
+  return new ServiceClient(service, data, stopService);
 }
 
 /** Speaks to a service with plain requests, so that tests see the wire and not a library. */
