@@ -1,6 +1,7 @@
 import { formatCredits, formatDuration } from '../core/format.ts';
 import { plainText } from '../core/terminalText.ts';
 import { logTextOf, noteOf, numberField, stateOf, textField } from './progress.ts';
+import { isOver } from './record.ts';
 import type { SpooledEvent } from './spool.ts';
 import { TerminalText } from './terminalOutput.ts';
 
@@ -22,6 +23,7 @@ export class LogText {
   readonly #options: LogTextOptions;
   readonly #output: TerminalText;
   #startedAt: string | undefined;
+  #endReason: string | undefined;
 
   constructor(options: LogTextOptions) {
     this.#options = options;
@@ -47,6 +49,11 @@ export class LogText {
     const state = stateOf(data);
     if (state === undefined) return '';
     const reason = textField(data, 'reason');
+    // The end has one line, the outcome; a service tells the reason with the state that comes before it.
+    if (isOver({ state, finishedAt: null, exitCode: null })) {
+      this.#endReason = reason;
+      return '';
+    }
     const suffix = reason === undefined ? '' : ` (${reason})`;
     if (state !== 'running') return this.#line(`${state.replaceAll('_', ' ')}${suffix}`);
     this.#startedAt ??= textField(data, 'at') ?? at;
@@ -63,7 +70,7 @@ export class LogText {
     const time = Number.isFinite(seconds) ? ` after ${formatDuration(Math.max(0, seconds))}` : '';
     return [
       `${END_WORDS[state] ?? state.replaceAll('_', ' ')}${code}${time}`,
-      textField(data, 'reason'),
+      textField(data, 'reason') ?? this.#endReason,
       credits === undefined ? undefined : `${formatCredits(credits)} credits`,
       this.#options.results,
     ]

@@ -29,6 +29,7 @@ test('a whole log: phases, the program’s lines, one line at the end', () => {
     running,
     log('epoch 1\nepoch 2\n'),
     make('artifact', { path: 'a', size: 1 }),
+    make('state', { state: 'succeeded' }),
     make('end', { state: 'succeeded', exit_code: 0, credits_charged: 0.07 }),
   ];
   assert.equal(
@@ -39,10 +40,18 @@ test('a whole log: phases, the program’s lines, one line at the end', () => {
 
 test('phases are dim on a terminal, and never stick to the program’s unfinished line or colour', () => {
   assert.equal(
-    terminal(log(`loading ${ESC}[31mred`), make('state', { state: 'cancelled' })),
-    `loading ${ESC}[31mred${ESC}[0m\n${ESC}[2mcancelled${ESC}[0m\n`,
+    terminal(log(`loading ${ESC}[31mred`), make('state', { state: 'queued' })),
+    `loading ${ESC}[31mred${ESC}[0m\n${ESC}[2mqueued${ESC}[0m\n`,
   );
   assert.equal(plain(log('loading'), make('end', { state: 'failed', exit_code: 2 })), 'loading\nfailed with exit 2\n');
+});
+
+test('the one line at the end tells the reason that came with the last state', () => {
+  const events = [
+    make('state', { state: 'failed', reason: 'python3 was not found' }),
+    make('end', { state: 'failed' }),
+  ];
+  assert.equal(plain(...events), 'failed · python3 was not found\n');
 });
 
 test('colours stay on a terminal only; everything else that moves or hides goes', () => {
