@@ -2,11 +2,11 @@ import { describeJob } from '../jobs/describe.ts';
 import { watchJob } from '../jobs/follow.ts';
 import { hasSucceeded, type JobRecord } from '../jobs/record.ts';
 import { EventSpool } from '../jobs/spool.ts';
-import type { RemoteClient } from '../remote/client.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit.ts';
 import type { JobPlace } from './jobPlace.ts';
 import { LogPrinter } from './logPrinter.ts';
+import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How a followed job ended, or that the person stopped looking while it goes on. */
@@ -25,13 +25,14 @@ interface LogOptions {
  */
 export async function showLog(
   place: Pick<JobPlace, 'record' | 'ledger' | 'home'>,
-  client: RemoteClient,
+  session: Session,
   { signal, terminal }: Context,
   { isQuiet = false, isJustSent = false }: LogOptions = {},
 ): Promise<Watched> {
   const { record, ledger, home } = place;
   const log = new LogPrinter(terminal, record.machineClass);
-  const deps = { service: client, ledger, spool: new EventSpool(home, record.id) };
+  const spool = new EventSpool(home, record.id);
+  const deps = { service: await session.client(), ledger, spool, reconnect: () => session.reconnect() };
   const onUpdate = (current: JobRecord): void => {
     if (isQuiet) terminal.status(describeJob(current, Date.now()));
   };

@@ -44,6 +44,15 @@ export class Session implements AsyncDisposable {
     return this.#client;
   }
 
+  /** The client anew: the service on this machine comes back at another address, and is started again where it was killed. */
+  async reconnect(): Promise<RemoteClient> {
+    this.#context.terminal.phase(`no answer from ${this.hostName}; trying again …`);
+    const before = this.#client;
+    this.#client = this.#connect();
+    await (await before)?.close();
+    return this.#client;
+  }
+
   async #connect(): Promise<RemoteClient> {
     const { env, program, signal } = this.#context;
     const { url, key } = await hostAddress(this.host, {

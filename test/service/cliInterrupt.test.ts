@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { readStateFile } from '../../src/service/stateFile.ts';
 import { jsonLines, Scratch, startFake } from './commandLine.ts';
 
 const WAITING = { 'wait.sh': 'echo waiting\nsleep 60\n' };
@@ -48,4 +49,22 @@ test('Ctrl+C while sending leaves nothing: no job at the service, no record, no 
     [],
   );
   assert.match((await scratch.run(['jobs'], { env })).stdout, /^No jobs/);
+});
+
+test('a service that is killed while its job is watched is started again, and the log goes on without a gap', async () => {
+  await using scratch = await Scratch.create();
+  const lines = Array.from({ length: 40 }, (_, i) => `tick ${i}`);
+  const script = lines.map((line) => `echo ${line}; sleep 0.1`).join('\n');
+  const folder = await scratch.folder('project', { 'tick.sh': script });
+  let isKilled = false;
+  const done = await scratch.run(['submit', folder, '--script', 'tick.sh', '--watch'], {
+    onOutput({ stdout }) {
+      if (isKilled || !stdout.includes('tick 5')) return;
+      isKilled = true;
+      process.kill(readStateFile(join(scratch.home, 'service', 'state.json'))?.pid ?? 0, 'SIGKILL');
+    },
+  });
+  assert.equal(done.exit, 0, done.stderr);
+  assert.equal(done.stdout, `${lines.join('\n')}\n`);
+  assert.match(done.stderr, /no answer from this machine; trying again/);
 });

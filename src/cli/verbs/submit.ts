@@ -72,7 +72,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
     total_bytes: selection.totalBytes,
     archive_bytes: record.archiveBytes,
   };
-  return await finish({ ...record, jobId }, receipt, { session, client, context, flags });
+  return await finish({ ...record, jobId }, receipt, { session, context, flags });
 }
 
 async function select(folder: string, { signal, terminal }: Context, flags: SubmitFlags): Promise<Selection> {
@@ -121,14 +121,13 @@ function announce(selection: Selection, estimate: CostEstimate, hostName: string
 
 interface Sent {
   readonly session: Session;
-  readonly client: RemoteClient;
   readonly context: Context;
   readonly flags: SubmitFlags;
 }
 
 /** What was asked for after the submit. JSON: one object at the end, and with `--watch` a line for the receipt and each event before it. */
 async function finish(record: JobPlace['record'], receipt: object, sent: Sent): Promise<number> {
-  const { session, client, context, flags } = sent;
+  const { session, context, flags } = sent;
   const { terminal } = context;
   const { jobId } = record;
   if (flags.watch !== true && flags.download !== true) {
@@ -138,7 +137,7 @@ async function finish(record: JobPlace['record'], receipt: object, sent: Sent): 
   }
   if (flags.watch === true) terminal.json(receipt);
   const place = { record, ledger: session.asyncLedger, home: session.home };
-  const watched = await showLog(place, client, context, {
+  const watched = await showLog(place, session, context, {
     isQuiet: flags.watch !== true,
     isJustSent: true,
   });
@@ -164,11 +163,14 @@ async function finish(record: JobPlace['record'], receipt: object, sent: Sent): 
 /** The results; undefined when there are none. How the job ended is told even when its results cannot be had. */
 async function bringResults(
   place: Place,
-  { client, context, flags }: Sent,
+  { session, context, flags }: Sent,
   ended: JobRecord,
 ): Promise<DownloadedResults | undefined> {
   try {
-    return await bringHome(place, client, context, { folder: ended.folder, onConflict: flags.onConflict });
+    return await bringHome(place, await session.client(), context, {
+      folder: ended.folder,
+      onConflict: flags.onConflict,
+    });
   } catch (error) {
     if (error instanceof AppError && error.code === 'missing') return undefined;
     context.terminal.note(describeOutcome(ended, `results: farwharf download ${place.record.jobId}`));

@@ -8,10 +8,9 @@ import { Session } from '../session.ts';
 export async function watch(context: Context, name: string): Promise<number> {
   await using session = new Session(context);
   const { terminal, signal } = context;
-  const client = await session.client();
   await using place = await findJobPlace(session, name, signal);
   const { jobId } = place.record;
-  const watched = await showLog(place, client, context);
+  const watched = await showLog(place, session, context);
   if (watched.type === 'detached') tellDetached(terminal, jobId);
   else terminal.note(describeOutcome(watched.record, `results: farwharf download ${jobId}`));
   return exitOfWatched(watched);
