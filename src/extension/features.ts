@@ -25,6 +25,7 @@ import type { Services } from './services.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './statusBar.ts';
 import { SubmitMemory } from './submitMemory.ts';
+import { connectionText } from './words.ts';
 
 export interface Features {
   readonly handlers: CommandHandlers;
@@ -64,6 +65,14 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   setUp('status bar', () => void disposables.add(showStatus(shell.status, services)));
   setUp('account', () => {
     disposables.add(hosts.onDidChange(() => run('account', account.refresh(signal))));
+    // An empty view has its welcome text instead.
+    const tell = (): void => {
+      const host = hosts.currentIfUsable();
+      const hasRows = store.records.length > 0;
+      shell.jobsView.message = host === undefined || !hasRows ? undefined : connectionText(account.state, host);
+    };
+    disposables.add(account.onDidChange(tell));
+    disposables.add(store.onDidChange(tell));
     run(
       'account',
       account.keepFresh(() => vscode.window.state.focused, signal),

@@ -54,6 +54,15 @@ export class Hosts implements vscode.Disposable {
     return resolveHost({ ...(remote === undefined ? {} : { remote }), env: process.env });
   }
 
+  /** The chosen host, or undefined when the setting holds something unusable, which the next command will tell. */
+  currentIfUsable(): string | undefined {
+    try {
+      return this.current();
+    } catch {
+      return undefined;
+    }
+  }
+
   /** Whether requests to this host need a key that is not there. */
   async isSignedOut(host: string): Promise<boolean> {
     return host !== LOCAL_HOST && (await this.#options.keys.get(host)) === undefined;

@@ -4,10 +4,10 @@ import type { JobGroup } from './jobNodes.ts';
 const DAYS_OF_A_WEEK = 7;
 
 export const GROUP_TITLES: Readonly<Record<JobGroup, string>> = {
-  active: 'Running and Queued',
+  active: 'Running and queued',
   today: 'Today',
   yesterday: 'Yesterday',
-  week: 'This Week',
+  week: 'This week',
   older: 'Older',
 };
 

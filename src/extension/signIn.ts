@@ -62,7 +62,7 @@ export async function signOut(services: Services): Promise<void> {
 /** Lets the person choose where jobs run: this machine, a service used before, or a new one. */
 export async function selectHost(services: Services, globalState: vscode.Memento): Promise<void> {
   const known = globalState.get<readonly string[]>(KNOWN_KEY) ?? [];
-  const current = currentHost(services);
+  const current = services.hosts.currentIfUsable();
   const item = (host: string, icon: string, detail: string) => ({
     label: `$(${icon}) ${host === LOCAL_HOST ? 'This machine' : hostLabel(host)}`,
     description: host === current ? 'now' : '',
@@ -114,13 +114,4 @@ async function askAddress(): Promise<string | undefined> {
 
 function readAddress(text: string): string {
   return resolveHost({ remote: text.trim(), env: {} });
-}
-
-/** The chosen host, or undefined when the setting holds something unusable: it must stay possible to choose another one. */
-function currentHost(services: Services): string | undefined {
-  try {
-    return services.hosts.current();
-  } catch {
-    return undefined;
-  }
 }

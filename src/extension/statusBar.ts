@@ -12,15 +12,18 @@ export function showStatus(
   { account, hosts, store }: { account: AccountMonitor; hosts: Hosts; store: JobStore },
 ): vscode.Disposable {
   const update = (): void => {
-    const host = hosts.current();
-    const view = statusView({
-      host,
-      state: account.state,
-      account: account.last(host),
-      jobs: store.records,
-      lowCredits: readSetting('lowCredits'),
-      now: Date.now(),
-    });
+    const host = hosts.currentIfUsable();
+    const view =
+      host === undefined
+        ? undefined
+        : statusView({
+            host,
+            state: account.state,
+            account: account.last(host),
+            jobs: store.records,
+            lowCredits: readSetting('lowCredits'),
+            now: Date.now(),
+          });
     if (view === undefined) {
       item.hide();
       return;
