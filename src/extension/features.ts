@@ -5,7 +5,6 @@ import { farwharfHome } from '../core/home.ts';
 import { DisposableStore } from '../core/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
-import { isOver } from '../jobs/record.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './account.ts';
 import { startBackground } from './background.ts';
@@ -99,7 +98,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       store.onDidChange(() => {
         attach.dispose();
         const last = jobLog.lastShown === undefined ? undefined : store.get(jobLog.lastShown);
-        if (last && !isOver(last)) jobLog.show(last, { reveal: false });
+        if (last) jobLog.show(last, { reveal: false });
       }),
     );
   });

@@ -21,7 +21,11 @@ export async function withJob<T>(
   return record === undefined ? undefined : work(record);
 }
 
-/** Stops a job after the person agreed, since its work cannot be resumed. */
+/**
+ * Stops a job.
+ *
+ * @throws AppError `conflict` when it is over already or has no id yet; the service's own errors.
+ */
 export async function cancelJob(services: Services, record: JobRecord): Promise<void> {
   if (record.jobId === null)
     throw new AppError(
@@ -35,7 +39,11 @@ export async function cancelJob(services: Services, record: JobRecord): Promise<
   await services.store.refresh();
 }
 
-/** Takes a job off the list; the service keeps what it keeps. */
+/**
+ * Takes a job off the list; the service keeps what it keeps.
+ *
+ * @throws AppError `conflict` while it runs.
+ */
 export async function removeJob(services: Services, record: JobRecord): Promise<void> {
   if (isActive(record))
     throw new AppError('conflict', `${plainText(record.script)} still runs. Cancel it first, or wait for its end.`);
