@@ -1,7 +1,7 @@
 import { Redactor } from './redact.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
-export type LogFields = Readonly<Record<string, unknown>>;
+type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+type LogFields = Readonly<Record<string, unknown>>;
 /** Receives finished lines; a file, a terminal or an output channel. */
 export type LogSink = (level: LogLevel, line: string) => void;
 

@@ -10,4 +10,5 @@ export type {
 export type { JobEventStream } from './eventStream.ts';
 export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from './errors.ts';
 export { parseEvents } from './events.ts';
+export { isFinalState, isJobState } from './schemas.ts';
 export type { Account, Job, JobCreated, JobEvent, JobState, RateCardItem } from './schemas.ts';

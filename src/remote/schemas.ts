@@ -6,7 +6,7 @@ const text = lenient(z.string());
 const number = lenient(z.number());
 
 /** One line of an account's price list. */
-export const rateCardItem = z.looseObject({
+const rateCardItem = z.looseObject({
   machine_class: text,
   credits_per_minute: number,
   description: text,

@@ -1,17 +1,14 @@
 import { open } from 'node:fs/promises';
-import * as z from 'zod';
 import { systemCode } from '../core/errors.ts';
-import type { LogText } from './store/events.ts';
+import { type LogEventData, logEventData } from '../remote/schemas.ts';
 
 // Longer than any line that a runner writes: a piece of output is at most 64 KB, and JSON can make six bytes of one.
 const READ_BYTES = 1 << 20;
 const MAX_TEXT_LENGTH = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-const logFrame: z.ZodType<LogText> = z.object({ stream: z.enum(['stdout', 'stderr']), text: z.string() });
-
 export interface OutputPage {
-  readonly texts: readonly LogText[];
+  readonly texts: readonly LogEventData[];
   /** Where the next page begins. */
   readonly offset: number;
 }
@@ -28,16 +25,16 @@ export async function readOutput(path: string, offset: number): Promise<OutputPa
   return { texts: joinNeighbours(lines.flatMap(parseFrame)), offset: offset + end };
 }
 
-function parseFrame(line: string): readonly LogText[] {
+function parseFrame(line: string): readonly LogEventData[] {
   try {
-    return [logFrame.parse(JSON.parse(line))];
+    return [logEventData.parse(JSON.parse(line))];
   } catch {
     return [];
   }
 }
 
-function joinNeighbours(texts: readonly LogText[]): readonly LogText[] {
-  const joined: LogText[] = [];
+function joinNeighbours(texts: readonly LogEventData[]): readonly LogEventData[] {
+  const joined: LogEventData[] = [];
   for (const { stream, text } of texts) {
     const last = joined.at(-1);
     if (last?.stream === stream && last.text.length + text.length <= MAX_TEXT_LENGTH) {

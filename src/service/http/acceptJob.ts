@@ -4,12 +4,12 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { HTTPException } from 'hono/http-exception';
 import { formatCredits } from '../../core/format.ts';
+import type { LogEventData } from '../../remote/schemas.ts';
 import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract.ts';
 import type { JobFiles } from '../jobFiles.ts';
 import { LOCAL_MACHINE_CLASS, priceOf } from '../machineClass.ts';
 import { type JobFolder, writeMarker } from '../runner/jobFolder.ts';
 import { toCredits } from '../store/credits.ts';
-import type { LogText } from '../store/events.ts';
 import type { Store } from '../store/store.ts';
 import { parseCommand, parseSubmission, type Submission } from './submission.ts';
 import { receiveUpload } from './upload.ts';
@@ -100,7 +100,7 @@ function refuseWithoutCredits(hold: number, available: number): void {
   throw new HTTPException(402, { message });
 }
 
-function notesOn({ skipped }: StagedArchive): readonly LogText[] {
+function notesOn({ skipped }: StagedArchive): readonly LogEventData[] {
   return skipped.map(({ path, reason }) => ({
     stream: 'stderr',
     text: `farwharf: ${path} was left out of the workspace: ${reason}\n`,

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { artifactEventData, endEventData, logEventData, stateEventData } from '../../remote/schemas.ts';
 import { acceptedJob, accountView, cancellation, failure, jobList, jobView } from './jobViews.ts';
 import { submission } from './submission.ts';
 
@@ -22,6 +23,20 @@ const submissionForm = {
     tarball: { type: 'string', contentMediaType: 'application/gzip' },
     meta: { type: 'string', contentMediaType: 'application/json', contentSchema: schemaOf(submission, 'input') },
   },
+};
+
+const event = (name: string, data: z.ZodType) => ({
+  type: 'object',
+  required: ['id', 'event', 'data'],
+  properties: { id: { type: 'integer' }, event: { const: name }, data: schemaOf(data) },
+});
+const eventStream = {
+  oneOf: [
+    event('state', stateEventData),
+    event('log', logEventData),
+    event('artifact', artifactEventData),
+    event('end', endEventData),
+  ],
 };
 
 /** The OpenAPI description of the service, made from the schemas that it checks with. */
@@ -59,7 +74,7 @@ export function describeApi(version: string) {
           summary: 'What happens to a job, as it happens',
           parameters: [{ name: 'Last-Event-ID', in: 'header', schema: { type: 'integer' } }],
           responses: {
-            200: { description: 'Events state, log, artifact and end', content: { 'text/event-stream': {} } },
+            200: { description: 'One event after another', content: { 'text/event-stream': { schema: eventStream } } },
             ...failures(400, 401, 404),
           },
         },

@@ -1,17 +1,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { Ending, FinalState, UnfinishedState } from './jobs.ts';
+import type { ArtifactEventData, EndEventData, LogEventData, StateEventData } from '../../remote/schemas.ts';
 
 /** What the service tells about a job; `data` goes over the wire as JSON. */
 export type ServiceEvent =
-  | { type: 'state'; data: { state: UnfinishedState | FinalState; at: string; reason?: string } }
-  | { type: 'log'; data: LogText }
-  | { type: 'artifact'; data: { path: string; size: number } }
-  | { type: 'end'; data: { state: Ending['state']; exit_code: number | null; credits_charged: number } };
-
-export interface LogText {
-  readonly stream: 'stdout' | 'stderr';
-  readonly text: string;
-}
+  | { type: 'state'; data: StateEventData }
+  | { type: 'log'; data: LogEventData }
+  | { type: 'artifact'; data: ArtifactEventData }
+  | { type: 'end'; data: EndEventData };
 
 export interface StoredEvent {
   readonly id: number;

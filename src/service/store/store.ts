@@ -3,7 +3,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Disposable, Emitter } from '../../core/lifetime.ts';
 import { CreditLedger, toCredits } from './credits.ts';
 import { inTransaction, openDatabase } from './database.ts';
-import { EventTable, type LogText, type ServiceEvent, type StoredEvent } from './events.ts';
+import type { LogEventData } from '../../remote/schemas.ts';
+import { EventTable, type ServiceEvent, type StoredEvent } from './events.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs.ts';
 
 export interface CreditPolicy {
@@ -54,7 +55,7 @@ export class Store implements Disposable {
   }
 
   /** Adds the job and holds its credits, or does nothing when they do not suffice. */
-  submit(job: NewJob, notes: readonly LogText[]): SubmitOutcome {
+  submit(job: NewJob, notes: readonly LogEventData[]): SubmitOutcome {
     const available = this.available();
     if (available < job.hold) return { isAccepted: false, available };
     this.#change(job.id, () => {
@@ -73,7 +74,7 @@ export class Store implements Disposable {
   }
 
   /** Adds output together with how far the runner's log has been read, so that none is added twice or left out. */
-  appendLog(jobId: string, texts: readonly LogText[], offset: number): void {
+  appendLog(jobId: string, texts: readonly LogEventData[], offset: number): void {
     this.#change(jobId, () => {
       this.#jobs.setLogOffset(jobId, offset);
       return texts.map((data) => ({ type: 'log', data }));
