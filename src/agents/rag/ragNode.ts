@@ -14,12 +14,7 @@ const CHUNK_MODES: readonly string[] = ['smart', 'paragraphs', 'sentences', 'fix
  * Retrieves the chunks of its sources that answer `shared[queryKey]`: writes them to `shared[chunksKey]` and their text to
  * `shared[contextKey]`. An empty query gives no chunks.
  */
-export class RAGNode<S extends object = Record<string, unknown>> extends Node<
-  S,
-  Query,
-  readonly RetrievedChunk[],
-  string
-> {
+export class RAGNode<S extends object = object> extends Node<S, Query, readonly RetrievedChunk[], string> {
   readonly #options: RAGNodeOptions;
   readonly #index: Promise<RagIndex>;
   #ready: Promise<void>;
