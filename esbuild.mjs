@@ -59,6 +59,7 @@ const configurations = [
     outdir: 'dist',
     format: 'cjs',
     external: ['vscode'],
+    supported: { 'dynamic-import': false },
     plugins: [lazyChunks],
   },
   { ...modules, entryPoints: { cli: 'src/cli/main.ts', jobRunner: 'src/service/jobRunner.ts' } },

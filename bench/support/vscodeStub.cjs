@@ -32,6 +32,7 @@ const handler = {
     if (property === Symbol.iterator) return [][Symbol.iterator];
     return property === 'then' ? undefined : anything; // with a `then`, an `await` would never end
   },
+  set: () => true, // items take their texts and go on as they are
   apply: () => anything,
   construct: () => ({}),
 };
