@@ -9,8 +9,8 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 /**
  * The service to talk to: `remote`, else `FARWHARF_REMOTE_HOST`, else `local`. A URL comes back without trailing `/`.
  *
- * @throws AppError `bad-input` for what is no URL, or a URL with query or fragment; `refused` for http to another machine,
- *   which would show the key to everyone on the way, and for a URL with a user name or password.
+ * @throws AppError `bad-input` for what is no URL, for a URL with a user name, password, query or fragment, and for http to
+ *   another machine, which would show the key to everyone on the way.
  */
 export function resolveHost({ remote, env }: { remote?: string; env: NodeJS.ProcessEnv }): string {
   const text = (remote ?? env['FARWHARF_REMOTE_HOST'] ?? '').trim();
@@ -22,7 +22,7 @@ export function resolveHost({ remote, env }: { remote?: string; env: NodeJS.Proc
   }
   if (url.username !== '' || url.password !== '') {
     throw new AppError(
-      'refused',
+      'bad-input',
       `The service address must not hold a user name or password. Use https://${url.host} and put the key in FARWHARF_API_KEY.`,
     );
   }
@@ -31,7 +31,7 @@ export function resolveHost({ remote, env }: { remote?: string; env: NodeJS.Proc
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
     throw new AppError(
-      'refused',
+      'bad-input',
       `http://${url.host} would send your key and files unencrypted, so nothing was sent. Use https://${url.host}.`,
     );
   }

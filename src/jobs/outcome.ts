@@ -1,6 +1,7 @@
 import { AppError, systemCode } from '../core/errors.ts';
 import { RemoteError } from '../remote/errors.ts';
 import { httpStatus } from './api.ts';
+import { LOCAL_HOST } from './host.ts';
 
 // Failures before a connection stands: not one byte of the request has left.
 const BEFORE_CONNECTION: ReadonlySet<string> = new Set([
@@ -32,15 +33,23 @@ export function isSurelyNotSent(error: unknown): boolean {
   return false;
 }
 
-/** The error of a submit whose answer was lost. */
-export function outcomeUnknown(host: string, sentBytes: number, totalBytes: number, cause: unknown): AppError {
-  const sent =
-    cause instanceof RemoteError
-      ? `${host} gave an answer that does not say whether the job was taken.`
-      : `The connection to ${host} was lost before it answered.`;
+/** The error of a submit whose answer was lost, or not waited for. */
+export function outcomeUnknown(
+  host: string,
+  { sentBytes, totalBytes, isCancelled }: { sentBytes: number; totalBytes: number; isCancelled: boolean },
+  cause: unknown,
+): AppError {
+  const service = host === LOCAL_HOST ? 'the job service of this machine' : host;
   const part =
     sentBytes < totalBytes
       ? `${Math.floor((sentBytes / totalBytes) * 100)} % of the files had left, so the job most likely does not exist.`
       : 'All files had left, so the job may be running.';
-  return new AppError('outcome-unknown', `${sent} ${part} Check at the service before you send it again.`, { cause });
+  const sentence = `${whatHappened(service, isCancelled, cause)} ${part} Check at the service before you send it again.`;
+  return new AppError('outcome-unknown', sentence, { cause });
+}
+
+function whatHappened(service: string, isCancelled: boolean, cause: unknown): string {
+  if (isCancelled) return `You stopped before ${service} answered.`;
+  if (cause instanceof RemoteError) return `An answer of ${service} does not say whether the job was taken.`;
+  return `The connection to ${service} was lost before it answered.`;
 }

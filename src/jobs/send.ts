@@ -97,13 +97,14 @@ async function upload(
     });
   } catch (error) {
     // A cancelled upload that had not left whole cannot have made a job; one that had may well have.
-    const isCancelled = signal?.aborted === true && sentBytes < totalBytes;
-    if (isCancelled || isSurelyNotSent(error)) {
+    const isCancelled = signal?.aborted === true;
+    const isBrokenOff = isCancelled && sentBytes < totalBytes;
+    if (isBrokenOff || isSurelyNotSent(error)) {
       await ledger.delete(draft.id);
-      if (isCancelled) signal.throwIfAborted();
+      if (isBrokenOff) signal.throwIfAborted();
       throw error;
     }
-    const unknown = outcomeUnknown(draft.host, sentBytes, totalBytes, error);
+    const unknown = outcomeUnknown(draft.host, { sentBytes, totalBytes, isCancelled }, error);
     await ledger.update(draft.id, { state: 'unknown', reason: unknown.message });
     throw unknown;
   }

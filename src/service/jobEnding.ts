@@ -5,7 +5,7 @@ import type { Ending, FinalState, StoredJob } from './store/jobs.ts';
 
 /** How a job ended, from what its runner reported. The charge is for the seconds that the script ran, within the hold. */
 export function endingOf(job: StoredJob, exit: ExitMarker): Ending {
-  const { state, reason } = judge(job, exit);
+  const { state, reason } = judge(exit);
   const charged = Math.min(job.hold, priceOf(exit.ranSeconds));
   return { state, reason, finishedAt: exit.at, exitCode: exit.code, charged };
 }
@@ -25,25 +25,19 @@ function judgeUnreported({ hasStarted, isCancelled }: { hasStarted: boolean; isC
   return { state: 'failed' as const, reason: "The job's runner was killed before the script was started." };
 }
 
-function judge(
-  job: StoredJob,
-  { outcome, code, signal, detail }: ExitMarker,
-): { state: FinalState; reason: string | null } {
+/** The reason is null where state and exit code say it all. */
+function judge({ outcome, code, signal, detail }: ExitMarker): { state: FinalState; reason: string | null } {
   switch (outcome) {
     case 'timed_out':
-      return { state: 'timed_out', reason: `The time limit of ${job.maxRuntime} s was reached.` };
+      return { state: 'timed_out', reason: null };
     case 'cancelled':
-      return { state: 'cancelled', reason: 'The job was cancelled.' };
+      return { state: 'cancelled', reason: null };
     case 'stopped':
       return { state: 'failed', reason: "The job's runner was told to end from outside the service." };
     case 'not-started':
       return { state: 'failed', reason: detail };
     case 'exited':
-      if (code === 0) return { state: 'succeeded', reason: null };
-      return {
-        state: 'failed',
-        reason: signal === null ? `The script ended with exit status ${code}.` : killedBy(signal),
-      };
+      return { state: code === 0 ? 'succeeded' : 'failed', reason: signal === null ? null : killedBy(signal) };
     default:
       return assertNever(outcome);
   }

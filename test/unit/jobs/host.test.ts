@@ -17,7 +17,7 @@ test('http is for this machine alone', () => {
     assert.equal(resolve(`http://${host}`), `http://${host}`);
   }
   for (const host of ['gpu.example.org', '127.0.0.1.evil.org', 'localhost.evil.org', '10.0.0.1', '[::2]']) {
-    assert.throws(() => resolve(`http://${host}`), { code: 'refused', message: /unencrypted/ });
+    assert.throws(() => resolve(`http://${host}`), { code: 'bad-input', message: /unencrypted/ });
   }
 });
 
