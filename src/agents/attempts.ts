@@ -83,7 +83,8 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 function once<I, O>(call: Call<I, O>, number: number): Awaitable<O> {
   const { worker, run, visit } = call;
-  visit?.attempt(number, call.item);
+  // Where there is only one attempt, the start of the node has told it.
+  if (call.isRecoverable || call.item !== undefined) visit?.attempt(number, call.item);
   if (worker.timeout !== undefined) return withTimeout(call, number, worker.timeout);
   if (number === 1 && call.signal === undefined) return worker.exec(call.input, run.context);
   return worker.exec(call.input, { signal: call.signal ?? run.context.signal, attempt: number });

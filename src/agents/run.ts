@@ -44,8 +44,8 @@ export class Run {
   readonly options: RunOptions;
   /** The signal and number of a first attempt, the same for all nodes of the run. */
   readonly context: ExecContext;
-  /** `performance.now()` at the start; 0 in a run that nobody observes, which never looks. */
-  readonly startedAt: number;
+  // `performance.now()` at the start; 0 in a run that nobody observes, which never looks.
+  readonly #startedAt: number;
   readonly listener: TraceListener | undefined;
   /** Whether visits need a path, a number and times. */
   readonly isObserved: boolean;
@@ -71,9 +71,14 @@ export class Run {
       options.resume !== undefined ||
       options.record !== undefined ||
       options.replay !== undefined;
-    this.startedAt = this.isObserved ? performance.now() : 0;
+    this.#startedAt = this.isObserved ? performance.now() : 0;
     this.#maxVisits = maxVisits;
     this.context = signal === undefined ? new UnabortedContext() : { signal, attempt: 1 };
+  }
+
+  /** The time of an event: whole microseconds since the start. */
+  micros(now = performance.now()): number {
+    return Math.round((now - this.#startedAt) * 1000);
   }
 
   /** Counts a visit. Gives a promise every now and then, which the walk awaits to let the event loop turn. */
@@ -99,7 +104,7 @@ export class Run {
     message: string,
   ): void {
     if (this.options.onEvent === undefined) writeWarning(message);
-    this.listener?.({ type: 'warning', ...place, at: performance.now() - this.startedAt, action, message });
+    this.listener?.({ type: 'warning', ...place, at: this.micros(), action, message });
   }
 
   #checkLimit(name: string): void {

@@ -48,7 +48,7 @@ function spans(api: Api): TraceListener {
   const open: { readonly span: Span; readonly context: unknown }[] = [];
   const startedAt = Date.now();
   return (event) => {
-    const time = startedAt + event.at;
+    const time = startedAt + event.at / 1000;
     if (event.type === 'node-start' || event.type === 'flow-start') {
       const span = tracer.startSpan(event.path, { startTime: time }, open.at(-1)?.context ?? root);
       span.setAttribute('farwharf.visit', event.visit);

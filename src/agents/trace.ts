@@ -3,7 +3,7 @@ interface Place {
   readonly path: string;
   readonly node: string;
   readonly visit: number;
-  /** Milliseconds since the run began. */
+  /** Microseconds since the run began. Whole numbers keep traces small, on the heap and as JSON. */
   readonly at: number;
 }
 
@@ -20,10 +20,10 @@ interface NodeEndEvent extends Place {
   readonly type: 'node-end' | 'flow-end';
   /** The action as `post` returned it; absent when it returned none. */
   readonly action?: string | undefined;
-  /** Milliseconds of `prep`, `exec` with all its attempts, and `post`. */
-  readonly prepMs: number;
-  readonly execMs: number;
-  readonly postMs: number;
+  /** Time taken by `prep`, `exec` with all its attempts, and `post`. */
+  readonly prepMicros: number;
+  readonly execMicros: number;
+  readonly postMicros: number;
   /** Sizes of what `prep` and `exec` returned, where they are cheap to know: characters, items or bytes. */
   readonly prepSize?: number | undefined;
   readonly execSize?: number | undefined;
@@ -31,6 +31,7 @@ interface NodeEndEvent extends Place {
   readonly isReplayed: boolean;
 }
 
+/** An attempt at `exec`, in nodes that can make another one and for each item of a batch. */
 interface AttemptEvent extends Place, Item {
   readonly type: 'attempt';
   /** From 1. */

@@ -40,7 +40,7 @@ export class Visit {
       path,
       node,
       visit: number,
-      at: this.#startedAt - run.startedAt,
+      at: run.micros(this.#startedAt),
     });
   }
 
@@ -67,11 +67,11 @@ export class Visit {
       path: this.path,
       node: this.node,
       visit: this.number,
-      at: now - this.run.startedAt,
+      at: this.run.micros(now),
       action: typeof action === 'string' ? action : undefined,
-      prepMs: this.#preparedAt - this.#startedAt,
-      execMs: this.#executedAt - this.#preparedAt,
-      postMs: now - this.#executedAt,
+      prepMicros: Math.round((this.#preparedAt - this.#startedAt) * 1000),
+      execMicros: Math.round((this.#executedAt - this.#preparedAt) * 1000),
+      postMicros: Math.round((now - this.#executedAt) * 1000),
       prepSize: this.#prepSize,
       execSize: this.#execSize,
       isReplayed: this.isReplayed,
@@ -84,7 +84,7 @@ export class Visit {
       path: this.path,
       node: this.node,
       visit: this.number,
-      at: (attempt === 1 && item === undefined ? this.#preparedAt : performance.now()) - this.run.startedAt,
+      at: this.run.micros(attempt === 1 && item === undefined ? this.#preparedAt : performance.now()),
       attempt,
       item,
     });
@@ -104,7 +104,7 @@ export class Visit {
       path: this.path,
       node: this.node,
       visit: this.number,
-      at: this.finishedAt - this.run.startedAt,
+      at: this.run.micros(this.finishedAt),
       action,
       to,
     });
@@ -119,6 +119,6 @@ export class Visit {
   }
 
   #place(): { path: string; node: string; visit: number; at: number } {
-    return { path: this.path, node: this.node, visit: this.number, at: performance.now() - this.run.startedAt };
+    return { path: this.path, node: this.node, visit: this.number, at: this.run.micros() };
   }
 }
