@@ -137,7 +137,8 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     const known = this.#stations.get(node);
     if (known !== undefined) return known;
     const namesakes = [...this.#stations.values()].filter(({ unit }) => unit.name === node.name).length;
-    const station = new Station(node, namesakes === 0 ? node.name : `${node.name}~${namesakes + 1}`);
+    const label = namesakes === 0 ? node.name : `${node.name}~${namesakes + 1}`;
+    const station = new Station(node, label, this.#stations.size);
     this.#stations.set(node, station);
     return station;
   }

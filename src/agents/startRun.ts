@@ -9,7 +9,7 @@ export async function startRun(unit: Unit, shared: unknown, options: RunOptions)
   const { signal, resume } = options;
   signal?.throwIfAborted();
   const run = new Run(options, hasTracerProvider() ? await openTelemetryListener() : undefined);
-  const station = new Station(unit, unit.name);
+  const station = new Station(unit, unit.name, 0);
   const frame = new Frame(run, station);
   if (resume !== undefined) {
     restoreShared(shared, resume.shared);

@@ -23,15 +23,31 @@ export class Station {
   /** Unique in the flow: the name, with `~2` for the second node of that name. */
   readonly label: string;
   readonly isFlow: boolean;
+  /** Its number in the flow, from 0. */
+  readonly index: number;
   readonly exits = new Map<string, Station | null>();
   // The exit taken last. A loop mostly leaves a node the same way, and this saves it the hash lookup.
   #lastAction: string | undefined;
   #lastExit: Station | null | undefined;
 
-  constructor(unit: Unit, label: string) {
+  // The path in the walk that asked last: mostly the same flow at the same place.
+  #prefix: string | undefined;
+  #path = '';
+
+  constructor(unit: Unit, label: string, index: number) {
     this.unit = unit;
+    this.index = index;
     this.label = label;
     this.isFlow = unit[kind] === 'flow';
+  }
+
+  /** The path of this station in a flow of that path. */
+  pathIn(prefix: string): string {
+    if (prefix !== this.#prefix) {
+      this.#prefix = prefix;
+      this.#path = prefix === '' ? this.label : `${prefix}/${this.label}`;
+    }
+    return this.#path;
   }
 
   connect(action: string, exit: Station | null): void {
@@ -59,7 +75,9 @@ export class Frame {
   prepRes: unknown;
   /** Where to go on, in a run that resumes; taken by the walk when it begins. */
   resume: readonly ResumePoint[] | undefined;
-  #places: Map<Station, Place> | undefined;
+  /** Visits by the station's number, and the stations that have any. */
+  readonly #visits: number[] = [];
+  readonly #visited: Station[] = [];
   #path: string | undefined;
 
   constructor(run: Run, station: Station, flow?: Unit, parent?: Frame) {
@@ -80,39 +98,30 @@ export class Frame {
   }
 
   pathOf(station: Station): string {
-    return this.path === '' ? station.label : `${this.path}/${station.label}`;
+    return station.pathIn(this.path);
   }
 
-  /** Counts a visit, in observed runs. */
-  arrive(station: Station): Place {
-    this.#places ??= new Map();
-    const place = this.#places.get(station);
-    if (place !== undefined) {
-      place.visits += 1;
-      return place;
-    }
-    const first = { path: this.pathOf(station), visits: 1 };
-    this.#places.set(station, first);
-    return first;
+  /** Counts a visit, in observed runs, and gives its number. */
+  arrive(station: Station): number {
+    const visits = (this.#visits[station.index] ?? 0) + 1;
+    if (visits === 1) this.#visited.push(station);
+    this.#visits[station.index] = visits;
+    return visits;
   }
 
   /** How often a station was visited in this walk; 1 where nobody counts. */
   visitsOf(station: Station): number {
-    return this.#places?.get(station)?.visits ?? 1;
+    return this.#visits[station.index] ?? 1;
   }
 
-  /** The visits of each node by its label, for a checkpoint, and back from one. */
+  /** The visits of each node by its label, for a checkpoint. */
   get visits(): Record<string, number> {
-    return Object.fromEntries([...(this.#places ?? [])].map(([{ label }, { visits }]) => [label, visits]));
+    return Object.fromEntries(this.#visited.map((station) => [station.label, this.visitsOf(station)]));
   }
 
+  /** Takes over what a checkpoint counted. */
   restoreVisits(station: Station, visits: number): void {
-    this.#places ??= new Map();
-    this.#places.set(station, { path: this.pathOf(station), visits });
+    if (visits > 0) this.#visited.push(station);
+    this.#visits[station.index] = visits;
   }
-}
-
-interface Place {
-  readonly path: string;
-  visits: number;
 }

@@ -82,11 +82,11 @@ function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinis
 }
 
 function beginVisit(station: Station, frame: Frame, previous: Visit | undefined): Visit {
-  const { path, visits } = frame.arrive(station);
+  const number = frame.arrive(station);
   // A look at the clock is a third of what a traced visit costs, and the end of one visit is the start of the next.
   const startedAt = frame.run.options.onCheckpoint === undefined ? previous?.finishedAt : undefined;
   const { label: node, isFlow } = station;
-  return new Visit(frame.run, { path, node, number: visits, isFlow, startedAt });
+  return new Visit(frame.run, { path: frame.pathOf(station), node, number, isFlow, startedAt });
 }
 
 /** `undefined`, `null` and `''` choose the next node as the action `default` does. */
