@@ -50,7 +50,7 @@ export async function openWindow({ name, settings, prepare }: WindowOptions): Pr
   await installExtension(codeServer, await vsixPath(), options);
   const server = opened.use(await startServer(codeServer, options));
   const browser = opened.use(await launchBrowser(chromium));
-  const page = await browser.newPage({ viewport: VIEWPORT });
+  const page = await (await browser.newContext({ viewport: VIEWPORT })).newPage();
   opened.defer(async () => void (await page.goto('about:blank').catch(() => {}))); // tells the server that the window is closed
   await openWorkbench(page, workbenchUrl(server.authority, folder));
   const resources = opened.move();

@@ -1,4 +1,5 @@
 // What the suites inside VS Code share: where things are, and how to wait for them.
+import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
@@ -20,6 +21,18 @@ export function workspaceFolder(): string {
   const folder = vscode.workspace.workspaceFolders?.[0];
   if (folder === undefined) throw new Error('The window has no folder.');
   return folder.uri.fsPath;
+}
+
+/** Starts anew with a folder without files. */
+export async function emptyFolder(): Promise<void> {
+  for (const name of await readdir(workspaceFolder())) await rm(join(workspaceFolder(), name), { recursive: true });
+}
+
+/** Submits the folder without being asked anything; gives our id of the job, or undefined when there is none. */
+export async function submit(job: { script: string; maxRuntime?: number }): Promise<string | undefined> {
+  const settings = vscode.workspace.getConfiguration('farwharf');
+  await settings.update('confirmSubmit', 'never', vscode.ConfigurationTarget.Global);
+  return vscode.commands.executeCommand<string | undefined>('farwharf.submitWorkspace', { maxRuntime: 120, ...job });
 }
 
 /** The newest job of the ledger, which the extension and the command line share. */

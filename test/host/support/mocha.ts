@@ -18,7 +18,8 @@ export async function runMocha(folder: string): Promise<void> {
   const mocha = new Mocha({ ui: 'tdd', timeout: 60_000, reporter: Silent });
   const grep = process.env['FARWHARF_TEST_GREP'];
   if (grep) mocha.grep(grep);
-  for (const name of readdirSync(folder).filter((file) => file.endsWith('.test.js'))) mocha.addFile(join(folder, name));
+  const files = readdirSync(folder).filter((file) => file.endsWith('.test.js'));
+  for (const name of files.sort()) mocha.addFile(join(folder, name));
   const { promise, resolve } = Promise.withResolvers<number>();
   const runner = mocha.run(resolve);
   runner.on('pass', (test) =>

@@ -3,7 +3,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, reloadWorkbench, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { choose, openWorkbench, reloadWorkbench, runCommand } from '../../../scripts/vscode/workbench.ts';
 import {
   FIRST_LINE,
   type GatedWorkspace,
@@ -38,8 +38,8 @@ suite('the packed extension in a window', { timeout: 240_000 }, () => {
     }
   });
 
-  const row = (text: string | RegExp): Locator =>
-    window.page.locator('.part.sidebar .monaco-list-row', { hasText: SCRIPT }).filter({ hasText: text }).first();
+  const row = (text: string | RegExp, page = window.page): Locator =>
+    page.locator('.part.sidebar .monaco-list-row', { hasText: SCRIPT }).filter({ hasText: text }).first();
   const logLine = (text: string): Locator => window.page.locator('.part.panel .view-line', { hasText: text }).first();
   const status = (text: RegExp): Locator => window.page.locator('.statusbar-item', { hasText: text }).first();
 
@@ -67,6 +67,15 @@ suite('the packed extension in a window', { timeout: 240_000 }, () => {
     await reloadWorkbench(window.page);
     await logLine(FIRST_LINE).waitFor();
     await row('running').waitFor();
+  });
+
+  test('a second window on the same folder shows the same job', async () => {
+    const second = await window.page.context().newPage();
+    await openWorkbench(second, window.page.url());
+    await second.locator('.activitybar a[aria-label^="Farwharf"]').first().click();
+    await row('running', second).waitFor();
+    await second.goto('about:blank');
+    await second.close();
   });
 
   test('the job succeeds, with its last line in the log and its price in the status bar', async () => {

@@ -1,27 +1,25 @@
 import assert from 'node:assert/strict';
-import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { eventually, jobIn, logWith, newestJob, prepareWorkspace, workspaceFolder } from '../../support/inside.ts';
+import {
+  emptyFolder,
+  eventually,
+  jobIn,
+  logWith,
+  newestJob,
+  prepareWorkspace,
+  submit,
+  workspaceFolder,
+} from '../../support/inside.ts';
 import { FIRST_LINE, LAST_LINE, RESULT, RESULT_TEXT, SCRIPT } from '../../support/workspace.ts';
 
-const submit = (): Thenable<unknown> =>
-  vscode.commands.executeCommand('farwharf.submitWorkspace', { script: SCRIPT, maxRuntime: 120 });
-
 suite('jobs', () => {
-  suiteSetup(async () => {
-    await vscode.workspace
-      .getConfiguration('farwharf')
-      .update('confirmSubmit', 'never', vscode.ConfigurationTarget.Global);
-  });
-
-  setup(async () => {
-    for (const name of await readdir(workspaceFolder())) await rm(join(workspaceFolder(), name), { recursive: true });
-  });
+  setup(emptyFolder);
 
   test('a submitted folder runs, and its output is there before it ends', async () => {
     const workspace = await prepareWorkspace('live');
-    await submit();
+    await submit({ script: SCRIPT });
     assert.doesNotMatch(await logWith(FIRST_LINE), new RegExp(LAST_LINE));
     const running = await jobIn('running');
     assert.equal(running.script, SCRIPT);
@@ -34,7 +32,7 @@ suite('jobs', () => {
 
   test('results come back into the folder', async () => {
     await (await prepareWorkspace('results')).open();
-    await submit();
+    await submit({ script: SCRIPT });
     const { id } = await jobIn('succeeded');
     await vscode.commands.executeCommand('farwharf.downloadResults', id);
     await eventually(() => newestJob()?.downloadedAt ?? undefined, 'downloaded results');
@@ -43,7 +41,7 @@ suite('jobs', () => {
 
   test('credits are held while a job runs and charged when it ended', async () => {
     const workspace = await prepareWorkspace('credits');
-    await submit();
+    await submit({ script: SCRIPT });
     const running = await jobIn('running');
     assert.ok(Number(running.creditHold) > 0, `held ${running.creditHold}`);
     await workspace.open();
@@ -54,7 +52,7 @@ suite('jobs', () => {
 
   test('a cancelled job ends before its work is done', async () => {
     await prepareWorkspace('cancel');
-    await submit();
+    await submit({ script: SCRIPT });
     const { id } = await jobIn('running');
     await vscode.commands.executeCommand('farwharf.cancelJob', id);
     await jobIn('cancelled');
@@ -63,7 +61,7 @@ suite('jobs', () => {
 
   test('a result that would overwrite other work is kept beside it', async () => {
     await (await prepareWorkspace('conflict')).open();
-    await submit();
+    await submit({ script: SCRIPT });
     const { id } = await jobIn('succeeded');
     const mine = '{"loss":"mine"}\n';
     await writeFile(join(workspaceFolder(), RESULT), mine);
@@ -73,14 +71,5 @@ suite('jobs', () => {
     const kept = (await readdir(workspaceFolder())).filter((name) => /^metrics \(job .+\)\.json$/.test(name));
     assert.equal(kept.length, 1);
     assert.equal(await readFile(join(workspaceFolder(), kept[0] ?? ''), 'utf8'), RESULT_TEXT);
-  });
-});
-
-suite('before the window is opened again', () => {
-  test('a job is left running', async () => {
-    await prepareWorkspace('reopened');
-    await submit();
-    await jobIn('running');
-    await logWith(FIRST_LINE);
   });
 });

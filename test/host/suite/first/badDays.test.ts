@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { farwharfHome } from '../../../../src/core/home.ts';
+import {
+  emptyFolder,
+  jobIn,
+  logWith,
+  newestJob,
+  prepareWorkspace,
+  submit,
+  workspaceFolder,
+} from '../../support/inside.ts';
+import { FIRST_LINE, LAST_LINE, SCRIPT } from '../../support/workspace.ts';
+
+suite('bad days', () => {
+  setup(emptyFolder);
+
+  test('a job outlives its service, and its log goes on where it was', async () => {
+    const workspace = await prepareWorkspace('killed');
+    await submit({ script: SCRIPT });
+    await logWith(FIRST_LINE);
+    const { id } = await jobIn('running');
+    const state = readFileSync(join(farwharfHome(), 'service', 'state.json'), 'utf8');
+    process.kill((JSON.parse(state) as { pid: number }).pid, 'SIGKILL');
+    await workspace.open();
+    const text = await logWith(LAST_LINE);
+    assert.equal(text.split(FIRST_LINE).length, 2, `the first line is there once, in ${text}`);
+    const job = await jobIn('succeeded');
+    assert.equal(job.id, id);
+  });
+
+  test('a job that fails keeps its exit code and what it said', async () => {
+    await writeFile(join(workspaceFolder(), 'broken.sh'), 'echo no such dataset >&2\nexit 3\n');
+    await submit({ script: 'broken.sh' });
+    await logWith('no such dataset');
+    const job = await jobIn('failed');
+    assert.equal(job.exitCode, 3);
+  });
+
+  test('a script that is not in the folder is refused, and no job remains', async () => {
+    const before = newestJob()?.id;
+    await writeFile(join(workspaceFolder(), 'train.py'), 'print(1)\n');
+    assert.equal(await submit({ script: 'tarin.py' }), undefined);
+    assert.equal(newestJob()?.id, before);
+  });
+
+  test('a job over its time limit is ended', async () => {
+    await prepareWorkspace('endless');
+    await submit({ script: SCRIPT, maxRuntime: 1 });
+    await jobIn('timed_out');
+  });
+});
