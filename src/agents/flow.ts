@@ -65,7 +65,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     const from = this.#stationOf(src, 'The source of a connection');
     const to = dst === null ? null : this.#stationOf(dst, 'The destination of a connection');
     const name = action === '' ? DEFAULT_ACTION : action;
-    const old = from.exits.get(name);
+    const old = from.exit(name);
     if (old !== undefined) {
       const [before, after] = [old, to].map((station) => (station === null ? 'the end' : `"${station.label}"`));
       writeWarning(`connect of "${this.name}" replaced "${from.label}" - "${name}" -> ${before} by ${after}.`);
@@ -76,7 +76,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
 
   /** The node that follows `node` after `action`: null for an explicit end, undefined where nothing is connected. */
   getNextNode(node: NodeFor<S>, action?: string | null | void): NodeFor<S> | null | undefined {
-    const exit = this.#stations.get(node)?.exits.get(action || DEFAULT_ACTION);
+    const exit = this.#stations.get(node)?.exit(action || DEFAULT_ACTION);
     return exit === null ? null : (exit?.unit as NodeFor<S> | undefined);
   }
 

@@ -1,25 +1,46 @@
 import { AppError } from '../core/errors.ts';
 import { Run, type RunOptions, tracedRun } from './run.ts';
 import { hasTracerProvider, openTelemetryListener } from './telemetry.ts';
+import type { TraceListener } from './trace.ts';
 import { Frame, Station, type Unit } from './unit.ts';
 import { walk } from './walk.ts';
 
 /** Runs a node or a flow as the outermost unit, and gives what its `post` returned. */
-export async function startRun(unit: Unit, shared: unknown, options: RunOptions): Promise<unknown> {
-  const { signal, resume } = options;
-  signal?.throwIfAborted();
-  const run = new Run(options, hasTracerProvider() ? await openTelemetryListener() : undefined);
-  const station = new Station(unit, unit.name, 0);
-  const frame = new Frame(run, station);
-  if (resume !== undefined) {
-    restoreShared(shared, resume.shared);
-    frame.resume = resume.position;
+export function startRun(unit: Unit, shared: unknown, options: RunOptions): Promise<unknown> {
+  if (!hasTracerProvider()) return begin(unit, shared, options, undefined);
+  return openTelemetryListener().then((telemetry) => begin(unit, shared, options, telemetry));
+}
+
+// Not async itself: the promise of the walk is the run's, and one more around it would cost a short run a tenth of its time.
+function begin(
+  unit: Unit,
+  shared: unknown,
+  options: RunOptions,
+  telemetry: TraceListener | undefined,
+): Promise<unknown> {
+  try {
+    const { signal, resume } = options;
+    signal?.throwIfAborted();
+    const run = new Run(options, telemetry);
+    const station = new Station(unit, unit.name, 0);
+    const frame = new Frame(run, station);
+    if (resume !== undefined) {
+      restoreShared(shared, resume.shared);
+      frame.resume = resume.position;
+    }
+    if (signal !== undefined) return untilAborted(run, signal, () => start(run, station, shared, frame));
+    return start(run, station, shared, frame);
+  } catch (error) {
+    return rejected(error);
   }
-  const start = (): Promise<unknown> =>
-    run.listener === undefined ? walk(station, shared, frame) : tracedRun.run(run, walk, station, shared, frame);
-  // Awaited here: an async function that returns a promise takes three more turns of the microtask queue.
-  const result = await (signal === undefined ? start() : untilAborted(run, signal, start));
-  return result;
+}
+
+function start(run: Run, station: Station, shared: unknown, frame: Frame): Promise<unknown> {
+  return run.listener === undefined ? walk(station, shared, frame) : tracedRun.run(run, walk, station, shared, frame);
+}
+
+async function rejected(error: unknown): Promise<never> {
+  throw error;
 }
 
 /**
@@ -29,7 +50,7 @@ export async function startRun(unit: Unit, shared: unknown, options: RunOptions)
 function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      run.isAborted = run.listener === undefined;
+      run.isAborted = true;
       reject(signal.reason as Error);
     };
     signal.addEventListener('abort', abort, { once: true }); // before the start: the first sync hook may abort

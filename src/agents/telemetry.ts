@@ -16,12 +16,12 @@ interface Api {
 }
 
 // Where the API package keeps what an SDK registered: without it there is no provider, and the package need not be loaded.
-const REGISTRY = Symbol.for('opentelemetry.js.api.1');
+const REGISTRY: unique symbol = Symbol.for('opentelemetry.js.api.1');
 const STATUS_ERROR = 2;
 
 /** Whether an OpenTelemetry SDK has registered a tracer provider in this process. */
 export function hasTracerProvider(): boolean {
-  const registry: unknown = Reflect.get(globalThis, REGISTRY);
+  const registry = (globalThis as { readonly [REGISTRY]?: unknown })[REGISTRY];
   return typeof registry === 'object' && registry !== null && 'trace' in registry;
 }
 

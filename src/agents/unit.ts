@@ -25,7 +25,7 @@ export class Station {
   readonly isFlow: boolean;
   /** Its number in the flow, from 0. */
   readonly index: number;
-  readonly exits = new Map<string, Station | null>();
+  #exits: Map<string, Station | null> | undefined;
   // The exit taken last. A loop mostly leaves a node the same way, and this saves it the hash lookup.
   #lastAction: string | undefined;
   #lastExit: Station | null | undefined;
@@ -51,14 +51,20 @@ export class Station {
   }
 
   connect(action: string, exit: Station | null): void {
-    this.exits.set(action, exit);
+    this.#exits ??= new Map();
+    this.#exits.set(action, exit);
     this.#lastAction = undefined;
+  }
+
+  /** The actions that are connected. */
+  get actions(): readonly string[] {
+    return [...(this.#exits?.keys() ?? [])];
   }
 
   /** The next station; null where the flow was told to end, undefined where nothing is connected. */
   exit(action: string): Station | null | undefined {
     if (action === this.#lastAction) return this.#lastExit;
-    this.#lastExit = this.exits.get(action);
+    this.#lastExit = this.#exits?.get(action);
     this.#lastAction = action;
     return this.#lastExit;
   }
@@ -75,9 +81,9 @@ export class Frame {
   prepRes: unknown;
   /** Where to go on, in a run that resumes; taken by the walk when it begins. */
   resume: readonly ResumePoint[] | undefined;
-  /** Visits by the station's number, and the stations that have any. */
-  readonly #visits: number[] = [];
-  readonly #visited: Station[] = [];
+  /** Visits by the station's number, and the stations that have any; made when the first is counted. */
+  #visits: number[] | undefined;
+  #visited: Station[] | undefined;
   #path: string | undefined;
 
   constructor(run: Run, station: Station, flow?: Unit, parent?: Frame) {
@@ -103,6 +109,8 @@ export class Frame {
 
   /** Counts a visit, in observed runs, and gives its number. */
   arrive(station: Station): number {
+    this.#visits ??= [];
+    this.#visited ??= [];
     const visits = (this.#visits[station.index] ?? 0) + 1;
     if (visits === 1) this.#visited.push(station);
     this.#visits[station.index] = visits;
@@ -111,16 +119,18 @@ export class Frame {
 
   /** How often a station was visited in this walk; 1 where nobody counts. */
   visitsOf(station: Station): number {
-    return this.#visits[station.index] ?? 1;
+    return this.#visits?.[station.index] ?? 1;
   }
 
   /** The visits of each node by its label, for a checkpoint. */
   get visits(): Record<string, number> {
-    return Object.fromEntries(this.#visited.map((station) => [station.label, this.visitsOf(station)]));
+    return Object.fromEntries((this.#visited ?? []).map((station) => [station.label, this.visitsOf(station)]));
   }
 
   /** Takes over what a checkpoint counted. */
   restoreVisits(station: Station, visits: number): void {
+    this.#visits ??= [];
+    this.#visited ??= [];
     if (visits > 0) this.#visited.push(station);
     this.#visits[station.index] = visits;
   }

@@ -100,7 +100,7 @@ function actionName(action: unknown, { label }: Station, { path }: Frame): strin
 }
 
 function warnOfMissing(action: string, station: Station, frame: Frame): void {
-  const connected = [...station.exits.keys()].map((name) => `"${name}"`).join(', ') || 'none';
+  const connected = station.actions.map((name) => `"${name}"`).join(', ') || 'none';
   const message =
     `"${station.label}" in ${frame.path} returned the action "${action}", which is not connected there ` +
     `(connected: ${connected}). The flow ends here; connect(node, null, action) ends it without this warning.`;

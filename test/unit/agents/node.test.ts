@@ -181,24 +181,28 @@ test('an abort rejects with the reason of the signal at once, without retry or f
   assert.deepEqual(calls, ['exec']);
 });
 
-test('an abort does not wait for an exec that ignores it, and post is not called afterwards', async () => {
-  const controller = new AbortController();
-  let posted = false;
-  class Deaf extends Node<Shared> {
-    override async exec(): Promise<void> {
-      controller.abort(new Error('stop'));
-      await sleep(30);
+for (const isTraced of [false, true]) {
+  const options = isTraced ? { onEvent: () => {} } : {};
+
+  test(`an abort does not wait for an exec that ignores it, and post is not called afterwards (${isTraced ? 'traced' : 'untraced'})`, async () => {
+    const controller = new AbortController();
+    let posted = false;
+    class Deaf extends Node<Shared> {
+      override async exec(): Promise<void> {
+        controller.abort(new Error('stop'));
+        await sleep(30);
+      }
+      override post(): void {
+        posted = true;
+      }
     }
-    override post(): void {
-      posted = true;
-    }
-  }
-  const startedAt = performance.now();
-  await assert.rejects(new Deaf().run({}, { signal: controller.signal }), /stop/);
-  assert.ok(performance.now() - startedAt < 25);
-  await sleep(40);
-  assert.equal(posted, false);
-});
+    const startedAt = performance.now();
+    await assert.rejects(new Deaf().run({}, { ...options, signal: controller.signal }), /stop/);
+    assert.ok(performance.now() - startedAt < 25);
+    await sleep(40);
+    assert.equal(posted, false);
+  });
+}
 
 test('an abort ends the wait between attempts', async () => {
   const node = new WithFallback(9, { maxRetries: 2, wait: 60 });
