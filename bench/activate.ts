@@ -7,6 +7,7 @@ import { formatBytes } from '../src/core/format.ts';
 import { build } from '../scripts/build.ts';
 import { packExtension } from '../scripts/package.ts';
 import { findChromium, launchBrowser } from '../scripts/vscode/browser.ts';
+import { isolatedEnvironment } from '../scripts/vscode/environment.ts';
 import { installCodeServer } from '../scripts/vscode/install.ts';
 import { endProcessesOf } from '../scripts/vscode/processes.ts';
 import { installExtension, startServer } from '../scripts/vscode/server.ts';
@@ -47,7 +48,7 @@ async function measureWindows(vsix: string): Promise<Sample[]> {
   const codeServer = await installCodeServer(print);
   const chromium = findChromium(print);
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-activate-')));
-  const options = { userData: join(scratch, 'data'), env: { FARWHARF_HOME: join(scratch, 'home') } };
+  const options = { userData: join(scratch, 'data'), env: isolatedEnvironment(join(scratch, 'home')) };
   try {
     await installExtension(codeServer, vsix, options);
     await using server = await startServer(codeServer, options);

@@ -12,6 +12,7 @@ import { packExtension } from './package.ts';
 import { findChromium } from './vscode/browser.ts';
 import { startCodeServerHost } from './vscode/codeServerHost.ts';
 import { startDesktopHost } from './vscode/desktopHost.ts';
+import { isolatedEnvironment } from './vscode/environment.ts';
 import { EVIDENCE } from './vscode/evidence.ts';
 import type { Host, HostOptions } from './vscode/host.ts';
 import { installCodeServer } from './vscode/install.ts';
@@ -65,7 +66,11 @@ async function runSuites(): Promise<void> {
       extension: ROOT,
       workspace: folders.workspace,
       userData: folders.userData,
-      env: { FARWHARF_HOME: folders.home, FARWHARF_TEST_REPORT: report, FARWHARF_TEST_GREP: flags.grep ?? '' },
+      env: {
+        ...isolatedEnvironment(folders.home),
+        FARWHARF_TEST_REPORT: report,
+        FARWHARF_TEST_GREP: flags.grep ?? '',
+      },
       evidence: EVIDENCE,
       log,
     });

@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { cleanEnvironment } from './environment.ts';
 import type { CodeServer } from './install.ts';
 import { writeSettings } from './settings.ts';
 
@@ -82,10 +83,4 @@ async function commonArguments({ entry }: CodeServer, { userData, settings }: Se
   const flags = ['--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--ignore-last-opened'];
   const folders = ['--user-data-dir', userData, '--extensions-dir', join(userData, 'extensions')];
   return [entry, '--config', config, '--auth', 'none', ...flags, '--disable-getting-started-override', ...folders];
-}
-
-/** A terminal inside VS Code, from which tests are often run, passes variables that a new VS Code would obey. */
-function cleanEnvironment(extra: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
-  const entries = Object.entries({ ...process.env, ...extra });
-  return Object.fromEntries(entries.filter(([name]) => !/^(VSCODE_|ELECTRON_|NODE_OPTIONS$)/.test(name)));
 }

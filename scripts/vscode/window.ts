@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { vsixPath } from '../package.ts';
 import { findChromium, launchBrowser } from './browser.ts';
+import { isolatedEnvironment } from './environment.ts';
 import { installCodeServer } from './install.ts';
 import { endProcessesOf } from './processes.ts';
 import { installExtension, startServer } from './server.ts';
@@ -44,7 +45,7 @@ export async function openWindow({ name, settings, prepare }: WindowOptions): Pr
   const userData = join(scratch, 'data');
   const options = {
     userData,
-    env: { FARWHARF_HOME: join(scratch, 'home') },
+    env: isolatedEnvironment(join(scratch, 'home')),
     ...(settings === undefined ? {} : { settings }),
   };
   await installExtension(codeServer, await vsixPath(), options);
