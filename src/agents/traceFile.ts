@@ -1,5 +1,4 @@
-import { createWriteStream, type WriteStream } from 'node:fs';
-import { finished } from 'node:stream/promises';
+import { open } from 'node:fs/promises';
 import type { TraceEvent } from './trace.ts';
 
 const FLUSH_CHARACTERS = 64 * 1024;
@@ -11,15 +10,16 @@ const FLUSH_CHARACTERS = 64 * 1024;
  * pay for a write per event.
  */
 export class TraceFile implements AsyncDisposable {
-  readonly #stream: WriteStream;
-  readonly #ended: Promise<void>;
+  readonly #file: ReturnType<typeof open>;
+  #written: Promise<unknown>;
   #lines = '';
   #isScheduled = false;
 
+  /** The file is created, or emptied, at once; that it could not be is reported by `close`. */
   constructor(path: string) {
-    this.#stream = createWriteStream(path);
-    this.#ended = finished(this.#stream);
-    this.#ended.catch(() => {}); // reported by close()
+    this.#file = open(path, 'w');
+    this.#written = this.#file;
+    this.#file.catch(() => {}); // reported by close()
   }
 
   /** The option of `run`; bound, so it can be passed on its own. */
@@ -37,17 +37,24 @@ export class TraceFile implements AsyncDisposable {
   /** @throws the system's error when the file could not be written. */
   async close(): Promise<void> {
     this.#flush();
-    this.#stream.end();
-    await this.#ended;
+    const file = await this.#file;
+    try {
+      await this.#written;
+    } finally {
+      await file.close();
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close();
   }
 
+  // One write after the other; once one has failed, no further one is tried.
   #flush(): void {
-    if (this.#lines === '' || this.#stream.writableEnded || this.#stream.destroyed) return;
-    this.#stream.write(this.#lines);
+    if (this.#lines === '') return;
+    const lines = this.#lines;
     this.#lines = '';
+    this.#written = this.#written.then(async () => (await this.#file).appendFile(lines));
+    this.#written.catch(() => {}); // reported by close()
   }
 }
