@@ -18,11 +18,14 @@ export interface LLMClientOptions extends EndpointOptions {
   readonly price?: Price;
 }
 
-/** A message as chat completions know it; other fields (`tool_calls`, `tool_call_id`) are passed through. */
+/** A message as chat completions know it. Every field is sent as it is. */
 export interface ChatMessage {
   readonly role: string;
   readonly content: string | null;
-  readonly [field: string]: unknown;
+  readonly name?: string;
+  /** Of an assistant that called tools, and of the `tool` message that answers one of its calls. */
+  readonly tool_calls?: readonly unknown[];
+  readonly tool_call_id?: string;
 }
 
 export interface AskOptions {

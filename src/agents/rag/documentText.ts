@@ -3,11 +3,14 @@ import { AppError } from '../../core/errors.ts';
 // A NUL in the first bytes means binary, as git decides it.
 const SNIFFED_BYTES = 8_000;
 
-/** The text of a file's bytes: UTF-8, or UTF-16 with its byte order mark. Undefined for binary data. */
+// A PDF may begin with many bytes of text before its first binary stream.
+const PDF = Buffer.from('%PDF-');
+
+/** The text of a file's bytes: UTF-8, UTF-16 with its byte order mark, or else Latin-1. Undefined for binary data and PDF. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  if (bytes.subarray(0, SNIFFED_BYTES).includes(0)) return undefined;
+  if (bytes.subarray(0, SNIFFED_BYTES).includes(0) || PDF.equals(bytes.subarray(0, PDF.length))) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

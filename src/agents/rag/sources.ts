@@ -33,7 +33,10 @@ export async function readSource(source: string): Promise<readonly Document[]> {
   if (isFolder) return readFolder(source);
   const text = await readText(source, MAX_FILE_BYTES);
   if (text === undefined)
-    throw new AppError('bad-input', `The source ${source} is a binary file; only text can be indexed.`);
+    throw new AppError(
+      'bad-input',
+      `The source ${source} is a binary file; only text can be indexed. Convert it to text first.`,
+    );
   return [{ source, text: asText(basename(source), text, source) }];
 }
 

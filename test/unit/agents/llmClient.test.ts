@@ -48,7 +48,11 @@ test('ask sends one user message with the model and the key, and gives the text 
 
 test('chatComplete sends the messages as they are', async (t) => {
   const { llm, requests } = await client(t, reply('Fine.'));
-  const messages = [
+  interface Message {
+    role: string;
+    content: string;
+  }
+  const messages: Message[] = [
     { role: 'system', content: 'Be short.' },
     { role: 'user', content: 'How are you?' },
   ];

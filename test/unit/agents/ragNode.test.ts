@@ -129,6 +129,15 @@ test('ignore rules are respected in folders, and secrets stay out', async (t) =>
   assert.deepEqual(sources, [join(root, 'kept.txt')]);
 });
 
+test('text in UTF-16 and Latin-1 is read as what it says', async (t) => {
+  const root = await folder(t, {
+    'utf16.txt': Buffer.from('\ufeffGröße der Werft', 'utf16le'),
+    'latin1.txt': Buffer.from('Größe des Hafens', 'latin1'),
+  });
+  const texts = (await retrieve(new RAGNode({ sources: root }), 'größe')).map(({ text }) => text);
+  assert.deepEqual(texts.sort(), ['Größe der Werft', 'Größe des Hafens']);
+});
+
 test('notebooks are read by cells, without outputs', async (t) => {
   const cells = [
     { cell_type: 'markdown', source: ['# Whales\n', 'They swim.'] },
@@ -141,10 +150,15 @@ test('notebooks are read by cells, without outputs', async (t) => {
 });
 
 test('a source that cannot be read rejects the first run with its name', async (t) => {
-  const root = await folder(t, { 'binary.dat': Uint8Array.from([1, 0, 2]), 'broken.ipynb': '{"cells"' });
+  const root = await folder(t, {
+    'binary.dat': Uint8Array.from([1, 0, 2]),
+    'broken.ipynb': '{"cells"',
+    'paper.pdf': '%PDF-1.7\ntext',
+  });
   const cases: [string, RegExp][] = [
     ['missing.txt', /missing\.txt could not be read/],
     ['binary.dat', /binary\.dat is a binary file/],
+    ['paper.pdf', /paper\.pdf is a binary file.*Convert it to text/],
     ['broken.ipynb', /broken\.ipynb is not a notebook/],
   ];
   const huge = await open(join(root, 'huge.txt'), 'w');
