@@ -10,7 +10,7 @@ test('a job that fails gives 1 and its reason', async () => {
   const folder = await scratch.folder('project', { 'fail.sh': 'echo before\nexit 7\n' });
   const done = await scratch.run(['submit', folder, '--script', 'fail.sh', '--watch', '--download'], { env });
   assert.deepEqual([done.exit, done.stdout], [1, 'before\n'], done.stderr);
-  assert.match(done.stderr, /failed.*exit status 7/);
+  assert.match(done.stderr, /failed \(exit 7: before\)/);
 });
 
 test('bad use gives 2 and says what to do, before anything is sent', async () => {
