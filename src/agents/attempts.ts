@@ -15,10 +15,10 @@ export interface Worker<I, O> {
 }
 
 /** What one `exec` with its retries needs to know of its place. The attempt counter is local, so parallel items never share one. */
-export interface Call<I, O> {
+interface Call<I, O> {
   readonly worker: Worker<I, O>;
-  /** Whether a failure can lead to anything but that failure. */
-  readonly isRecoverable: boolean;
+  /** Whether `execFallback` is anything but the default, which throws the error that it is given. */
+  readonly hasFallback: boolean;
   readonly input: I;
   readonly run: Run;
   readonly visit: Visit | undefined;
@@ -36,10 +36,15 @@ export function attempt<I, O>(call: Call<I, O>): Awaitable<O> {
   try {
     result = once(call, 1);
   } catch (error) {
-    if (!call.isRecoverable) throw error;
+    if (!isRecoverable(call)) throw error;
     return recover(call, error);
   }
-  return isPromise(result) && call.isRecoverable ? settle(call, result) : result;
+  return isPromise(result) && isRecoverable(call) ? settle(call, result) : result;
+}
+
+/** Whether a failure can lead to anything but that failure. */
+function isRecoverable<I, O>({ worker, hasFallback }: Call<I, O>): boolean {
+  return hasFallback || worker.maxRetries > 1;
 }
 
 async function settle<I, O>(call: Call<I, O>, result: Promise<O>): Promise<O> {
@@ -59,7 +64,7 @@ async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> 
   for (let attempts = 1; ; attempts += 1) {
     signal.throwIfAborted();
     if (attempts >= worker.maxRetries) {
-      visit?.fallback(error, item);
+      if (call.hasFallback) visit?.fallback(error, item);
       return worker.execFallback(input, error, { signal, attempt: attempts });
     }
     visit?.retry(attempts, waitMs, error, item);
@@ -84,7 +89,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 function once<I, O>(call: Call<I, O>, number: number): Awaitable<O> {
   const { worker, run, visit } = call;
   // Where there is only one attempt, the start of the node has told it.
-  if (call.isRecoverable || call.item !== undefined) visit?.attempt(number, call.item);
+  if (isRecoverable(call) || call.item !== undefined) visit?.attempt(number, call.item);
   if (worker.timeout !== undefined) return withTimeout(call, number, worker.timeout);
   if (number === 1 && call.signal === undefined) return worker.exec(call.input, run.context);
   return worker.exec(call.input, { signal: call.signal ?? run.context.signal, attempt: number });

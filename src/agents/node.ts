@@ -124,16 +124,15 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
   override [execute](prepRes: P, _shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E> {
     const input = prepRes as unknown as I;
     // Nothing to retry, to time or to tell: the most common visit costs no more than the call itself.
-    if (visit === undefined && this.timeout === undefined && !isRecoverable(this)) {
+    if (visit === undefined && this.timeout === undefined && this.maxRetries === 1 && !hasFallback(this)) {
       return this.exec(input, frame.run.context) as Awaitable<E>;
     }
     return attemptItem(this, { input, frame, visit }) as Awaitable<E>;
   }
 }
 
-/** Whether a failure of this node can lead to anything but that failure. */
-function isRecoverable(node: Worker<never, unknown>): boolean {
-  return node.maxRetries > 1 || node.execFallback !== Node.prototype.execFallback;
+function hasFallback(node: Worker<never, unknown>): boolean {
+  return node.execFallback !== Node.prototype.execFallback;
 }
 
 /** One `exec` with its retries and fallback, or what a recording has in its place. */
@@ -141,7 +140,7 @@ export function attemptItem<I, O>(
   node: Worker<I, O>,
   { input, frame, visit, item, signal }: ItemCall<I>,
 ): Awaitable<O> {
-  const call = { worker: node, isRecoverable: isRecoverable(node), input, run: frame.run, visit, item, signal };
+  const call = { worker: node, hasFallback: hasFallback(node), input, run: frame.run, visit, item, signal };
   if (visit?.isRemembered !== true) return attempt(call);
   return remembered(visit, { input, item, code: sourceOf(node, 'exec', 'execFallback') }, () => attempt(call));
 }

@@ -33,24 +33,18 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
       if (run.isObserved) visit = run.reporter = beginVisit(station, frame, visit);
       try {
         let prepRes = resumed === undefined ? unit.prep(shared) : resumed.point.prepRes;
-        if (isPromise(prepRes)) {
-          prepRes = await prepRes;
-          run.throwIfAborted();
-        }
+        if (isPromise(prepRes)) prepRes = await prepRes;
+        run.throwIfAborted();
         frame.station = station;
         frame.prepRes = prepRes;
         visit?.prepared(prepRes);
         let execRes = unit[execute](prepRes, shared, frame, visit);
-        if (isPromise(execRes)) {
-          execRes = await execRes;
-          run.throwIfAborted();
-        }
+        if (isPromise(execRes)) execRes = await execRes;
+        run.throwIfAborted();
         visit?.executed(execRes);
         action = unit.post(shared, prepRes, execRes);
-        if (isPromise(action)) {
-          action = await action;
-          run.throwIfAborted();
-        }
+        if (isPromise(action)) action = await action;
+        run.throwIfAborted();
       } catch (error) {
         visit?.failed(error);
         throw error;

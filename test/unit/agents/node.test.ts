@@ -202,6 +202,22 @@ for (const isTraced of [false, true]) {
   });
 }
 
+test('a sync hook that aborts the run is its last', async () => {
+  const controller = new AbortController();
+  const calls: string[] = [];
+  class Stopping extends Node<Shared> {
+    override prep(): void {
+      calls.push('prep');
+      controller.abort(new Error('stop'));
+    }
+    override exec(): void {
+      calls.push('exec');
+    }
+  }
+  await assert.rejects(new Stopping().run({}, { signal: controller.signal }), /stop/);
+  assert.deepEqual(calls, ['prep']);
+});
+
 test('an abort ends the wait between attempts', async () => {
   const node = new WithFallback(9, { maxRetries: 2, wait: 60 });
   const reason = new Error('stop');

@@ -112,7 +112,6 @@ test('retries, fallbacks and errors are events that say why', async () => {
     'attempt',
     'retry: no luck',
     'attempt',
-    'fallback: no luck',
     'error: no luck',
   ]);
   assert.deepEqual(await types(new Rescued()), ['node-start', 'attempt', 'fallback: no luck', 'node-end']);

@@ -56,6 +56,6 @@ test('with a tracer provider each visit is a span below that of its flow', async
   assert.equal(two?.status.code, 2);
   assert.deepEqual(
     two?.events.map(({ name }) => name),
-    ['attempt', 'retry', 'attempt', 'fallback'],
+    ['attempt', 'retry', 'attempt'],
   );
 });
