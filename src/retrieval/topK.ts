@@ -7,11 +7,19 @@ interface Scored<T> {
 /** Keeps the best `limit` of the items that it is offered, in a heap whose root is the worst of them. */
 export class TopK<T> {
   readonly #limit: number;
+  readonly #compare: (a: T, b: T) => number;
   readonly #heap: Scored<T>[] = [];
   #offered = 0;
 
-  constructor(limit: number) {
+  /** `compare` decides between equal scores: negative where `a` comes first. Without it, what was offered first does. */
+  constructor(limit: number, compare: (a: T, b: T) => number = () => 0) {
     this.#limit = limit;
+    this.#compare = compare;
+  }
+
+  /** What is scored below this does not come in. */
+  get threshold(): number {
+    return this.#heap.length < this.#limit ? -Infinity : (this.#heap[0]?.score ?? -Infinity);
   }
 
   offer(item: T, score: number): void {
@@ -22,14 +30,18 @@ export class TopK<T> {
       return;
     }
     const worst = this.#heap[0];
-    if (worst === undefined || !isWorse(worst, entry)) return;
+    if (worst === undefined || this.#rank(entry, worst) > 0) return;
     this.#heap[0] = entry;
     this.#sink();
   }
 
-  /** Best first; of equal scores the one that was offered first. */
+  /** Best first. */
   sorted(): readonly Scored<T>[] {
-    return [...this.#heap].sort((a, b) => b.score - a.score || a.order - b.order);
+    return [...this.#heap].sort((a, b) => this.#rank(a, b));
+  }
+
+  #rank(a: Scored<T>, b: Scored<T>): number {
+    return b.score - a.score || this.#compare(a.item, b.item) || a.order - b.order;
   }
 
   #rise(from: number): void {
@@ -46,7 +58,7 @@ export class TopK<T> {
     for (;;) {
       const [left, right] = [this.#heap[2 * at + 1], this.#heap[2 * at + 2]];
       if (left === undefined) return;
-      const child = right !== undefined && isWorse(right, left) ? 2 * at + 2 : 2 * at + 1;
+      const child = right !== undefined && this.#rank(left, right) < 0 ? 2 * at + 2 : 2 * at + 1;
       if (!this.#swapIfWorse(child, at)) return;
       at = child;
     }
@@ -54,13 +66,9 @@ export class TopK<T> {
 
   #swapIfWorse(child: number, parent: number): boolean {
     const [lower, upper] = [this.#heap[child], this.#heap[parent]];
-    if (lower === undefined || upper === undefined || !isWorse(lower, upper)) return false;
+    if (lower === undefined || upper === undefined || this.#rank(lower, upper) < 0) return false;
     this.#heap[child] = upper;
     this.#heap[parent] = lower;
     return true;
   }
-}
-
-function isWorse(a: Scored<unknown>, b: Scored<unknown>): boolean {
-  return a.score < b.score || (a.score === b.score && a.order > b.order);
 }

@@ -21,16 +21,14 @@ export class WordAnalyzer {
   readonly #terms = new Map<string, readonly string[]>();
   readonly #stems = new Map<string, string>();
 
-  /** Calls `visit` with the terms of each word, in order. */
-  forEachWord(text: string, visit: (terms: readonly string[], word: string) => void): void {
+  /** Calls `visit` with each word, in order. */
+  forEachWord(text: string, visit: (word: string) => void): void {
     let start = -1;
     for (let at = 0; at <= text.length; at += 1) {
       const isWord = at < text.length && isWordCode(text.charCodeAt(at), text, at);
       if (isWord && start < 0) start = at;
       if (!isWord && start >= 0) {
-        const word = text.slice(start, at);
-        const terms = this.termsOf(word);
-        if (terms.length > 0) visit(terms, word);
+        visit(text.slice(start, at));
         start = -1;
       }
     }
@@ -40,8 +38,8 @@ export class WordAnalyzer {
   queryTerms(query: string): readonly string[] {
     const all = new Set<string>();
     const telling = new Set<string>();
-    this.forEachWord(query, (terms, word) => {
-      for (const term of terms) {
+    this.forEachWord(query, (word) => {
+      for (const term of this.termsOf(word)) {
         all.add(term);
         if (!isStopWord(word)) telling.add(term);
       }

@@ -1,0 +1,88 @@
+const ENCODER = new TextEncoder();
+
+/** Bytes that grow: numbers of variable length (seven bits a byte, the lowest first), doubles and texts. */
+export class ByteWriter {
+  #bytes = new Uint8Array(256);
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** A whole number from 0 to 2^32 - 1. */
+  varint(value: number): void {
+    if (this.#length + 5 > this.#bytes.length) this.#grow(5);
+    let rest = value;
+    while (rest > 127) {
+      this.#bytes[this.#length++] = (rest & 127) | 128;
+      rest >>>= 7;
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  double(value: number): void {
+    const bytes = new Uint8Array(8);
+    new DataView(bytes.buffer).setFloat64(0, value, true);
+    this.append(bytes);
+  }
+
+  /** UTF-8 behind its length in bytes. */
+  text(text: string): void {
+    const bytes = ENCODER.encode(text);
+    this.varint(bytes.length);
+    this.append(bytes);
+  }
+
+  append(bytes: Uint8Array): void {
+    if (this.#length + bytes.length > this.#bytes.length) this.#grow(bytes.length);
+    this.#bytes.set(bytes, this.#length);
+    this.#length += bytes.length;
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  /** A view of what was written, until the next write. */
+  view(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #grow(more: number): void {
+    const grown = new Uint8Array(Math.max(this.#bytes.length * 2, this.#length + more));
+    grown.set(this.view());
+    this.#bytes = grown;
+  }
+}
+
+/** Reads what a ByteWriter wrote. Beyond the end there are zeros: callers know from a checksum that the bytes are whole. */
+export class ByteReader {
+  readonly #bytes: Buffer;
+  at: number;
+
+  constructor(bytes: Uint8Array, at = 0) {
+    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    this.at = at;
+  }
+
+  varint(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.#bytes[this.at++] ?? 0;
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value >>> 0;
+    }
+  }
+
+  double(): number {
+    const value = this.#bytes.readDoubleLE(this.at);
+    this.at += 8;
+    return value;
+  }
+
+  text(): string {
+    const length = this.varint();
+    this.at += length;
+    return this.#bytes.toString('utf8', this.at - length, this.at);
+  }
+}

@@ -1,0 +1,60 @@
+import { PostingList } from './postings.ts';
+import type { Segment } from './segment.ts';
+
+/** A segment, and which of its sources have been changed or removed since it was built. */
+export class LiveSegment {
+  readonly segment: Segment;
+  /** 1 for each document that is gone. */
+  readonly removed: Uint8Array;
+  readonly removedSources = new Set<number>();
+  liveCount: number;
+  /** Words of the documents that are left. */
+  liveLength = 0;
+  /** The file that it is kept in, once it was written. */
+  file: string | undefined;
+
+  constructor(segment: Segment, file?: string) {
+    this.segment = segment;
+    this.file = file;
+    this.removed = new Uint8Array(segment.lengths.length);
+    this.liveCount = segment.lengths.length;
+    for (const length of segment.lengths) this.liveLength += length;
+  }
+
+  remove(source: number): void {
+    const { firstDocument = 0, documentCount = 0 } = this.segment.sources[source] ?? {};
+    if (this.removedSources.has(source)) return;
+    this.removedSources.add(source);
+    for (let document = firstDocument; document < firstDocument + documentCount; document += 1) {
+      this.removed[document] = 1;
+      this.liveLength -= this.segment.lengths[document] ?? 0;
+    }
+    this.liveCount -= documentCount;
+  }
+
+  /**
+   * The documents that are left and hold the term. Ranking needs the exact number, or it would change when a merge drops what
+   * was removed. Only the blocks that removed documents lie in are decoded.
+   */
+  countHolders(start: number): number {
+    const { postings, lengths } = this.segment;
+    const list = new PostingList(postings, start, lengths);
+    let { count } = list;
+    if (this.removedSources.size === 0) return count;
+    let document = list.advance(this.#nextRemoved(0));
+    while (document < this.removed.length) {
+      if (this.removed[document] === 1) {
+        count -= 1;
+        document = list.advance(document + 1);
+      } else {
+        document = list.advance(this.#nextRemoved(document + 1));
+      }
+    }
+    return count;
+  }
+
+  #nextRemoved(from: number): number {
+    const found = this.removed.indexOf(1, from);
+    return found === -1 ? this.removed.length : found;
+  }
+}

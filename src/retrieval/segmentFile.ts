@@ -1,0 +1,145 @@
+import { readFile } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { writeAtomically } from './atomicFile.ts';
+import { ByteReader, ByteWriter } from './bytes.ts';
+import { Dictionary } from './dictionary.ts';
+import { type Segment, type SegmentSource, SOURCE_STATUSES } from './segment.ts';
+
+// A file is a header of 32-bit numbers, then the sections of a segment, each at a multiple of four bytes so that it can be
+// used where it lies. Numbers are in the byte order of the machine: on another one the magic number is not there.
+const MAGIC = 0x46_57_53_31; // FWS1
+/** Goes up with every change of the format, and of how text becomes chunks and terms: an older index is built anew. */
+export const INDEX_VERSION = 1;
+const SECTIONS = 7;
+const CHECKED_FROM = 4 * Uint32Array.BYTES_PER_ELEMENT;
+const HEADER_BYTES = (4 + 3 + SECTIONS) * Uint32Array.BYTES_PER_ELEMENT;
+
+/** The bytes of a segment's file. */
+export function encodeSegment(segment: Segment): Uint8Array {
+  const { dictionary, postings, postingCount, lengths } = segment;
+  const sections = [
+    encodeSources(segment.sources),
+    bytesOf(lengths),
+    encodeLines(segment),
+    dictionary.bytes,
+    bytesOf(dictionary.groups),
+    bytesOf(dictionary.starts),
+    postings,
+  ];
+  const total = sections.reduce((sum, { length }) => sum + aligned(length), HEADER_BYTES);
+  const file = new Uint8Array(total);
+  const header = new Uint32Array(file.buffer, 0, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT);
+  header.set([MAGIC, INDEX_VERSION, total, 0, segment.sources.length, dictionary.size, postingCount]);
+  let at = HEADER_BYTES;
+  for (const [index, section] of sections.entries()) {
+    header[7 + index] = section.length;
+    file.set(section, at);
+    at += aligned(section.length);
+  }
+  header[3] = crc32(file.subarray(CHECKED_FROM));
+  return file;
+}
+
+/** The segment of a file; undefined when the bytes are not exactly what `encodeSegment` of this version gave. */
+export function decodeSegment(bytes: Uint8Array): Segment | undefined {
+  if (bytes.length < HEADER_BYTES) return undefined;
+  // Typed arrays begin at multiples of their size; a small file may have been read into a shared pool.
+  const file = bytes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 ? bytes : Uint8Array.from(bytes);
+  const header = new Uint32Array(file.buffer, file.byteOffset, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT);
+  const [magic, version, total, checksum, sourceCount = 0, termCount = 0, postingCount = 0] = header;
+  if (magic !== MAGIC || version !== INDEX_VERSION || total !== file.length) return undefined;
+  if (crc32(file.subarray(CHECKED_FROM)) !== checksum) return undefined;
+  let at = HEADER_BYTES;
+  const next = (index: number): Uint8Array => {
+    const length = header[7 + index] ?? 0;
+    at += aligned(length);
+    return file.subarray(at - aligned(length), at - aligned(length) + length);
+  };
+  const sources = decodeSources(next(0), sourceCount);
+  const lengthBytes = next(1);
+  const lengths = new Uint16Array(lengthBytes.buffer, lengthBytes.byteOffset, lengthBytes.length / 2);
+  const lines = decodeLines(next(2), lengths.length);
+  const [terms, groups, starts, postings] = [next(3), words(next(4)), words(next(5)), next(6)];
+  return {
+    sources,
+    lengths,
+    ...lines,
+    dictionary: new Dictionary(termCount, terms, groups, starts),
+    postings,
+    postingCount,
+  };
+}
+
+/** Writes a segment, whole or not at all. @throws the system's error when it cannot be written. */
+export async function writeSegment(path: string, segment: Segment): Promise<void> {
+  await writeAtomically(path, encodeSegment(segment));
+}
+
+/** Reads a segment; undefined when the file is missing, damaged, or of another version or program. */
+export async function readSegment(path: string): Promise<Segment | undefined> {
+  const bytes = await readFile(path).catch(() => undefined);
+  return bytes === undefined ? undefined : decodeSegment(bytes);
+}
+
+function encodeSources(sources: readonly SegmentSource[]): Uint8Array {
+  const writer = new ByteWriter();
+  for (const { path, size, mtimeMs, hash, status, documentCount } of sources) {
+    writer.text(path);
+    writer.double(size);
+    writer.double(mtimeMs);
+    writer.text(hash);
+    writer.varint(SOURCE_STATUSES.indexOf(status));
+    writer.varint(documentCount);
+  }
+  return writer.view();
+}
+
+function decodeSources(bytes: Uint8Array, count: number): SegmentSource[] {
+  const reader = new ByteReader(bytes);
+  let firstDocument = 0;
+  return Array.from({ length: count }, () => {
+    const [path, size, mtimeMs, hash] = [reader.text(), reader.double(), reader.double(), reader.text()];
+    const status = SOURCE_STATUSES[reader.varint()] ?? 'unreadable';
+    const documentCount = reader.varint();
+    firstDocument += documentCount;
+    return { path, size, mtimeMs, hash, status, firstDocument: firstDocument - documentCount, documentCount };
+  });
+}
+
+/** For each document the distance of its first line to that of the one before, with its sign in the lowest bit, and its lines. */
+function encodeLines({ firstLines, lastLines }: Segment): Uint8Array {
+  const writer = new ByteWriter();
+  let before = 0;
+  for (const [document, first] of firstLines.entries()) {
+    const distance = first - before;
+    writer.varint(distance < 0 ? -distance * 2 + 1 : distance * 2);
+    writer.varint((lastLines[document] ?? first) - first);
+    before = first;
+  }
+  return writer.view();
+}
+
+function decodeLines(bytes: Uint8Array, count: number): Pick<Segment, 'firstLines' | 'lastLines'> {
+  const reader = new ByteReader(bytes);
+  const [firstLines, lastLines] = [new Uint32Array(count), new Uint32Array(count)];
+  let line = 0;
+  for (let document = 0; document < count; document += 1) {
+    const distance = reader.varint();
+    line += (distance & 1) === 1 ? -(distance >>> 1) : distance >>> 1;
+    firstLines[document] = line;
+    lastLines[document] = line + reader.varint();
+  }
+  return { firstLines, lastLines };
+}
+
+function bytesOf(values: Uint16Array | Uint32Array): Uint8Array {
+  return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
+}
+
+function words(bytes: Uint8Array): Uint32Array {
+  return new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length / Uint32Array.BYTES_PER_ELEMENT);
+}
+
+function aligned(length: number): number {
+  return (length + 3) & ~3;
+}

@@ -1,0 +1,103 @@
+import { DictionaryWriter, type TermPlace } from './dictionary.ts';
+import type { LiveSegment } from './liveSegment.ts';
+import { PostingList, PostingsWriter } from './postings.ts';
+import type { Segment, SegmentSource } from './segment.ts';
+
+interface Cursor {
+  readonly live: LiveSegment;
+  /** The new number of each document. */
+  readonly renumbered: Uint32Array;
+  readonly terms: Iterator<TermPlace, void>;
+  place: TermPlace | undefined;
+}
+
+/**
+ * One segment in place of several, without what was removed from them; no text is read again. `isOldest` says that no segment
+ * before them is left, so that records of removed sources have nothing more to say.
+ */
+export function mergeSegments(parts: readonly LiveSegment[], isOldest: boolean): Segment {
+  const sources: SegmentSource[] = [];
+  const lengths: number[] = [];
+  const firstLines: number[] = [];
+  const lastLines: number[] = [];
+  const cursors = parts.map((live): Cursor => {
+    const { segment, removedSources } = live;
+    const renumbered = new Uint32Array(segment.lengths.length);
+    for (const [index, source] of segment.sources.entries()) {
+      if (removedSources.has(index) || (isOldest && source.status === 'removed')) continue;
+      sources.push({ ...source, firstDocument: lengths.length });
+      for (let at = source.firstDocument; at < source.firstDocument + source.documentCount; at += 1) {
+        renumbered[at] = lengths.length;
+        lengths.push(segment.lengths[at] ?? 0);
+        firstLines.push(segment.firstLines[at] ?? 0);
+        lastLines.push(segment.lastLines[at] ?? 0);
+      }
+    }
+    const terms = segment.dictionary.from('');
+    return { live, renumbered, terms, place: terms.next().value ?? undefined };
+  });
+  const typedLengths = Uint16Array.from(lengths);
+  return {
+    sources,
+    lengths: typedLengths,
+    firstLines: Uint32Array.from(firstLines),
+    lastLines: Uint32Array.from(lastLines),
+    ...mergeTerms(cursors, typedLengths),
+  };
+}
+
+function mergeTerms(
+  cursors: readonly Cursor[],
+  lengths: Uint16Array,
+): Pick<Segment, 'dictionary' | 'postings' | 'postingCount'> {
+  const dictionary = new DictionaryWriter();
+  const lists = new PostingsWriter();
+  const documents = new Uint32Array(lengths.length);
+  const frequencies = new Uint32Array(lengths.length);
+  let postingCount = 0;
+  for (;;) {
+    const term = firstTerm(cursors);
+    if (term === undefined) break;
+    let count = 0;
+    for (const cursor of cursors) {
+      if (cursor.place?.term !== term) continue;
+      count = copyLive(cursor, cursor.place.start, { documents, frequencies }, count);
+      cursor.place = cursor.terms.next().value ?? undefined;
+    }
+    if (count === 0) continue;
+    const start = lists.length;
+    lists.add({ documents, frequencies }, 0, count, lengths);
+    dictionary.add({ term, start, length: lists.length - start });
+    postingCount += count;
+  }
+  return { dictionary: dictionary.finish(), postings: lists.finish(), postingCount };
+}
+
+function firstTerm(cursors: readonly Cursor[]): string | undefined {
+  let first: string | undefined;
+  for (const { place } of cursors) {
+    if (place !== undefined && (first === undefined || place.term < first)) first = place.term;
+  }
+  return first;
+}
+
+/** Copies the postings of documents that are left behind the `count` that are there, and gives the new count. */
+function copyLive(
+  { live, renumbered }: Cursor,
+  start: number,
+  to: { readonly documents: Uint32Array; readonly frequencies: Uint32Array },
+  count: number,
+): number {
+  let end = count;
+  const list = new PostingList(live.segment.postings, start, live.segment.lengths);
+  for (let hasMore = list.advance(0) < renumbered.length; hasMore; hasMore = list.nextBlock()) {
+    for (let at = 0; at < list.size; at += 1) {
+      const document = list.documents[at] ?? 0;
+      if (live.removed[document] === 1) continue;
+      to.documents[end] = renumbered[document] ?? 0;
+      to.frequencies[end] = list.frequencies[at] ?? 0;
+      end += 1;
+    }
+  }
+  return end;
+}

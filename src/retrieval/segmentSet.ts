@@ -1,0 +1,160 @@
+import { LiveSegment } from './liveSegment.ts';
+import { type Found, rankSegment, termWeight, type Totals, toScore, type WeightedList } from './ranking.ts';
+import type { Segment, SegmentSource } from './segment.ts';
+import { mergeSegments } from './segmentMerge.ts';
+import { TopK } from './topK.ts';
+
+// A merge holds its result in memory beside its parts; segments of this size are large enough not to be many.
+const MAX_MERGED_POSTINGS = 4_000_000;
+
+/** A document that was found. */
+export interface Match {
+  readonly source: SegmentSource;
+  /** Which of the source's chunks, from 0. */
+  readonly ordinal: number;
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly score: number;
+}
+
+interface Place {
+  readonly live: LiveSegment;
+  readonly index: number;
+}
+
+/** Segments in the order of their age, searched as one index. For each path the youngest that names it counts. */
+export class SegmentSet {
+  #segments: LiveSegment[] = [];
+  readonly #places = new Map<string, Place>();
+
+  get segments(): readonly LiveSegment[] {
+    return this.#segments;
+  }
+
+  get documentCount(): number {
+    return this.#segments.reduce((sum, { liveCount }) => sum + liveCount, 0);
+  }
+
+  /** What is known of a path; undefined for what was never added and for what was removed. */
+  source(path: string): SegmentSource | undefined {
+    const place = this.#places.get(path);
+    const source = place?.live.segment.sources[place.index];
+    return source?.status === 'removed' ? undefined : source;
+  }
+
+  *sources(): Generator<SegmentSource, void> {
+    for (const path of this.#places.keys()) {
+      const source = this.source(path);
+      if (source !== undefined) yield source;
+    }
+  }
+
+  /** Adds a segment, whose sources take the place of those with the same paths. `file` is where it lies already. */
+  add(segment: Segment, file?: string): void {
+    const live = new LiveSegment(segment, file);
+    this.#segments.push(live);
+    for (const [index, { path }] of segment.sources.entries()) {
+      const place = this.#places.get(path);
+      place?.live.remove(place.index);
+      this.#places.set(path, { live, index });
+    }
+  }
+
+  /**
+   * Merges young segments while the one before is less than twice as large, and rewrites what is mostly removed: so there are
+   * few segments, and a source is rewritten few times.
+   */
+  compact(): void {
+    for (;;) {
+      const last = this.#segments.length - 1;
+      const [before, young] = [this.#segments[last - 1], this.#segments[last]];
+      if (before === undefined || young === undefined || !belongTogether(before, young)) break;
+      this.#replace(last - 1, 2);
+    }
+    for (let at = this.#segments.length - 1; at >= 0; at -= 1) {
+      const live = this.#segments[at];
+      if (live !== undefined && live.removedSources.size * 2 > live.segment.sources.length) this.#replace(at, 1);
+    }
+  }
+
+  /** The best `limit` documents that hold a term, best first; of equal scores by path and place. */
+  search(terms: readonly string[], limit: number): readonly Match[] {
+    const documents = this.documentCount;
+    if (terms.length === 0 || documents === 0 || limit < 1) return [];
+    const words = this.#segments.reduce((sum, { liveLength }) => sum + liveLength, 0);
+    const totals = { documents, averageLength: words / documents || 1 };
+    const lists = this.#findTerms(terms, totals);
+    const best = new TopK<Found>(limit, byPlace);
+    for (const [at, live] of this.#segments.entries()) rankSegment(live, lists[at] ?? [], totals, best);
+    return best.sorted().map(({ item, score }) => toMatch(item, toScore(score)));
+  }
+
+  #findTerms(terms: readonly string[], totals: Totals): WeightedList[][] {
+    const lists: WeightedList[][] = this.#segments.map(() => []);
+    for (const term of terms) {
+      const places = this.#segments.map(({ segment }) => segment.dictionary.find(term));
+      let holders = 0;
+      for (const [at, live] of this.#segments.entries()) {
+        const place = places[at];
+        if (place !== undefined) holders += live.countHolders(place.start);
+      }
+      if (holders === 0) continue;
+      const weight = termWeight(holders, totals);
+      for (const [at, place] of places.entries())
+        if (place !== undefined) lists[at]?.push({ start: place.start, weight });
+    }
+    return lists;
+  }
+
+  #replace(from: number, count: number): void {
+    const merged = new LiveSegment(mergeSegments(this.#segments.slice(from, from + count), from === 0));
+    const isEmpty = merged.segment.sources.length === 0;
+    for (const part of this.#segments.splice(from, count, ...(isEmpty ? [] : [merged]))) {
+      for (const [index, { path }] of part.segment.sources.entries()) {
+        if (!part.removedSources.has(index)) this.#places.delete(path);
+      }
+    }
+    for (const [index, { path }] of merged.segment.sources.entries()) this.#places.set(path, { live: merged, index });
+  }
+}
+
+function belongTogether(before: LiveSegment, young: LiveSegment): boolean {
+  const [larger, smaller] = [sizeOf(before), sizeOf(young)];
+  return larger < 2 * smaller && larger + smaller <= MAX_MERGED_POSTINGS;
+}
+
+/** What rewriting costs: a record of a removed source has no postings, but is one. */
+function sizeOf({ segment }: LiveSegment): number {
+  return segment.postingCount + segment.sources.length;
+}
+
+function sourceOf({ live, document }: Found): SegmentSource | undefined {
+  // Sources lie in the order of their documents; those without any are never the last that begins at or before one.
+  const { sources } = live.segment;
+  let [low, high] = [0, sources.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((sources[middle]?.firstDocument ?? 0) <= document) low = middle;
+    else high = middle - 1;
+  }
+  return sources[low];
+}
+
+function byPlace(a: Found, b: Found): number {
+  const [left, right] = [sourceOf(a)?.path ?? '', sourceOf(b)?.path ?? ''];
+  if (left !== right) return left < right ? -1 : 1;
+  return a.document - b.document;
+}
+
+function toMatch(found: Found, score: number): Match {
+  const { live, document } = found;
+  const source = sourceOf(found);
+  if (source === undefined) throw new Error('A document has no source.');
+  return {
+    source,
+    ordinal: document - source.firstDocument,
+    startLine: live.segment.firstLines[document] ?? 0,
+    endLine: live.segment.lastLines[document] ?? 0,
+    score,
+  };
+}
