@@ -3,6 +3,7 @@ import { type AsyncLedger, ledgerChanges } from '../jobs/asyncLedger.ts';
 import { isOver, type JobRecord } from '../jobs/record.ts';
 
 const PAGE = 200;
+const MOST_UNFINISHED = 1_000;
 
 export interface JobsChange {
   /** Jobs that are new, changed or gone. */
@@ -11,7 +12,7 @@ export interface JobsChange {
   readonly ended: readonly JobRecord[];
 }
 
-/** The jobs of the ledger as this window shows them: newest first, read page by page, and again whenever any process changes one. */
+/** The jobs of the ledger as this window shows them: newest first, read page by page with every unfinished one, and again whenever any process changes one. */
 export class JobStore {
   readonly #ledger: AsyncLedger;
   readonly #changed = new Emitter<JobsChange>();
@@ -75,7 +76,13 @@ export class JobStore {
       // One more than is shown tells whether there are more.
       const page = await this.#ledger.list({ limit: this.#limit + 1 });
       this.#hasMore = page.length > this.#limit;
-      this.#apply(page.slice(0, this.#limit));
+      const shown = page.slice(0, this.#limit);
+      const oldest = shown.at(-1);
+      // A job that runs is followed and counted however old it is.
+      const older = this.#hasMore
+        ? await this.#ledger.list({ isUnfinished: true, limit: MOST_UNFINISHED, ...(oldest && { before: oldest }) })
+        : [];
+      this.#apply([...shown, ...older]);
     } while (this.#mustReadAgain);
   }
 

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { AppError } from '../core/errors.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
-import type { JobPatch, JobRecord } from './record.ts';
+import { FINAL_STATES, type JobPatch, type JobRecord } from './record.ts';
 
 const SQLITE_CONSTRAINT = 19;
 const DEFAULT_LIMIT = 100;
@@ -10,6 +10,8 @@ export interface ListQuery {
   readonly host?: string;
   readonly folder?: string;
   readonly state?: string;
+  /** Only jobs to which something may still happen, as `isOver` tells. */
+  readonly isUnfinished?: boolean;
   /** Also those that a person took off the list. */
   readonly withRemoved?: boolean;
   /** 100 unless given. */
@@ -68,6 +70,10 @@ export class JobLedger {
     if (query.host !== undefined) where('host = ?', query.host);
     if (query.folder !== undefined) where('folder = ?', query.folder);
     if (query.state !== undefined) where('state = ?', query.state);
+    if (query.isUnfinished === true) {
+      where(`lower(state) NOT IN (${FINAL_STATES.map(() => '?').join(', ')})`, ...FINAL_STATES);
+      where("json_extract(record, '$.finishedAt') IS NULL AND json_extract(record, '$.exitCode') IS NULL");
+    }
     if (query.before !== undefined) where('(created_at, id) < (?, ?)', query.before.createdAt, query.before.id);
     const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
     const limit = query.limit ?? DEFAULT_LIMIT;

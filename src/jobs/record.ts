@@ -55,6 +55,9 @@ const BAD_STATES: ReadonlySet<string> = new Set(
   ),
 );
 
+/** All of them, in lower case. */
+export const FINAL_STATES: readonly string[] = [...GOOD_STATES, ...BAD_STATES];
+
 /** Whether nothing more will happen to the job: its state is a final word, or the service told when or how it ended. */
 export function isOver(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCode'>): boolean {
   const word = record.state.toLowerCase();

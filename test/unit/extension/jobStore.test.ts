@@ -2,14 +2,17 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { JobStore, type JobsChange } from '../../../src/extension/jobStore.ts';
 import type { AsyncLedger } from '../../../src/jobs/asyncLedger.ts';
-import type { JobRecord } from '../../../src/jobs/record.ts';
+import { isOver, type JobRecord } from '../../../src/jobs/record.ts';
 import { jobRecord, runningJob } from './jobs.ts';
 
 function storeOf(first: JobRecord[]) {
   const ledger = { records: first, reads: 0 };
-  const list: AsyncLedger['list'] = async ({ limit = 100 } = {}) => {
+  const list: AsyncLedger['list'] = async ({ limit = 100, before, isUnfinished } = {}) => {
     ledger.reads += 1;
-    return ledger.records.slice(0, limit);
+    const start = ledger.records.findIndex(({ id }) => id === before?.id) + 1;
+    return ledger.records
+      .filter((record, index) => index >= start && !(isUnfinished && isOver(record)))
+      .slice(0, limit);
   };
   const store = new JobStore({ list } as AsyncLedger);
   const changes: JobsChange[] = [];
@@ -80,4 +83,11 @@ test('refreshes that come while one runs share a single further reading', async 
   const { ledger, store } = storeOf([]);
   await Promise.all([store.refresh(), store.refresh(), store.refresh(), store.refresh()]);
   assert.equal(ledger.reads, 2);
+});
+
+test('a job that runs is there however many newer ones hide it', async () => {
+  const newer = Array.from({ length: 300 }, (_, index) => jobRecord({ id: `newer-${index}` }));
+  const { store } = storeOf([...newer, runningJob({ id: 'old' }), jobRecord({ id: 'oldest' })]);
+  await store.refresh();
+  assert.deepEqual([store.records.length, store.get('old')?.state, store.hasMore], [201, 'running', true]);
 });

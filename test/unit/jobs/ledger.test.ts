@@ -7,6 +7,7 @@ import { test } from 'node:test';
 import { DatabaseSync } from 'node:sqlite';
 import { directLedger, ledgerChanges } from '../../../src/jobs/asyncLedger.ts';
 import { JobLedger } from '../../../src/jobs/ledger.ts';
+import { isOver, type JobRecord } from '../../../src/jobs/record.ts';
 import { makeRecord, tempHome } from './fixtures.ts';
 
 test('a record comes back as it was written, and a patch changes only what it names', (t) => {
@@ -61,6 +62,22 @@ test('lists are newest first, filtered by host and folder, and paged without gap
     paged.push(...page);
   }
   assert.deepEqual(paged, all);
+});
+
+test('unfinished jobs are those that isOver does not call over, whatever words a service uses', (t) => {
+  const ledger = new JobLedger(tempHome(t));
+  t.after(() => ledger.dispose());
+  const records = [
+    makeRecord({ jobId: 'runs', state: 'running' }),
+    makeRecord({ jobId: 'foreign', state: 'PROVISIONING' }),
+    makeRecord({ jobId: 'ended', state: 'Succeeded' }),
+    makeRecord({ jobId: 'exited', state: 'PROVISIONING', exitCode: 0 }),
+    makeRecord({ jobId: 'finished', state: 'odd', finishedAt: '2026-01-01T00:00:01.000Z' }),
+  ];
+  for (const record of records) ledger.insert(record);
+  const jobIds = (list: readonly JobRecord[]) => new Set(list.map(({ jobId }) => jobId));
+  assert.deepEqual(jobIds(ledger.list({ isUnfinished: true })), new Set(['foreign', 'runs']));
+  assert.deepEqual(jobIds(records.filter((record) => !isOver(record))), new Set(['foreign', 'runs']));
 });
 
 test('removing takes a job off the list and keeps its record', (t) => {
