@@ -9,6 +9,8 @@ const LAST_BLOCK = Buffer.from([0x03, 0x00]);
 
 // Each block is compressed apart, with the window before it as dictionary, so a larger block costs memory and a smaller one ratio.
 const BLOCK_BYTES = 1 << 20;
+// Stored blocks and the flush add less than a thousandth; with room for it, zlib gives each block in one piece.
+const MOST_COMPRESSED_BYTES = BLOCK_BYTES + BLOCK_BYTES / 64;
 const WINDOW_BYTES = 32 * 1024;
 const LEVEL = 6;
 
@@ -17,9 +19,9 @@ const MOST_AT_ONCE = 3;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 2048;
 
-const deflateBlock = promisify<Buffer, ZlibOptions, Buffer>(deflateRaw);
+const deflateBlock = promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(deflateRaw);
 
-/** Where the compressed bytes go, in order. */
+/** Where the compressed bytes go, in order. They are valid until the promise settles. */
 export type ByteSink = (bytes: Buffer) => Promise<void>;
 
 /**
@@ -31,7 +33,7 @@ export type ByteSink = (bytes: Buffer) => Promise<void>;
 export class GzipWriter {
   readonly #sink: ByteSink;
   readonly #spare: Buffer<ArrayBuffer>[] = [];
-  readonly #pending: Promise<Buffer>[] = [];
+  readonly #pending: Promise<Buffer<ArrayBuffer>>[] = [];
   readonly #atOnce = Math.min(MOST_AT_ONCE, Math.max(2, availableParallelism()));
   #block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
   #filled = 0;
@@ -75,7 +77,7 @@ export class GzipWriter {
       memLevel: 8,
       dictionary: this.#window,
       finishFlush: constants.Z_SYNC_FLUSH,
-      chunkSize: BLOCK_BYTES / 2,
+      chunkSize: MOST_COMPRESSED_BYTES,
     }).finally(() => this.#spare.push(memory));
     compressed.catch(() => {}); // reported by whoever awaits it in order
     this.#pending.push(compressed);
@@ -87,7 +89,11 @@ export class GzipWriter {
 
   async #writeOldest(): Promise<void> {
     const oldest = this.#pending.shift();
-    if (oldest !== undefined) await this.#sink(await oldest);
+    if (oldest === undefined) return;
+    const compressed = await oldest;
+    await this.#sink(compressed);
+    // Its memory goes back at once: as garbage it would pile up to tens of megabytes before it is collected.
+    compressed.buffer.transfer(0);
   }
 }
 

@@ -11,9 +11,9 @@ const BYTES_AHEAD = 8 << 20;
 // A file that is written to while it is read is read again before that becomes a failure: editors save in an instant.
 const ATTEMPTS = 3;
 
-/** A small file's bytes, or a large file that its reader must close. */
+/** A small file's bytes, valid until the next file is asked for, or a large file that its reader must close. */
 export type FileContent =
-  | { readonly type: 'bytes'; readonly file: SelectedFile; readonly bytes: Buffer }
+  | { readonly type: 'bytes'; readonly file: SelectedFile; readonly bytes: Buffer<ArrayBuffer> }
   | { readonly type: 'open'; readonly file: SelectedFile; readonly open: OpenFile };
 
 /** Gives the contents of files in their order, a bounded number of small ones read ahead. Closes what was not taken. */
@@ -40,7 +40,10 @@ export async function* readAhead(
       const first = queue.shift();
       if (first === undefined) return;
       signal?.throwIfAborted();
-      yield await first.content;
+      const content = await first.content;
+      yield content;
+      // Its memory goes back at once: as garbage it would pile up to tens of megabytes before it is collected.
+      if (content.type === 'bytes') content.bytes.buffer.transfer(0);
       bytesAhead -= first.size;
     }
   } finally {
@@ -60,7 +63,7 @@ async function readContent(
     const open = await openRegularFile(join(root, file.path), file.path);
     if (open.size > SMALL_FILE_BYTES) return { type: 'open', file, open };
     try {
-      const bytes = Buffer.allocUnsafe(open.size);
+      const bytes = Buffer.allocUnsafeSlow(open.size);
       await readExactly(open, bytes, 0, file.path);
       await assertUnchanged(open, file.path);
       return { type: 'bytes', file, bytes };
