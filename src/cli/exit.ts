@@ -30,6 +30,12 @@ const EXIT_OF_STATUS: Readonly<Record<number, number>> = {
   404: EXIT.badUse,
 };
 
+/** What to do about refusals that a service tells in its own words. */
+const ADVICE_OF_EXIT: Readonly<Record<number, string>> = {
+  [EXIT.notAuthorised]: 'Set FARWHARF_API_KEY to a key that this service knows.',
+  [EXIT.noCredits]: 'A shorter --max-runtime or a cheaper --machine-class holds fewer credits.',
+};
+
 /** Codes of the system and of TLS that mean: there was no conversation with the service. */
 const NETWORK_CODE =
   /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
@@ -48,7 +54,10 @@ export function describeFailure(error: unknown, host?: string): Failure {
   if (isAbort(error)) return { exit: EXIT.interrupted, code: 'interrupted', message: 'Stopped.' };
   if (error instanceof AppError) return { exit: EXIT_OF_CODE[error.code] ?? EXIT.failed, code: error.code, message };
   const status = httpStatus(error);
-  if (status !== undefined) return { exit: exitOfStatus(status), code: `http-${status}`, message };
+  if (status !== undefined) {
+    const exit = exitOfStatus(status);
+    return { exit, code: `http-${status}`, message: withAdvice(message, ADVICE_OF_EXIT[exit]) };
+  }
   const code = systemCode(error);
   if (error instanceof Error && error.name === 'NetworkError') {
     return { exit: EXIT.network, code: 'unreachable', message };
@@ -65,4 +74,8 @@ export function describeFailure(error: unknown, host?: string): Failure {
 
 function exitOfStatus(status: number): number {
   return EXIT_OF_STATUS[status] ?? (status >= 500 ? EXIT.network : EXIT.failed);
+}
+
+function withAdvice(message: string, advice: string | undefined): string {
+  return advice === undefined ? message : `${message.replace(/[.\s]+$/, '')}. ${advice}`;
 }

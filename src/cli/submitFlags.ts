@@ -19,12 +19,16 @@ export interface SubmitFlags {
   readonly dryRun?: boolean;
 }
 
-/** The absolute path of a folder to send. @throws AppError `missing` or `bad-input` when it is not there or no folder. */
+/** The absolute path of a folder to send. @throws AppError `missing`, `permission` or `bad-input` when it is not there, out of reach or no folder. */
 export async function readFolder(argument: string): Promise<string> {
   const folder = resolve(argument);
   try {
     if ((await stat(folder)).isDirectory()) return folder;
   } catch (error) {
+    if (systemCode(error) === 'EACCES') {
+      const sentence = `${folder} cannot be read: there is no permission to enter a folder above it. Nothing was sent.`;
+      throw new AppError('permission', sentence, { cause: error });
+    }
     throw new AppError('missing', `There is no folder ${folder}, so nothing was sent.`, { cause: error });
   }
   throw new AppError('bad-input', `${folder} is a file. Name the folder that holds it, and the file with --script.`);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { jsonLines, Scratch, startFake } from './commandLine.ts';
+import { jsonLines, MAIN, Scratch, startFake } from './commandLine.ts';
 
 test('a job that fails gives 1 and its reason', async () => {
   await using scratch = await Scratch.create();
@@ -18,10 +19,12 @@ test('bad use gives 2 and says what to do, before anything is sent', async () =>
   const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:9' };
   const folder = await scratch.folder('project', { 'train.py': '', 'bad.json': '[]' });
   const empty = await scratch.folder('empty', {});
+  const ignored = await scratch.folder('ignored', { '.farwharfignore': '*', 'train.py': '' });
   const cases: [readonly string[], RegExp][] = [
     [['submit', folder, '--script', 'trian.py'], /no file trian\.py.*train\.py/],
     [['submit', folder], /--script FILE/],
-    [['submit', empty, '--script', 'train.py'], /nothing to send/],
+    [['submit', empty, '--script', 'train.py'], /nothing to send .*no files.*Put the script/],
+    [['submit', ignored, '--script', 'train.py'], /nothing to send .*every file.*left out.*--include/s],
     [['submit', join(folder, 'nowhere'), '--script', 'train.py'], /no folder/],
     [['submit', join(folder, 'train.py'), '--script', 'train.py'], /is a file/],
     [['submit', folder, '--script', 'train.py', '--max-runtime', 'long'], /whole number/],
@@ -52,16 +55,24 @@ test('a job that the service does not know gives 2 and says how to find one', as
   }
 });
 
-test('a folder that cannot be read is named', {
-  skip: process.getuid?.() === 0 && 'ROOT READS EVERYTHING',
-}, async () => {
+test('a folder that cannot be read, or lies in one that cannot be entered, is named', async (t) => {
   await using scratch = await Scratch.create();
+  const user = unprivileged();
+  if (typeof user === 'string') return t.skip(user);
   const folder = await scratch.folder('project', { 'train.py': '' });
-  await chmod(folder, 0o000);
-  const done = await scratch.run(['submit', folder, '--script', 'train.py']);
-  await chmod(folder, 0o700);
-  assert.notEqual(done.exit, 0);
-  assert.match(done.stderr, new RegExp(folder));
+  const inside = await scratch.folder('closed/inside', { 'train.py': '' });
+  const closed = [folder, dirname(inside)];
+  await chmod(scratch.root, 0o755);
+  for (const path of closed) await chmod(path, 0o000);
+  const cases = [folder, inside].map(
+    async (path) => [path, await scratch.run(['submit', path, '--script', 'train.py'], { user })] as const,
+  );
+  const done = await Promise.all(cases);
+  for (const path of closed) await chmod(path, 0o700);
+  for (const [path, { exit, stderr }] of done) {
+    assert.equal(exit, 1, stderr);
+    assert.match(stderr, new RegExp(`${path} cannot be read.*permission`));
+  }
 });
 
 test('a wrong key and no key give 3, and the key is not shown', async () => {
@@ -76,7 +87,10 @@ test('a wrong key and no key give 3, and the key is not shown', async () => {
     ['jobs', '--json'],
   ]) {
     const done = await scratch.run(args, { env: wrong });
-    if (args[0] !== 'jobs') assert.equal(done.exit, 3, done.stderr);
+    if (args[0] !== 'jobs') {
+      assert.equal(done.exit, 3, done.stderr);
+      assert.match(done.stderr, /HTTP 401.*Set FARWHARF_API_KEY/);
+    }
     assert.doesNotMatch(done.stdout + done.stderr, /not-the-key/);
   }
   const missing = await scratch.run(['me'], { env: { FARWHARF_REMOTE_HOST: env['FARWHARF_REMOTE_HOST'] ?? '' } });
@@ -133,3 +147,12 @@ test('the service ends with 0 at SIGTERM, and prints its key once', async () => 
   assert.match(service.key, /^[\w-]{40,}$/);
   assert.equal(await service.stop(), 0);
 });
+
+/** A user whom permissions hold back, as they do not root: nobody, where the tests run as root. Or why there is none. */
+function unprivileged(): { uid: number; gid: number } | undefined | string {
+  if (process.platform === 'win32') return 'WINDOWS HAS NO SUCH PERMISSIONS';
+  if (process.getuid?.() !== 0) return undefined;
+  const nobody = { uid: 65_534, gid: 65_534 };
+  const canRead = spawnSync(process.execPath, ['--check', MAIN], nobody).status === 0;
+  return canRead ? nobody : 'ROOT READS EVERYTHING, AND NOBODY MAY NOT READ THIS FOLDER';
+}

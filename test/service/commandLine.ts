@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readStateFile } from '../../src/service/stateFile.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+export const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 const DEADLINE_MS = 60_000;
 
 export interface Finished {
@@ -22,6 +22,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** The program; the sources unless given. */
   readonly main?: string;
+  /** The user that runs it; the one that runs the tests unless given. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** Called with everything printed so far, each time something was printed. `interrupt` is Ctrl+C. */
   onOutput?(printed: Finished, interrupt: () => void): void;
 }
@@ -95,12 +97,13 @@ export class Scratch implements AsyncDisposable {
     await rm(this.root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
-  #spawn(args: readonly string[], { env = {}, cwd = this.root, main = MAIN }: RunOptions) {
+  #spawn(args: readonly string[], { env = {}, cwd = this.root, main = MAIN, user }: RunOptions) {
     const inherited = Object.entries(process.env).filter(([name]) => !/^(FARWHARF_|NODE_TEST|NODE_OPTIONS)/.test(name));
     return spawn(process.execPath, [main, ...args], {
       cwd,
       env: { ...Object.fromEntries(inherited), FARWHARF_HOME: this.home, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      ...user,
     });
   }
 }

@@ -86,11 +86,18 @@ async function select(folder: string, { signal, terminal }: Context, flags: Subm
   });
   terminal.clearStatus();
   if (selection.files.length === 0) {
-    const why = describeExclusions(selection).join('\n');
-    throw new AppError('bad-input', `There is nothing to send in ${folder}.${why && `\n${why}`}`);
+    throw new AppError('bad-input', describeNothing(folder, selection));
   }
   if (script !== undefined) checkScript(selection, script);
   return selection;
+}
+
+function describeNothing(folder: string, selection: Selection): string {
+  const nothing = `There is nothing to send in ${folder}`;
+  if (selection.excluded.length === 0)
+    return `${nothing}: it has no files. Put the script there, or name another folder.`;
+  const why = describeExclusions(selection).join('\n');
+  return `${nothing}: every file there is left out. --include PATH sends one although it is.\n${why}`;
 }
 
 function showSelection(selection: Selection, { terminal }: Context): number {

@@ -42,3 +42,10 @@ test('a failed connection names the service, and a message from outside cannot m
   );
   assert.equal(describeFailure(new RemoteError(400, 'bad\u001b[2J request')).message, 'bad request');
 });
+
+test('a key or credits that the service refuses come with what to do about them', () => {
+  const noKey = describeFailure(new AuthError(401, 'HTTP 401: Invalid or revoked API key.')).message;
+  assert.match(noKey, /^HTTP 401: Invalid or revoked API key\. .*FARWHARF_API_KEY/);
+  const noCredits = describeFailure(new InsufficientCreditsError(402, 'HTTP 402: insufficient credits')).message;
+  assert.match(noCredits, /^HTTP 402: insufficient credits\. .*--max-runtime/);
+});
