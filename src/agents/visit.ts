@@ -17,7 +17,7 @@ export class Visit {
   readonly node: string;
   readonly number: number;
   isReplayed = false;
-  /** `performance.now()` after `post`. */
+  /** When `post` was done, in microseconds of the run, as all times here. */
   finishedAt = 0;
   readonly #isFlow: boolean;
   readonly #listener: TraceListener | undefined;
@@ -27,7 +27,7 @@ export class Visit {
   #prepSize: number | undefined;
   #execSize: number | undefined;
 
-  constructor(run: Run, { path, node, number, isFlow, startedAt = performance.now() }: Beginning) {
+  constructor(run: Run, { path, node, number, isFlow, startedAt = run.micros() }: Beginning) {
     this.run = run;
     this.path = path;
     this.node = node;
@@ -40,7 +40,7 @@ export class Visit {
       path,
       node,
       visit: number,
-      at: run.micros(this.#startedAt),
+      at: startedAt,
     });
   }
 
@@ -50,28 +50,28 @@ export class Visit {
   }
 
   prepared(value: unknown): void {
-    this.#preparedAt = performance.now();
+    this.#preparedAt = this.run.micros();
     this.#prepSize = cheapSize(value);
   }
 
   executed(value: unknown): void {
-    this.#executedAt = performance.now();
+    this.#executedAt = this.run.micros();
     this.#execSize = cheapSize(value);
   }
 
   finished(action: unknown): void {
-    const now = performance.now();
+    const now = this.run.micros();
     this.finishedAt = now;
     this.#listener?.({
       type: this.#isFlow ? 'flow-end' : 'node-end',
       path: this.path,
       node: this.node,
       visit: this.number,
-      at: this.run.micros(now),
+      at: now,
       action: typeof action === 'string' ? action : undefined,
-      prepMicros: Math.round((this.#preparedAt - this.#startedAt) * 1000),
-      execMicros: Math.round((this.#executedAt - this.#preparedAt) * 1000),
-      postMicros: Math.round((now - this.#executedAt) * 1000),
+      prepMicros: this.#preparedAt - this.#startedAt,
+      execMicros: this.#executedAt - this.#preparedAt,
+      postMicros: now - this.#executedAt,
       prepSize: this.#prepSize,
       execSize: this.#execSize,
       isReplayed: this.isReplayed,
@@ -84,7 +84,7 @@ export class Visit {
       path: this.path,
       node: this.node,
       visit: this.number,
-      at: this.run.micros(attempt === 1 && item === undefined ? this.#preparedAt : performance.now()),
+      at: attempt === 1 && item === undefined ? this.#preparedAt : this.run.micros(),
       attempt,
       item,
     });
@@ -104,7 +104,7 @@ export class Visit {
       path: this.path,
       node: this.node,
       visit: this.number,
-      at: this.run.micros(this.finishedAt),
+      at: this.finishedAt,
       action,
       to,
     });
