@@ -38,7 +38,7 @@ test('Ctrl+C while sending leaves nothing: no job at the service, no record, no 
   const done = await scratch.run(['submit', folder, '--script', 'run.sh'], {
     env,
     onOutput({ stderr }, interrupt) {
-      if (!hasInterrupted && stderr.includes('packed')) void upload.promise.then(interrupt);
+      if (!hasInterrupted && stderr.includes('packed')) void upload.promise.then(() => interrupt());
       hasInterrupted ||= stderr.includes('packed');
     },
   });

@@ -24,8 +24,8 @@ export interface RunOptions {
   readonly main?: string;
   /** The user that runs it; the one that runs the tests unless given. */
   readonly user?: { readonly uid: number; readonly gid: number } | undefined;
-  /** Called with everything printed so far, each time something was printed. `interrupt` is Ctrl+C. */
-  onOutput?(printed: Finished, interrupt: () => void): void;
+  /** Called with everything printed so far, each time something was printed. `interrupt` is Ctrl+C, unless another signal is named. */
+  onOutput?(printed: Finished, interrupt: (signal?: NodeJS.Signals) => void): void;
 }
 
 /** A place for one test: a FARWHARF_HOME of its own and folders to send. Ended, it leaves nothing behind. */
@@ -62,7 +62,7 @@ export class Scratch implements AsyncDisposable {
     for (const stream of ['stdout', 'stderr'] as const) {
       child[stream].setEncoding('utf8').on('data', (text: string) => {
         printed[stream] += text;
-        options.onOutput?.(printed, () => child.kill('SIGINT'));
+        options.onOutput?.(printed, (signal = 'SIGINT') => child.kill(signal));
       });
     }
     await once(child, 'close');
