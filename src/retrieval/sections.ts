@@ -1,14 +1,21 @@
 import type { Block } from './block.ts';
+import { definitionBlocks } from './definitions.ts';
 
 const HEADING = /^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$/;
+// A title of one line with a rule below it; CommonMark calls it a setext heading.
+const TITLE = /^ {0,3}[^\s#>*+|-]/;
+const TITLE_RULE = /^ {0,3}(?:(=+)|-{2,})\s*$/;
+// A longer line is no heading, and looking for one could take long.
+const MAX_HEADING = 500;
+const CELL = /^# %%(?<markdown> \[markdown\])?/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 // A section this short (a title above the first heading) goes on into the next.
 const SHORT_LINES = 3;
 
-/** Cuts Markdown at headings, and long sections between paragraphs; a code fence is never cut open. */
+/** Cuts Markdown at headings, and long sections between paragraphs; a code fence is one block, whatever is in it. */
 export function sectionBlocks(lines: readonly string[]): Block[] {
   const blocks: Block[] = [];
-  const headings: { readonly level: number; readonly title: string }[] = [];
+  const headings: Heading[] = [];
   let [from, sectionFrom] = [0, 0];
   let fence: string | undefined;
   let symbols: readonly string[] = [];
@@ -28,21 +35,35 @@ export function sectionBlocks(lines: readonly string[]): Block[] {
       fence = mark;
       continue;
     }
-    const heading = HEADING.exec(line);
-    if (heading !== null) {
+    const heading = headingAt(lines, index);
+    if (heading !== undefined) {
       close(index);
       isApart = index - sectionFrom > SHORT_LINES;
       sectionFrom = index;
-      const level = heading[1]?.length ?? 1;
-      while ((headings.at(-1)?.level ?? 0) >= level) headings.pop();
-      headings.push({ level, title: heading[2] ?? '' });
-      symbols = [heading[2] ?? ''];
+      while ((headings.at(-1)?.level ?? 0) >= heading.level) headings.pop();
+      headings.push(heading);
+      symbols = [heading.title];
     } else if (line.trim() === '') {
       close(index + 1);
     }
   }
   close(lines.length);
   return blocks;
+}
+
+interface Heading {
+  readonly level: number;
+  readonly title: string;
+}
+
+function headingAt(lines: readonly string[], index: number): Heading | undefined {
+  const line = lines[index] ?? '';
+  if (line.length > MAX_HEADING) return undefined;
+  const marked = HEADING.exec(line);
+  if (marked !== null) return { level: marked[1]?.length ?? 1, title: marked[2] ?? '' };
+  const isAlone = index === 0 || (lines[index - 1] ?? '').trim() === '';
+  const rule = isAlone && TITLE.test(line) ? TITLE_RULE.exec(lines[index + 1] ?? '') : null;
+  return rule === null ? undefined : { level: rule[1] === undefined ? 2 : 1, title: line.trim() };
 }
 
 /** Cuts text at blank lines. */
@@ -63,9 +84,21 @@ export function keyBlocks(lines: readonly string[]): Block[] {
   return cutBefore(lines, (_line, index) => nameAt(index) !== undefined, nameAt);
 }
 
-/** Cuts a notebook's text (in the percent format) at its cells. */
+/** Cuts a notebook's text (in the percent format) at its cells, code in them at definitions and Markdown at headings. */
 export function cellBlocks(lines: readonly string[]): Block[] {
-  return cutBefore(lines, (line) => line.startsWith('# %%')).map((block) => ({ ...block, isApart: true }));
+  const cells = cutBefore(lines, (line) => CELL.test(line));
+  return cells.flatMap(({ from, to }) => {
+    const cell = lines.slice(from, to);
+    const isMarkdown = CELL.exec(cell[0] ?? '')?.groups?.['markdown'] !== undefined;
+    // The line that begins the cell would be a heading.
+    const blocks = isMarkdown ? sectionBlocks(['', ...cell.slice(1)]) : definitionBlocks(cell);
+    return blocks.map((block, index) => ({
+      ...block,
+      from: from + block.from,
+      to: from + block.to,
+      isApart: index === 0 || block.isApart,
+    }));
+  });
 }
 
 function cutBefore(

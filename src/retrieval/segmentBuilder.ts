@@ -2,8 +2,10 @@ import type { Chunk } from './chunk.ts';
 import { DictionaryWriter } from './dictionary.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
+import { scanWords } from './scanWords.ts';
 import { Triples } from './triples.ts';
 import type { WordAnalyzer } from './words.ts';
+import { WordTable } from './wordTable.ts';
 
 // The name of a definition counts eight times, the words of its path and scope once. Weights do not add to the length,
 // which is that of the text alone.
@@ -16,7 +18,8 @@ export const MAX_LENGTH = 0xffff;
 export class SegmentBuilder {
   readonly #analyzer: WordAnalyzer;
   readonly #ids = new Map<string, number>();
-  readonly #idsOfWords = new Map<string, readonly number[]>();
+  /** The term ids of each word. */
+  readonly #words = new WordTable();
   readonly #terms: string[] = [];
   readonly #triples = new Triples();
   readonly #sources: SegmentSource[] = [];
@@ -25,7 +28,8 @@ export class SegmentBuilder {
   readonly #lastLines: number[] = [];
   /** Of the document that is being read: how often it has each term, and which it has. */
   #counts = new Uint32Array(1024);
-  #present: number[] = [];
+  #present = new Uint32Array(1024);
+  #presentCount = 0;
 
   constructor(analyzer: WordAnalyzer) {
     this.#analyzer = analyzer;
@@ -71,11 +75,12 @@ export class SegmentBuilder {
     for (const symbol of symbols) this.#count(symbol, SYMBOL_WEIGHT);
     for (const name of scope) this.#count(name, SCOPE_WEIGHT);
     this.#count(source, PATH_WEIGHT);
-    for (const id of this.#present) {
+    for (let at = 0; at < this.#presentCount; at += 1) {
+      const id = this.#present[at] ?? 0;
       this.#triples.add(id, document, this.#counts[id] ?? 0);
       this.#counts[id] = 0;
     }
-    this.#present = [];
+    this.#presentCount = 0;
     this.#lengths.push(Math.min(length, MAX_LENGTH));
     this.#firstLines.push(startLine);
     this.#lastLines.push(endLine);
@@ -83,27 +88,28 @@ export class SegmentBuilder {
 
   /** Counts the terms of a text, and gives the number of its words. */
   #count(text: string, weight: number): number {
-    let words = 0;
-    this.#analyzer.forEachWord(text, (word) => {
-      const ids = this.#idsOf(word);
-      if (ids.length === 0) return;
-      words += 1;
-      for (const id of ids) {
-        const count = this.#counts[id] ?? 0;
-        if (count === 0) this.#present.push(id);
-        this.#counts[id] = count + weight;
-      }
+    const words = this.#words;
+    let length = 0;
+    scanWords(text, (start, end, hash) => {
+      let entry = words.find(text, start, end, hash);
+      if (entry < 0) entry = this.#addWord(text.slice(start, end), hash);
+      const to = words.numbersTo(entry);
+      let place = words.numbersFrom(entry);
+      if (place < to) length += 1;
+      for (; place < to; place += 1) this.#countTerm(words.numberAt(place), weight);
     });
-    return words;
+    return length;
   }
 
-  #idsOf(word: string): readonly number[] {
-    let ids = this.#idsOfWords.get(word);
-    if (ids === undefined) {
-      ids = this.#analyzer.termsOf(word).map((term) => this.#idOf(term));
-      this.#idsOfWords.set(word, ids);
-    }
-    return ids;
+  #countTerm(id: number, weight: number): void {
+    const count = this.#counts[id] ?? 0;
+    if (count === 0) this.#present[this.#presentCount++] = id;
+    this.#counts[id] = count + weight;
+  }
+
+  #addWord(word: string, hash: number): number {
+    const ids = this.#analyzer.termsOf(word).map((term) => this.#idOf(term));
+    return this.#words.add(word, hash, ids);
   }
 
   #idOf(term: string): number {
@@ -113,9 +119,12 @@ export class SegmentBuilder {
     this.#ids.set(term, id);
     this.#terms.push(term);
     if (id >= this.#counts.length) {
-      const grown = new Uint32Array(this.#counts.length * 2);
-      grown.set(this.#counts);
-      this.#counts = grown;
+      const counts = new Uint32Array(this.#counts.length * 2);
+      counts.set(this.#counts);
+      this.#counts = counts;
+      const present = new Uint32Array(counts.length);
+      present.set(this.#present);
+      this.#present = present;
     }
     return id;
   }

@@ -89,6 +89,78 @@ test('smart cuts Markdown at headings and never inside a fence', () => {
   assert.ok(chunks[1]?.text.includes(fence));
 });
 
+test('smart knows titles with a rule below them, and no rule or table makes a heading', () => {
+  const text = `Guide\n=====\n\n${body(9)}\n\nInstall it\n----------\n\n${body(9)}\n\n- item\n---\n\n| a |\n|---|\n`;
+  assert.deepEqual(
+    chunkText(text, 'guide.md', 'smart').map(({ symbols, scope }) => `${scope.join('/')}:${symbols.join()}`),
+    [':Guide', 'Guide:Install it'],
+  );
+});
+
+test('a fence is not cut between its blank lines, and only where it is longer than a chunk', () => {
+  const code = Array.from({ length: 30 }, (_, at) => (at % 3 === 0 ? '' : `line ${at}`)).join('\n');
+  const text = `${body(25)}\n\n~~~~text\n\`\`\`\n${code}\n~~~\n~~~~\n\nAfter.\n`;
+  const chunks = chunkText(text, 'guide.md', 'smart');
+  assert.ok(chunks.some((chunk) => chunk.text.startsWith('~~~~text') && chunk.text.includes('\n~~~~')));
+  const long = chunkText(`\`\`\`\n${body(100)}\n\`\`\`\n`, 'guide.md', 'smart');
+  assert.equal(long.length, 3);
+});
+
+test('smart cuts notebooks at cells, and names what the cells define', () => {
+  const text = [
+    '# %% [markdown]',
+    '# Whales',
+    'They swim.',
+    '',
+    '# %%',
+    'import sea',
+    'def count_whales(pod):',
+    '    return len(pod)',
+    '',
+    '# %%',
+    'count_whales(sea.pod)',
+  ].join('\n');
+  assert.deepEqual(
+    chunkText(text, 'sea.ipynb', 'smart').map(({ symbols, startLine, endLine }) => [
+      symbols.join(),
+      startLine,
+      endLine,
+    ]),
+    [
+      ['Whales', 1, 4],
+      ['count_whales', 5, 9],
+      ['', 10, 11],
+    ],
+  );
+});
+
+test('smart cuts YAML and TOML at their top keys, and names what a long value is in', () => {
+  const values = Array.from({ length: 60 }, (_, at) => `  key${at}: ${at}`).join('\n');
+  const yaml = chunkText(`# about\nfirst:\n${values}\nsecond:\n${values}\n`, 'a.yaml', 'smart');
+  assert.deepEqual(
+    yaml.map(({ symbols, scope }) => `${scope.join('/')}:${symbols.join()}`),
+    [':', ':first', 'first:', ':second', 'second:'],
+  );
+  const toml = chunkText(`[tool.one]\n${body(30)}\n\n[[tool.two]]\n${body(30)}\n`, 'a.toml', 'smart');
+  assert.deepEqual(
+    toml.map(({ symbols }) => symbols.join()),
+    ['tool.one', 'tool.two'],
+  );
+});
+
+test('hostile lines are cut like others, in time that grows with their length', () => {
+  const lines = [
+    `# x${' '.repeat(300_000)}x`,
+    `"${'\\'.repeat(300_001)}`,
+    `function ${'('.repeat(300_000)}`,
+    `${'a.b '.repeat(100_000)}{`,
+    '#'.repeat(300_000),
+  ];
+  for (const source of ['a.md', 'a.json', 'a.ts', 'a.c', 'a.ipynb', 'a.txt']) {
+    for (const line of lines) assert.ok(chunkText(line, source, 'smart').length > 0);
+  }
+});
+
 test('smart cuts data at its top keys', () => {
   const value = Array.from({ length: 30 }, (_, i) => `    "k${i}": ${i}`).join(',\n');
   const chunks = chunkText(`{\n  "first": {\n${value}\n  },\n  "second": {\n${value}\n  }\n}\n`, 'a.json', 'smart');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Chunk } from '../../../src/retrieval/chunk.ts';
 import type { Segment, SourceStatus } from '../../../src/retrieval/segment.ts';
+import { scanWords } from '../../../src/retrieval/scanWords.ts';
 import { SegmentBuilder } from '../../../src/retrieval/segmentBuilder.ts';
 import { type Match, SegmentSet } from '../../../src/retrieval/segmentSet.ts';
 import { WordAnalyzer } from '../../../src/retrieval/words.ts';
@@ -37,7 +38,8 @@ function bruteForce(sources: Sources, terms: readonly string[], limit: number): 
         [chunk.text, 1],
         [path, 1],
       ] as const) {
-        analyzer.forEachWord(text, (word) => {
+        scanWords(text, (start, end) => {
+          const word = text.slice(start, end);
           length += weight === 1 && text === chunk.text ? 1 : 0;
           for (const term of analyzer.termsOf(word)) counts.set(term, (counts.get(term) ?? 0) + weight);
         });
