@@ -1,6 +1,3 @@
-import { createRequire } from 'node:module';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { Flow, Node, type RunOptions } from '../../src/agents/index.ts';
 
 /** One runtime doing both workloads. Each gives the number of visits that it made, which the bench checks. */
@@ -134,7 +131,7 @@ interface LangGraphBuilder {
 }
 
 async function pocketflow(): Promise<Subject> {
-  const { Node: Base, Flow: PeerFlow } = await peer<PocketFlow>('pocketflow');
+  const { Node: Base, Flow: PeerFlow } = (await import('pocketflow')) as unknown as PocketFlow;
   class Step extends Base {
     async prep(shared: Counter): Promise<number> {
       return shared.count;
@@ -176,7 +173,7 @@ async function pocketflow(): Promise<Subject> {
 }
 
 async function langgraph(): Promise<Subject> {
-  const { Annotation, StateGraph, START, END } = await peer<LangGraph>('@langchain/langgraph');
+  const { Annotation, StateGraph, START, END } = (await import('@langchain/langgraph')) as unknown as LangGraph;
   const State = Annotation.Root({ count: Annotation(), limit: Annotation() });
   const step = async (state: Counter): Promise<Partial<Counter>> => ({ count: state.count + 1 });
   const names = Array.from({ length: CHAIN_LENGTH }, (_, index) => `step${index}`);
@@ -199,13 +196,6 @@ async function langgraph(): Promise<Subject> {
       return visits;
     },
   };
-}
-
-/** Loads a peer from this package's dependencies, or from the folder in BENCH_PEERS. */
-async function peer<T>(name: string): Promise<T> {
-  const folder = process.env['BENCH_PEERS'] ?? process.cwd();
-  const path = createRequire(join(folder, 'package.json')).resolve(name);
-  return (await import(pathToFileURL(path).href)) as T;
 }
 
 export const SUBJECTS: Readonly<Record<string, () => Subject | Promise<Subject>>> = {
