@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { setFlagsFromString } from 'node:v8';
 import { EXIT } from './exit.ts';
 
 const NEEDED = [22, 18] as const; // node:sqlite without a flag, and sources that run as they are
@@ -11,6 +12,7 @@ if (isOldNode()) {
   process.exitCode = EXIT.badUse;
 } else {
   hideExperiments();
+  keepMemorySmall();
   const { runProgram } = await import('./program.ts');
   process.exitCode = await runProgram(process.argv.slice(2), { entry: import.meta.filename, env: process.env });
 }
@@ -18,6 +20,14 @@ if (isOldNode()) {
 function isOldNode(): boolean {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
   return major < NEEDED[0] || (major === NEEDED[0] && minor < NEEDED[1]);
+}
+
+/**
+ * Keeps V8's space for new objects at the size it starts with. It would grow to three times 16 MB with folders of many
+ * files, which is a quarter of all memory taken; the price is that garbage is collected more often.
+ */
+function keepMemorySmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 /** node:sqlite announces itself as experimental on the Node versions that have it; nobody who runs a job needs to know. */
