@@ -23,6 +23,7 @@ const NODE_PACKAGES: Readonly<Record<string, string>> = {
 };
 // Raised when the steps below change, so that what an older checkout installed is not taken for complete.
 const RECIPE = 1;
+const STEP_TIMEOUT_MS = 300_000; // npm without a network tries again for much longer
 const STAND_IN = join(import.meta.dirname, 'spdlog.cjs');
 
 /**
@@ -105,10 +106,10 @@ async function linkAnew(target: string, path: string): Promise<void> {
   await symlink(target, path);
 }
 
-/** @throws Unavailable with the last lines of what the command printed. */
+/** @throws Unavailable with the last lines of what the command printed, when it fails or takes too long. */
 async function run(command: string, args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<number | null>();
-  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(command, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], timeout: STEP_TIMEOUT_MS });
   let output = '';
   const collect = (chunk: Buffer) => void (output = (output + chunk.toString()).slice(-4_000));
   child.stdout.on('data', collect);
@@ -116,6 +117,7 @@ async function run(command: string, args: string[], options: { cwd: string; env:
   child.on('error', reject);
   child.on('close', resolve);
   const status = await promise;
-  if (status !== 0)
-    throw new Unavailable(`\`${command} ${args.join(' ')}\` in ${options.cwd} gave ${status}:\n${output.trim()}`);
+  if (status === 0) return;
+  const end = status === null ? `did not end within ${STEP_TIMEOUT_MS / 60_000} minutes` : `gave ${status}`;
+  throw new Unavailable(`\`${command} ${args.join(' ')}\` in ${options.cwd} ${end}:\n${output.trim()}`);
 }
