@@ -122,6 +122,7 @@ function addSubmit(program: Command, runs: Runs): Command {
     .option('--watch', 'show the log until the job ends')
     .option('--download', 'wait for the end and bring the results into the folder')
     .addOption(conflictOption())
+    .option('--again', 'send although the last submit of the folder got no answer')
     .option('--dry-run', 'show what would be sent, and send nothing')
     .option('--json', 'print JSON')
     .action(runs(async () => (await import('./verbs/submit.ts')).submit));

@@ -17,6 +17,8 @@ export interface SubmitFlags {
   readonly download?: boolean;
   readonly onConflict: ConflictChoice;
   readonly dryRun?: boolean;
+  /** Send although the last submit of the folder got no answer. */
+  readonly again?: boolean;
 }
 
 /** The absolute path of a folder to send. @throws AppError `missing`, `permission` or `bad-input` when it is not there, out of reach or no folder. */

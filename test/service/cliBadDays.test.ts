@@ -123,11 +123,12 @@ test('a service that is not there gives 5', async () => {
   }
 });
 
-test('an answer that is lost after the upload gives 5, says so, and the job is listed as unknown', async () => {
+test('an answer that is lost after the upload gives 5, says so, and the folder is not sent again unasked', async () => {
   await using scratch = await Scratch.create();
+  let uploads = 0;
   await using fake = await startFake((request, response) => {
     if (request.method === 'GET') response.end('{"credits": 10}');
-    else request.resume().once('end', () => request.socket.destroy());
+    else request.resume().once('end', () => ++uploads && request.socket.destroy());
   });
   const { env } = fake;
   const folder = await scratch.folder('project', { 'run.sh': '' });
@@ -139,6 +140,11 @@ test('an answer that is lost after the upload gives 5, says so, and the job is l
   const shown = await scratch.run(['job', listed.stdout.trim().split(' ').at(-1) ?? ''], { env });
   assert.equal(shown.exit, 2);
   assert.match(shown.stderr, /never told an id.*may be running/s);
+  const held = await scratch.run(['submit', folder, '--script', 'run.sh'], { env });
+  assert.deepEqual([held.exit, uploads], [5, 1]);
+  assert.match(held.stderr, /run\.sh .*got no answer.*Nothing was sent now.*--again/);
+  await scratch.run(['submit', folder, '--script', 'run.sh', '--again'], { env });
+  assert.equal(uploads, 2);
 });
 
 test('the service ends with 0 at SIGTERM, and prints its key once', async () => {

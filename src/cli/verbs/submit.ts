@@ -19,6 +19,7 @@ import { describeExclusions, describeSize, selectionAsJson } from '../selectionS
 import { SendingReport } from '../sendingReport.ts';
 import { Session } from '../session.ts';
 import { readFolder, readVenv, type SubmitFlags } from '../submitFlags.ts';
+import { settleUnanswered } from '../unansweredSubmit.ts';
 
 type Place = Pick<JobPlace, 'record' | 'ledger' | 'home'>;
 
@@ -31,6 +32,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   if (flags.script === undefined) throw new AppError('bad-input', 'Say what is to run: --script FILE.');
 
   await using session = new Session(context);
+  await settleUnanswered(session, context, { folder: selection.root, again: flags.again === true });
   const { terminal, signal } = context;
   const client = await session.client();
   const account = await askAccount(client, signal);
