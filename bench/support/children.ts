@@ -1,9 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
-/** Runs one of the scripts beside this file in a process of its own and gives the JSON that it prints. */
+// The command sets this for itself at its start (src/cli/main.ts); without it a process takes more memory than the command would.
+const COMMAND_FLAGS = ['--semi-space-growth-factor=1'];
+
+/** Runs one of the scripts beside this file in a process of its own, as the command would, and gives the JSON that it prints. */
 export function runScript(name: string, ...argv: string[]): unknown {
-  return JSON.parse(execFileSync(process.execPath, [join(import.meta.dirname, name), ...argv], { encoding: 'utf8' }));
+  const script = join(import.meta.dirname, name);
+  return JSON.parse(execFileSync(process.execPath, [...COMMAND_FLAGS, script, ...argv], { encoding: 'utf8' }));
 }
 
 /** Seconds that a command takes. */
