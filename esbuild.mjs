@@ -62,7 +62,14 @@ const configurations = [
     supported: { 'dynamic-import': false },
     plugins: [lazyChunks],
   },
-  { ...modules, entryPoints: { cli: 'src/cli/main.ts', jobRunner: 'src/service/jobRunner.ts' } },
+  {
+    ...modules,
+    entryPoints: {
+      cli: 'src/cli/main.ts',
+      jobRunner: 'src/service/jobRunner.ts',
+      indexWorker: 'src/retrieval/indexWorker.ts',
+    },
+  },
   { ...modules, entryPoints: { remote: 'src/remote/index.ts', agents: 'src/agents/index.ts' } },
 ];
 if (tests) {

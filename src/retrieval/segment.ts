@@ -7,7 +7,7 @@ export interface Source {
   readonly size: number;
   /** When it was last changed, as the file system tells it; 0 where that cannot be relied on. */
   readonly mtimeMs: number;
-  /** Of its bytes; empty where they were not read. */
+  /** Of its bytes; where they were not read, something that changes with the reason. Empty where there is no file. */
   readonly hash: string;
   /** `indexed`, why it has no chunks, or that it is gone: a later segment takes the place of earlier ones for a path. */
   readonly status: SourceStatus;

@@ -2,6 +2,8 @@ import lunr from 'lunr';
 import { scanWords } from './scanWords.ts';
 
 const MAX_WORD = 64; // longer runs are hashes, keys and encoded data
+// What is remembered must not grow with the folder; the common words come back soon.
+const MAX_STEMS = 200_000;
 const NO_TERMS: readonly string[] = [];
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const CJK_RUNS =
@@ -13,10 +15,9 @@ const PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
  * Splits words into index terms: identifiers whole and in parts (camelCase, snake_case, digits), each by
  * its Porter stem, and Chinese, Japanese and Korean by pairs of characters. The same analysis serves documents and queries.
  *
- * Terms are remembered per word, so a stem is computed once for each distinct word and not for each of its uses.
+ * Stems are remembered, so that one is computed once for each distinct word and not for each of its uses.
  */
 export class WordAnalyzer {
-  readonly #terms = new Map<string, readonly string[]>();
   readonly #stems = new Map<string, string>();
 
   /** The distinct terms of a query, without stop words unless it has nothing else. */
@@ -34,18 +35,11 @@ export class WordAnalyzer {
   }
 
   termsOf(word: string): readonly string[] {
-    const known = this.#terms.get(word);
-    if (known !== undefined) return known;
-    const terms = word.length > MAX_WORD ? NO_TERMS : this.#analyze(word);
-    this.#terms.set(word, terms);
-    return terms;
-  }
-
-  #analyze(word: string): readonly string[] {
     if (CJK.test(word)) {
       const runs = word.match(CJK_RUNS) ?? [];
       return [...new Set(runs.flatMap((run) => (CJK.test(run) ? pairs(run) : this.termsOf(run))))];
     }
+    if (word.length > MAX_WORD) return NO_TERMS;
     const parts = word.match(PARTS) ?? [];
     const whole = word.replaceAll(/^[_$]+|[_$]+$/g, '');
     if (whole === '') return NO_TERMS;
@@ -57,6 +51,7 @@ export class WordAnalyzer {
     let stem = this.#stems.get(word);
     if (stem === undefined) {
       stem = lunr.stemmer(new lunr.Token(word, {})).toString();
+      if (this.#stems.size >= MAX_STEMS) this.#stems.clear();
       this.#stems.set(word, stem);
     }
     return stem;

@@ -22,6 +22,7 @@ test('words of any script count, Chinese, Japanese and Korean by pairs', () => {
   assert.deepEqual(terms('検索機能'), ['検索', '索機', '機能']);
   assert.deepEqual(terms('字'), ['字']);
   assert.deepEqual(terms('api検索'), ['api', '検索']);
+  assert.ok(terms(`${'検索機能'.repeat(50)}終`).includes('能終'), 'a clause may be long');
 });
 
 test('hashes and other endless words are no terms', () => {

@@ -1,4 +1,4 @@
-import { AppError } from '../../core/errors.ts';
+import { AppError } from '../core/errors.ts';
 
 // A NUL in the first bytes means binary, as git decides it.
 const SNIFFED_BYTES = 8_000;

@@ -1,0 +1,87 @@
+import { hash as digest } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Chunk } from './chunk.ts';
+import { chunkText } from './chunkText.ts';
+import { decodeText, notebookText } from './documentText.ts';
+import type { Source } from './segment.ts';
+
+/** A larger file is data or generated, and would drown the rest. */
+export const MAX_FILE_BYTES = 1_000_000;
+// A file may be written twice within one tick of the file system's clock. Its time is relied on only when it was past such a
+// tick (two seconds on FAT) when the file was read; git does the same with its index.
+const CLOCK_TICK_MS = 2000;
+const NOTEBOOK = /\.ipynb$/i;
+
+/** A file as whoever lists the folder knows it. */
+export interface ListedFile {
+  /** Relative to the folder, with '/'. */
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+export interface IndexedFile {
+  readonly source: Source;
+  readonly chunks: readonly Chunk[];
+}
+
+/**
+ * Reads a file of a folder and cuts it into chunks. A file that is binary, too large or unreadable has none, and its source
+ * says why; undefined when there is no such file. Links, pipes and devices are never opened.
+ */
+export function readIndexedFile(root: string, path: string, now: () => number = Date.now): IndexedFile | undefined {
+  const read = readBytes(join(root, path));
+  if (read === 'missing') return undefined;
+  if (read === 'unreadable') return unread({ path, size: 0, mtimeMs: 0 }, 'unreadable');
+  const { size, bytes } = read;
+  const isSettled = now() - read.mtimeMs > CLOCK_TICK_MS;
+  const file = { path, size, mtimeMs: isSettled ? read.mtimeMs : 0 };
+  if (bytes === undefined) return unread(file, 'too-large');
+  const text = decodeText(bytes);
+  const hash = digest('sha256', bytes, 'hex').slice(0, 32);
+  if (text === undefined) return { source: { ...file, hash, status: 'binary' }, chunks: [] };
+  return { source: { ...file, hash, status: 'indexed' }, chunks: chunkText(readable(path, text), path, 'smart') };
+}
+
+function unread(file: ListedFile, status: 'unreadable' | 'too-large'): IndexedFile {
+  // In place of a hash something that is the same as long as the reason is.
+  return { source: { ...file, hash: `${status} ${file.size}`, status }, chunks: [] };
+}
+
+/** A notebook's cells; one that is broken is as good as plain text. */
+function readable(path: string, text: string): string {
+  if (!NOTEBOOK.test(path)) return text;
+  try {
+    return notebookText(text, path);
+  } catch {
+    return text;
+  }
+}
+
+interface ReadBytes {
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** Undefined for a file that is too large. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+function readBytes(path: string): ReadBytes | 'missing' | 'unreadable' {
+  let descriptor: number | undefined;
+  try {
+    // Opening a pipe would wait for its other end, and a link may lead out of the folder.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return 'unreadable';
+    const { size, mtimeMs } = stats;
+    if (size > MAX_FILE_BYTES) return { size, mtimeMs, bytes: undefined };
+    const bytes = readFileSync(descriptor);
+    // It grew or shrank meanwhile: its time is not that of these bytes.
+    return { size: bytes.length, mtimeMs: bytes.length === size ? mtimeMs : Infinity, bytes };
+  } catch (error) {
+    const isGone = error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+    return isGone ? 'missing' : 'unreadable';
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}

@@ -1,0 +1,107 @@
+import { availableParallelism } from 'node:os';
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../core/errors.ts';
+import { RemoteCaller } from '../core/workerRpc.ts';
+import type { BuildTask, Built } from './buildSegment.ts';
+import type { IndexWorkerService } from './indexWorker.ts';
+
+// A batch is one segment: large enough not to leave many, small enough for all processors to end together and for a
+// thread's memory.
+const LEAST_BATCH_BYTES = 4_000_000;
+const MOST_BATCH_BYTES = 24_000_000;
+
+export interface SizedTask extends BuildTask {
+  readonly size: number;
+}
+
+export interface BuiltBatch extends Omit<Built, 'segment'> {
+  /** Where its segment was written; not there when no file of the batch has anything new. */
+  readonly file: string;
+}
+
+interface ParallelOptions {
+  readonly root: string;
+  /** The program of a worker thread, `indexWorker`. */
+  readonly program: string;
+  /** Gives the next free place for a segment. */
+  readonly nextFile: () => string;
+  readonly signal?: AbortSignal | undefined;
+  readonly onBatch: (tasks: readonly SizedTask[]) => void;
+}
+
+/**
+ * Builds segments of many files on all processors, in the order of the files.
+ *
+ * @throws the signal's reason on abort, or the first thread's failure; files that were written by then stay, unlisted.
+ */
+export async function buildInParallel(tasks: readonly SizedTask[], options: ParallelOptions): Promise<BuiltBatch[]> {
+  const { root, program, nextFile, signal, onBatch } = options;
+  const batches = cutBatches(tasks, availableParallelism());
+  const built: BuiltBatch[] = [];
+  let next = 0;
+  const work = async (): Promise<void> => {
+    await using thread = new BuildThread(program);
+    const stop = (): void => thread.caller.dispose();
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      for (let index = next++; index < batches.length; index = next++) {
+        signal?.throwIfAborted();
+        const batch = batches[index] ?? [];
+        const file = nextFile();
+        const plain = batch.map(({ path, knownHash }) => ({ path, knownHash }));
+        built[index] = { ...(await thread.caller.service.builder.build(root, plain, file)), file };
+        onBatch(batch);
+      }
+    } catch (error) {
+      signal?.throwIfAborted();
+      throw error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+    }
+  };
+  const workers = Array.from({ length: Math.min(availableParallelism(), batches.length) }, work);
+  const failures = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected');
+  if (failures[0]?.status === 'rejected') throw failures[0].reason;
+  return built;
+}
+
+function cutBatches(tasks: readonly SizedTask[], threads: number): SizedTask[][] {
+  const total = tasks.reduce((sum, { size }) => sum + size, 0);
+  const most = Math.min(Math.max(total / (2 * threads), LEAST_BATCH_BYTES), MOST_BATCH_BYTES);
+  const batches: SizedTask[][] = [];
+  let bytes = Infinity;
+  for (const task of tasks) {
+    if (bytes >= most) {
+      batches.push([]);
+      bytes = 0;
+    }
+    batches.at(-1)?.push(task);
+    bytes += task.size;
+  }
+  return batches;
+}
+
+/** One worker thread, started with the first call and ended with its owner. */
+class BuildThread implements AsyncDisposable {
+  readonly caller: RemoteCaller<IndexWorkerService>;
+  #worker: Worker | undefined;
+
+  constructor(program: string) {
+    this.caller = new RemoteCaller((onLost) => {
+      const worker = new Worker(program, { name: 'farwharf-index' });
+      const lose = (cause?: unknown): void =>
+        onLost(
+          new AppError('unreachable', 'A thread that builds the index stopped. Index the folder again.', { cause }),
+        );
+      worker.on('error', lose);
+      worker.on('exit', () => lose());
+      this.#worker = worker;
+      return worker;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.caller.dispose();
+    await this.#worker?.terminate();
+  }
+}
