@@ -24,6 +24,7 @@ const REQUIRED = [
   'dist/worker.js',
   'dist/cli.mjs',
   'dist/jobRunner.mjs',
+  'dist/indexWorker.mjs',
 ];
 
 /** Where the packed extension of this version lies, or will lie. */

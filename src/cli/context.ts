@@ -19,6 +19,8 @@ export interface ProgramFiles {
   readonly entry: string;
   /** The program that runs one job. */
   readonly jobRunner: string;
+  /** The program of the threads that build an index. */
+  readonly indexWorker: string;
   readonly version: string;
 }
 
@@ -29,6 +31,7 @@ export function locateProgram(entry: string): ProgramFiles {
   return {
     entry,
     jobRunner: isSource ? join(folder, '..', 'service', 'jobRunner.ts') : join(folder, 'jobRunner.mjs'),
+    indexWorker: isSource ? join(folder, '..', 'retrieval', 'indexWorker.ts') : join(folder, 'indexWorker.mjs'),
     get version() {
       const manifest: unknown = JSON.parse(
         readFileSync(join(folder, isSource ? '../..' : '..', 'package.json'), 'utf8'),

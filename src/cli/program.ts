@@ -102,7 +102,7 @@ function describeProgram(files: ProgramFiles, terminal: Terminal, run: Run): Com
         return verb(context, command.args[0] ?? '', command.opts<Options & object>());
       });
     };
-  return addServe(addJobVerbs(addSubmit(program, runs), runs), runs);
+  return addServe(addIndexVerbs(addJobVerbs(addSubmit(program, runs), runs), runs), runs);
 }
 
 type Runs = <Options>(load: () => Promise<Verb<Options>>) => (...input: readonly unknown[]) => Promise<void>;
@@ -167,6 +167,24 @@ function addJobVerbs(program: Command, runs: Runs): Command {
     .description('show credits, plan and rate card')
     .option('--json', 'print JSON')
     .action(runs(async () => (await import('./verbs/me.ts')).showAccount));
+  return program;
+}
+
+function addIndexVerbs(program: Command, runs: Runs): Command {
+  program
+    .command('index')
+    .argument('[folder]', 'folder to index (default: the current one)')
+    .description("bring a folder's search index up to date")
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/indexFolder.ts')).indexFolder));
+  program
+    .command('search')
+    .argument('<query>', 'words to look for')
+    .description('find the places of a folder that a query is about')
+    .option('--folder <dir>', 'folder to search', '.')
+    .option('--top-k <n>', 'how many places', wholeNumber, 10)
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/search.ts')).search));
   return program;
 }
 

@@ -1,0 +1,40 @@
+import { realpath } from 'node:fs/promises';
+import { farwharfHome } from '../core/home.ts';
+import { FolderIndex, type SyncSummary } from '../retrieval/folderIndex.ts';
+import { selectFiles } from '../workspace/selection.ts';
+import type { Context } from './context.ts';
+import { Progress } from './progress.ts';
+import { readFolder } from './submitFlags.ts';
+
+export interface UpToDateIndex {
+  readonly index: FolderIndex;
+  readonly root: string;
+  readonly summary: SyncSummary;
+  /** How long bringing it up to date took. */
+  readonly seconds: number;
+}
+
+/** Opens a folder's index and brings it up to date with the files that submitting the folder would send. */
+export async function openUpToDateIndex(
+  folder: string,
+  { terminal, signal, env, program }: Context,
+): Promise<UpToDateIndex> {
+  const root = await realpath(await readFolder(folder));
+  const progress = new Progress(terminal, 'indexing');
+  const { files } = await selectFiles(root, {
+    isTrusted: true,
+    signal,
+    onProgress: (count) => terminal.status(`looking at ${folder}: ${count.toLocaleString('en-US')} files`),
+  });
+  const index = await FolderIndex.open({ root, home: farwharfHome(env), workerProgram: program.indexWorker });
+  try {
+    const onProgress = (done: number, total: number): void => progress.update(done, total);
+    const summary = await index.sync(files, { signal, onProgress });
+    terminal.clearStatus();
+    if (!index.isWriter) terminal.note('Another process keeps this index up to date; what was read now is not kept.');
+    return { index, root, summary, seconds: progress.seconds };
+  } catch (error) {
+    index[Symbol.dispose]();
+    throw error;
+  }
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { jsonLines, Scratch } from './commandLine.ts';
+
+const FOLDER = {
+  'src/retry.ts': 'export function retryDelay(attempt: number): number {\n  return 2 ** attempt;\n}\n',
+  'guide.md': '# Guide\n\nHow to wait between attempts.\n',
+  'debug.log': 'retryDelay retryDelay',
+  '.env': 'RETRY_TOKEN=1',
+  'image.png': 'a\0b',
+  '.gitignore': '*.log\n',
+};
+
+test('a folder is indexed once, then only what changed', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', FOLDER);
+  const first = await scratch.run(['index', folder, '--json']);
+  assert.equal(first.exit, 0, first.stderr);
+  const [answer = {}] = jsonLines(first.stdout);
+  assert.equal(answer['folder'], folder);
+  assert.deepEqual([answer['files'], answer['added'], answer['removed']], [3, 4, 0]);
+  assert.deepEqual(answer['passed_over'], { binary: 1 });
+  await rm(join(folder, 'guide.md'));
+  await writeFile(join(folder, 'more.md'), '# More\n');
+  const second = await scratch.run(['index'], { cwd: folder });
+  assert.equal(second.exit, 0, second.stderr);
+  assert.match(second.stdout, /^3 files of .*project in \d chunks: 1 new, 0 changed, 1 gone, in /);
+  assert.match(second.stderr, /passed over: 1 file \(binary\)/);
+});
+
+test('a search tells places with their text, without what is ignored or secret', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', FOLDER);
+  const told = await scratch.run(['search', 'retry delay', '--folder', folder, '--top-k', '1', '--json']);
+  assert.equal(told.exit, 0, told.stderr);
+  const [{ hits } = { hits: [] }] = jsonLines(told.stdout) as { hits: Record<string, unknown>[] }[];
+  assert.equal(hits.length, 1);
+  const { score, ...place } = hits[0] ?? {};
+  assert.ok(Number(score) > 0);
+  assert.deepEqual(place, {
+    path: 'src/retry.ts',
+    start_line: 1,
+    end_line: 3,
+    symbols: ['retryDelay'],
+    scope: [],
+    text: FOLDER['src/retry.ts'].trimEnd(),
+  });
+  const all = await scratch.run(['search', 'retry'], { cwd: folder });
+  assert.match(all.stdout, /^src\/retry\.ts:1 {2}retryDelay\n {4}export function retryDelay/);
+  assert.doesNotMatch(all.stdout, /debug\.log|\.env|TOKEN/);
+});
+
+test('a search sees a file that was changed a moment ago', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', FOLDER);
+  await scratch.run(['index', folder]);
+  await writeFile(join(folder, 'guide.md'), '# Guide\n\nHow to herd zebras herewith.\n');
+  const told = await scratch.run(['search', 'zebra', '--folder', folder]);
+  assert.match(told.stdout, /^guide\.md:1 {2}Guide\n/);
+});
+
+test('nothing found is no failure; a folder that is not there and a missing query are bad use', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', FOLDER);
+  const nothing = await scratch.run(['search', 'quagga', '--folder', folder]);
+  assert.deepEqual([nothing.exit, nothing.stdout], [0, '']);
+  assert.match(nothing.stderr, /Nothing in 3 files has a word of that query/);
+  assert.equal((await scratch.run(['search', 'x', '--folder', join(folder, 'no')])).exit, 2);
+  assert.equal((await scratch.run(['search'])).exit, 2);
+  assert.equal((await scratch.run(['search', 'x', '--folder', folder, '--top-k', 'many'])).exit, 2);
+});
