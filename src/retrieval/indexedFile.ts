@@ -7,7 +7,7 @@ import { decodeText, notebookText } from './documentText.ts';
 import type { Source } from './segment.ts';
 
 /** A larger file is data or generated, and would drown the rest. */
-export const MAX_FILE_BYTES = 1_000_000;
+const MAX_FILE_BYTES = 1_000_000;
 // A file may be written twice within one tick of the file system's clock. Its time is relied on only when it was past such a
 // tick (two seconds on FAT) when the file was read; git does the same with its index.
 const CLOCK_TICK_MS = 2000;

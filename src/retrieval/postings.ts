@@ -1,7 +1,7 @@
 import { ByteReader, ByteWriter } from './bytes.ts';
 
 /** Postings of a block: as many are decoded at once, and skipped at once when none of them can matter. */
-export const BLOCK = 128;
+const BLOCK = 128;
 /** Behind the last document. */
 export const NO_DOCUMENT = 0xffff_ffff;
 

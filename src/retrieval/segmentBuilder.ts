@@ -12,7 +12,7 @@ import { WordTable } from './wordTable.ts';
 const SYMBOL_WEIGHT = 8;
 const PATH_WEIGHT = 1;
 const SCOPE_WEIGHT = 1;
-export const MAX_LENGTH = 0xffff;
+const MAX_LENGTH = 0xffff;
 
 /** Gathers the chunks of sources and makes a segment of them. */
 export class SegmentBuilder {

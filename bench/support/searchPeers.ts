@@ -1,0 +1,101 @@
+import { DatabaseSync } from 'node:sqlite';
+import lunr from 'lunr';
+import MiniSearch from 'minisearch';
+import type { Chunk } from '../../src/retrieval/chunk.ts';
+import { scanWords } from '../../src/retrieval/scanWords.ts';
+import { SegmentBuilder } from '../../src/retrieval/segmentBuilder.ts';
+import { decodeSegment, encodeSegment } from '../../src/retrieval/segmentFile.ts';
+import { SegmentSet } from '../../src/retrieval/segmentSet.ts';
+import { WordAnalyzer } from '../../src/retrieval/words.ts';
+
+/** An index over chunks, which it knows by their numbers. */
+export interface SearchPeer {
+  readonly search: (query: string, limit: number) => readonly number[];
+  /** Its bytes on disk, and the way back from them; undefined where it is a file already. */
+  readonly save?: () => Uint8Array | string;
+  readonly load?: (saved: Uint8Array | string) => unknown;
+}
+
+export const PEERS: Readonly<Record<string, (chunks: readonly Chunk[]) => SearchPeer>> = {
+  farwharf: openOurs,
+  lunr: openLunr,
+  MiniSearch: openMiniSearch,
+  FTS5: openFts5,
+};
+
+function openOurs(chunks: readonly Chunk[]): SearchPeer {
+  const analyzer = new WordAnalyzer();
+  const builder = new SegmentBuilder(analyzer);
+  const firsts = new Map<string, number>();
+  let first = 0;
+  for (const [path, own] of Map.groupBy(chunks, ({ source }) => source)) {
+    builder.add({ path, size: 0, mtimeMs: 0, hash: '', status: 'indexed' }, own);
+    firsts.set(path, first);
+    first += own.length;
+  }
+  const segment = builder.finish();
+  const set = new SegmentSet();
+  set.add(segment);
+  return {
+    search: (query, limit) =>
+      set
+        .search(analyzer.queryTerms(query), limit)
+        .map(({ source, ordinal }) => (firsts.get(source.path) ?? 0) + ordinal),
+    save: () => encodeSegment(segment),
+    load: (saved) => {
+      const loaded = typeof saved === 'string' ? undefined : decodeSegment(saved);
+      if (loaded !== undefined) new SegmentSet().add(loaded);
+    },
+  };
+}
+
+function openLunr(chunks: readonly Chunk[]): SearchPeer {
+  const index = lunr(function build() {
+    this.ref('id');
+    this.field('text');
+    for (const [id, { text }] of chunks.entries()) this.add({ id, text });
+  });
+  return {
+    search: (query, limit) =>
+      index
+        .query((clauses) => {
+          clauses.term(lunr.tokenizer(query).map(String), {});
+        })
+        .slice(0, limit)
+        .map(({ ref }) => Number(ref)),
+    save: () => JSON.stringify(index),
+    load: (saved) => lunr.Index.load(JSON.parse(String(saved)) as object),
+  };
+}
+
+function openMiniSearch(chunks: readonly Chunk[]): SearchPeer {
+  const options = { fields: ['text'] };
+  const index = new MiniSearch(options);
+  index.addAll(chunks.map(({ text }, id) => ({ id, text })));
+  return {
+    search: (query, limit) =>
+      index
+        .search(query)
+        .slice(0, limit)
+        .map(({ id }) => Number(id)),
+    save: () => JSON.stringify(index),
+    load: (saved) => MiniSearch.loadJSON(String(saved), options),
+  };
+}
+
+function openFts5(chunks: readonly Chunk[]): SearchPeer {
+  const database = new DatabaseSync(':memory:');
+  database.exec("CREATE VIRTUAL TABLE chunks USING fts5(text, content='')");
+  const insert = database.prepare('INSERT INTO chunks(rowid, text) VALUES (?, ?)');
+  database.exec('BEGIN');
+  for (const [id, { text }] of chunks.entries()) insert.run(id, text);
+  database.exec('COMMIT');
+  const find = database.prepare('SELECT rowid FROM chunks WHERE chunks MATCH ? ORDER BY rank LIMIT ?');
+  return {
+    search: (query, limit) => {
+      const words: string[] = [];
+      scanWords(query, (start, end) => words.push(`"${query.slice(start, end)}"`));
+      return words.length === 0 ? [] : find.all(words.join(' OR '), limit).map(({ rowid }) => Number(rowid));
+    },
+  };
+}
