@@ -85,6 +85,6 @@ export class FolderContent implements StoredIndex {
   }
 
   #remember(same: readonly Source[]): void {
-    for (const { path, mtimeMs } of same) this.touched.set(path, mtimeMs);
+    for (const { path, mtimeMs } of same) if (mtimeMs > 0) this.touched.set(path, mtimeMs);
   }
 }

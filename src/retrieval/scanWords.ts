@@ -15,7 +15,10 @@ export function scanWords(text: string, visit: (start: number, end: number, hash
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code < 128 ? isAsciiWord(code) : isOtherWord(code, text, at)) {
-      if (start < 0) [start, hash] = [at, 0];
+      if (start < 0) {
+        start = at;
+        hash = 0;
+      }
       hash = Math.imul(hash ^ code, 0x5b_d1_e9_95);
       hash ^= hash >>> 15;
     } else if (start >= 0) {

@@ -14,11 +14,13 @@ export class WordTable {
 
   /** The entry of the word between two places of a text, or -1. `hash` is what `scanWords` gave. */
   find(text: string, start: number, end: number, hash: number): number {
-    const mask = this.#slots.length - 1;
+    const slots = this.#slots;
+    const hashes = this.#hashes;
+    const mask = slots.length - 1;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = (this.#slots[slot] ?? 0) - 1;
+      const entry = (slots[slot] ?? 0) - 1;
       if (entry < 0) return -1;
-      if (this.#hashes[entry] === hash && this.#isAt(entry, text, start, end)) return entry;
+      if (hashes[entry] === hash && this.#isAt(entry, text, start, end)) return entry;
     }
   }
 
@@ -50,10 +52,11 @@ export class WordTable {
   }
 
   #isAt(entry: number, text: string, start: number, end: number): boolean {
+    const units = this.#units;
     const from = this.#unitStarts[entry] ?? 0;
     if ((this.#unitStarts[entry + 1] ?? 0) - from !== end - start) return false;
     for (let at = start; at < end; at += 1) {
-      if (this.#units[from + at - start] !== text.charCodeAt(at)) return false;
+      if (units[from + at - start] !== text.charCodeAt(at)) return false;
     }
     return true;
   }
