@@ -59,6 +59,7 @@ export class RemoteClient implements AsyncDisposable {
   /** The base address, without a trailing slash. */
   readonly host: string;
   readonly #transport: Transport;
+  readonly #hasCustomFetch: boolean;
   readonly #redactor = new Redactor();
 
   /** @throws AppError `bad-input` for an address that is not http(s), or a key that no header can carry. */
@@ -71,6 +72,7 @@ export class RemoteClient implements AsyncDisposable {
     const headers = new Headers(options.headers);
     if (!headers.has('user-agent')) headers.set('user-agent', 'farwharf');
     headers.set('authorization', `Bearer ${apiKey}`);
+    this.#hasCustomFetch = options.fetch !== undefined;
     this.#transport = new Transport(this.host, Object.fromEntries(headers), options.fetch);
   }
 
@@ -87,7 +89,10 @@ export class RemoteClient implements AsyncDisposable {
    */
   async submitJob(workspaceTar: string, submission: JobSubmission, options?: UploadOptions): Promise<JobCreated> {
     const call = { method: 'POST', path: '/v1/jobs', ...limits(options, STREAM_TIMEOUT) } as const;
-    const upload = await openUpload(workspaceTar, metaOf(submission), options?.onProgress?.bind(options));
+    const upload = await openUpload(workspaceTar, metaOf(submission), {
+      onProgress: options?.onProgress?.bind(options),
+      isReusing: !this.#hasCustomFetch, // nobody knows how long another fetch holds on to what it has read
+    });
     try {
       return await this.#json({ ...call, ...upload }, jobCreated);
     } finally {

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { type FileHandle, open } from 'node:fs/promises';
-import { Readable } from 'node:stream';
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
 import { AppError } from '../core/errors.ts';
-
-/** Large enough that the cost of each turn through the streams is small, small enough for constant memory. */
-const CHUNK_BYTES = 512 * 1024;
+import { streamFile } from './filePieces.ts';
 
 export interface Upload {
   readonly headers: Readonly<Record<string, string>>;
   /** Destroy it to release the file. */
   readonly body: Readable;
+}
+
+interface UploadOptions {
+  readonly onProgress: ((bytes: number, total: number) => void) | undefined;
+  /** See `streamFile`. */
+  readonly isReusing: boolean;
 }
 
 /**
@@ -24,7 +28,7 @@ export interface Upload {
 export async function openUpload(
   path: string,
   meta: Readonly<Record<string, unknown>>,
-  onProgress: ((bytes: number, total: number) => void) | undefined,
+  { onProgress, isReusing }: UploadOptions,
 ): Promise<Upload> {
   const file = await open(path, 'r');
   try {
@@ -37,12 +41,18 @@ export async function openUpload(
         'Content-Type: application/gzip\r\n\r\n',
     );
     const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
-    const parts = async function* (): AsyncGenerator<Buffer, void> {
-      yield head;
-      yield* readFile(file, path, onProgress);
-      yield tail;
-    };
-    const body = Readable.from(parts(), { objectMode: false, highWaterMark: CHUNK_BYTES });
+    const body = streamFile(file, {
+      head,
+      tail,
+      size: stats.size,
+      isReusing,
+      onSent: (bytes) => onProgress?.(bytes, stats.size),
+      changed: () => changed(path),
+      onEnd: async () => {
+        const after = await file.stat();
+        if (after.size !== stats.size || after.mtimeMs !== stats.mtimeMs) throw changed(path);
+      },
+    });
     body.once('close', () => void file.close());
     return {
       headers: {
@@ -55,37 +65,6 @@ export async function openUpload(
     await file.close();
     throw error;
   }
-}
-
-/**
- * Yields exactly as many bytes as the file had at first: the length was promised in a header. The next piece is read
- * while the last is being sent, each into a buffer of its own, since the socket may still hold those before.
- */
-async function* readFile(
-  file: FileHandle,
-  path: string,
-  onProgress: ((bytes: number, total: number) => void) | undefined,
-): AsyncGenerator<Buffer, void> {
-  const { size, mtimeMs } = await file.stat();
-  const readAt = async (start: number): Promise<Buffer> => {
-    const length = Math.min(CHUNK_BYTES, size - start);
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafeSlow(length), 0, length, start);
-    return buffer.subarray(0, bytesRead);
-  };
-  let sent = 0;
-  let next = size > 0 ? readAt(0) : undefined;
-  while (next !== undefined) {
-    const chunk = await next;
-    if (chunk.length === 0) throw changed(path);
-    const end = sent + chunk.length;
-    next = end < size ? readAt(end) : undefined;
-    next?.catch(() => {}); // it is awaited in the next turn, which does not come when sending has failed
-    yield chunk;
-    sent = end;
-    onProgress?.(sent, size);
-  }
-  const after = await file.stat();
-  if (after.size !== size || after.mtimeMs !== mtimeMs) throw changed(path);
 }
 
 function changed(path: string): AppError {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -13,16 +14,50 @@ async function makeArchive(folder: string, bytes: number): Promise<string> {
 }
 
 test('an upload reports the bytes that were sent, up to the size of the file', async (t) => {
-  const archive = await makeArchive(await makeFolder(t), 3_000_000);
+  const archive = await makeArchive(await makeFolder(t), 8_000_000);
   const { client } = await serve(t, (request, response) => {
     request.resume().on('end', () => answerJson(response, { job_id: 'j' }));
   });
   const calls: [number, number | undefined][] = [];
   await client.submitJob(archive, job, { onProgress: (bytes, total) => calls.push([bytes, total]) });
-  assert.deepEqual(calls.at(-1), [3_000_000, 3_000_000]);
+  assert.deepEqual(calls.at(-1), [8_000_000, 8_000_000]);
   assert.ok(calls.length > 5);
   assert.ok(calls.every(([bytes], index) => bytes > (calls[index - 1]?.[0] ?? 0)));
 });
+
+for (const [how, customFetch] of [
+  ['the own fetch', undefined],
+  ["a caller's fetch, which may hold on to what it has read", fetch],
+] as const) {
+  test(`every byte arrives as it is in the file, however slowly it is taken, by ${how}`, async (t) => {
+    const archive = join(await makeFolder(t), 'workspace.tar.gz');
+    const content = randomBytes(24_000_000);
+    await writeFile(archive, content);
+    const { client } = await serve(
+      t,
+      (request, response) => {
+        const pieces: Buffer[] = [];
+        let received = 0;
+        request.on('data', (bytes: Buffer) => {
+          pieces.push(bytes);
+          const before = received;
+          received += bytes.length;
+          if (Math.floor(before / 3_000_000) === Math.floor(received / 3_000_000)) return;
+          request.pause();
+          setTimeout(() => request.resume(), 40);
+        });
+        request.on('end', () => {
+          const body = Buffer.concat(pieces);
+          const start = body.indexOf('\r\n\r\n', body.indexOf('name="tarball"')) + 4;
+          const isSame = body.subarray(start, start + content.length).equals(content);
+          answerJson(response, { job_id: String(isSame) });
+        });
+      },
+      customFetch === undefined ? {} : { fetch: customFetch },
+    );
+    assert.equal((await client.submitJob(archive, job)).job_id, 'true');
+  });
+}
 
 test('an empty archive can be sent, a missing one or a folder is an error', async (t) => {
   const folder = await makeFolder(t);
@@ -79,10 +114,13 @@ test('an abort ends an upload', async (t) => {
   const archive = await makeArchive(await makeFolder(t), 30_000_000);
   const closed = Promise.withResolvers<void>();
   const { client } = await serve(t, (request) => {
-    request.on('error', () => {}).once('close', closed.resolve);
+    request
+      .resume()
+      .on('error', () => {})
+      .once('close', closed.resolve);
   });
   const controller = new AbortController();
-  const onProgress = () => controller.abort(new Error('enough'));
+  const onProgress = (bytes: number) => bytes > 10_000_000 && controller.abort(new Error('enough'));
   const error = await rejection(client.submitJob(archive, job, { signal: controller.signal, onProgress }));
   assert.equal(error.message, 'enough');
   await closed.promise;
