@@ -92,8 +92,9 @@ export class GzipWriter {
     if (oldest === undefined) return;
     const compressed = await oldest;
     await this.#sink(compressed);
-    // Its memory goes back at once: as garbage it would pile up to tens of megabytes before it is collected.
-    compressed.buffer.transfer(0);
+    // Its memory goes back at once: as garbage it would pile up to tens of megabytes before it is collected. Small pieces lie in
+    // the pool that all buffers of this process share, which is not ours to give back.
+    if (compressed.buffer.byteLength > Buffer.poolSize) compressed.buffer.transfer(0);
   }
 }
 

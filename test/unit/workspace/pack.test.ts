@@ -70,6 +70,17 @@ test('an archive holds each file as it is, for tar and for our own reader', asyn
   execFileSync('gzip', ['-t', packed.path]);
 });
 
+test('archives of every small size are whole, of files that compress and of files that do not', async (t) => {
+  for (let size = 1_000; size < 40_000; size += 3_000) {
+    const content = Buffer.concat([randomBytes(size), Buffer.alloc(size, 'text')]);
+    for (const bytes of [content, content.subarray(0, size), content.subarray(size)]) {
+      const { out, selection } = await selectTree(t, { 'data.bin': bytes });
+      const { path } = await packWorkspace(selection, join(out, 'w.tar.gz'));
+      assert.ok(execFileSync('tar', ['xzOf', path]).equals(bytes), `${bytes.length} bytes`);
+    }
+  }
+});
+
 test('entries are in the order of the bytes of their paths', async (t) => {
   const { selection } = await selectTree(t);
   const paths = selection.files.map(({ path }) => path);
