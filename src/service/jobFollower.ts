@@ -80,6 +80,7 @@ export async function finishJob(
     signal.throwIfAborted();
     context.log.error('results could not be packed', { jobId: job.id, error });
     const failure = `The results could not be packed: ${messageOf(error)} They lie in ${folder.workspace} on the machine that runs jobs.`;
+    events.push(note(failure));
     reason = reason === null ? failure : `${reason} ${failure}`;
   }
   context.store.finish(job, { ...ending, reason }, events);
