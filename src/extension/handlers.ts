@@ -8,7 +8,7 @@ import type { Services } from './services.ts';
 import { selectHost, signIn, signOut } from './signIn.ts';
 import { submit } from './submit.ts';
 
-const any = (): boolean => true;
+const everyJob = (): boolean => true;
 
 /** What each command does. Their results are for keybindings, tasks and other extensions. */
 export function createHandlers(services: Services, globalState: vscode.Memento): CommandHandlers {
@@ -16,11 +16,11 @@ export function createHandlers(services: Services, globalState: vscode.Memento):
     'farwharf.submitWorkspace': (argument) => submit(services, withoutFile(argument)),
     'farwharf.submitFile': (argument) => submit(services, argument ?? vscode.window.activeTextEditor?.document.uri),
     'farwharf.showLog': (argument) =>
-      withJob(services, argument, { title: 'Show Log', fits: any }, (record) =>
+      withJob(services, argument, { title: 'Show Log', fits: everyJob }, (record) =>
         services.jobLog.show(record, { reveal: true }),
       ),
     'farwharf.showEvents': (argument) =>
-      withJob(services, argument, { title: 'Show Events', fits: any }, (record) => services.events.show(record)),
+      withJob(services, argument, { title: 'Show Events', fits: everyJob }, (record) => services.events.show(record)),
     'farwharf.cancelJob': (argument) =>
       withJob(services, argument, { title: 'Cancel Job', fits: isActive }, (record) => cancelJob(services, record)),
     'farwharf.downloadResults': (argument) =>
@@ -28,7 +28,7 @@ export function createHandlers(services: Services, globalState: vscode.Memento):
         download(services, record, { keepBoth: isKeepBoth(argument) }),
       ),
     'farwharf.resubmitJob': (argument) =>
-      withJob(services, argument, { title: 'Submit Again', fits: any }, (record) => submitAgain(services, record)),
+      withJob(services, argument, { title: 'Submit Again', fits: everyJob }, (record) => submitAgain(services, record)),
     'farwharf.copyJobId': (argument) =>
       withJob(services, argument, { title: 'Copy Job ID', fits: ({ jobId }) => jobId !== null }, ({ id, jobId }) =>
         vscode.env.clipboard.writeText(jobId ?? id),
