@@ -11,11 +11,11 @@ const LAYERS: Record<string, readonly string[]> = {
   workspace: ['core'],
   agents: ['core', 'remote', 'retrieval', 'workspace'],
   jobs: ['core', 'remote', 'workspace'],
-  flows: ['core', 'workspace'],
+  flows: ['core', 'workspace', 'agents'],
   service: ['core', 'remote', 'workspace'],
   cli: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'jobs', 'flows', 'service'],
-  extension: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'jobs', 'flows', 'service'],
-  webview: [],
+  extension: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'jobs', 'flows', 'service', 'webview'],
+  webview: ['core', 'flows'],
 };
 const SOURCE = join(import.meta.dirname, '../../src');
 const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)['"]([^'"]+)['"]/g;
