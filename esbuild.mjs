@@ -23,7 +23,7 @@ const requireBanner = {
   js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
 };
 
-const LAZY_EXTENSION_CHUNKS = ['features', 'worker'];
+const LAZY_EXTENSION_CHUNKS = ['features', 'worker', 'folderIndexWorker'];
 
 // VS Code loads the extension as CommonJS, where esbuild does not split. Each lazy chunk is an entry of its own, and
 // `import('./features.ts')` in the thin entry becomes a `require` of the built file at the moment it is needed.

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { silentLogger } from '../../../src/core/log.ts';
+import { IndexThread } from '../../../src/extension/indexThread.ts';
+import type { FolderStatus } from '../../../src/retrieval/indexService.ts';
+
+const SOURCE = join(import.meta.dirname, '../../../src');
+
+test('a folder is built, searched and told about through its thread', async (t) => {
+  const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-thread-')));
+  t.after(() => rm(base, { recursive: true, force: true, maxRetries: 5 }));
+  const folder = join(base, 'folder');
+  await mkdir(folder);
+  await writeFile(join(folder, 'zoo.md'), '# Zoo\n\nA zebra.\n');
+  const thread = new IndexThread({
+    program: join(SOURCE, 'extension/folderIndexWorker.ts'),
+    workerProgram: join(SOURCE, 'retrieval/indexWorker.ts'),
+    home: join(base, 'home'),
+    log: silentLogger,
+  });
+  t.after(() => thread.dispose());
+  const ready = new Promise<FolderStatus>((resolve) => {
+    thread.onDidChangeStatus(([status]) => status?.state === 'ready' && resolve(status));
+  });
+  await thread.open([{ path: folder, isTrusted: false }]);
+  await thread.index.settle();
+  const [hit] = await thread.index.search('zebras', { limit: 5 });
+  assert.deepEqual([hit?.folder, hit?.path, hit?.startLine], [folder, 'zoo.md', 1]);
+  assert.deepEqual([(await ready).files, thread.status[0]?.isWriter], [1, true]);
+});
