@@ -11,7 +11,7 @@ interface Position {
 }
 
 /** A stretch of a file, without its end. */
-interface SourceRange {
+export interface SourceRange {
   /** The path as it was given to the reader, or as a relative import led to it. */
   readonly file: string;
   readonly start: Position;

@@ -15,7 +15,7 @@ const LAYERS: Record<string, readonly string[]> = {
   service: ['core', 'remote', 'workspace'],
   cli: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'jobs', 'flows', 'service'],
   extension: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'jobs', 'flows', 'service', 'webview'],
-  webview: ['core', 'flows'],
+  webview: ['core', 'agents', 'flows'],
 };
 const SOURCE = join(import.meta.dirname, '../../src');
 const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)['"]([^'"]+)['"]/g;

@@ -1,0 +1,56 @@
+/** A change of a flow, as people think of it. It becomes the smallest edit of the source that brings it about. */
+export type FlowOperation = AddNode | Connect | RenameAction | DeleteEdge | DeleteNode | SetStart | ExtractFlow;
+
+interface InFlow {
+  /** The id of the FlowGraph. */
+  readonly flow: string;
+}
+
+/** Writes a class for a new node, an instance of it, and the connection that leads to it. */
+interface AddNode extends InFlow {
+  readonly type: 'addNode';
+  readonly className: string;
+  /** The connection to make; without one the node becomes the start of a flow that has none. */
+  readonly from: { readonly node: string; readonly action: string } | undefined;
+}
+
+/** Makes a connection, or leads the one that is there for this action elsewhere. */
+interface Connect extends InFlow {
+  readonly type: 'connect';
+  readonly source: string;
+  /** Null ends the flow. */
+  readonly target: string | null;
+  readonly action: string;
+}
+
+/** Renames an action that a node returns: where `post` returns it and where it is connected. */
+interface RenameAction extends InFlow {
+  readonly type: 'renameAction';
+  readonly source: string;
+  readonly action: string;
+  readonly newAction: string;
+}
+
+interface DeleteEdge extends InFlow {
+  readonly type: 'deleteEdge';
+  /** The id of the FlowEdge. */
+  readonly edge: string;
+}
+
+/** Takes a node with its connections out of the flow. */
+interface DeleteNode extends InFlow {
+  readonly type: 'deleteNode';
+  readonly node: string;
+}
+
+interface SetStart extends InFlow {
+  readonly type: 'setStart';
+  readonly node: string;
+}
+
+/** Puts some nodes into a flow of their own, which takes their place. */
+interface ExtractFlow extends InFlow {
+  readonly type: 'extractFlow';
+  readonly nodes: readonly string[];
+  readonly name: string;
+}
