@@ -2,10 +2,12 @@ import { DatabaseSync } from 'node:sqlite';
 import lunr from 'lunr';
 import MiniSearch from 'minisearch';
 import type { Chunk } from '../../src/retrieval/chunk.ts';
+import { plainQuery } from '../../src/retrieval/query.ts';
 import { scanWords } from '../../src/retrieval/scanWords.ts';
 import { SegmentBuilder } from '../../src/retrieval/segmentBuilder.ts';
 import { decodeSegment, encodeSegment } from '../../src/retrieval/segmentFile.ts';
 import { SegmentSet } from '../../src/retrieval/segmentSet.ts';
+import { toTermQuery } from '../../src/retrieval/termQuery.ts';
 import { WordAnalyzer } from '../../src/retrieval/words.ts';
 
 /** An index over chunks, which it knows by their numbers. */
@@ -39,7 +41,7 @@ function openOurs(chunks: readonly Chunk[]): SearchPeer {
   return {
     search: (query, limit) =>
       set
-        .search(analyzer.queryTerms(query), limit)
+        .search(toTermQuery(plainQuery(query), analyzer), limit)
         .map(({ source, ordinal }) => (firsts.get(source.path) ?? 0) + ordinal),
     save: () => encodeSegment(segment),
     load: (saved) => {

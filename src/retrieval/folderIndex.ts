@@ -3,8 +3,11 @@ import { FolderContent } from './folderContent.ts';
 import { type IndexedFile, type ListedFile, readIndexedFile } from './indexedFile.ts';
 import { indexFolder, IndexStore } from './indexStore.ts';
 import type { SizedTask } from './parallelBuild.ts';
+import { holdsPhrases, PHRASE_GROWTH } from './phrase.ts';
+import { parseQuery, type Query } from './query.ts';
 import type { SourceStatus } from './segment.ts';
 import type { Match } from './segmentSet.ts';
+import { toTermQuery } from './termQuery.ts';
 import { WordAnalyzer } from './words.ts';
 
 // Files may change between the search and the reading of what was found; then they are indexed and the search is repeated.
@@ -111,15 +114,22 @@ export class FolderIndex implements Disposable {
     return this.#inTurn(() => this.#update(path));
   }
 
-  /** The best `limit` chunks, best first, with their text as it is in the files now. */
-  async search(query: string, limit: number): Promise<readonly FolderHit[]> {
-    const terms = this.#analyzer.queryTerms(query);
-    for (let tries = 1; ; tries += 1) {
-      const matches = this.#content.set.search(terms, limit);
-      const { hits, stale } = this.#readHits(matches);
-      if (stale.length === 0 || tries === SEARCH_TRIES) return hits;
-      // Where it cannot be written it is right in memory, and the next change tells why.
-      for (const path of stale) await this.update(path).catch(() => {});
+  /** The best `limit` chunks, best first, with their text as it is in the files now. A string is read as a person types it. */
+  async search(query: Query | string, limit: number): Promise<readonly FolderHit[]> {
+    const parsed = typeof query === 'string' ? parseQuery(query) : query;
+    const terms = toTermQuery(parsed, this.#analyzer);
+    let most = limit;
+    for (let tries = 1; ; ) {
+      const matches = this.#content.set.search(terms, most);
+      const { hits, stale } = this.#readHits(matches, parsed.phrases);
+      if (stale.length > 0 && tries < SEARCH_TRIES) {
+        tries += 1;
+        // Where it cannot be written it is right in memory, and the next change tells why.
+        for (const path of stale) await this.update(path).catch(() => {});
+        continue;
+      }
+      if (hits.length >= limit || matches.length < most || stale.length > 0) return hits.slice(0, limit);
+      most *= PHRASE_GROWTH;
     }
   }
 
@@ -164,7 +174,10 @@ export class FolderIndex implements Disposable {
     if (same === 0) await this.#store.write(this.#content);
   }
 
-  #readHits(matches: readonly Match[]): { readonly hits: FolderHit[]; readonly stale: readonly string[] } {
+  #readHits(
+    matches: readonly Match[],
+    phrases: readonly string[],
+  ): { readonly hits: FolderHit[]; readonly stale: readonly string[] } {
     const files = new Map<string, IndexedFile | undefined>();
     const stale = new Set<string>();
     const hits: FolderHit[] = [];
@@ -174,7 +187,8 @@ export class FolderIndex implements Disposable {
       const file = files.get(path);
       const chunk = file?.source.hash === source.hash ? file.chunks[ordinal] : undefined;
       if (chunk === undefined) stale.add(path);
-      else hits.push({ path, startLine, endLine, score, text: chunk.text, symbols: chunk.symbols, scope: chunk.scope });
+      else if (holdsPhrases(chunk.text, phrases))
+        hits.push({ path, startLine, endLine, score, text: chunk.text, symbols: chunk.symbols, scope: chunk.scope });
     }
     return { hits, stale: [...stale] };
   }

@@ -1,7 +1,10 @@
 import type { Chunk } from './chunk.ts';
+import { holdsPhrases, PHRASE_GROWTH } from './phrase.ts';
+import { plainQuery, type Query } from './query.ts';
 import { SegmentBuilder } from './segmentBuilder.ts';
 import type { Source, SourceStatus } from './segment.ts';
 import { SegmentSet } from './segmentSet.ts';
+import { toTermQuery } from './termQuery.ts';
 import { WordAnalyzer } from './words.ts';
 
 export interface Hit {
@@ -47,12 +50,18 @@ export class KeywordIndex {
     this.#segments.compact();
   }
 
-  /** The best `limit` chunks, best first; of equal scores by source and place. */
-  search(query: string, limit: number): readonly Hit[] {
-    return this.#segments.search(this.#analyzer.queryTerms(query), limit).flatMap(({ source, ordinal, score }) => {
-      const chunk = this.#chunks.get(source.path)?.[ordinal];
-      return chunk === undefined ? [] : [{ chunk, score }];
-    });
+  /** The best `limit` chunks, best first; of equal scores by source and place. A string is nothing but words. */
+  search(query: Query | string, limit: number): readonly Hit[] {
+    const parsed = typeof query === 'string' ? plainQuery(query) : query;
+    const terms = toTermQuery(parsed, this.#analyzer);
+    for (let most = limit; ; most *= PHRASE_GROWTH) {
+      const matches = this.#segments.search(terms, most);
+      const hits = matches.flatMap(({ source, ordinal, score }) => {
+        const chunk = this.#chunks.get(source.path)?.[ordinal];
+        return chunk !== undefined && holdsPhrases(chunk.text, parsed.phrases) ? [{ chunk, score }] : [];
+      });
+      if (hits.length >= limit || matches.length < most) return hits.slice(0, limit);
+    }
   }
 }
 

@@ -77,6 +77,11 @@ function writeBlock(
   }
 }
 
+/** How many postings the list has that begins at `start`. */
+export function countPostings(bytes: Uint8Array, start: number): number {
+  return new ByteReader(bytes, start).varint();
+}
+
 /** A posting list that is read forwards, a block at a time; blocks that are passed over are not decoded. */
 export class PostingList {
   readonly count: number;

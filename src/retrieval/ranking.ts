@@ -79,10 +79,13 @@ class Scorer {
  * Offers the documents of a segment that can be among the best, with their exact scores. Windows of documents whose bounds
  * do not reach the threshold are passed over, and in the others the terms that cannot reach it by themselves are looked up
  * for the candidates of the rest alone (MaxScore of Turtle and Flood, 1995, with the bounds of blocks of Ding and Suel, 2011).
+ *
+ * @param excluded 1 for each document that is not to be offered.
  */
 export function rankSegment(
   live: LiveSegment,
   terms: readonly WeightedList[],
+  excluded: Uint8Array,
   totals: Totals,
   best: TopK<Found>,
 ): void {
@@ -93,6 +96,9 @@ export function rankSegment(
   const sums = new Float64Array(Math.min(WINDOW, lengths.length));
   for (let from = 0; from < lengths.length; from += WINDOW) {
     const to = Math.min(from + WINDOW, lengths.length);
+    const first = excluded.indexOf(0, from);
+    if (first === -1) return;
+    if (first >= to) continue;
     for (const scorer of scorers) scorer.setBound(from, to);
     const present = scorers.filter(({ bound }) => bound > 0).sort((a, b) => a.bound - b.bound);
     // The first `optional` terms together stay below the threshold: a document that holds no other is no candidate.
@@ -104,7 +110,7 @@ export function rankSegment(
     }
     if (optional === present.length) continue;
     for (const scorer of present.slice(optional)) sumWindow(scorer, sums, lengths, from, to);
-    offerWindow(live, present.slice(0, optional).reverse(), { sums, from, to, optionalBound }, best);
+    offerWindow(live, present.slice(0, optional).reverse(), { sums, excluded, from, to, optionalBound }, best);
   }
 }
 
@@ -128,6 +134,7 @@ function sumWindow(scorer: Scorer, sums: Float64Array, lengths: Uint16Array, fro
 
 interface Window {
   readonly sums: Float64Array;
+  readonly excluded: Uint8Array;
   readonly from: number;
   readonly to: number;
   readonly optionalBound: number;
@@ -136,7 +143,7 @@ interface Window {
 function offerWindow(
   live: LiveSegment,
   optional: readonly Scorer[],
-  { sums, from, to, optionalBound }: Window,
+  { sums, excluded, from, to, optionalBound }: Window,
   best: TopK<Found>,
 ): void {
   const { lengths } = live.segment;
@@ -145,7 +152,7 @@ function offerWindow(
     let sum = sums[document - from] ?? 0;
     if (sum === 0) continue;
     sums[document - from] = 0;
-    if (sum + optionalBound < threshold || live.removed[document] === 1) continue;
+    if (sum + optionalBound < threshold || excluded[document] === 1) continue;
     let rest = optionalBound;
     for (const scorer of optional) {
       if (sum + rest < threshold) break;

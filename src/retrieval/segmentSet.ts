@@ -1,7 +1,9 @@
 import { LiveSegment } from './liveSegment.ts';
-import { type Found, rankSegment, termWeight, type Totals, toScore, type WeightedList } from './ranking.ts';
+import { excludedDocuments, findTerms } from './queryTerms.ts';
+import { type Found, rankSegment, toScore } from './ranking.ts';
 import type { Segment, SegmentSource } from './segment.ts';
 import { mergeSegments } from './segmentMerge.ts';
+import type { TermQuery } from './termQuery.ts';
 import { TopK } from './topK.ts';
 
 // A merge holds its result in memory beside its parts; segments of this size are large enough not to be many.
@@ -77,33 +79,19 @@ export class SegmentSet {
     }
   }
 
-  /** The best `limit` documents that hold a term, best first; of equal scores by path and place. */
-  search(terms: readonly string[], limit: number): readonly Match[] {
+  /** The best `limit` documents that the query finds, best first; of equal scores by path and place. */
+  search(query: TermQuery, limit: number): readonly Match[] {
     const documents = this.documentCount;
-    if (terms.length === 0 || documents === 0 || limit < 1) return [];
+    if (documents === 0 || limit < 1) return [];
     const words = this.#segments.reduce((sum, { liveLength }) => sum + liveLength, 0);
     const totals = { documents, averageLength: words / documents || 1 };
-    const lists = this.#findTerms(terms, totals);
+    const lists = findTerms(this.#segments, query, totals);
     const best = new TopK<Found>(limit, byPlace);
-    for (const [at, live] of this.#segments.entries()) rankSegment(live, lists[at] ?? [], totals, best);
-    return best.sorted().map(({ item, score }) => toMatch(item, toScore(score)));
-  }
-
-  #findTerms(terms: readonly string[], totals: Totals): WeightedList[][] {
-    const lists: WeightedList[][] = this.#segments.map(() => []);
-    for (const term of terms) {
-      const places = this.#segments.map(({ segment }) => segment.dictionary.find(term));
-      let holders = 0;
-      for (const [at, live] of this.#segments.entries()) {
-        const place = places[at];
-        if (place !== undefined) holders += live.countHolders(place.start);
-      }
-      if (holders === 0) continue;
-      const weight = termWeight(holders, totals);
-      for (const [at, place] of places.entries())
-        if (place !== undefined) lists[at]?.push({ start: place.start, weight });
+    for (const [at, live] of this.#segments.entries()) {
+      const own = lists[at] ?? [];
+      if (own.length > 0) rankSegment(live, own, excludedDocuments(live, query), totals, best);
     }
-    return lists;
+    return best.sorted().map(({ item, score }) => toMatch(item, toScore(score)));
   }
 
   #replace(from: number, count: number): void {

@@ -11,6 +11,14 @@ const CJK_RUNS =
 // A case change (fooBar, HTTPServer), a digit border, or a separator.
 const PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
 
+// What Porter's stemmer takes off, in whole or in part.
+const ENDINGS =
+  'ational ization ousness iveness fulness tional alism ation ement iviti aliti biliti icate ative alize iciti able ible ance ence ment ness enci anci izer abli alli entli ousli ator ical ing ies ion ism ate iti ous ive ize ity ful ant ent al er ic ed es ly y s e'.split(
+    ' ',
+  );
+const LONGEST_ENDING = 7;
+const LEAST_STEM = 2;
+
 /**
  * Splits words into index terms: identifiers whole and in parts (camelCase, snake_case, digits), each by
  * its Porter stem, and Chinese, Japanese and Korean by pairs of characters. The same analysis serves documents and queries.
@@ -19,6 +27,29 @@ const PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
  */
 export class WordAnalyzer {
   readonly #stems = new Map<string, string>();
+
+  /** The distinct terms of a text. */
+  allTerms(text: string): readonly string[] {
+    const terms = new Set<string>();
+    scanWords(text, (start, end) => {
+      for (const term of this.termsOf(text.slice(start, end))) terms.add(term);
+    });
+    return [...terms];
+  }
+
+  /**
+   * The stems of English words that begin with a half word, where they may be shorter than it: `relat` of `relationa`. They are
+   * those that an ending makes of what it has of the word.
+   */
+  stemsFrom(half: string): readonly string[] {
+    const word = half.toLowerCase();
+    const stems = new Set(this.termsOf(half));
+    for (let cut = Math.max(LEAST_STEM, word.length - LONGEST_ENDING); cut <= word.length; cut += 1) {
+      const [root, rest] = [word.slice(0, cut), word.slice(cut)];
+      for (const ending of ENDINGS) if (ending.startsWith(rest)) stems.add(this.#stem(root + ending));
+    }
+    return [...stems];
+  }
 
   /** The distinct terms of a query, without stop words unless it has nothing else. */
   queryTerms(query: string): readonly string[] {
@@ -56,6 +87,11 @@ export class WordAnalyzer {
     }
     return stem;
   }
+}
+
+/** Whether a word is of a script that does not part words, so that it may be several. */
+export function hasJoinedWords(word: string): boolean {
+  return CJK.test(word);
 }
 
 /** Whether a word is so common in English prose that it tells nothing in a query. */

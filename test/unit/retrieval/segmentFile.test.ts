@@ -3,10 +3,12 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { plainQuery } from '../../../src/retrieval/query.ts';
 import type { Segment } from '../../../src/retrieval/segment.ts';
 import { SegmentBuilder } from '../../../src/retrieval/segmentBuilder.ts';
 import { decodeSegment, encodeSegment, readSegment, writeSegment } from '../../../src/retrieval/segmentFile.ts';
 import { SegmentSet } from '../../../src/retrieval/segmentSet.ts';
+import { toTermQuery } from '../../../src/retrieval/termQuery.ts';
 import { WordAnalyzer } from '../../../src/retrieval/words.ts';
 import { randomText, seeded, textChunk } from './randomCorpus.ts';
 
@@ -42,7 +44,7 @@ test('a segment that was written is read as it was', async (t) => {
   const search = (of: Segment): unknown => {
     const set = new SegmentSet();
     set.add(of);
-    return set.search(['word0x', 'word7x'], 50);
+    return set.search(toTermQuery(plainQuery('word0x word7x'), new WordAnalyzer()), 50);
   };
   assert.deepEqual(search(read), search(segment));
   assert.deepEqual(encodeSegment(read), encodeSegment(segment));

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Chunk } from '../../../src/retrieval/chunk.ts';
+import { PathFilter } from '../../../src/retrieval/pathFilter.ts';
 import type { Segment, SourceStatus } from '../../../src/retrieval/segment.ts';
 import { scanWords } from '../../../src/retrieval/scanWords.ts';
 import { SegmentBuilder } from '../../../src/retrieval/segmentBuilder.ts';
 import { type Match, SegmentSet } from '../../../src/retrieval/segmentSet.ts';
+import type { TermQuery } from '../../../src/retrieval/termQuery.ts';
 import { WordAnalyzer } from '../../../src/retrieval/words.ts';
 import { randomText, randomWord, seeded, textChunk } from './randomCorpus.ts';
 
@@ -28,36 +30,43 @@ const plain = (matches: readonly Match[]): string[] =>
     ({ source, ordinal, startLine, endLine, score }) => `${source.path} ${ordinal} ${startLine}-${endLine} ${score}`,
   );
 
-/** BM25 by its formula, for every chunk. */
-function bruteForce(sources: Sources, terms: readonly string[], limit: number): [string, number][] {
-  const documents = [...sources].flatMap(([path, chunks]) =>
-    chunks.map((chunk, ordinal) => {
+const anyOf = (terms: readonly string[]): TermQuery => ({ terms, prefixes: [], required: [], paths: PathFilter.ALL });
+
+interface Counted {
+  readonly name: string;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly length: number;
+}
+
+function countTerms(sources: Sources): Counted[] {
+  return [...sources].flatMap(([path, chunks]) =>
+    chunks.map(({ text }, ordinal) => {
       const counts = new Map<string, number>();
       let length = 0;
-      for (const [text, weight] of [
-        [chunk.text, 1],
-        [path, 1],
-      ] as const) {
-        scanWords(text, (start, end) => {
-          const word = text.slice(start, end);
-          length += weight === 1 && text === chunk.text ? 1 : 0;
-          for (const term of analyzer.termsOf(word)) counts.set(term, (counts.get(term) ?? 0) + weight);
+      for (const part of [text, path]) {
+        scanWords(part, (start, end) => {
+          if (part === text) length += 1;
+          for (const term of analyzer.termsOf(part.slice(start, end))) counts.set(term, (counts.get(term) ?? 0) + 1);
         });
       }
-      return { path, ordinal, counts, length };
+      return { name: `${path} ${ordinal}`, counts, length };
     }),
   );
+}
+
+/** BM25 by its formula, for every chunk. */
+function bruteForce(documents: readonly Counted[], terms: readonly string[], limit: number): [string, number][] {
   const average = documents.reduce((sum, { length }) => sum + length, 0) / documents.length;
-  const holders = new Map(terms.map((term) => [term, documents.filter(({ counts }) => counts.has(term)).length]));
+  const held = new Map(terms.map((term) => [term, documents.filter(({ counts }) => counts.has(term)).length]));
   return documents
-    .map(({ path, ordinal, counts, length }): [string, number] => {
+    .map(({ name, counts, length }): [string, number] => {
       let score = 0;
-      for (const term of terms) {
-        const [frequency, held] = [counts.get(term) ?? 0, holders.get(term) ?? 0];
-        const weight = Math.log(1 + (documents.length - held + 0.5) / (held + 0.5));
+      for (const [term, holders] of held) {
+        const frequency = counts.get(term) ?? 0;
+        const weight = Math.log(1 + (documents.length - holders + 0.5) / (holders + 0.5));
         score += (weight * frequency * 3) / (frequency + 2 * (0.25 + (0.75 * length) / average));
       }
-      return [`${path} ${ordinal}`, score];
+      return [name, score];
     })
     .filter(([, score]) => score > 0)
     .sort(([a, left], [b, right]) => (Math.abs(left - right) < 1e-8 ? (a < b ? -1 : 1) : right - left))
@@ -75,13 +84,14 @@ test('the best of 12,000 chunks are those that scoring every chunk gives', () =>
     );
   }
   const set = fresh(sources);
+  const documents = countTerms(sources);
   for (let query = 0; query < 60; query += 1) {
     const terms = [...new Set(Array.from({ length: 1 + random(6) }, () => randomWord(random, 4000)))].flatMap((word) =>
       analyzer.queryTerms(word),
     );
     const distinct = [...new Set(terms)];
-    const expected = bruteForce(sources, distinct, 10);
-    const found = set.search(distinct, 10);
+    const expected = bruteForce(documents, distinct, 10);
+    const found = set.search(anyOf(distinct), 10);
     assert.deepEqual(
       found.map(({ source, ordinal }) => `${source.path} ${ordinal}`),
       expected.map(([name]) => name),
@@ -99,8 +109,8 @@ test('passing over what cannot be among the best never changes the best', () => 
   const set = fresh(sources);
   for (let query = 0; query < 40; query += 1) {
     const terms = analyzer.queryTerms(randomText(random, 300, 8));
-    const all = plain(set.search(terms, 5000));
-    for (const limit of [1, 3, 10, 100]) assert.deepEqual(plain(set.search(terms, limit)), all.slice(0, limit));
+    const all = plain(set.search(anyOf(terms), 5000));
+    for (const limit of [1, 3, 10, 100]) assert.deepEqual(plain(set.search(anyOf(terms), limit)), all.slice(0, limit));
   }
 });
 
@@ -125,7 +135,7 @@ test('2,000 changes, removals and merges give exactly the results of an index bu
     const terms = analyzer.queryTerms(randomText(random, 50, 4));
     assert.equal(set.documentCount, scratch.documentCount);
     assert.deepEqual([...set.sources()].map(({ path: known }) => known).sort(), [...sources.keys()].sort());
-    assert.deepEqual(plain(set.search(terms, 20)), plain(scratch.search(terms, 20)), `step ${step}`);
+    assert.deepEqual(plain(set.search(anyOf(terms), 20)), plain(scratch.search(anyOf(terms), 20)), `step ${step}`);
   }
   set.compact();
   assert.ok(set.segments.length < 20, `${set.segments.length} segments`);
@@ -137,7 +147,7 @@ test('equal scores are in the order of paths and places, wherever their segments
     set.add(segmentOf(new Map([[path, [textChunk(path, 'same'), textChunk(path, 'same', 2)]]])));
   }
   assert.deepEqual(
-    set.search(['same'], 5).map(({ source, startLine }) => `${source.path}${startLine}`),
+    set.search(anyOf(['same']), 5).map(({ source, startLine }) => `${source.path}${startLine}`),
     ['a1', 'a2', 'b1', 'b2', 'c1'],
   );
 });
