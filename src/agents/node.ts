@@ -123,8 +123,9 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
   /** @internal */
   override [execute](prepRes: P, _shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E> {
     const input = prepRes as unknown as I;
-    // Nothing to retry, to time or to tell: the most common visit costs no more than the call itself.
-    if (visit === undefined && this.timeout === undefined && this.maxRetries === 1 && !hasFallback(this)) {
+    // Nothing to retry, to time, to answer from a recording or to tell: the most common visit costs no more than the call itself.
+    const isPlain = this.timeout === undefined && this.maxRetries === 1 && !hasFallback(this);
+    if (isPlain && visit?.isRemembered !== true) {
       return this.exec(input, frame.run.context) as Awaitable<E>;
     }
     return attemptItem(this, { input, frame, visit }) as Awaitable<E>;

@@ -1,23 +1,18 @@
 import { AppError } from '../core/errors.ts';
 import { Run, type RunOptions, tracedRun } from './run.ts';
-import { hasTracerProvider, openTelemetryListener } from './telemetry.ts';
-import type { TraceListener } from './trace.ts';
+import { hasTracerProvider, openTelemetry } from './telemetry.ts';
+import type { Telemetry } from './trace.ts';
 import { Frame, Station, type Unit } from './unit.ts';
 import { walk } from './walk.ts';
 
 /** Runs a node or a flow as the outermost unit, and gives what its `post` returned. */
 export function startRun(unit: Unit, shared: unknown, options: RunOptions): Promise<unknown> {
   if (!hasTracerProvider()) return begin(unit, shared, options, undefined);
-  return openTelemetryListener().then((telemetry) => begin(unit, shared, options, telemetry));
+  return openTelemetry().then((telemetry) => begin(unit, shared, options, telemetry));
 }
 
 // Not async itself: the promise of the walk is the run's, and one more around it would cost a short run a tenth of its time.
-function begin(
-  unit: Unit,
-  shared: unknown,
-  options: RunOptions,
-  telemetry: TraceListener | undefined,
-): Promise<unknown> {
+function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Telemetry | undefined): Promise<unknown> {
   try {
     const { signal, resume } = options;
     signal?.throwIfAborted();
@@ -50,8 +45,12 @@ async function rejected(error: unknown): Promise<never> {
 function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const abort = (): void => {
-      run.isAborted = true;
-      reject(signal.reason as Error);
+      try {
+        run.abort(signal.reason);
+        reject(signal.reason as Error);
+      } catch (error) {
+        resolve(rejected(error)); // the listener's, which would reach nobody from an event handler
+      }
     };
     signal.addEventListener('abort', abort, { once: true }); // before the start: the first sync hook may abort
     void start()

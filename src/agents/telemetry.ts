@@ -1,4 +1,4 @@
-import type { TraceEvent, TraceListener } from './trace.ts';
+import type { Telemetry, TraceEvent } from './trace.ts';
 
 // The part of `@opentelemetry/api` that is used. It is an optional peer, so its own types may not be there to import.
 interface Span {
@@ -12,7 +12,7 @@ interface Api {
     getTracer(name: string): { startSpan(name: string, options: { startTime: number }, context: unknown): Span };
     setSpan(context: unknown, span: Span): unknown;
   };
-  readonly context: { active(): unknown };
+  readonly context: { active(): unknown; with<T>(context: unknown, call: () => T): T };
 }
 
 // Where the API package keeps what an SDK registered: without it there is no provider, and the package need not be loaded.
@@ -26,12 +26,12 @@ export function hasTracerProvider(): boolean {
 }
 
 /**
- * A listener that makes one span per visit of a node or flow, children of the span that was active when the run began;
+ * Makes one span per visit of a node or flow, children of the span that was active when the run began;
  * attempts, retries, fallbacks, model calls and warnings are events of their node's span.
  *
  * Undefined when `@opentelemetry/api` cannot be loaded from here.
  */
-export async function openTelemetryListener(): Promise<TraceListener | undefined> {
+export async function openTelemetry(): Promise<Telemetry | undefined> {
   const name = '@opentelemetry/api'; // not a literal in import(): bundlers and the compiler would want the package
   let api: Api;
   try {
@@ -42,12 +42,12 @@ export async function openTelemetryListener(): Promise<TraceListener | undefined
   return spans(api);
 }
 
-function spans(api: Api): TraceListener {
+function spans(api: Api): Telemetry {
   const tracer = api.trace.getTracer('farwharf');
   const root = api.context.active();
   const open: { readonly span: Span; readonly context: unknown }[] = [];
   const startedAt = Date.now();
-  return (event) => {
+  const onEvent = (event: TraceEvent): void => {
     const time = startedAt + event.at / 1000;
     if (event.type === 'node-start' || event.type === 'flow-start') {
       const span = tracer.startSpan(event.path, { startTime: time }, open.at(-1)?.context ?? root);
@@ -69,6 +69,7 @@ function spans(api: Api): TraceListener {
     }
     open.at(-1)?.span.addEvent(event.type, attributesOf(event), time);
   };
+  return { onEvent, inSpan: (hook) => api.context.with(open.at(-1)?.context ?? root, hook) };
 }
 
 function attributesOf(event: TraceEvent): Record<string, string | number> {

@@ -97,11 +97,22 @@ export type TraceEvent =
   | ErrorEvent
   | ModelEvent;
 
-export type TraceListener = (event: TraceEvent) => void;
+/** Takes the events of a run. */
+export interface TraceListener {
+  onEvent(event: TraceEvent): void;
+}
+
+/** What an SDK that is registered in the process gets of a run. */
+export interface Telemetry extends TraceListener {
+  /** Calls a hook in the span of the visit under way, so that spans that libraries begin are below it. */
+  inSpan<T>(hook: () => T): T;
+}
 
 /** Characters, items or bytes of a value where that costs nothing to know; undefined for everything else. */
 export function cheapSize(value: unknown): number | undefined {
-  if (typeof value === 'string' || Array.isArray(value)) return value.length;
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object') return undefined;
+  if (Array.isArray(value)) return value.length;
   if (ArrayBuffer.isView(value)) return value.byteLength;
   if (value instanceof Map || value instanceof Set) return value.size;
   return undefined;

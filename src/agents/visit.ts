@@ -1,46 +1,47 @@
 import { messageOf } from '../core/errors.ts';
-import type { Run } from './run.ts';
-import { cheapSize, type ModelCall, type TraceListener } from './trace.ts';
+import type { OpenVisit, Run } from './run.ts';
+import { cheapSize, type ModelCall } from './trace.ts';
 
 interface Beginning {
   readonly path: string;
   readonly node: string;
   readonly number: number;
   readonly isFlow: boolean;
-  readonly startedAt: number | undefined;
 }
 
 /** One visit of one node in an observed run: where it is, how long its steps took, and what it tells the listener. */
-export class Visit {
+export class Visit implements OpenVisit {
   readonly run: Run;
   readonly path: string;
   readonly node: string;
   readonly number: number;
   isReplayed = false;
-  /** When `post` was done, in microseconds of the run, as all times here. */
-  finishedAt = 0;
+  /** The visit of the flow that this one is part of. */
+  readonly outer: OpenVisit | undefined;
   readonly #isFlow: boolean;
-  readonly #listener: TraceListener | undefined;
+  // In microseconds of the run, as all times here.
   readonly #startedAt: number;
+  #finishedAt = 0;
   #preparedAt = 0;
   #executedAt = 0;
   #prepSize: number | undefined;
   #execSize: number | undefined;
 
-  constructor(run: Run, { path, node, number, isFlow, startedAt = run.micros() }: Beginning) {
+  constructor(run: Run, { path, node, number, isFlow }: Beginning) {
     this.run = run;
+    this.outer = run.visit;
+    run.visit = this;
     this.path = path;
     this.node = node;
     this.number = number;
     this.#isFlow = isFlow;
-    this.#listener = run.listener;
-    this.#startedAt = startedAt;
-    this.#listener?.({
+    this.#startedAt = run.latest;
+    this.run.listener?.onEvent({
       type: isFlow ? 'flow-start' : 'node-start',
       path,
       node,
       visit: number,
-      at: startedAt,
+      at: this.#startedAt,
     });
   }
 
@@ -55,14 +56,16 @@ export class Visit {
   }
 
   executed(value: unknown): void {
-    this.#executedAt = this.run.micros();
+    // A flow is done when its last node is.
+    this.#executedAt = this.#isFlow ? this.run.latest : this.run.micros();
     this.#execSize = cheapSize(value);
   }
 
   finished(action: unknown): void {
     const now = this.run.micros();
-    this.finishedAt = now;
-    this.#listener?.({
+    this.#finishedAt = now;
+    this.run.visit = this.outer;
+    this.run.listener?.onEvent({
       type: this.#isFlow ? 'flow-end' : 'node-end',
       path: this.path,
       node: this.node,
@@ -79,7 +82,7 @@ export class Visit {
   }
 
   attempt(attempt: number, item: number | undefined): void {
-    this.#listener?.({
+    this.run.listener?.onEvent({
       type: 'attempt',
       path: this.path,
       node: this.node,
@@ -91,31 +94,32 @@ export class Visit {
   }
 
   retry(attempt: number, waitMs: number, error: unknown, item: number | undefined): void {
-    this.#listener?.({ type: 'retry', ...this.#place(), attempt, waitMs, message: messageOf(error), item });
+    this.run.listener?.onEvent({ type: 'retry', ...this.#place(), attempt, waitMs, message: messageOf(error), item });
   }
 
   fallback(error: unknown, item: number | undefined): void {
-    this.#listener?.({ type: 'fallback', ...this.#place(), message: messageOf(error), item });
+    this.run.listener?.onEvent({ type: 'fallback', ...this.#place(), message: messageOf(error), item });
   }
 
   edge(action: string, to: string | null): void {
-    this.#listener?.({
+    this.run.listener?.onEvent({
       type: 'edge',
       path: this.path,
       node: this.node,
       visit: this.number,
-      at: this.finishedAt,
+      at: this.#finishedAt,
       action,
       to,
     });
   }
 
   failed(error: unknown): void {
-    this.#listener?.({ type: 'error', ...this.#place(), message: messageOf(error) });
+    this.run.visit = this.outer;
+    this.run.listener?.onEvent({ type: 'error', ...this.#place(), message: messageOf(error) });
   }
 
   model(call: ModelCall): void {
-    this.#listener?.({ type: 'model', ...this.#place(), ...call });
+    this.run.listener?.onEvent({ type: 'model', ...this.#place(), ...call });
   }
 
   #place(): { path: string; node: string; visit: number; at: number } {

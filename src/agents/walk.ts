@@ -2,7 +2,8 @@ import { AppError } from '../core/errors.ts';
 import { isPromise } from './awaitable.ts';
 import { checkpointOf } from './position.ts';
 import type { ResumePoint } from './schemas.ts';
-import { type Frame, execute, type Station } from './unit.ts';
+import type { Telemetry } from './trace.ts';
+import { type Frame, execute, kind, type Station, type Unit } from './unit.ts';
 import { Visit } from './visit.ts';
 
 export const DEFAULT_ACTION = 'default';
@@ -20,17 +21,20 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
   let resumed = resumeOf(frame);
   let visit: Visit | undefined;
   for (;;) {
-    const { unit } = station;
     let action: unknown;
     if (resumed?.isFinished === true) {
       action = run.options.resume?.action;
     } else {
       if (!station.isFlow) {
         const turn = run.enter(station.label);
-        if (turn !== undefined) await turn;
+        if (turn !== undefined) {
+          await turn;
+          if (run.isObserved) run.micros();
+        }
       }
       run.throwIfAborted();
-      if (run.isObserved) visit = run.reporter = beginVisit(station, frame, visit);
+      if (run.isObserved) visit = beginVisit(station, frame);
+      const unit = run.telemetry === undefined ? station.unit : inSpans(station.unit, run.telemetry);
       try {
         let prepRes = resumed === undefined ? unit.prep(shared) : resumed.point.prepRes;
         if (isPromise(prepRes)) prepRes = await prepRes;
@@ -55,6 +59,7 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
     const name = actionName(action, station, frame);
     if (resumed?.isFinished !== true && run.options.onCheckpoint !== undefined) {
       await run.options.onCheckpoint(checkpointOf(frame, shared, name));
+      run.micros();
       run.throwIfAborted();
     }
     const next = station.exit(name);
@@ -75,12 +80,20 @@ function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinis
   return { point, isFinished: inner.length === 0 };
 }
 
-function beginVisit(station: Station, frame: Frame, previous: Visit | undefined): Visit {
-  const number = frame.arrive(station);
-  // A look at the clock is a third of what a traced visit costs, and the end of one visit is the start of the next.
-  const startedAt = frame.run.options.onCheckpoint === undefined ? previous?.finishedAt : undefined;
+function beginVisit(station: Station, frame: Frame): Visit {
   const { label: node, isFlow } = station;
-  return new Visit(frame.run, { path: frame.pathOf(station), node, number, isFlow, startedAt });
+  return new Visit(frame.run, { path: frame.pathOf(station), node, number: frame.arrive(station), isFlow });
+}
+
+/** The same unit with hooks that run in the span of its visit. */
+function inSpans(unit: Unit, telemetry: Telemetry): Unit {
+  return {
+    name: unit.name,
+    [kind]: unit[kind],
+    prep: (shared) => telemetry.inSpan(() => unit.prep(shared)),
+    [execute]: (...call) => telemetry.inSpan(() => unit[execute](...call)),
+    post: (...call) => telemetry.inSpan(() => unit.post(...call)),
+  };
 }
 
 /** `undefined`, `null` and `''` choose the next node as the action `default` does. */

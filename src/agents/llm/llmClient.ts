@@ -221,7 +221,7 @@ export class LLMClient {
   ): void {
     const [input, output] = [usage?.prompt_tokens, usage?.completion_tokens];
     const isCounted = input !== undefined && output !== undefined;
-    tracedRun.getStore()?.reporter?.model({
+    tracedRun.getStore()?.visit?.model({
       provider: this.provider,
       model: this.model,
       durationMs: performance.now() - startedAt,

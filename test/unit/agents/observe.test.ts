@@ -3,17 +3,20 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import {
   BatchNode,
   type Checkpoint,
   checkpointFile,
   Flow,
   Node,
+  ParallelBatchNode,
   readCheckpoint,
   Recording,
   type TraceEvent,
   TraceFile,
 } from '../../../src/agents/index.ts';
+import { tracedRun } from '../../../src/agents/run.ts';
 
 interface Shared {
   count: number;
@@ -115,6 +118,59 @@ test('retries, fallbacks and errors are events that say why', async () => {
     'error: no luck',
   ]);
   assert.deepEqual(await types(new Rescued()), ['node-start', 'attempt', 'fallback: no luck', 'node-end']);
+});
+
+test('the trace of an aborted run ends with the abort, whatever its hooks still do', async () => {
+  const controller = new AbortController();
+  const seen: string[] = [];
+  const late = Promise.withResolvers<void>();
+  class Deaf extends ParallelBatchNode<Shared, string, string> {
+    override prep(): string[] {
+      return ['a', 'b', 'c'];
+    }
+    override async exec(item: string): Promise<string> {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      setTimeout(late.resolve, 10);
+      if (item === 'a') controller.abort(new Error('stop'));
+      throw new Error('too late');
+    }
+  }
+  const nested = new Flow<Shared>({ start: new Deaf({ concurrency: 2, maxRetries: 2 }), name: 'nested' });
+  const flow = new Flow<Shared>({ start: nested, name: 'main' });
+  const onEvent = (event: TraceEvent): void =>
+    void seen.push(`${event.type} ${event.path}${event.type === 'error' ? `: ${event.message}` : ''}`);
+  const run = flow.run({ count: 0 }, { onEvent, signal: controller.signal });
+  await assert.rejects(run, /stop/);
+  const atEnd = [...seen];
+  assert.deepEqual(atEnd.slice(-3), ['error main/nested/Deaf: stop', 'error main/nested: stop', 'error main: stop']);
+  await late.promise;
+  await setImmediate();
+  assert.deepEqual(seen, atEnd);
+});
+
+test('a listener that throws at an abort ends the run with its own error', async () => {
+  const controller = new AbortController();
+  class Waiting extends Node<Shared> {
+    override async exec(): Promise<void> {
+      controller.abort(new Error('stop'));
+    }
+  }
+  const onEvent = ({ type }: TraceEvent): void => {
+    if (type === 'error') throw new Error('disk full');
+  };
+  await assert.rejects(new Waiting().run({ count: 0 }, { onEvent, signal: controller.signal }), /disk full/);
+});
+
+test('a model call in post of a flow is told at the flow', async () => {
+  const places: string[] = [];
+  class Outer extends Flow<Shared> {
+    override post(): void {
+      tracedRun.getStore()?.visit?.model({ provider: 'p', model: 'm', durationMs: 1, retries: 0 });
+    }
+  }
+  const onEvent = (event: TraceEvent): void => void (event.type === 'model' && places.push(event.path));
+  await new Outer({ start: new Node<Shared>(), name: 'main' }).run({ count: 0 }, { onEvent });
+  assert.deepEqual(places, ['main']);
 });
 
 test('two nodes of one name have different labels in a flow', async () => {
