@@ -1,7 +1,7 @@
 import { readIndexedFile } from './indexedFile.ts';
 import type { Segment, Source } from './segment.ts';
 import { SegmentBuilder } from './segmentBuilder.ts';
-import { WordAnalyzer } from './words.ts';
+import type { WordAnalyzer } from './words.ts';
 
 /** A file to read, and the hash of what the index has of it. */
 export interface BuildTask {
@@ -18,8 +18,13 @@ export interface Built {
 }
 
 /** Reads files of a folder and builds one segment of them; `removed` are paths that it takes out of older segments. */
-export function buildFiles(root: string, tasks: readonly BuildTask[], removed: readonly string[] = []): Built {
-  const builder = new SegmentBuilder(new WordAnalyzer());
+export function buildFiles(
+  root: string,
+  tasks: readonly BuildTask[],
+  analyzer: WordAnalyzer,
+  removed: readonly string[] = [],
+): Built {
+  const builder = new SegmentBuilder(analyzer);
   const same: Source[] = [];
   const missing: string[] = [];
   for (const { path, knownHash } of tasks) {

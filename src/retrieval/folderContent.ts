@@ -1,35 +1,43 @@
-import { type BuildTask, buildFiles } from './buildSegment.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { buildFiles, type BuildTask } from './buildSegment.ts';
 import type { ListedFile } from './indexedFile.ts';
-import type { IndexStore, StoredIndex } from './indexStore.ts';
-import { buildInParallel, type SizedTask } from './parallelBuild.ts';
+import type { IndexState, StoredIndex } from './indexStore.ts';
+import type { JournalEntry } from './journal.ts';
+import { type BuiltBatch, buildInParallel, type SizedTask } from './parallelBuild.ts';
 import type { Segment, Source } from './segment.ts';
 import { readSegment } from './segmentFile.ts';
 import { SegmentSet } from './segmentSet.ts';
+import { WordAnalyzer } from './words.ts';
 
 // Below this, starting threads takes longer than they save.
 const PARALLEL_BYTES = 2_000_000;
+// Built at once where there are no threads; others wait as long.
+const SLICE_BYTES = 500_000;
 
-interface BuildOptions {
+export interface BuildOptions {
   /** The program of the threads that build; without it everything is built in this one. */
   readonly program: string | undefined;
-  readonly store: IndexStore;
+  readonly nextFile: () => string;
   readonly signal: AbortSignal | undefined;
-  readonly onBatch: (tasks: readonly SizedTask[]) => void;
+  /** Told of files that are in the index now, and of how many of them turned out to be the same. */
+  readonly onBatch: (tasks: readonly SizedTask[], same: number) => void;
 }
 
-/** What the index of a folder knows: its segments, and the times of files that were touched without a change. */
-export class FolderContent implements StoredIndex {
-  readonly set: SegmentSet;
-  readonly touched: Map<string, number>;
+/**
+ * What the index of a folder knows: its segments, and the times of files that were touched without a change. What it takes in
+ * is found at once; the entries that keep it are given out with `takeEntries`.
+ */
+export class FolderContent implements IndexState {
+  readonly set = new SegmentSet();
+  readonly touched = new Map<string, number>();
   readonly #root: string;
+  readonly #analyzer = new WordAnalyzer();
+  #entries: JournalEntry[] = [];
 
-  constructor(
-    root: string,
-    { set, touched }: StoredIndex = { set: new SegmentSet(), touched: new Map<string, number>() },
-  ) {
+  constructor(root: string, stored?: StoredIndex) {
     this.#root = root;
-    this.set = set;
-    this.touched = touched;
+    for (const { segment, file } of stored?.segments ?? []) this.set.add(segment, file);
+    for (const entry of stored?.entries ?? []) this.replay(entry);
   }
 
   /** Whether a file has the size and the time that it had when it was indexed. */
@@ -39,52 +47,83 @@ export class FolderContent implements StoredIndex {
     return (this.touched.get(path) ?? source.mtimeMs) === mtimeMs;
   }
 
-  /** Builds on all processors where that pays; gives the number of files that turned out to be the same. */
-  async build(
-    tasks: readonly SizedTask[],
-    removed: readonly string[],
-    { program, store, signal, onBatch }: BuildOptions,
-  ): Promise<number> {
-    const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
-    signal?.throwIfAborted();
-    if (program === undefined || !store.isWriter || bytes < PARALLEL_BYTES) {
-      const same = this.index(tasks, removed);
-      onBatch(tasks);
-      return same;
-    }
-    const nextFile = (): string => store.nextFile();
-    const batches = await buildInParallel(tasks, { root: this.#root, program, nextFile, signal, onBatch });
-    const missing: string[] = [];
-    let same = 0;
-    for (const batch of batches) {
-      const segment = await readSegment(batch.file);
-      if (segment !== undefined) this.#add(segment, batch.file);
-      this.#remember(batch.same);
-      same += batch.same.length;
-      missing.push(...batch.missing);
-    }
-    this.index([], [...removed, ...missing]);
-    return same;
+  /** What was taken in since the last call. */
+  takeEntries(): readonly JournalEntry[] {
+    const entries = this.#entries;
+    this.#entries = [];
+    return entries;
   }
 
-  /** Builds here and now, as `#build` does. */
-  index(tasks: readonly BuildTask[], removed: readonly string[]): number {
-    const built = buildFiles(this.#root, tasks);
-    this.#add(built.segment);
-    this.#remember(built.same);
-    const gone = [...removed, ...built.missing].filter((path) => this.set.source(path) !== undefined);
-    if (gone.length > 0) this.#add(buildFiles(this.#root, [], gone).segment);
+  /** Takes in what another process, or this one in another life, has kept. */
+  replay({ segment, touched }: JournalEntry): void {
+    if (segment !== undefined) this.#add(segment);
+    for (const [path, mtimeMs] of touched) this.touched.set(path, mtimeMs);
     this.set.compact();
-    return built.same.length;
+  }
+
+  /** Reads files, on all processors where that pays; others have their turns meanwhile. */
+  async build(tasks: readonly SizedTask[], { program, nextFile, signal, onBatch }: BuildOptions): Promise<void> {
+    signal?.throwIfAborted();
+    const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
+    if (program !== undefined && bytes >= PARALLEL_BYTES) {
+      const take = async (batch: readonly SizedTask[], built: BuiltBatch): Promise<void> => {
+        await this.#takeBatch(built);
+        onBatch(batch, built.same.length);
+      };
+      await buildInParallel(tasks, { root: this.#root, program, nextFile, signal, onBatch: take });
+      return;
+    }
+    for (const slice of slices(tasks)) {
+      onBatch(slice, this.read(slice));
+      await nextTurn();
+      signal?.throwIfAborted();
+    }
+  }
+
+  /** Reads files here and now; gives the number of those that are the same. */
+  read(tasks: readonly BuildTask[]): number {
+    const { segment, same, missing } = buildFiles(this.#root, tasks, this.#analyzer);
+    this.#keep(segment, same);
+    this.remove(missing);
+    return same.length;
+  }
+
+  remove(paths: readonly string[]): void {
+    const known = paths.filter((path) => this.set.source(path) !== undefined);
+    if (known.length > 0) this.#keep(buildFiles(this.#root, [], this.#analyzer, known).segment, []);
+  }
+
+  async #takeBatch({ file, same, missing }: BuiltBatch): Promise<void> {
+    const segment = await readSegment(file);
+    if (segment !== undefined) this.#add(segment, file);
+    this.#keep(undefined, same);
+    this.remove(missing);
+  }
+
+  #keep(segment: Segment | undefined, same: readonly Source[]): void {
+    const settled = same.filter(({ mtimeMs }) => mtimeMs > 0);
+    const touched = new Map(settled.map(({ path, mtimeMs }) => [path, mtimeMs]));
+    const isEmpty = segment === undefined || segment.sources.length === 0;
+    if (isEmpty && touched.size === 0) return;
+    const entry = { segment: isEmpty ? undefined : segment, touched };
+    this.#entries.push(entry);
+    this.replay(entry);
   }
 
   #add(segment: Segment, file?: string): void {
-    if (segment.sources.length === 0) return;
     for (const { path } of segment.sources) this.touched.delete(path);
     this.set.add(segment, file);
   }
+}
 
-  #remember(same: readonly Source[]): void {
-    for (const { path, mtimeMs } of same) if (mtimeMs > 0) this.touched.set(path, mtimeMs);
+function* slices(tasks: readonly SizedTask[]): Generator<readonly SizedTask[], void> {
+  let [slice, bytes]: [SizedTask[], number] = [[], 0];
+  for (const task of tasks) {
+    slice.push(task);
+    bytes += task.size;
+    if (bytes < SLICE_BYTES) continue;
+    yield slice;
+    [slice, bytes] = [[], 0];
   }
+  if (slice.length > 0) yield slice;
 }

@@ -1,32 +1,45 @@
 import { hash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Disposable } from '../core/lifetime.ts';
 import { UNFINISHED, writeAtomically } from './atomicFile.ts';
+import { Journal, type JournalEntry, readJournal } from './journal.ts';
 import type { LiveSegment } from './liveSegment.ts';
+import type { Segment } from './segment.ts';
 import { INDEX_VERSION, readSegment, writeSegment } from './segmentFile.ts';
-import { SegmentSet } from './segmentSet.ts';
+import type { SegmentSet } from './segmentSet.ts';
 import { takeWriterLock } from './writerLock.ts';
 
 const LIST = 'segments.json';
 const SEGMENT = '.segment';
+const JOURNAL = '.journal';
 // Another process may merge and remove segments between the reading of the list and of the files.
 const READ_TRIES = 3;
+// A longer journal makes opening slow; then what it says becomes segments.
+const MAX_JOURNAL_BYTES = 4_000_000;
 
-/** What is kept besides the segments. */
+/** What counts of the files in the folder. */
 interface SegmentList {
   readonly version: number;
   readonly root: string;
   /** File names, the oldest first. */
   readonly segments: readonly string[];
-  /** Times of files that were touched and not changed since they were indexed. */
-  readonly touched: Readonly<Record<string, number>>;
+  /** The file with what changed after them. */
+  readonly journal: string;
 }
 
+/** An index as it lies on disk: segments, the oldest first, and what changed after them. */
 export interface StoredIndex {
+  readonly segments: readonly { readonly segment: Segment; readonly file: string }[];
+  readonly entries: readonly JournalEntry[];
+}
+
+/** An index as it is in memory. */
+export interface IndexState {
   readonly set: SegmentSet;
-  readonly touched: Map<string, number>;
+  /** Times of files that were touched and not changed since they were indexed. */
+  readonly touched: ReadonlyMap<string, number>;
 }
 
 /** The folder that holds the index of `root`, in FARWHARF_HOME. */
@@ -35,28 +48,60 @@ export function indexFolder(home: string, root: string): string {
 }
 
 /**
- * The files of one index: its segments and the list of those that count, which is replaced as a whole. Whatever is damaged,
- * missing or of another version makes the index empty, so that it is built anew. Of several processes one may write.
+ * The files of one index: segments, a journal of what changed after them, and the list that says which of them count, which is
+ * replaced as a whole. A damaged list or segment makes the index empty, so that it is built anew; a damaged journal ends before
+ * the damage, which leaves an older state. Of several processes one may write.
  */
 export class IndexStore implements Disposable {
   readonly #folder: string;
   readonly #root: string;
-  readonly #lock: Disposable | undefined;
+  #lock: Disposable | undefined;
+  #list: SegmentList | undefined;
+  /** What the list's file was when it was read. */
+  #listMark = '';
+  #journal: Journal | undefined;
+  #journalEnd = 0;
+  /** Segments by their files, for a process that reads them again and again. */
+  #read = new Map<string, Segment>();
+  #bytes = 0;
+  /** Whether something could not be written, so that adding to the journal is not enough. */
+  #isBehind = false;
 
-  private constructor(folder: string, root: string, lock: Disposable | undefined) {
+  private constructor(folder: string, root: string) {
     this.#folder = folder;
     this.#root = root;
-    this.#lock = lock;
   }
 
   /** @throws the system's error when the folder cannot be made. */
   static async open(folder: string, root: string): Promise<IndexStore> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
-    return new IndexStore(folder, root, takeWriterLock(folder));
+    const store = new IndexStore(folder, root);
+    store.takeLock();
+    return store;
   }
 
   get isWriter(): boolean {
     return this.#lock !== undefined;
+  }
+
+  /** Of the files that count. */
+  get bytes(): number {
+    return this.#bytes + (this.#journal?.length ?? this.#journalEnd);
+  }
+
+  /** Becomes the writer if nobody else is; what is known of the files must be read again then. */
+  takeLock(): boolean {
+    this.#lock ??= takeWriterLock(this.#folder);
+    return this.isWriter;
+  }
+
+  /** Lets another process write; nothing may be being written. */
+  releaseLock(): void {
+    this.#journalEnd = this.#journal?.length ?? this.#journalEnd;
+    void this.#journal?.close().catch(() => {}); // what it holds is on disk
+    this.#journal = undefined;
+    this.#lock?.dispose();
+    this.#lock = undefined;
   }
 
   nextFile(): string {
@@ -66,44 +111,104 @@ export class IndexStore implements Disposable {
   /** Reads the index; undefined where there is none that is whole. */
   async read(): Promise<StoredIndex | undefined> {
     for (let tries = 0; tries < READ_TRIES; tries += 1) {
+      this.#listMark = await this.#markOfList();
       const list = await this.#readList();
-      if (list === undefined) return undefined;
-      const set = new SegmentSet();
-      const files = list.segments.map((name) => join(this.#folder, name));
-      const segments = await Promise.all(files.map(readSegment));
-      const isWhole = segments.every((segment, index) => {
-        if (segment !== undefined) set.add(segment, files[index]);
-        return segment !== undefined;
-      });
-      if (isWhole) return { set, touched: new Map(Object.entries(list.touched)) };
-      if (this.isWriter) return undefined; // nobody else changes it: it is damaged
+      if (list === undefined) break;
+      const segments = await this.#readSegments(list.segments);
+      if (segments !== undefined) {
+        const journal = join(this.#folder, list.journal);
+        const { entries, end } = await readJournal(journal);
+        if (this.isWriter) this.#journal = new Journal(journal, end);
+        this.#list = list;
+        this.#journalEnd = end;
+        this.#bytes = await this.#measure(list.segments);
+        return { segments, entries };
+      }
+      if (this.isWriter) break; // nobody else changes it: it is damaged
     }
+    this.#list = undefined;
+    this.#journalEnd = 0;
     return undefined;
   }
 
-  /** Writes what is new and lists what counts; then what is listed no more is removed. @throws the system's error. */
-  async write({ set, touched }: StoredIndex): Promise<void> {
+  /** What another process has written since the last reading: entries, all anew, or nothing. */
+  async readNews(): Promise<{ readonly isNew: boolean; readonly entries: readonly JournalEntry[] }> {
+    if (this.#listMark !== (await this.#markOfList())) return { isNew: true, entries: [] };
+    if (this.#list === undefined) return { isNew: false, entries: [] };
+    const { entries, end } = await readJournal(join(this.#folder, this.#list.journal), this.#journalEnd);
+    this.#journalEnd = end;
+    return { isNew: false, entries };
+  }
+
+  /**
+   * Keeps what changed. Where only `entries` came since the last time they go to the journal; else what is new becomes
+   * segments, and a new list takes the place of the old one. @throws the system's error; the next call makes up for it.
+   */
+  async write(state: IndexState, entries: readonly JournalEntry[]): Promise<void> {
     if (!this.isWriter) return;
-    for (const live of set.segments) if (live.file === undefined) await this.#writeSegment(live);
-    const list: SegmentList = {
-      version: INDEX_VERSION,
-      root: this.#root,
-      segments: set.segments.flatMap(({ file }) => (file === undefined ? [] : [file.slice(this.#folder.length + 1)])),
-      touched: Object.fromEntries(touched),
-    };
-    const text = JSON.stringify(list);
-    await writeAtomically(join(this.#folder, LIST), `${crc32(text)}\n${text}`);
-    await this.#sweep(new Set(list.segments));
+    try {
+      if (this.#isJournalEnough(state)) await this.#append(entries);
+      else await this.#replaceList(state);
+      this.#isBehind = false;
+    } catch (error) {
+      this.#isBehind = true;
+      throw error;
+    }
   }
 
   dispose(): void {
-    this.#lock?.dispose();
+    this.releaseLock();
+  }
+
+  #isJournalEnough({ set }: IndexState): boolean {
+    if (this.#isBehind || this.#journal === undefined || this.#journal.length > MAX_JOURNAL_BYTES) return false;
+    const files = filesOf(set.segments);
+    const listed = this.#list?.segments ?? [];
+    return files.length === listed.length && files.every((file, index) => basename(file) === listed[index]);
+  }
+
+  async #append(entries: readonly JournalEntry[]): Promise<void> {
+    for (const entry of entries) await this.#journal?.append(entry);
+  }
+
+  async #replaceList({ set, touched }: IndexState): Promise<void> {
+    for (const live of set.segments) if (live.file === undefined) await this.#writeSegment(live);
+    const journal = new Journal(join(this.#folder, `${randomUUID()}${JOURNAL}`), 0);
+    await journal.append({ segment: undefined, touched });
+    const list: SegmentList = {
+      version: INDEX_VERSION,
+      root: this.#root,
+      segments: filesOf(set.segments).map((file) => basename(file)),
+      journal: basename(journal.path),
+    };
+    const text = JSON.stringify(list);
+    await writeAtomically(join(this.#folder, LIST), `${crc32(text)}\n${text}`);
+    await this.#journal?.close();
+    this.#journal = journal;
+    this.#list = list;
+    this.#bytes = await this.#measure(list.segments);
+    await this.#sweep(new Set([...list.segments, list.journal]));
   }
 
   async #writeSegment(live: LiveSegment): Promise<void> {
     const file = this.nextFile();
     await writeSegment(file, live.segment);
     live.file = file;
+  }
+
+  async #readSegments(names: readonly string[]): Promise<StoredIndex['segments'] | undefined> {
+    const segments = await Promise.all(
+      names.map(async (name) => {
+        const file = join(this.#folder, name);
+        const segment = this.#read.get(file) ?? (await readSegment(file));
+        return segment === undefined ? undefined : { segment, file };
+      }),
+    );
+    const whole = segments.filter((segment) => segment !== undefined);
+    if (whole.length < segments.length) return undefined;
+    // The writer knows what it writes.
+    this.#read = new Map(this.isWriter ? [] : whole.map(({ segment, file }) => [file, segment]));
+    return whole;
   }
 
   async #readList(): Promise<SegmentList | undefined> {
@@ -115,10 +220,24 @@ export class IndexStore implements Disposable {
     return list.version === INDEX_VERSION && list.root === this.#root ? list : undefined;
   }
 
+  async #markOfList(): Promise<string> {
+    const stats = await stat(join(this.#folder, LIST)).catch(() => undefined);
+    return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeMs].join(':');
+  }
+
+  async #measure(names: readonly string[]): Promise<number> {
+    const sizes = names.map(async (name) => (await stat(join(this.#folder, name)).catch(() => undefined))?.size ?? 0);
+    return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  }
+
   async #sweep(listed: ReadonlySet<string>): Promise<void> {
     for (const name of await readdir(this.#folder)) {
-      const isOurs = name.endsWith(SEGMENT) || name.endsWith(UNFINISHED);
+      const isOurs = [SEGMENT, JOURNAL, UNFINISHED].some((end) => name.endsWith(end));
       if (isOurs && !listed.has(name)) await rm(join(this.#folder, name), { force: true });
     }
   }
+}
+
+function filesOf(segments: readonly LiveSegment[]): string[] {
+  return segments.flatMap(({ file }) => (file === undefined ? [] : [file]));
 }

@@ -3,6 +3,7 @@ import { parentPort } from 'node:worker_threads';
 import { serveCalls } from '../core/workerRpc.ts';
 import { type BuildTask, buildFiles, type Built } from './buildSegment.ts';
 import { writeSegment } from './segmentFile.ts';
+import { WordAnalyzer } from './words.ts';
 
 export type IndexWorkerService = {
   readonly builder: {
@@ -11,10 +12,11 @@ export type IndexWorkerService = {
   };
 };
 
+const analyzer = new WordAnalyzer();
 const service: IndexWorkerService = {
   builder: {
     async build(root, tasks, file) {
-      const { segment, ...rest } = buildFiles(root, tasks);
+      const { segment, ...rest } = buildFiles(root, tasks, analyzer);
       if (segment.sources.length > 0) await writeSegment(file, segment);
       return rest;
     },

@@ -44,6 +44,15 @@ export function readIndexedFile(root: string, path: string, now: () => number = 
   return { source: { ...file, hash, status: 'indexed' }, chunks: chunkText(readable(path, text), path, 'smart') };
 }
 
+/** A file as it is in an editor. */
+export function indexText(path: string, text: string): IndexedFile {
+  const size = Buffer.byteLength(text);
+  const file = { path, size, mtimeMs: 0 };
+  if (size > MAX_FILE_BYTES) return unread(file, 'too-large');
+  const source: Source = { ...file, hash: digest('sha256', text, 'hex').slice(0, 32), status: 'indexed' };
+  return { source, chunks: chunkText(readable(path, text), path, 'smart') };
+}
+
 function unread(file: ListedFile, status: 'unreadable' | 'too-large'): IndexedFile {
   // In place of a hash something that is the same as long as the reason is.
   return { source: { ...file, hash: `${status} ${file.size}`, status }, chunks: [] };

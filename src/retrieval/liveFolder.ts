@@ -54,7 +54,9 @@ export class LiveFolder implements Disposable {
 
   notify(changes: readonly FileChange[]): void {
     for (const { path } of changes) {
-      this.#work = this.#work.then(async () => (await this.#index).update(relative(this.#root, path))).catch(() => {});
+      this.#work = this.#work
+        .then(async () => (await this.#index).update([relative(this.#root, path)]))
+        .catch(() => {});
     }
   }
 

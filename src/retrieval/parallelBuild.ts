@@ -26,18 +26,18 @@ interface ParallelOptions {
   /** Gives the next free place for a segment. */
   readonly nextFile: () => string;
   readonly signal?: AbortSignal | undefined;
-  readonly onBatch: (tasks: readonly SizedTask[]) => void;
+  /** Told of each batch that is built, in no order. */
+  readonly onBatch: (tasks: readonly SizedTask[], built: BuiltBatch) => Promise<void>;
 }
 
 /**
- * Builds segments of many files on all processors, in the order of the files.
+ * Builds segments of many files on all processors.
  *
  * @throws the signal's reason on abort, or the first thread's failure; files that were written by then stay, unlisted.
  */
-export async function buildInParallel(tasks: readonly SizedTask[], options: ParallelOptions): Promise<BuiltBatch[]> {
+export async function buildInParallel(tasks: readonly SizedTask[], options: ParallelOptions): Promise<void> {
   const { root, program, nextFile, signal, onBatch } = options;
   const batches = cutBatches(tasks, availableParallelism());
-  const built: BuiltBatch[] = [];
   let next = 0;
   const work = async (): Promise<void> => {
     await using thread = new BuildThread(program);
@@ -49,8 +49,8 @@ export async function buildInParallel(tasks: readonly SizedTask[], options: Para
         const batch = batches[index] ?? [];
         const file = nextFile();
         const plain = batch.map(({ path, knownHash }) => ({ path, knownHash }));
-        built[index] = { ...(await thread.caller.service.builder.build(root, plain, file)), file };
-        onBatch(batch);
+        const built = await thread.caller.service.builder.build(root, plain, file);
+        await onBatch(batch, { ...built, file });
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -62,7 +62,6 @@ export async function buildInParallel(tasks: readonly SizedTask[], options: Para
   const workers = Array.from({ length: Math.min(availableParallelism(), batches.length) }, work);
   const failures = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected');
   if (failures[0]?.status === 'rejected') throw failures[0].reason;
-  return built;
 }
 
 function cutBatches(tasks: readonly SizedTask[], threads: number): SizedTask[][] {

@@ -1,4 +1,5 @@
 import { LiveSegment } from './liveSegment.ts';
+import { Overlays } from './overlays.ts';
 import { excludedDocuments, findTerms } from './queryTerms.ts';
 import { type Found, rankSegment, toScore } from './ranking.ts';
 import type { Segment, SegmentSource } from './segment.ts';
@@ -28,13 +29,14 @@ interface Place {
 export class SegmentSet {
   #segments: LiveSegment[] = [];
   readonly #places = new Map<string, Place>();
+  readonly #overlays = new Overlays();
 
   get segments(): readonly LiveSegment[] {
     return this.#segments;
   }
 
   get documentCount(): number {
-    return this.#segments.reduce((sum, { liveCount }) => sum + liveCount, 0);
+    return countDocuments(this.#segments);
   }
 
   /** What is known of a path; undefined for what was never added and for what was removed. */
@@ -62,6 +64,11 @@ export class SegmentSet {
     }
   }
 
+  /** Lets a search see a segment of one source in place of what is known of its path, or that again. */
+  setOverlay(path: string, segment: Segment | undefined): void {
+    this.#overlays.set(path, segment);
+  }
+
   /**
    * Merges young segments while the one before is less than twice as large, and rewrites what is mostly removed: so there are
    * few segments, and a source is rewritten few times.
@@ -81,17 +88,22 @@ export class SegmentSet {
 
   /** The best `limit` documents that the query finds, best first; of equal scores by path and place. */
   search(query: TermQuery, limit: number): readonly Match[] {
-    const documents = this.documentCount;
+    const segments = this.#overlays.over(this.#segments, (path) => this.#known(path));
+    const documents = countDocuments(segments);
     if (documents === 0 || limit < 1) return [];
-    const words = this.#segments.reduce((sum, { liveLength }) => sum + liveLength, 0);
+    const words = segments.reduce((sum, { liveLength }) => sum + liveLength, 0);
     const totals = { documents, averageLength: words / documents || 1 };
-    const lists = findTerms(this.#segments, query, totals);
+    const lists = findTerms(segments, query, totals);
     const best = new TopK<Found>(limit, byPlace);
-    for (const [at, live] of this.#segments.entries()) {
+    for (const [at, live] of segments.entries()) {
       const own = lists[at] ?? [];
       if (own.length > 0) rankSegment(live, own, excludedDocuments(live, query), totals, best);
     }
     return best.sorted().map(({ item, score }) => toMatch(item, toScore(score)));
+  }
+
+  #known(path: string): Place | undefined {
+    return this.source(path) === undefined ? undefined : this.#places.get(path);
   }
 
   #replace(from: number, count: number): void {
@@ -104,6 +116,10 @@ export class SegmentSet {
     }
     for (const [index, { path }] of merged.segment.sources.entries()) this.#places.set(path, { live: merged, index });
   }
+}
+
+function countDocuments(segments: readonly LiveSegment[]): number {
+  return segments.reduce((sum, { liveCount }) => sum + liveCount, 0);
 }
 
 function belongTogether(before: LiveSegment, young: LiveSegment): boolean {
