@@ -1,0 +1,67 @@
+import { scanWords } from '../../retrieval/scanWords.ts';
+import { WordAnalyzer } from '../../retrieval/words.ts';
+
+/** A word of a text that a query asks for: its line, from 0, and its columns. */
+export interface Highlight {
+  readonly line: number;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** What a query asks for, for showing: its words, and those of which only the beginning was typed. */
+export interface AskedWords {
+  readonly text: string;
+  readonly prefixes: readonly string[];
+}
+
+/** Finds the words of a query in what was found for it, by the same analysis that found it: `parsing` is seen in `parseConfig`. */
+export class Highlighter {
+  readonly #analyzer = new WordAnalyzer();
+  readonly #terms: ReadonlySet<string>;
+  readonly #prefixes: readonly string[];
+
+  constructor({ text, prefixes }: AskedWords) {
+    this.#terms = new Set(this.#analyzer.queryTerms(text));
+    this.#prefixes = prefixes.map((prefix) => prefix.toLowerCase());
+  }
+
+  /** The words of a text that the query asks for, in order. */
+  find(text: string): readonly Highlight[] {
+    return this.#findTerms(text).map(({ terms: _, ...highlight }) => highlight);
+  }
+
+  /** The line of a text that holds most of the query, from 0; the first that says something where none holds any. */
+  bestLine(text: string): number {
+    const termsOfLines = new Map<number, Set<string>>();
+    for (const { line, terms } of this.#findTerms(text)) {
+      const known = termsOfLines.get(line) ?? new Set();
+      for (const term of terms) known.add(term);
+      termsOfLines.set(line, known);
+    }
+    let best: { readonly line: number; readonly count: number } | undefined;
+    for (const [line, { size: count }] of termsOfLines) {
+      if (best === undefined || count > best.count) best = { line, count };
+    }
+    return best?.line ?? Math.max(0, text.split('\n').findIndex((line) => /\w/.test(line)));
+  }
+
+  #findTerms(text: string): (Highlight & { readonly terms: readonly string[] })[] {
+    return text.split('\n').flatMap((lineText, line) => {
+      const found: (Highlight & { readonly terms: readonly string[] })[] = [];
+      scanWords(lineText, (start, end) => {
+        const terms = this.#askedTerms(lineText.slice(start, end));
+        if (terms.length > 0) found.push({ line, start, end, terms });
+      });
+      return found;
+    });
+  }
+
+  #askedTerms(word: string): readonly string[] {
+    const lower = word.toLowerCase();
+    const begun = this.#prefixes.filter((prefix) => lower.startsWith(prefix));
+    const terms = this.#analyzer.termsOf(word);
+    const asked = terms.filter((term) => this.#terms.has(term));
+    const parts = this.#prefixes.filter((prefix) => terms.some((term) => term.startsWith(prefix)));
+    return [...asked, ...begun, ...parts];
+  }
+}

@@ -1,0 +1,46 @@
+import { plainText } from '../../core/terminalText.ts';
+import type { ServiceHit } from '../../retrieval/indexService.ts';
+import type { Highlighter } from './highlights.ts';
+
+// A row is one line; longer lines begin near the first word that was asked for.
+const LEAD_CHARACTERS = 30;
+const MAX_CHARACTERS = 160;
+
+/** A row of the search list in plain values. */
+export interface SearchRow {
+  readonly label: string;
+  readonly detail: string;
+  /** Of the line shown, from 1. */
+  readonly line: number;
+}
+
+/**
+ * The line that says most about the query, and below it where it is and what it belongs to.
+ *
+ * @param folderName put before the path where several folders are open.
+ */
+export function searchRow(hit: ServiceHit, highlighter: Highlighter, folderName?: string): SearchRow {
+  const best = highlighter.bestLine(hit.text);
+  const lines = hit.text.split('\n');
+  const line = hit.startLine + best;
+  const place = `${folderName === undefined ? '' : `${folderName}/`}${hit.path}:${line}`;
+  const names = [...hit.scope, ...hit.symbols].slice(0, 3);
+  return {
+    label: noIcons(shorten(lines[best] ?? '', highlighter)) || ' ',
+    detail: noIcons([place, ...names].join(' · ')),
+    line,
+  };
+}
+
+function shorten(line: string, highlighter: Highlighter): string {
+  const text = plainText(line).trim().replaceAll('\t', ' ');
+  if (text.length <= MAX_CHARACTERS) return text;
+  const first = highlighter.find(text)[0]?.start ?? 0;
+  const from = Math.max(0, first - LEAD_CHARACTERS);
+  return `${from === 0 ? '' : '…'}${text.slice(from, from + MAX_CHARACTERS)}…`;
+}
+
+/** `$(name)` in a file must not become an icon of VS Code. */
+function noIcons(text: string): string {
+  return plainText(text).replaceAll('$(', '$\u200B(');
+}
