@@ -9,7 +9,7 @@ export interface MessageEndpoint {
 }
 
 /** Named groups of functions, such as `{ ledger, archiver }`. */
-export type Service = Readonly<Record<string, object>>;
+type Service = Readonly<Record<string, object>>;
 
 /** The same groups as the other thread sees them: every function answers with a promise. */
 export type RemoteService<S extends Service> = {

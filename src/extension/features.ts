@@ -7,6 +7,7 @@ import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './account.ts';
+import { startBackground } from './background.ts';
 import type { CommandHandlers } from './commands.ts';
 import { ContextKeys } from './contexts.ts';
 import { tellFailures } from './endings.ts';
@@ -23,9 +24,7 @@ import type { Services } from './services.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './statusBar.ts';
 import { SubmitMemory } from './submitMemory.ts';
-import { Thread } from './thread.ts';
 import { connectionText } from './words.ts';
-import type { WorkerService } from './worker.ts';
 
 export interface Features {
   readonly handlers: CommandHandlers;
@@ -116,13 +115,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
   const home = farwharfHome();
   const redactor = new Redactor();
   const log = logTo(output, redactor);
-  const background = new Thread<WorkerService>({
-    name: 'farwharf',
-    program: context.asAbsolutePath(join('dist', 'worker.js')),
-    workerData: { home },
-    log,
-    lost: 'A background part of Farwharf stopped. Nothing was sent; try again.',
-  });
+  const background = startBackground(context.asAbsolutePath(join('dist', 'worker.js')), home, log);
   disposables.add({ dispose: () => void background.end() });
   const { archiver, ledger } = background.service;
   const keys = new Keys(context.secrets, redactor);

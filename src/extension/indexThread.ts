@@ -23,7 +23,10 @@ export class IndexThread implements Disposable {
   readonly #log: Logger;
   readonly #end = new AbortController();
   readonly #changed = new Emitter<readonly FolderStatus[]>();
+  readonly #restarted = new Emitter<void>();
   readonly onDidChangeStatus = this.#changed.event;
+  /** The thread was lost and runs again with the same folders: what else it was told, it has to be told again. */
+  readonly onDidRestart = this.#restarted.event;
   #worker: Worker | undefined;
   #folders: readonly OpenFolder[] = [];
   #following: Promise<void> | undefined;
@@ -61,6 +64,7 @@ export class IndexThread implements Disposable {
     this.#end.abort();
     this.#caller.dispose();
     this.#changed.dispose();
+    this.#restarted.dispose();
     void this.#worker?.terminate();
   }
 
@@ -77,7 +81,9 @@ export class IndexThread implements Disposable {
         if (signal.aborted || isAbort(error)) return;
         this.#log.error('the index thread failed', { error });
         await sleep(RESTART_MS, undefined, { signal }).catch(() => {});
-        if (!signal.aborted) await this.index.open(this.#folders).catch(() => {}); // the next turn tells
+        if (signal.aborted) return;
+        await this.index.open(this.#folders).catch(() => {}); // the next turn tells
+        this.#restarted.fire();
       }
     }
   }

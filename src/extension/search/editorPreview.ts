@@ -1,0 +1,150 @@
+import * as vscode from 'vscode';
+import type { Disposable } from '../../core/lifetime.ts';
+import type { Highlight } from './highlights.ts';
+
+/** A place in a file; lines from 0. */
+export interface Place {
+  readonly uri: vscode.Uri;
+  readonly firstLine: number;
+  readonly lastLine: number;
+  /** The line that is brought into sight. */
+  readonly line: number;
+  /** Words to mark, with lines counted from `firstLine`. */
+  readonly highlights: readonly Highlight[];
+}
+
+/** What the editor showed before: enough to put it back. */
+interface Before {
+  readonly editor: vscode.TextEditor | undefined;
+  readonly tab: vscode.Tab | undefined;
+  readonly visibleRange: vscode.Range | undefined;
+  /** The tab in italics, which a preview takes the place of. */
+  readonly previewTab: vscode.Tab | undefined;
+  readonly uris: ReadonlySet<string>;
+}
+
+/**
+ * Shows places in the editor while a list keeps the focus. `restore` puts back what was there before: the editor, where it was
+ * scrolled to, and the tabs. A preview touches no selection.
+ */
+export class EditorPreview implements Disposable {
+  readonly #range = vscode.window.createTextEditorDecorationType({
+    isWholeLine: true,
+    backgroundColor: new vscode.ThemeColor('editor.rangeHighlightBackground'),
+    border: '1px dotted',
+    borderColor: new vscode.ThemeColor('editor.rangeHighlightBorder'),
+  });
+  readonly #word = vscode.window.createTextEditorDecorationType({
+    backgroundColor: new vscode.ThemeColor('editor.findMatchHighlightBackground'),
+    outline: '1px solid',
+    outlineColor: new vscode.ThemeColor('editor.findMatchHighlightBorder'),
+    overviewRulerColor: new vscode.ThemeColor('editorOverviewRuler.findMatchForeground'),
+    overviewRulerLane: vscode.OverviewRulerLane.Center,
+  });
+  #before: Before | undefined;
+  #shown: vscode.TextEditor | undefined;
+  /** One after the other: two editors that open at once end in either order. */
+  #work: Promise<unknown> = Promise.resolve();
+  #latest: Place | undefined;
+
+  /** Shows a place, unless another one is asked for before its turn comes. */
+  show(place: Place): Promise<void> {
+    this.#latest = place;
+    return this.#inTurn(async () => {
+      if (this.#latest !== place) return;
+      this.#before ??= look();
+      const editor = await vscode.window.showTextDocument(place.uri, { preview: true, preserveFocus: true });
+      if (this.#shown !== editor) this.#clear();
+      this.#shown = editor;
+      this.#decorate(editor, place);
+    });
+  }
+
+  /** Goes to a place for good: a tab that stays, with the place selected. */
+  open(place: Place): Promise<void> {
+    this.#latest = place;
+    return this.#inTurn(async () => {
+      this.#clear();
+      const document = await vscode.workspace.openTextDocument(place.uri);
+      const selection = document.validateRange(
+        new vscode.Range(place.firstLine, 0, place.lastLine, Number.MAX_SAFE_INTEGER),
+      );
+      const editor = await vscode.window.showTextDocument(document, { preview: false, selection });
+      editor.revealRange(lineRange(place.line), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+      this.#before = undefined;
+    });
+  }
+
+  /** Puts back what was there before the first preview. */
+  restore(): Promise<void> {
+    this.#latest = undefined;
+    return this.#inTurn(async () => {
+      this.#clear();
+      const before = this.#before;
+      this.#before = undefined;
+      if (before !== undefined) await putBack(before);
+    });
+  }
+
+  dispose(): void {
+    this.#range.dispose();
+    this.#word.dispose();
+  }
+
+  #decorate(editor: vscode.TextEditor, { firstLine, lastLine, line, highlights }: Place): void {
+    editor.setDecorations(this.#range, [new vscode.Range(firstLine, 0, lastLine, 0)]);
+    editor.setDecorations(
+      this.#word,
+      highlights.map((word) => new vscode.Range(firstLine + word.line, word.start, firstLine + word.line, word.end)),
+    );
+    editor.revealRange(lineRange(line), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  }
+
+  #clear(): void {
+    this.#shown?.setDecorations(this.#range, []);
+    this.#shown?.setDecorations(this.#word, []);
+    this.#shown = undefined;
+  }
+
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const result = this.#work.then(work);
+    this.#work = result.catch(() => {}); // told to whoever asked
+    return result;
+  }
+}
+
+const lineRange = (line: number): vscode.Range => new vscode.Range(line, 0, line, 0);
+
+function look(): Before {
+  const { activeTextEditor: editor, tabGroups } = vscode.window;
+  const { activeTab, tabs } = tabGroups.activeTabGroup;
+  return {
+    editor,
+    tab: activeTab,
+    visibleRange: editor?.visibleRanges[0],
+    previewTab: tabs.find(({ isPreview }) => isPreview),
+    uris: new Set(tabs.flatMap((tab) => uriOf(tab) ?? [])),
+  };
+}
+
+async function putBack({ editor, tab, visibleRange, previewTab, uris }: Before): Promise<void> {
+  const { tabGroups } = vscode.window;
+  const group = tab === undefined ? tabGroups.activeTabGroup : tab.group;
+  const added = group.tabs.filter((open) => open.isPreview && !uris.has(uriOf(open) ?? ''));
+  const options = { viewColumn: group.viewColumn, preserveFocus: true };
+  const lost = previewTab?.input;
+  const isLost = lost instanceof vscode.TabInputText && !group.tabs.some((open) => uriOf(open) === lost.uri.toString());
+  if (isLost) await vscode.window.showTextDocument(lost.uri, { ...options, preview: true });
+  else await tabGroups.close(added, true);
+  if (editor !== undefined) {
+    const shown = await vscode.window.showTextDocument(editor.document, { ...options, preview: tab?.isPreview ?? false });
+    shown.selections = editor.selections;
+    if (visibleRange) shown.revealRange(visibleRange, vscode.TextEditorRevealType.AtTop);
+  } else if (tab?.input instanceof vscode.TabInputText) {
+    await vscode.window.showTextDocument(tab.input.uri, { ...options, preview: tab.isPreview });
+  }
+}
+
+function uriOf({ input }: vscode.Tab): string | undefined {
+  return input instanceof vscode.TabInputText ? input.uri.toString() : undefined;
+}
