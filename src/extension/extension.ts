@@ -1,21 +1,33 @@
 import { access } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { farwharfHome } from '../core/home.ts';
+import type { FolderStatus, ServiceHit } from '../retrieval/indexService.ts';
 import { registerCommands } from './commands.ts';
 import type { Features } from './features.ts';
 import type { JobNode } from './jobNodes.ts';
-import { JOBS_VIEW } from './names.ts';
+import { INDEX_VIEW, JOBS_VIEW } from './names.ts';
+import type { IndexNode } from './search/indexTree.ts';
 import type { Shell } from './shell.ts';
 
+// A window that has just opened has better things to do than to index its folders.
+const IDLE_AFTER_MS = 3_000;
+
+/** What other extensions get from `activate`. */
 export interface ExtensionApi {
   /** How long activation took, in milliseconds. */
   readonly activationMs: number;
+  /** The places of the open folders that a query is about, best first; unsaved files as they are on screen. */
+  search(query: string, options: { readonly limit: number }): Promise<readonly ServiceHit[]>;
+  /** What is indexed of each open folder. */
+  indexStatus(): Promise<readonly FolderStatus[]>;
 }
 
 export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const started = performance.now();
   const output = vscode.window.createOutputChannel('Farwharf', { log: true });
   const jobsChanged = new vscode.EventEmitter<JobNode | undefined>();
+  const indexChanged = new vscode.EventEmitter<IndexNode | undefined>();
   let features: Promise<Features> | undefined;
 
   const load = (): Promise<Features> => {
@@ -60,6 +72,23 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
         },
       },
     }),
+    indexChanged,
+    indexView: vscode.window.createTreeView(INDEX_VIEW, {
+      treeDataProvider: {
+        onDidChangeTreeData: indexChanged.event,
+        getTreeItem: async (node) => (await load()).search().tree.getTreeItem(node),
+        getChildren: async (node) => {
+          try {
+            const { index, tree } = (await load()).search();
+            await index.start(); // who looks at the index wants one
+            return await tree.getChildren(node);
+          } catch (error) {
+            await report(error);
+            return [];
+          }
+        },
+      },
+    }),
   };
   shell.status.name = 'Farwharf';
   shell.status.text = '$(rocket)';
@@ -68,9 +97,24 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   shell.status.command = 'farwharf.submitWorkspace';
   if (vscode.workspace.workspaceFolders !== undefined) shell.status.show();
 
-  context.subscriptions.push(output, jobsChanged, shell.status, shell.jobsView, registerCommands({ load, report }));
+  const idle = new AbortController();
+  context.subscriptions.push(
+    output,
+    jobsChanged,
+    indexChanged,
+    shell.status,
+    shell.jobsView,
+    shell.indexView,
+    registerCommands({ load, report }),
+    { dispose: () => idle.abort() },
+  );
   void loadWhereUsedBefore(load, report);
-  return { activationMs: performance.now() - started };
+  void indexWhenIdle(load, report, idle.signal);
+  return {
+    activationMs: performance.now() - started,
+    search: async (query, { limit }) => (await load()).search().index.search(query, { limit }),
+    indexStatus: async () => (await load()).search().index.status,
+  };
 }
 
 /** Jobs of an earlier window may still run: they are followed again, but only where Farwharf was ever used. */
@@ -84,4 +128,18 @@ async function loadWhereUsedBefore(
     return; // no data folder: nothing was ever submitted here
   }
   await load().catch(report);
+}
+
+async function indexWhenIdle(
+  load: () => Promise<Features>,
+  report: (error: unknown) => Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await sleep(IDLE_AFTER_MS, undefined, { signal, ref: false });
+    if (vscode.workspace.workspaceFolders === undefined) return;
+    await (await load()).search().index.start();
+  } catch (error) {
+    if (!signal.aborted) await report(error);
+  }
 }

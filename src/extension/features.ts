@@ -20,6 +20,8 @@ import { JobStore } from './jobStore.ts';
 import { JobTree } from './jobTree.ts';
 import { Keys } from './keys.ts';
 import { reportError } from './report.ts';
+import { Search } from './search/search.ts';
+import { createSearchHandlers } from './search/searchHandlers.ts';
 import type { Services } from './services.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './statusBar.ts';
@@ -29,6 +31,8 @@ import { connectionText } from './words.ts';
 export interface Features {
   readonly handlers: CommandHandlers;
   readonly tree: Pick<JobTree, 'getChildren' | 'getParent' | 'getTreeItem' | 'resolveTreeItem'>;
+  /** Made when it is first used. */
+  search(): Search;
   report(error: unknown, retry?: () => void): Promise<void>;
 }
 
@@ -102,9 +106,16 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       }),
     );
   });
+  let search: Search | undefined;
+  const getSearch = (): Search => {
+    const report = (error: unknown): void => void reportError(log, error);
+    search ??= disposables.add(new Search({ shell, home: services.home, contexts, log, signal, report }));
+    return search;
+  };
   return {
-    handlers: createHandlers(services, shell.context.globalState),
+    handlers: { ...createHandlers(services, shell.context.globalState), ...createSearchHandlers(getSearch) },
     tree,
+    search: getSearch,
     report: (error, retry) => reportError(log, error, retry),
   };
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { isActive, isOver } from '../jobs/record.ts';
 import type { CommandHandlers } from './commands.ts';
 import { cancelJob, removeJob, withJob } from './jobCommands.ts';
+import type { SearchCommandId } from './names.ts';
 import { submitAgain } from './resubmit.ts';
 import { download } from './results.ts';
 import type { Services } from './services.ts';
@@ -10,8 +11,11 @@ import { submit } from './submit.ts';
 
 const everyJob = (): boolean => true;
 
-/** What each command does. Their results are for keybindings, tasks and other extensions. */
-export function createHandlers(services: Services, globalState: vscode.Memento): CommandHandlers {
+/** What each command of jobs does. Their results are for keybindings, tasks and other extensions. */
+export function createHandlers(
+  services: Services,
+  globalState: vscode.Memento,
+): Omit<CommandHandlers, SearchCommandId> {
   return {
     'farwharf.submitWorkspace': (argument) => submit(services, withoutFile(argument)),
     'farwharf.submitFile': (argument) => submit(services, argument ?? vscode.window.activeTextEditor?.document.uri),

@@ -1,5 +1,14 @@
 /** The names that package.json and the code share. A test compares them; defaults and texts are in package.json only. */
 
+const SEARCH_COMMANDS = [
+  'farwharf.searchFolder',
+  'farwharf.findRelated',
+  'farwharf.rebuildIndex',
+  'farwharf.pauseIndex',
+  'farwharf.resumeIndex',
+] as const;
+export type SearchCommandId = (typeof SEARCH_COMMANDS)[number];
+
 export const COMMANDS = [
   'farwharf.submitWorkspace',
   'farwharf.submitFile',
@@ -17,6 +26,7 @@ export const COMMANDS = [
   'farwharf.signOut',
   'farwharf.openSettings',
   'farwharf.openLog',
+  ...SEARCH_COMMANDS,
 ] as const;
 export type CommandId = (typeof COMMANDS)[number];
 
@@ -26,8 +36,14 @@ export interface Contexts {
   readonly connection: 'ready' | 'signedOut' | 'unreachable';
   readonly isRemoteHost: boolean;
   readonly hasJobs: boolean;
+  readonly indexPaused: boolean;
 }
-export const CONTEXTS = ['connection', 'isRemoteHost', 'hasJobs'] as const satisfies readonly (keyof Contexts)[];
+export const CONTEXTS = [
+  'connection',
+  'isRemoteHost',
+  'hasJobs',
+  'indexPaused',
+] as const satisfies readonly (keyof Contexts)[];
 
 export interface Settings {
   readonly host: string;
@@ -40,6 +56,7 @@ export interface Settings {
   readonly notifyOnFailure: 'submittedHere' | 'all' | 'never';
   /** Credits. */
   readonly lowCredits: number;
+  readonly 'index.enabled': boolean;
 }
 
 /** A `machine` setting is read from the user's own settings only: no folder can change it. */
@@ -52,6 +69,8 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   saveBeforeSubmit: 'machine',
   notifyOnFailure: 'machine',
   lowCredits: 'machine',
+  'index.enabled': 'resource',
 };
 
 export const JOBS_VIEW = 'farwharf.jobs';
+export const INDEX_VIEW = 'farwharf.index';

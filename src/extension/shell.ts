@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type { JobNode } from './jobNodes.ts';
+import type { IndexNode } from './search/indexTree.ts';
 
 /** What exists from the first moment; everything else is loaded when it is first needed. */
 export interface Shell {
@@ -9,4 +10,6 @@ export interface Shell {
   readonly status: vscode.StatusBarItem;
   readonly jobsView: vscode.TreeView<JobNode>;
   readonly jobsChanged: vscode.EventEmitter<JobNode | undefined>;
+  readonly indexView: vscode.TreeView<IndexNode>;
+  readonly indexChanged: vscode.EventEmitter<IndexNode | undefined>;
 }

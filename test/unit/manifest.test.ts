@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { COMMANDS, CONTEXTS, JOBS_VIEW, SETTING_SCOPES } from '../../src/extension/names.ts';
+import { COMMANDS, CONTEXTS, INDEX_VIEW, JOBS_VIEW, SETTING_SCOPES } from '../../src/extension/names.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCE = join(ROOT, 'src/extension');
@@ -31,7 +31,8 @@ interface Manifest {
 }
 const manifest = JSON.parse(manifestText) as Manifest;
 const { contributes } = manifest;
-const sources = globSync('*.ts', { cwd: SOURCE }).map((file) => readFileSync(join(SOURCE, file), 'utf8'));
+const sources = globSync('**/*.ts', { cwd: SOURCE }).map((file) => readFileSync(join(SOURCE, file), 'utf8'));
+const VIEWS = [JOBS_VIEW, INDEX_VIEW];
 const matches = (text: string, pattern: RegExp): Set<string> =>
   new Set([...text.matchAll(pattern)].map(([, name = '']) => name));
 
@@ -70,7 +71,7 @@ test('when clauses use only context keys that the code sets, and all of them', (
     .map(([, clause = '']) => clause)
     .join(' ');
   const used = matches(clauses, /\bfarwharf\.(\w+)/g);
-  used.delete(JOBS_VIEW.replace('farwharf.', ''));
+  for (const view of VIEWS) used.delete(view.replace('farwharf.', ''));
   assert.deepEqual([...used].sort(), [...CONTEXTS].sort());
 });
 
@@ -81,7 +82,7 @@ test('menus, welcome texts and code refer to commands that exist', () => {
   const inWelcome = Object.values(texts).flatMap((text) => [...matches(text, /command:(farwharf[.\w]+)/g)]);
   const inCode = sources.flatMap((text) => [...matches(text, /command:(farwharf[.\w]+)/g)]);
   // VS Code makes a command of its own for every view.
-  const known = new Set<string>([...COMMANDS, `${JOBS_VIEW}.focus`]);
+  const known = new Set<string>([...COMMANDS, ...VIEWS.map((view) => `${view}.focus`)]);
   assert.deepEqual(
     [...inMenus, ...inWelcome, ...inCode].filter((command) => !known.has(command)),
     [],
@@ -100,7 +101,8 @@ test('menu entries name submenus that exist', () => {
 
 test('commands that send, run or write are not offered in restricted or virtual workspaces', () => {
   for (const place of ['explorer/context', 'editor/context', 'editor/title/run']) {
-    for (const { when = '' } of contributes.menus[place] ?? []) {
+    for (const { command = '', when = '' } of contributes.menus[place] ?? []) {
+      if (command === 'farwharf.findRelated') continue; // it only reads
       assert.match(when, /isWorkspaceTrusted && !virtualWorkspace/, place);
     }
   }
@@ -118,16 +120,18 @@ test('exactly one welcome text fits each state of the window', () => {
   for (const workspaceFolderCount of [0, 1, 2])
     for (const virtualWorkspace of [undefined, 'vscode-vfs'])
       for (const isWorkspaceTrusted of [true, false])
-        for (const connection of ['ready', 'signedOut', 'unreachable']) {
-          const facts = {
-            workspaceFolderCount,
-            virtualWorkspace,
-            isWorkspaceTrusted,
-            'farwharf.connection': connection,
-          };
-          const shown = contributes.viewsWelcome.filter(({ when }) => evaluate(when, facts));
-          assert.equal(shown.length, 1, JSON.stringify(facts));
-        }
+        for (const connection of ['ready', 'signedOut', 'unreachable'])
+          for (const isIndexed of [true, false]) {
+            const facts = {
+              workspaceFolderCount,
+              virtualWorkspace,
+              isWorkspaceTrusted,
+              'farwharf.connection': connection,
+              'config.farwharf.index.enabled': isIndexed,
+            };
+            const shown = contributes.viewsWelcome.filter(({ when }) => evaluate(when, facts));
+            assert.deepEqual(shown.map(({ view }) => view).sort(), [...VIEWS].sort(), JSON.stringify(facts));
+          }
 });
 
 test('every text of the manifest comes from package.nls.json, and none is left over', () => {

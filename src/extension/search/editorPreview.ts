@@ -137,7 +137,10 @@ async function putBack({ editor, tab, visibleRange, previewTab, uris }: Before):
   if (isLost) await vscode.window.showTextDocument(lost.uri, { ...options, preview: true });
   else await tabGroups.close(added, true);
   if (editor !== undefined) {
-    const shown = await vscode.window.showTextDocument(editor.document, { ...options, preview: tab?.isPreview ?? false });
+    const shown = await vscode.window.showTextDocument(editor.document, {
+      ...options,
+      preview: tab?.isPreview ?? false,
+    });
     shown.selections = editor.selections;
     if (visibleRange) shown.revealRange(visibleRange, vscode.TextEditorRevealType.AtTop);
   } else if (tab?.input instanceof vscode.TabInputText) {

@@ -56,7 +56,12 @@ export class FileNotices implements Disposable {
 
   #tellRename(from: vscode.Uri, to: vscode.Uri): void {
     if (isIndexed(from) && isIndexed(to)) this.#add({ type: 'renamed', path: to.fsPath, from: from.fsPath });
-    else for (const [type, uri] of [['deleted', from], ['created', to]] as const) this.#tell(type, uri);
+    else
+      for (const [type, uri] of [
+        ['deleted', from],
+        ['created', to],
+      ] as const)
+        this.#tell(type, uri);
   }
 
   /** What comes in one turn goes in one message: a checkout of another branch changes thousands of files. */

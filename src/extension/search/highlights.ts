@@ -27,7 +27,7 @@ export class Highlighter {
 
   /** The words of a text that the query asks for, in order. */
   find(text: string): readonly Highlight[] {
-    return this.#findTerms(text).map(({ terms: _, ...highlight }) => highlight);
+    return this.#findTerms(text).map(({ line, start, end }) => ({ line, start, end }));
   }
 
   /** The line of a text that holds most of the query, from 0; the first that says something where none holds any. */
@@ -42,7 +42,13 @@ export class Highlighter {
     for (const [line, { size: count }] of termsOfLines) {
       if (best === undefined || count > best.count) best = { line, count };
     }
-    return best?.line ?? Math.max(0, text.split('\n').findIndex((line) => /\w/.test(line)));
+    return (
+      best?.line ??
+      Math.max(
+        0,
+        text.split('\n').findIndex((line) => /\w/.test(line)),
+      )
+    );
   }
 
   #findTerms(text: string): (Highlight & { readonly terms: readonly string[] })[] {

@@ -90,6 +90,15 @@ export class ResultPick {
     });
   }
 
+  /** Shows other rows; a place that was moved to stays the chosen one. */
+  replaceRows(rows: readonly ResultItem[]): void {
+    const { pick } = this;
+    const active = pick.activeItems[0] === pick.items[0] ? undefined : pick.activeItems[0]?.hit;
+    pick.items = rows;
+    const same = rows.find(({ hit }) => hit !== undefined && active !== undefined && isSamePlace(hit, active));
+    if (same !== undefined) pick.activeItems = [same];
+  }
+
   #showSoon(item: ResultItem | undefined): void {
     clearTimeout(this.#timer);
     const place = item?.place;
@@ -112,4 +121,8 @@ export class ResultPick {
   async #leave(): Promise<void> {
     if (!this.#isOpened) await this.#preview.restore().catch(() => {}); // a tab that was closed meanwhile is not brought back
   }
+}
+
+function isSamePlace(one: ServiceHit, other: ServiceHit): boolean {
+  return one.folder === other.folder && one.path === other.path && one.startLine === other.startLine;
 }

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { AppError, isAbort } from '../../core/errors.ts';
-import type { ServiceHit } from '../../retrieval/indexService.ts';
+import { parseQuery } from '../../retrieval/query.ts';
 import { diskFolders } from '../folders.ts';
 import { Highlighter } from './highlights.ts';
 import { indexState, nothingFound } from './indexText.ts';
@@ -9,44 +9,26 @@ import { type ResultItem, ResultPick } from './resultPick.ts';
 import type { Search } from './search.ts';
 
 const LIMIT = 30;
-const HINTS: readonly (readonly [string, string])[] = [
-  ['"exact words"', 'these words, one after the other'],
-  ['path:src', 'only files with this in their path; path:*.test.ts and -path: work too'],
-  ['lang:python', 'only files of this language; -lang: leaves it out'],
+// What is shown, what choosing it types, and what it does.
+const HINTS: readonly (readonly [string, string, string])[] = [
+  ['"exact words"', '"', 'these words, one after the other'],
+  ['path:src', 'path:', 'only files with this in their path; path:*.test.ts and -path: work too'],
+  ['lang:python', 'lang:', 'only files of this language; -lang: leaves it out'],
 ];
-
-/** Results of a search that are to be asked about. */
-export interface AskedResults {
-  readonly query: string;
-  readonly hits: readonly ServiceHit[];
-}
 
 /**
  * The list that searches while one types.
  *
- * @param onAsk called when the model is to be asked with what is listed.
  * @throws AppError `missing` where no folder on a disk is open.
  */
-export async function searchFolder(
-  search: Search,
-  query: string,
-  onAsk: (results: AskedResults) => void,
-): Promise<void> {
+export async function searchFolder(search: Search, query: string): Promise<void> {
   requireFolder();
-  const { contexts, index, log, recent } = search;
-  const askButton = { iconPath: new vscode.ThemeIcon('comment-discussion'), tooltip: 'Ask a model with these results' };
-  const ask = (): void => {
-    const { hits } = list;
-    if (hits.length === 0) return;
-    const asked = { query: list.pick.value, hits };
-    list.pick.hide();
-    void list.closed.then(() => onAsk(asked));
-  };
+  const { index, log, recent } = search;
   const list = new ResultPick({
     title: 'Search Folder',
-    placeholder: 'Words of what you look for; Enter opens, Ctrl+Enter asks a model with the results',
-    buttons: [askButton],
-    onButton: ask,
+    placeholder: 'Words of what you look for; Enter opens',
+    buttons: [],
+    onButton: () => {},
     onOpened: () => void recent.add(list.pick.value),
     onError: search.report,
   });
@@ -55,9 +37,9 @@ export async function searchFolder(
   const searching = new Latest<string>(async (value) => {
     try {
       const hits = await index.search(value, { limit: LIMIT, isTyping: true });
-      if (searching.isStale) return;
-      const rows = list.rows(hits, new Highlighter(askedWords(value)), { isLive: true });
-      pick.items = rows.length > 0 ? rows : [remark(nothingFound(index.status, index.isPaused))];
+      if (searching.isStale || pick.value !== value) return;
+      const rows = list.rows(hits, new Highlighter(parseQuery(value, { isTyping: true })), { isLive: true });
+      list.replaceRows(rows.length > 0 ? rows : [remark(nothingFound(index.status, index.isPaused))]);
     } catch (error) {
       if (isAbort(error)) return;
       log.error('a search failed', { error });
@@ -67,8 +49,8 @@ export async function searchFolder(
     }
   });
   const update = (value: string): void => {
-    pick.title = `Search Folder${indexState(index.status, index.isPaused)}`;
     if (value.trim() === '') {
+      pick.busy = false;
       pick.items = emptyRows(recent.all, (text) => {
         pick.value = text;
         update(text);
@@ -79,20 +61,25 @@ export async function searchFolder(
     searching.ask(value);
   };
 
-  const following = index.onDidChange(() => update(pick.value)); // what was not indexed yet may be found now
-  const asking = search.onAskAboutResults(ask);
-  contexts.set('searchOpen', true);
+  let state = '';
+  const followIndex = (): void => {
+    const before = state;
+    state = indexState(index.status, index.isPaused);
+    pick.title = `Search Folder${state === '' ? '' : ` · ${state}`}`;
+    // What was not indexed yet may be found now; a list that somebody reads changes only when the index is whole.
+    if (pick.value.trim() !== '' && (list.hits.length === 0 || (before !== '' && state === ''))) update(pick.value);
+  };
+  const following = index.onDidChange(followIndex);
   try {
     void index.start().catch(search.report);
     pick.value = query;
+    followIndex();
     update(query);
     pick.onDidChangeValue(update);
     pick.show();
     await list.closed;
   } finally {
-    contexts.set('searchOpen', false);
     following.dispose();
-    asking.dispose();
   }
 }
 
@@ -105,20 +92,18 @@ export function requireFolder(): void {
 function emptyRows(recent: readonly string[], choose: (text: string) => void): ResultItem[] {
   const section = (label: string): ResultItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
   const searches = recent.map((text) => ({ label: `$(history) ${text}`, onChosen: () => choose(text) }));
-  const hints = HINTS.map(([text, description]) => ({
-    label: `$(lightbulb) ${text}`,
+  const hints = HINTS.map(([shown, typed, description]) => ({
+    label: `$(lightbulb) ${shown}`,
     description,
-    onChosen: () => choose(text),
+    onChosen: () => choose(typed),
   }));
-  return [...(searches.length > 0 ? [section('searched before'), ...searches] : []), section('how to search'), ...hints];
+  return [
+    ...(searches.length > 0 ? [section('searched before'), ...searches] : []),
+    section('how to search'),
+    ...hints,
+  ];
 }
 
 function remark(label: string): ResultItem {
   return { label, alwaysShow: true };
-}
-
-/** The words to mark. While a word is being typed, it stands for those that begin with it. */
-function askedWords(value: string): { text: string; prefixes: readonly string[] } {
-  const last = /[\p{L}\p{N}_]+$/u.exec(value)?.[0];
-  return { text: value, prefixes: last === undefined ? [] : [last] };
 }

@@ -1,0 +1,65 @@
+import * as vscode from 'vscode';
+import { AppError } from '../../core/errors.ts';
+import { plainText } from '../../core/terminalText.ts';
+import { requireFolder } from './searchFolder.ts';
+import { Highlighter } from './highlights.ts';
+import { ResultPick } from './resultPick.ts';
+import type { Search } from './search.ts';
+
+const LIMIT = 20;
+// Without a selection and without symbols: about as much as one looks at.
+const LINES_AROUND = 10;
+
+/** Lists code that is about the same things as the selection, or as the definition around the cursor. */
+export async function findRelated(search: Search): Promise<void> {
+  requireFolder();
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) throw new AppError('missing', 'No file is open. Select some code to find what is related.');
+  const { document } = editor;
+  const { range, name } = await chosenPart(editor);
+  const text = document.getText(range);
+  const at = { path: document.uri.fsPath, startLine: range.start.line + 1, endLine: range.end.line + 1 };
+  const hits = await search.index.related(text, { limit: LIMIT, at });
+  const list = new ResultPick({
+    title: `Related to ${name}`,
+    placeholder: 'Type to narrow the list; Enter opens',
+    buttons: [],
+    onButton: () => {},
+    onError: search.report,
+  });
+  const rows = list.rows(hits, new Highlighter({ text, prefixes: [] }), { isLive: false });
+  list.replaceRows(rows.length > 0 ? rows : [{ label: 'Nothing in this folder shares its words.', alwaysShow: true }]);
+  list.pick.show();
+  await list.closed;
+}
+
+async function chosenPart({ document, selection }: vscode.TextEditor): Promise<{ range: vscode.Range; name: string }> {
+  if (!selection.isEmpty) return { range: selection, name: 'the selection' };
+  const symbols = await vscode.commands.executeCommand<readonly (vscode.DocumentSymbol | vscode.SymbolInformation)[]>(
+    'vscode.executeDocumentSymbolProvider',
+    document.uri,
+  );
+  const symbol = innermost(symbols ?? [], selection.active);
+  if (symbol !== undefined) return { range: rangeOf(symbol), name: plainText(symbol.name) };
+  const line = selection.active.line;
+  const around = new vscode.Range(Math.max(0, line - LINES_AROUND), 0, line + LINES_AROUND, Number.MAX_SAFE_INTEGER);
+  return { range: document.validateRange(around), name: `line ${line + 1}` };
+}
+
+type AnySymbol = vscode.DocumentSymbol | vscode.SymbolInformation;
+
+/** The smallest definition of several lines around a place: a variable's own line says too little. */
+function innermost(symbols: readonly AnySymbol[], place: vscode.Position): AnySymbol | undefined {
+  const around = symbols.filter((symbol) => rangeOf(symbol).contains(place) && !rangeOf(symbol).isSingleLine);
+  const within = around.flatMap((symbol) => ('children' in symbol ? (innermost(symbol.children, place) ?? []) : []));
+  return [...within, ...around].sort((a, b) => lines(a) - lines(b))[0];
+}
+
+function rangeOf(symbol: AnySymbol): vscode.Range {
+  return 'location' in symbol ? symbol.location.range : symbol.range;
+}
+
+function lines(symbol: AnySymbol): number {
+  const { start, end } = rangeOf(symbol);
+  return end.line - start.line;
+}

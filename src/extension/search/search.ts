@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
+import type { Logger } from '../../core/log.ts';
+import type { OpenFolder } from '../../retrieval/indexService.ts';
+import { onDidChangeSetting, readSetting } from '../config.ts';
+import type { ContextKeys } from '../contexts.ts';
+import { diskFolders } from '../folders.ts';
+import { IndexThread } from '../indexThread.ts';
+import type { Shell } from '../shell.ts';
+import { FileNotices } from './fileNotices.ts';
+import { showIndexStatus } from './indexStatusItem.ts';
+import { IndexTree } from './indexTree.ts';
+import { RecentSearches } from './recentSearches.ts';
+import { SearchIndex } from './searchIndex.ts';
+
+const PAUSED_KEY = 'index paused';
+
+export interface SearchDeps {
+  readonly shell: Shell;
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly contexts: ContextKeys;
+  readonly log: Logger;
+  /** Aborts when the window closes. */
+  readonly signal: AbortSignal;
+  /** Tells a person of a failure, once. */
+  readonly report: (error: unknown) => void;
+}
+
+/** Searching the window's folders: the index, its view, and what the commands need. */
+export class Search implements Disposable {
+  readonly index: SearchIndex;
+  readonly tree: IndexTree;
+  readonly recent: RecentSearches;
+  readonly contexts: ContextKeys;
+  readonly log: Logger;
+  readonly report: (error: unknown) => void;
+  readonly #memory: vscode.Memento;
+  readonly #disposables = new DisposableStore();
+
+  constructor({ shell, home, contexts, log, signal, report }: SearchDeps) {
+    const { context } = shell;
+    this.contexts = contexts;
+    this.log = log;
+    this.report = report;
+    this.#memory = context.workspaceState;
+    this.recent = new RecentSearches(context.workspaceState);
+    const own = this.#disposables;
+    const thread = own.add(
+      new IndexThread({
+        program: context.asAbsolutePath(join('dist', 'folderIndexWorker.js')),
+        workerProgram: context.asAbsolutePath(join('dist', 'indexWorker.mjs')),
+        home,
+        log,
+      }),
+    );
+    const isPaused = this.#memory.get<boolean>(PAUSED_KEY) ?? false;
+    contexts.set('indexPaused', isPaused);
+    this.index = own.add(new SearchIndex({ thread, folders: foldersToIndex, isPaused }));
+    this.tree = own.add(new IndexTree(this.index, shell.indexChanged));
+    own.add(new FileNotices(this.index, log));
+    own.add(showIndexStatus(this.index));
+    const update = (): void => void this.index.updateFolders().catch(report);
+    own.add(vscode.workspace.onDidChangeWorkspaceFolders(update));
+    own.add(vscode.workspace.onDidGrantWorkspaceTrust(update));
+    own.add(onDidChangeSetting('index.enabled', update));
+    this.tree.keepTime(shell.indexView, shell.indexChanged, signal).catch(report);
+  }
+
+  /** Stops or resumes taking in changes, until it is said otherwise, over reloads of the window too. */
+  async setPaused(isPaused: boolean): Promise<void> {
+    this.contexts.set('indexPaused', isPaused);
+    await this.#memory.update(PAUSED_KEY, isPaused);
+    await this.index.setPaused(isPaused);
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+}
+
+/** The folders on a disk whose index is wanted. Git is run in trusted ones only: a folder's own configuration can make it run programs. */
+function foldersToIndex(): readonly OpenFolder[] {
+  const { isTrusted } = vscode.workspace;
+  return diskFolders()
+    .filter(({ uri }) => readSetting('index.enabled', uri))
+    .map(({ uri }) => ({ path: uri.fsPath, isTrusted }));
+}
