@@ -13,6 +13,8 @@ import { WordAnalyzer } from './words.ts';
 const PARALLEL_BYTES = 2_000_000;
 // Built at once where there are no threads; others wait as long.
 const SLICE_BYTES = 500_000;
+// Small segments that came since the last tidying.
+const MAX_SEGMENTS = 24;
 
 export interface BuildOptions {
   /** The program of the threads that build; without it everything is built in this one. */
@@ -33,11 +35,17 @@ export class FolderContent implements IndexState {
   readonly #root: string;
   readonly #analyzer = new WordAnalyzer();
   #entries: JournalEntry[] = [];
+  /** How many segments there were after the last tidying. */
+  #settled = 0;
 
   constructor(root: string, stored?: StoredIndex) {
     this.#root = root;
     for (const { segment, file } of stored?.segments ?? []) this.set.add(segment, file);
-    for (const entry of stored?.entries ?? []) this.replay(entry);
+    this.#settled = this.set.segments.length;
+    for (const entry of stored?.entries ?? []) {
+      this.replay(entry);
+      this.tidy();
+    }
   }
 
   /** Whether a file has the size and the time that it had when it was indexed. */
@@ -58,7 +66,14 @@ export class FolderContent implements IndexState {
   replay({ segment, touched }: JournalEntry): void {
     if (segment !== undefined) this.#add(segment);
     for (const [path, mtimeMs] of touched) this.touched.set(path, mtimeMs);
-    this.set.compact();
+  }
+
+  /** Merges small segments once there are many: a search would take longer for them. */
+  tidy(): void {
+    if (this.set.segments.length > MAX_SEGMENTS + this.#settled) {
+      this.set.compact();
+      this.#settled = this.set.segments.length;
+    }
   }
 
   /** Reads files, on all processors where that pays; others have their turns meanwhile. */

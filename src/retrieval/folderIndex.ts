@@ -263,6 +263,7 @@ export class FolderIndex implements Disposable {
   async #writeNow(): Promise<void> {
     const entries = this.#content.takeEntries();
     await this.#store.write(this.#content, entries);
+    this.#content.tidy();
     if (this.isWriter) this.#own.clear();
   }
 

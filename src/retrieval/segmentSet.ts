@@ -74,12 +74,16 @@ export class SegmentSet {
    * few segments, and a source is rewritten few times.
    */
   compact(): void {
-    for (;;) {
-      const last = this.#segments.length - 1;
-      const [before, young] = [this.#segments[last - 1], this.#segments[last]];
-      if (before === undefined || young === undefined || !belongTogether(before, young)) break;
-      this.#replace(last - 1, 2);
+    const last = this.#segments.length - 1;
+    let from = last;
+    let merged = sizeOf(this.#segments[last]);
+    for (let at = last - 1; at >= 0; at -= 1) {
+      const size = sizeOf(this.#segments[at]);
+      if (size >= 2 * merged || size + merged > MAX_MERGED_POSTINGS) break;
+      merged += size;
+      from = at;
     }
+    if (from < last) this.#replace(from, last + 1 - from);
     for (let at = this.#segments.length - 1; at >= 0; at -= 1) {
       const live = this.#segments[at];
       if (live !== undefined && live.removedSources.size * 2 > live.segment.sources.length) this.#replace(at, 1);
@@ -122,14 +126,9 @@ function countDocuments(segments: readonly LiveSegment[]): number {
   return segments.reduce((sum, { liveCount }) => sum + liveCount, 0);
 }
 
-function belongTogether(before: LiveSegment, young: LiveSegment): boolean {
-  const [larger, smaller] = [sizeOf(before), sizeOf(young)];
-  return larger < 2 * smaller && larger + smaller <= MAX_MERGED_POSTINGS;
-}
-
 /** What rewriting costs: a record of a removed source has no postings, but is one. */
-function sizeOf({ segment }: LiveSegment): number {
-  return segment.postingCount + segment.sources.length;
+function sizeOf(live: LiveSegment | undefined): number {
+  return live === undefined ? 0 : live.segment.postingCount + live.segment.sources.length;
 }
 
 function sourceOf({ live, document }: Found): SegmentSource | undefined {
