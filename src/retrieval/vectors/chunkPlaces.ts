@@ -1,0 +1,83 @@
+import { readFile } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { writeAtomically } from '../atomicFile.ts';
+import type { ChunkPlace } from './meaning.ts';
+
+/** A file's chunks by the keys of their texts. */
+interface PlacedFile {
+  readonly hash: string;
+  readonly keys: readonly string[];
+}
+
+/** Where the texts of a folder stand: kept so that no file must be read again to know it. */
+export class ChunkPlaces {
+  readonly #files = new Map<string, PlacedFile>();
+  readonly #places = new Map<string, ChunkPlace[]>();
+
+  get chunkCount(): number {
+    let count = 0;
+    for (const { keys } of this.#files.values()) count += keys.length;
+    return count;
+  }
+
+  get textCount(): number {
+    return this.#places.size;
+  }
+
+  get paths(): Iterable<string> {
+    return this.#files.keys();
+  }
+
+  get keys(): Iterable<string> {
+    return this.#places.keys();
+  }
+
+  hasKey(key: string): boolean {
+    return this.#places.has(key);
+  }
+
+  placesOf(key: string): readonly ChunkPlace[] {
+    return this.#places.get(key) ?? [];
+  }
+
+  file(path: string): PlacedFile | undefined {
+    return this.#files.get(path);
+  }
+
+  set(path: string, file: PlacedFile): void {
+    this.delete(path);
+    this.#files.set(path, file);
+    for (const [ordinal, key] of file.keys.entries()) {
+      const places = this.#places.get(key) ?? [];
+      places.push({ path, hash: file.hash, ordinal });
+      this.#places.set(key, places);
+    }
+  }
+
+  delete(path: string): void {
+    for (const key of this.#files.get(path)?.keys ?? []) {
+      const left = this.placesOf(key).filter((place) => place.path !== path);
+      if (left.length === 0) this.#places.delete(key);
+      else this.#places.set(key, left);
+    }
+    this.#files.delete(path);
+  }
+
+  /** @throws the system's error. */
+  async write(path: string): Promise<void> {
+    const text = JSON.stringify([...this.#files].map(([file, { hash, keys }]) => [file, hash, keys.join('')]));
+    await writeAtomically(path, `${crc32(text)}\n${text}`);
+  }
+
+  /** What was written; nothing where that is missing or damaged. */
+  static async read(path: string): Promise<ChunkPlaces> {
+    const places = new ChunkPlaces();
+    const stored = await readFile(path, 'utf8').catch(() => '');
+    const end = stored.indexOf('\n');
+    const text = stored.slice(end + 1);
+    if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return places;
+    const files = JSON.parse(text) as [string, string, string][]; // its checksum says that this program wrote it
+    for (const [file, hash, keys] of files) places.set(file, { hash, keys: keys.match(/.{32}/g) ?? [] });
+    return places;
+  }
+}

@@ -1,0 +1,76 @@
+import { AppError } from '../../core/errors.ts';
+import type { Embedder, EmbedOptions } from './embedder.ts';
+
+// Few enough for a request of some services, many enough for a model to be busy.
+const BATCH_TEXTS = 64;
+// A service answers several requests at a time; a model on this machine takes them one after the other.
+const PARALLEL_BATCHES = 4;
+
+export interface KeyedText {
+  readonly key: string;
+  readonly text: string;
+}
+
+interface EmbedTextsOptions extends EmbedOptions {
+  readonly onVectors: (vectors: readonly { readonly key: string; readonly vector: Float32Array }[]) => Promise<void>;
+  /** Told of a text that the model does not take. */
+  readonly onRefused: (key: string) => void;
+}
+
+/**
+ * Embeds texts in batches, several at a time, and hands over the vectors as they come. Where a batch is refused, its texts are
+ * tried in halves, so that one that is refused does not keep the others from being embedded.
+ *
+ * @throws the signal's reason on abort, or the first failure that is no refusal, once all batches under way have ended.
+ */
+export async function embedTexts(
+  texts: AsyncIterable<KeyedText>,
+  embedder: Embedder,
+  { onVectors, onRefused, ...options }: EmbedTextsOptions,
+): Promise<void> {
+  const failed = new AbortController();
+  const signal = options.signal === undefined ? failed.signal : AbortSignal.any([failed.signal, options.signal]);
+  const embed = async (batch: readonly KeyedText[]): Promise<void> => {
+    try {
+      const vectors = await embedder.embed(
+        batch.map(({ text }) => text),
+        { ...options, signal },
+      );
+      await onVectors(
+        batch.flatMap(({ key }, at) => (vectors[at] === undefined ? [] : [{ key, vector: vectors[at] }])),
+      );
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'bad-input') throw error;
+      if (batch.length === 1) return batch.forEach(({ key }) => onRefused(key));
+      const middle = batch.length >> 1;
+      await embed(batch.slice(0, middle));
+      await embed(batch.slice(middle));
+    }
+  };
+  const batches = inBatches(texts);
+  const work = async (): Promise<void> => {
+    try {
+      for (let next = await batches.next(); !next.done; next = await batches.next()) {
+        signal.throwIfAborted();
+        await embed(next.value);
+      }
+    } catch (error) {
+      failed.abort(error); // the others stop
+      throw error;
+    }
+  };
+  await Promise.allSettled(Array.from({ length: PARALLEL_BATCHES }, work));
+  options.signal?.throwIfAborted();
+  failed.signal.throwIfAborted();
+}
+
+async function* inBatches(texts: AsyncIterable<KeyedText>): AsyncGenerator<readonly KeyedText[], undefined> {
+  let batch: KeyedText[] = [];
+  for await (const text of texts) {
+    batch.push(text);
+    if (batch.length < BATCH_TEXTS) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,119 @@
+import { AppError } from '../../core/errors.ts';
+import { TopK } from '../topK.ts';
+import { NUMBERS_PER_STEP, ROWS_PER_STEP } from './dotProgram.ts';
+import { PAGE_BYTES, PlainMemory, type RowMemory, simdMemory } from './rowMemory.ts';
+
+// Products are written here for so many rows at a time, which stay in the processor's nearest cache until they are read.
+const BLOCK_ROWS = 4096;
+const QUERY_BYTES = 32_768;
+const ROWS_AT = QUERY_BYTES + BLOCK_ROWS * Int32Array.BYTES_PER_ELEMENT;
+/** The most numbers of a vector: the query takes two bytes for each. */
+const MAX_DIMENSIONS = QUERY_BYTES / 2;
+
+export interface FoundRow {
+  readonly row: number;
+  /** About the cosine with the query. */
+  readonly score: number;
+}
+
+/** Bytes of a row: its numbers, filled up with zeros. */
+function strideOf(dimensions: number): number {
+  return Math.ceil(dimensions / NUMBERS_PER_STEP) * NUMBERS_PER_STEP;
+}
+
+/**
+ * Vectors of one length with a byte for each number, and the search for those nearest to another by trying all: exact up to the
+ * rounding of the numbers, with nothing to build, at the speed of memory. With WebAssembly's SIMD where it is there.
+ */
+export class QuantizedRows {
+  readonly #dimensions: number;
+  readonly #stride: number;
+  readonly #memory: RowMemory;
+  #scales = new Float32Array(BLOCK_ROWS);
+  #count = 0;
+
+  /** @throws AppError `limit` for more dimensions than can be searched. */
+  constructor(dimensions: number, { simd = true }: { readonly simd?: boolean } = {}) {
+    if (dimensions < 1 || dimensions > MAX_DIMENSIONS) {
+      throw new AppError(
+        'limit',
+        `Vectors of ${dimensions} numbers cannot be searched: the most is ${MAX_DIMENSIONS}. Choose another embedding model.`,
+      );
+    }
+    this.#dimensions = dimensions;
+    this.#stride = strideOf(dimensions);
+    const pages = Math.ceil(ROWS_AT / PAGE_BYTES) + 1;
+    this.#memory = (simd ? simdMemory(pages) : undefined) ?? new PlainMemory(pages);
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Adds vectors, rounded; gives the row of the first. @throws AppError `limit` when 4 GB are full. */
+  add(vectors: readonly Float32Array[]): number {
+    const first = this.#count;
+    this.#reserve(first + vectors.length);
+    for (const [index, vector] of vectors.entries()) {
+      const at = ROWS_AT + (first + index) * this.#stride;
+      this.#scales[first + index] = quantize(vector, new Int8Array(this.#memory.buffer, at, this.#dimensions), 127);
+    }
+    this.#count += vectors.length;
+    return first;
+  }
+
+  /** About the `limit` rows nearest to a vector of length 1, best first, of those that `isWanted`. */
+  nearest(query: Float32Array, limit: number, isWanted: (row: number) => boolean): readonly FoundRow[] {
+    const best = new TopK<number>(limit);
+    if (this.#count === 0 || limit < 1) return [];
+    const numbers = new Int16Array(this.#memory.buffer, 0, this.#stride).fill(0);
+    const queryScale = quantize(query, numbers.subarray(0, this.#dimensions), this.#queryRange());
+    const products = new Int32Array(this.#memory.buffer, QUERY_BYTES, BLOCK_ROWS);
+    const scales = this.#scales;
+    let threshold = -Infinity;
+    for (let from = 0; from < this.#count; from += BLOCK_ROWS) {
+      const rows = Math.min(BLOCK_ROWS, this.#count - from);
+      const padded = Math.ceil(rows / ROWS_PER_STEP) * ROWS_PER_STEP;
+      const at = ROWS_AT + from * this.#stride;
+      this.#memory.dots(0, at, at + padded * this.#stride, this.#stride, QUERY_BYTES);
+      for (let index = 0; index < rows; index += 1) {
+        const score = (products[index] ?? 0) * (scales[from + index] ?? 0);
+        if (score > threshold && isWanted(from + index)) {
+          best.offer(from + index, score);
+          ({ threshold } = best);
+        }
+      }
+    }
+    return best.sorted().map(({ item, score }) => ({ row: item, score: score * queryScale }));
+  }
+
+  /** The query's numbers are finer than the rows', but no sum of products may exceed 32 bits. */
+  #queryRange(): number {
+    return Math.min(32_767, Math.floor(2 ** 31 / (this.#dimensions * 128)) - 1);
+  }
+
+  #reserve(rows: number): void {
+    const bytes = ROWS_AT + (rows + 2 * ROWS_PER_STEP) * this.#stride;
+    const missing = bytes - this.#memory.buffer.byteLength;
+    if (missing > 0) {
+      // An eighth more than needed, so that adding one by one does not grow it each time.
+      const pages = Math.ceil((missing + bytes / 8) / PAGE_BYTES);
+      if (!this.#memory.grow(pages) && !this.#memory.grow(Math.ceil(missing / PAGE_BYTES))) {
+        throw new AppError('limit', `The memory for ${rows.toLocaleString('en-US')} vectors could not be had.`);
+      }
+    }
+    if (rows <= this.#scales.length) return;
+    const scales = new Float32Array(Math.max(rows, this.#scales.length * 2));
+    scales.set(this.#scales);
+    this.#scales = scales;
+  }
+}
+
+/** Writes a vector as whole numbers from -range to range; gives what one of them stands for. */
+function quantize(vector: Float32Array, target: Int8Array | Int16Array, range: number): number {
+  let largest = 0;
+  for (const value of vector) largest = Math.max(largest, Math.abs(value));
+  const factor = largest === 0 ? 0 : range / largest;
+  for (let at = 0; at < vector.length; at += 1) target[at] = Math.round((vector[at] ?? 0) * factor);
+  return factor === 0 ? 0 : 1 / factor;
+}

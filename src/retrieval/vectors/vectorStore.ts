@@ -1,0 +1,198 @@
+import { hash } from 'node:crypto';
+import { AppError } from '../../core/errors.ts';
+import type { Disposable } from '../../core/lifetime.ts';
+import { QuantizedRows } from './quantizedRows.ts';
+import { VectorFiles } from './vectorFiles.ts';
+import type { KeyedVector } from './vectorPack.ts';
+
+// What a stop loses: a minute's work of a slow model, a cent's of a dear one.
+const PACK_VECTORS = 2048;
+const REPLACED_VECTORS = 32_768;
+// Of so many rows that are nearest by their rounded numbers the exact ones are read: the true ten are among them.
+const LEAST_RESCORED = 40;
+
+interface FoundKey {
+  readonly key: string;
+  /** The cosine of the angle between the two. */
+  readonly score: number;
+}
+
+/** Rows that follow each other, and where their exact numbers are. */
+interface Block {
+  readonly firstRow: number;
+  readonly read: (index: number) => Float32Array | undefined;
+}
+
+/** The key of a text: its hash. */
+export function keyOf(text: string): string {
+  return hash('sha256', text, 'hex').slice(0, 32);
+}
+
+/**
+ * Vectors of texts by the hash of the text, for one model, and the search for the nearest. With a folder they are kept there: an
+ * unchanged text is never embedded again, another model starts anew, and what is damaged counts as never embedded.
+ */
+export class VectorStore implements Disposable {
+  readonly #model: string;
+  readonly #files: VectorFiles | undefined;
+  readonly #rowOf = new Map<string, number>();
+  readonly #keys: string[] = [];
+  readonly #blocks: Block[] = [];
+  #rows: QuantizedRows | undefined;
+  #dimensions = 0;
+  /** What is in no file, in the order of its rows. */
+  #unwritten: KeyedVector[] = [];
+  #writing: Promise<void> = Promise.resolve();
+
+  private constructor(model: string, files: VectorFiles | undefined) {
+    this.#model = model;
+    this.#files = files;
+  }
+
+  /**
+   * Opens what the folder has; without one, vectors are kept in memory alone. `model` is the embedder's `id`.
+   *
+   * @throws the system's error when the folder cannot be made or listed.
+   */
+  static async open(folder: string | undefined, model: string): Promise<VectorStore> {
+    const files = folder === undefined ? undefined : new VectorFiles(folder, model);
+    const store = new VectorStore(model, files);
+    await files?.open((pack, vectors) => {
+      if (store.#dimensions === 0) store.#dimensions = pack.dimensions;
+      if (store.#dimensions !== pack.dimensions) return;
+      const known = [...vectors].filter(([, { key }]) => !store.#rowOf.has(key));
+      const records = Uint32Array.from(known, ([record]) => record);
+      store.#insert(
+        known.map(([, keyed]) => keyed),
+        (index) => pack.read(records[index] ?? 0),
+      );
+    });
+    return store;
+  }
+
+  get count(): number {
+    return this.#rowOf.size;
+  }
+
+  has(key: string): boolean {
+    return this.#rowOf.has(key);
+  }
+
+  /**
+   * Adds vectors, which are made of length 1, and writes them from time to time.
+   *
+   * @throws AppError `corrupt` for one that is empty or not finite, `conflict` for one of another length than those that are there;
+   * or the system's error.
+   */
+  async add(vectors: readonly KeyedVector[]): Promise<void> {
+    const fresh = new Map(vectors.filter(({ key }) => !this.#rowOf.has(key)).map(({ key, vector }) => [key, vector]));
+    if (fresh.size === 0) return;
+    const added = Array.from(fresh, ([key, vector]) => ({ key, vector: this.#normalized(vector) }));
+    this.#insert(added, (index) => added[index]?.vector);
+    if (this.#files === undefined) return;
+    this.#unwritten.push(...added);
+    if (this.#unwritten.length >= PACK_VECTORS) await this.flush();
+  }
+
+  /** Writes what is not written yet. @throws the system's error; it stays in memory then. */
+  flush(): Promise<void> {
+    const written = this.#writing.then(() => this.#write());
+    this.#writing = written.catch(() => {}); // told to whoever asked for it
+    return written;
+  }
+
+  /** The `limit` texts nearest to a query, best first by their cosines, of those that are wanted. @throws as `add`. */
+  nearest(query: Float32Array, limit: number, isWanted: (key: string) => boolean = () => true): readonly FoundKey[] {
+    if (this.#rows === undefined || limit < 1) return [];
+    const unit = this.#normalized(query);
+    const isWantedRow = (row: number): boolean => isWanted(this.#keys[row] ?? '');
+    const found = this.#rows.nearest(unit, Math.max(2 * limit, LEAST_RESCORED), isWantedRow);
+    const rescored = found.map(({ row, score }) => {
+      const exact = this.#readExact(row);
+      return { key: this.#keys[row] ?? '', score: exact === undefined ? score : dot(unit, exact) };
+    });
+    return rescored.sort((a, b) => b.score - a.score || (a.key < b.key ? -1 : 1)).slice(0, limit);
+  }
+
+  /**
+   * To be called when nothing is left to embed: removes the files of other models and damaged ones, and where most of the vectors
+   * that are there are not `isLive` any more, all that are not. The rows stay as they are until the store is opened again.
+   */
+  async tidy(isLive: (key: string) => boolean = () => true): Promise<void> {
+    if (this.#files === undefined) return;
+    await this.flush();
+    await this.#files.removeOthers();
+    const live = [...this.#rowOf].filter(([key]) => isLive(key));
+    if (live.length * 2 < this.#rowOf.size) await this.#files.replaceAll(this.#readInParts(live));
+  }
+
+  dispose(): void {
+    this.#files?.dispose();
+  }
+
+  async #write(): Promise<void> {
+    const vectors = this.#unwritten;
+    if (vectors.length === 0 || this.#files === undefined) return;
+    this.#unwritten = [];
+    const firstRow = this.#rowOf.get(vectors[0]?.key ?? '') ?? 0;
+    try {
+      const pack = await this.#files.write(vectors);
+      // They lie in the file in the order of their rows; what was in memory can go.
+      const isWritten = (block: Block): boolean =>
+        block.firstRow >= firstRow && block.firstRow < firstRow + vectors.length;
+      const at = this.#blocks.findIndex(isWritten);
+      this.#blocks.splice(at, this.#blocks.filter(isWritten).length, { firstRow, read: (index) => pack.read(index) });
+    } catch (error) {
+      this.#unwritten = [...vectors, ...this.#unwritten];
+      throw error;
+    }
+  }
+
+  #insert(vectors: readonly KeyedVector[], read: Block['read']): void {
+    this.#rows ??= new QuantizedRows(this.#dimensions);
+    const firstRow = this.#rows.add(vectors.map(({ vector }) => vector));
+    for (const [index, { key }] of vectors.entries()) {
+      this.#rowOf.set(key, firstRow + index);
+      this.#keys[firstRow + index] = key;
+    }
+    this.#blocks.push({ firstRow, read });
+  }
+
+  #readExact(row: number): Float32Array | undefined {
+    const block = this.#blocks.findLast(({ firstRow }) => firstRow <= row);
+    return block?.read(row - block.firstRow);
+  }
+
+  *#readInParts(live: readonly (readonly [string, number])[]): Generator<KeyedVector[], void> {
+    for (let from = 0; from < live.length; from += REPLACED_VECTORS) {
+      yield live.slice(from, from + REPLACED_VECTORS).flatMap(([key, row]) => {
+        const vector = this.#readExact(row);
+        return vector === undefined ? [] : [{ key, vector }];
+      });
+    }
+  }
+
+  #normalized(vector: Float32Array): Float32Array {
+    if (vector.length === 0 || !vector.every(Number.isFinite)) {
+      throw new AppError(
+        'corrupt',
+        `${this.#model} gave a vector that is empty or not of numbers. Choose another model.`,
+      );
+    }
+    if (this.#dimensions === 0) this.#dimensions = vector.length;
+    if (vector.length !== this.#dimensions) {
+      throw new AppError(
+        'conflict',
+        `${this.#model} gave ${vector.length} numbers where it gave ${this.#dimensions} before: it is another model by the same name. Remove what it gave before, or name it otherwise.`,
+      );
+    }
+    const length = Math.sqrt(dot(vector, vector)) || 1;
+    return vector.map((value) => value / length);
+  }
+}
+
+function dot(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let at = 0; at < a.length; at += 1) sum += (a[at] ?? 0) * (b[at] ?? 0);
+  return sum;
+}
