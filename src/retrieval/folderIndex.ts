@@ -1,5 +1,6 @@
 import type { Chunk } from './chunk.ts';
 import { FolderContent } from './folderContent.ts';
+import { FUSED_DEPTH, fuseMatches } from './fusedMatches.ts';
 import { type IndexedFile, indexText, type ListedFile, readIndexedFile } from './indexedFile.ts';
 import { indexFolder, IndexStore } from './indexStore.ts';
 import type { SizedTask } from './parallelBuild.ts';
@@ -9,6 +10,7 @@ import type { SegmentSource, SourceStatus } from './segment.ts';
 import { SegmentBuilder } from './segmentBuilder.ts';
 import type { Match } from './segmentSet.ts';
 import { toTermQuery } from './termQuery.ts';
+import type { ChunkPlace } from './vectors/meaning.ts';
 import { WordAnalyzer } from './words.ts';
 
 // Files may change between the search and the reading of what was found; then they are indexed and the search is repeated.
@@ -189,13 +191,18 @@ export class FolderIndex implements Disposable {
     this.#store.releaseLock();
   }
 
-  /** The best `limit` chunks, best first, with their text as it is in the files now. A string is read as a person types it. */
-  async search(query: Query | string, limit: number): Promise<readonly FolderHit[]> {
+  /**
+   * The best `limit` chunks, best first, with their text as it is in the files now. A string is read as a person types it. `near` is
+   * another ranking of the same query, by meaning: then both count alike, and scores are those of the two together.
+   */
+  async search(query: Query | string, limit: number, near: readonly ChunkPlace[] = []): Promise<readonly FolderHit[]> {
     const parsed = typeof query === 'string' ? parseQuery(query) : query;
     const terms = toTermQuery(parsed, this.#analyzer);
-    let most = limit;
+    const wanted = near.filter(({ path }) => parsed.paths.accepts(path));
+    let most = wanted.length === 0 ? limit : Math.max(limit, FUSED_DEPTH);
     for (let tries = 1; ; ) {
-      const matches = this.#content.set.search(terms, most);
+      const found = this.#content.set.search(terms, most);
+      const matches = fuseMatches(found, wanted, (path) => this.source(path));
       const { hits, stale } = this.#readHits(matches, parsed.phrases);
       if (stale.length > 0 && tries < SEARCH_TRIES) {
         tries += 1;
@@ -203,7 +210,7 @@ export class FolderIndex implements Disposable {
         this.update(stale).catch(() => {});
         continue;
       }
-      if (hits.length >= limit || matches.length < most || stale.length > 0) return hits.slice(0, limit);
+      if (hits.length >= limit || found.length < most || stale.length > 0) return hits.slice(0, limit);
       most *= PHRASE_GROWTH;
     }
   }
@@ -277,20 +284,22 @@ export class FolderIndex implements Disposable {
   }
 
   #readHits(
-    matches: readonly Match[],
+    matches: readonly Pick<Match, 'source' | 'ordinal' | 'score'>[],
     phrases: readonly string[],
   ): { readonly hits: FolderHit[]; readonly stale: readonly string[] } {
     const files = new Map<string, IndexedFile | undefined>();
     const stale = new Set<string>();
     const hits: FolderHit[] = [];
-    for (const { source, ordinal, startLine, endLine, score } of matches) {
+    for (const { source, ordinal, score } of matches) {
       const { path } = source;
       if (!files.has(path)) files.set(path, this.#overlays.get(path) ?? readIndexedFile(this.#options.root, path));
       const file = files.get(path);
       const chunk = file?.source.hash === source.hash ? file.chunks[ordinal] : undefined;
       if (chunk === undefined) stale.add(path);
-      else if (holdsPhrases(chunk.text, phrases))
-        hits.push({ path, startLine, endLine, score, text: chunk.text, symbols: chunk.symbols, scope: chunk.scope });
+      else if (holdsPhrases(chunk.text, phrases)) {
+        const { startLine, endLine, text, symbols, scope } = chunk;
+        hits.push({ path, startLine, endLine, score, text, symbols, scope });
+      }
     }
     return { hits, stale: [...stale] };
   }
