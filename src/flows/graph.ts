@@ -4,7 +4,7 @@
  */
 
 /** A place in a text: UTF-16 offset, line and column, all from 0, as editors count. */
-interface Position {
+export interface Position {
   readonly offset: number;
   readonly line: number;
   readonly column: number;
@@ -19,13 +19,13 @@ export interface SourceRange {
 }
 
 /** Something that cannot be known without running the code. */
-interface Unread {
+export interface Unread {
   readonly range: SourceRange;
   /** A sentence for people: what stands there, and why it cannot be known. */
   readonly reason: string;
 }
 
-interface SyntaxProblem {
+export interface SyntaxProblem {
   readonly message: string;
   readonly range: SourceRange;
 }
@@ -68,7 +68,7 @@ export interface FlowGraph {
   readonly unread: readonly Unread[];
 }
 
-type NodeType = 'node' | 'batch' | 'parallel' | 'flow' | 'rag' | 'unknown';
+export type NodeType = 'node' | 'batch' | 'parallel' | 'flow' | 'rag' | 'unknown';
 
 export interface FlowNode {
   /** Unique in its flow: the variable or property path that holds the node, or `new Work` for one made in place. */
@@ -101,13 +101,13 @@ interface NodeRanges {
 }
 
 /** What `post` can return. */
-interface NodeActions {
+export interface NodeActions {
   readonly known: readonly ReturnedAction[];
   /** Why there may be others. */
   readonly unknown: Unread | undefined;
 }
 
-interface ReturnedAction {
+export interface ReturnedAction {
   readonly action: string;
   /** Where: the literal or type; for an action by omission the hook, and nothing where no hook is written. */
   readonly ranges: readonly SourceRange[];
@@ -115,7 +115,7 @@ interface ReturnedAction {
   readonly written: readonly string[];
 }
 
-interface KeyAccess {
+export interface KeyAccess {
   /** The first key, which the shared state itself has. */
   readonly key: string;
   /** All keys as far as they are literal: `['user', 'name']`. */
@@ -129,7 +129,7 @@ interface KeyAccess {
   readonly isOwn: boolean;
 }
 
-interface FlowEdge {
+export interface FlowEdge {
   /** `source:action`, unique in its flow. */
   readonly id: string;
   readonly source: string;
@@ -148,7 +148,7 @@ interface FlowRun {
   readonly keys: readonly string[] | undefined;
 }
 
-interface ModelUse {
+export interface ModelUse {
   readonly range: SourceRange;
   readonly provider: { readonly value: string; readonly range: SourceRange } | undefined;
   readonly model: { readonly value: string; readonly range: SourceRange } | undefined;

@@ -1,0 +1,145 @@
+import type { FlowFile, ModelUse, Unread } from './graph.ts';
+import { GraphBuilder, type ReadFlow } from './reading/graphBuilder.ts';
+import { Modules } from './reading/modules.ts';
+import { followFile } from './reading/program.ts';
+import { SourceFile } from './reading/sourceFile.ts';
+import type { Origin, Value } from './reading/values.ts';
+
+/** Gives the reader other files than the one it is asked about. */
+export interface FlowHost {
+  /** Something that changes whenever the text of the file does (a document's version, a time of change); undefined where there is no file. */
+  version(file: string): string | number | undefined;
+  read(file: string): string | undefined;
+}
+
+/** One file as it was read, with what edits of its source need. */
+export interface FlowReading {
+  readonly result: FlowFile;
+  readonly source: SourceFile;
+  readonly flows: readonly ReadFlow[];
+}
+
+// Of files that were read for others, those parsed last stay parsed.
+const MAX_PARSED = 500;
+
+interface Parsed {
+  readonly version: string | number;
+  readonly source: SourceFile;
+}
+
+/**
+ * Reads flow files without running them. Parsed files are kept by their version, so that after a keystroke one file is parsed
+ * and the flows are followed through the others as they are.
+ */
+export class FlowProject {
+  readonly #host: FlowHost;
+  readonly #parsed = new Map<string, Parsed>();
+  /** The last reading of each file whose text could be parsed. */
+  readonly #good = new Map<string, FlowReading>();
+
+  constructor(host: FlowHost) {
+    this.#host = host;
+  }
+
+  /** How many files were parsed so far. */
+  parsedFiles = 0;
+
+  /** Reads the flows of a file. While its text does not parse, gives those of the last text that did, with the error. */
+  read(file: string, text: string): FlowFile {
+    return this.readSource(file, text).result;
+  }
+
+  /** As `read`, with what edits need. */
+  readSource(file: string, text: string): FlowReading {
+    const source = this.#parse(file, text, text);
+    if (source.program === undefined) return this.#readBroken(source);
+    const modules = new Modules((candidates) => this.#find(candidates));
+    const { evaluator } = modules;
+    followFile(modules.load(source), evaluator);
+    const flows = new GraphBuilder(evaluator).build(file);
+    const { findings } = evaluator;
+    const unread: Unread[] = [...findings.unread.values()]
+      .filter(({ origin }) => origin.file === source)
+      .map(({ origin, reason }) => ({ reason, range: origin.file.range(origin.node) }));
+    if (evaluator.isExhausted) {
+      unread.push({
+        reason: 'The file is too much to follow as a whole; a part of its flows may be missing.',
+        range: source.rangeOf(0, 0),
+      });
+    }
+    const result: FlowFile = {
+      file,
+      flows: flows.map(({ graph }) => graph),
+      unread,
+      models: [...findings.models.values()].filter(({ origin }) => origin.file === source).map(modelUse),
+      syntaxError: source.syntaxError,
+      isStale: false,
+      dependencies: modules.files.filter((path) => path !== file),
+    };
+    const reading = { result, source, flows };
+    this.#good.set(file, reading);
+    return reading;
+  }
+
+  /** Forgets a file that was closed or deleted. */
+  forget(file: string): void {
+    this.#good.delete(file);
+    this.#parsed.delete(file);
+  }
+
+  #readBroken(source: SourceFile): FlowReading {
+    const { path: file, syntaxError } = source;
+    const last = this.#good.get(file);
+    const empty = { file, flows: [], unread: [], models: [], dependencies: [] };
+    const result: FlowFile = { ...(last?.result ?? empty), syntaxError, isStale: last !== undefined };
+    return { result, source: last?.source ?? source, flows: last?.flows ?? [] };
+  }
+
+  #find(candidates: readonly string[]): SourceFile | undefined {
+    for (const file of candidates) {
+      const version = this.#host.version(file);
+      if (version === undefined) continue;
+      const known = this.#parsed.get(file);
+      if (known?.version === version) return known.source;
+      const text = this.#host.read(file);
+      if (text !== undefined) return this.#parse(file, text, version);
+    }
+    return undefined;
+  }
+
+  #parse(file: string, text: string, version: string | number): SourceFile {
+    const known = this.#parsed.get(file);
+    if (known?.version === version || known?.source.text === text) return known.source;
+    this.parsedFiles += 1;
+    const source = new SourceFile(file, text);
+    this.#parsed.delete(file);
+    this.#parsed.set(file, { version, source });
+    for (const [oldest] of this.#parsed) {
+      if (this.#parsed.size <= MAX_PARSED) break;
+      this.#parsed.delete(oldest);
+    }
+    return source;
+  }
+}
+
+/** Reads the flows of a file without running it. A caller that reads again keeps a FlowProject, which parses less. */
+export function readFlows(file: string, text: string, host: FlowHost): FlowFile {
+  return new FlowProject(host).read(file, text);
+}
+
+function modelUse({ origin, options }: { readonly origin: Origin; readonly options: Value }): ModelUse {
+  const field = (name: string): ModelUse['model'] => {
+    const value = options.type === 'object' ? options.fields.get(name) : undefined;
+    if (value?.type !== 'literal' || typeof value.value !== 'string') return undefined;
+    const { file, node } = value.origin ?? origin;
+    return { value: value.value, range: file.range(node) };
+  };
+  const baseUrl = options.type === 'object' ? options.fields.get('baseUrl') : undefined;
+  const isOpen = options.type === 'object' ? options.isOpen : options.type !== 'undefined';
+  return {
+    range: origin.file.range(origin.node),
+    provider: field('provider'),
+    model: field('model'),
+    hasBaseUrl: isOpen || (baseUrl !== undefined && baseUrl.type !== 'undefined'),
+  };
+}

@@ -1,0 +1,112 @@
+import type * as t from '@babel/types';
+import type { Machine } from './machine.ts';
+import {
+  alternatives,
+  type FlowDraft,
+  type Instance,
+  type Origin,
+  type Scope,
+  UNDEFINED,
+  type Value,
+} from './values.ts';
+
+export const DEFAULT_ACTION = 'default';
+
+export function createDraft(): FlowDraft {
+  return { stations: new Set(), connections: [], start: undefined, startOrigin: undefined, runs: [], unread: [] };
+}
+
+/** Notes that a part of a flow cannot be known, with the place. */
+export function hide(machine: Machine, draft: FlowDraft | undefined, origin: Origin, reason: string): void {
+  const { file, node } = origin;
+  if (machine.findings.unread.has(node)) return;
+  machine.findings.unread.set(node, { origin, reason });
+  draft?.unread.push({ reason, range: file.range(node) });
+}
+
+/** Follows `flow.start = …` and the option `start`. */
+export function setStart(machine: Machine, flow: Instance, value: Value, origin: Origin): void {
+  const { flow: draft } = flow;
+  if (draft === undefined || value.type === 'undefined') return;
+  draft.startOrigin = origin;
+  const [first, ...others] = alternatives(value);
+  if (first?.type === 'instance' && others.length === 0) {
+    draft.start = first;
+    draft.stations.add(first);
+    return;
+  }
+  const why =
+    first?.type === 'unknown' ? first.reason : `\`${origin.file.snippet(origin.node)}\` is not one certain node`;
+  hide(machine, draft, origin, `The start of the flow cannot be read: ${why}.`);
+}
+
+/** Follows a call of `connect`: one connection, or one for each possibility. */
+export function connect(
+  machine: Machine,
+  flow: Instance,
+  node: t.CallExpression,
+  args: readonly Value[],
+  scope: Scope,
+): void {
+  const { flow: draft } = flow;
+  if (draft === undefined) return;
+  const { file } = scope;
+  const argument = (index: number): Origin => ({ file, node: node.arguments[index] ?? node });
+  const [source = UNDEFINED, target = UNDEFINED, action = UNDEFINED] = args;
+  const sources = nodesOf(machine, draft, source, argument(0), 'source');
+  const targets = nodesOf(machine, draft, target, argument(1), 'target');
+  const actions = actionsOf(machine, draft, action, argument(2));
+  for (const from of sources) {
+    if (from === null) continue;
+    draft.stations.add(from);
+    for (const to of targets) {
+      if (to !== null) draft.stations.add(to);
+      for (const { name, origin } of actions) {
+        const replaced = draft.connections.findIndex((other) => other.source === from && other.action === name);
+        const connection = { source: from, target: to, action: name, file, call: node, actionOrigin: origin, scope };
+        // The last connection of a pair wins, unless this one may not be made.
+        if (replaced >= 0 && !machine.branches.isConditional) draft.connections.splice(replaced, 1);
+        if (replaced < 0 || !machine.branches.isConditional) draft.connections.push(connection);
+      }
+    }
+  }
+}
+
+function nodesOf(
+  machine: Machine,
+  draft: FlowDraft,
+  value: Value,
+  origin: Origin,
+  role: 'source' | 'target',
+): (Instance | null)[] {
+  return alternatives(value).flatMap((one) => {
+    if (one.type === 'instance') return [one];
+    if (one.type === 'null' && role === 'target') return [null];
+    const why = one.type === 'unknown' ? one.reason : `\`${origin.file.snippet(origin.node)}\` is no node`;
+    hide(machine, draft, origin, `The ${role} of a connection cannot be read: ${why}.`);
+    return [];
+  });
+}
+
+function actionsOf(
+  machine: Machine,
+  draft: FlowDraft,
+  value: Value,
+  origin: Origin,
+): { name: string; origin: Origin | undefined }[] {
+  return alternatives(value).flatMap((one) => {
+    if (one.type === 'undefined') return [{ name: DEFAULT_ACTION, origin: undefined }];
+    if (one.type === 'literal' && typeof one.value === 'string') {
+      return [{ name: one.value === '' ? DEFAULT_ACTION : one.value, origin: one.origin }];
+    }
+    const why = one.type === 'unknown' ? one.reason : `\`${origin.file.snippet(origin.node)}\` is no text`;
+    hide(machine, draft, origin, `The action of a connection cannot be read: ${why}.`);
+    return [];
+  });
+}
+
+/** Notes a call of `run`, with the keys that the shared state begins with. */
+export function noteRun(flow: Instance, node: t.Node, shared: Value, { file }: Scope): void {
+  const keys = shared.type === 'object' && !shared.isOpen ? [...shared.fields.keys()] : undefined;
+  flow.flow?.runs.push({ origin: { file, node }, keys });
+}

@@ -1,0 +1,193 @@
+import type {
+  FlowEdge,
+  FlowGraph,
+  FlowNode,
+  NodeActions,
+  NodeType,
+  ReturnedAction,
+  SourceRange,
+  Unread,
+} from '../graph.ts';
+import { summaryAbove } from './comments.ts';
+import type { Evaluator } from './evaluator.ts';
+import { hookRange, readHooks } from './hooks.ts';
+import { flowName, identify, labelsOf, nodeName, runtimeName } from './identity.ts';
+import { findMethod, libraryOf } from './members.ts';
+import { endOf, startOf } from './sourceFile.ts';
+import type { Connection, FlowDraft, Instance } from './values.ts';
+
+const TYPES: Readonly<Record<string, NodeType>> = {
+  BaseNode: 'node',
+  Node: 'node',
+  BatchNode: 'batch',
+  ParallelBatchNode: 'parallel',
+  Flow: 'flow',
+  RAGNode: 'rag',
+};
+
+type FlowInstance = Instance & { readonly flow: FlowDraft };
+
+/** A flow with what it was read from, for edits of its source. */
+export interface ReadFlow {
+  readonly graph: FlowGraph;
+  readonly instance: FlowInstance;
+  readonly nodes: ReadonlyMap<string, Instance>;
+  readonly connections: ReadonlyMap<string, Connection>;
+}
+
+function isFlow(instance: Instance | null): instance is FlowInstance {
+  return instance?.flow !== undefined;
+}
+
+/** Makes the graphs of a file's flows, and of those that are nested in them. */
+export class GraphBuilder {
+  readonly #evaluator: Evaluator;
+  readonly #actions = new Map<Instance, NodeActions | 'under way'>();
+
+  constructor(evaluator: Evaluator) {
+    this.#evaluator = evaluator;
+  }
+
+  build(file: string): ReadFlow[] {
+    const all = this.#evaluator.findings.instances.filter(isFlow);
+    const isHere = (flow: FlowInstance): boolean =>
+      flow.file.path === file || flow.flow.connections.some((connection) => connection.file.path === file);
+    const here = all.filter(isHere).sort((a, b) => startOf(a.creation) - startOf(b.creation));
+    const flows = new Set(here);
+    // The set grows while it is gone through: what is nested in a nested flow comes too.
+    for (const flow of flows) for (const station of flow.flow.stations) if (isFlow(station)) flows.add(station);
+    const ids = identify(flows, (flow) => flowName(flow, file));
+    return [...flows].map((flow) => this.#readFlow(flow, ids));
+  }
+
+  #readFlow(instance: FlowInstance, flowIds: ReadonlyMap<Instance, string>): ReadFlow {
+    const { flow: draft, file, creation } = instance;
+    const ids = identify(draft.stations, (station) => nodeName(station, instance));
+    const labels = labelsOf(draft.stations);
+    const idOf = (station: Instance): string => ids.get(station) ?? '';
+    const connections = new Map<string, Connection>();
+    const edges = draft.connections.map((connection): FlowEdge => {
+      const { source, target, action, actionOrigin } = connection;
+      const id = freeId(`${idOf(source)}:${action}`, connections);
+      connections.set(id, connection);
+      return {
+        id,
+        source: idOf(source),
+        target: target === null ? null : idOf(target),
+        action,
+        range: callRange(connection),
+        actionRange: actionOrigin?.file.range(actionOrigin.node),
+      };
+    });
+    const nodes = [...draft.stations].map((station): FlowNode => {
+      const flow = isFlow(station) ? flowIds.get(station) : undefined;
+      return { ...this.#readNode(station), id: idOf(station), label: labels.get(station) ?? '', flow };
+    });
+    const start = draft.start === undefined ? undefined : ids.get(draft.start);
+    const graph: FlowGraph = {
+      id: flowIds.get(instance) ?? '',
+      label: runtimeName(instance).text,
+      className: instance.class.name || 'Flow',
+      summary: summaryAbove(file, startOf(creation)) ?? this.#classSummary(instance),
+      range: file.rangeOf(startOf(creation), chainEnd(instance)),
+      start,
+      nodes,
+      edges,
+      runs: draft.runs.map(({ origin, keys }) => ({ range: origin.file.range(origin.node), keys })),
+      unread: [...draft.unread, ...[instance, ...draft.stations].flatMap(unknownName)],
+    };
+    return { graph, instance, nodes: new Map([...ids].map(([station, id]) => [id, station])), connections };
+  }
+
+  #readNode(station: Instance): Omit<FlowNode, 'id' | 'label' | 'flow'> {
+    const { class: called, file, creation } = station;
+    const { actions, ...keys } = readHooks(this.#evaluator, station, this.#innerActions(station));
+    return {
+      className: called.name || 'Node',
+      type: TYPES[libraryOf(called) ?? ''] ?? 'unknown',
+      summary: summaryAbove(file, startOf(creation)) ?? this.#classSummary(station),
+      ranges: {
+        instance: file.range(creation),
+        class: called.type === 'class' ? called.scope.file.range(called.node) : undefined,
+        prep: this.#hook(station, 'prep'),
+        exec: this.#hook(station, 'exec'),
+        post: this.#hook(station, 'post'),
+      },
+      actions,
+      ...keys,
+    };
+  }
+
+  #hook({ class: called }: Instance, name: string): SourceRange | undefined {
+    return hookRange(findMethod(called, name));
+  }
+
+  #classSummary({ class: called }: Instance): string | undefined {
+    return called.type === 'class' ? summaryAbove(called.scope.file, startOf(called.node)) : undefined;
+  }
+
+  /** The actions by which the last nodes of a nested flow leave it; undefined for other nodes. */
+  #innerActions(station: Instance): NodeActions | undefined {
+    if (!isFlow(station)) return undefined;
+    const known = this.#actions.get(station);
+    if (known === 'under way') return { known: [], unknown: undefined }; // a flow that contains itself
+    if (known !== undefined) return known;
+    this.#actions.set(station, 'under way');
+    const actions = this.#endings(station);
+    this.#actions.set(station, actions);
+    return actions;
+  }
+
+  #endings({ flow: draft, file, creation }: FlowInstance): NodeActions {
+    const endings = new Map<string, ReturnedAction>();
+    let hidden: Unread | undefined = draft.unread[0];
+    for (const station of reachable(draft)) {
+      const { actions } = readHooks(this.#evaluator, station, this.#innerActions(station));
+      hidden ??= actions.unknown;
+      for (const { action, ranges } of actions.known) {
+        const connected = draft.connections.find((other) => other.source === station && other.action === action);
+        if (connected !== undefined && connected.target !== null) continue;
+        const before = endings.get(action)?.ranges ?? [];
+        endings.set(action, { action, ranges: [...before, ...ranges], written: [] });
+      }
+    }
+    if (draft.start === undefined)
+      hidden ??= { reason: 'The nested flow has no start that is known.', range: file.range(creation) };
+    return { known: [...endings.values()], unknown: hidden };
+  }
+}
+
+/** What can be reached from the start by connections. */
+function reachable({ start, connections }: FlowDraft): Set<Instance> {
+  const reached = new Set(start === undefined ? [] : [start]);
+  for (const station of reached) {
+    for (const { source, target } of connections) if (source === station && target !== null) reached.add(target);
+  }
+  return reached;
+}
+
+function freeId(wanted: string, taken: ReadonlyMap<string, unknown>): string {
+  let id = wanted;
+  for (let number = 2; taken.has(id); number += 1) id = `${wanted}~${number}`;
+  return id;
+}
+
+/** From `connect` to the end of its arguments. */
+function callRange({ file, call }: Connection): SourceRange {
+  const { callee } = call;
+  const begin = callee.type === 'MemberExpression' ? callee.property : call;
+  return file.rangeOf(startOf(begin), endOf(call));
+}
+
+/** Calls that are chained to the `new` expression begin where it does. */
+function chainEnd({ flow: draft, file, creation }: FlowInstance): number {
+  const chained = draft.connections.filter((one) => one.file === file && startOf(one.call) === startOf(creation));
+  return Math.max(endOf(creation), ...chained.map(({ call }) => endOf(call)));
+}
+
+function unknownName(instance: Instance): Unread[] {
+  const { text, isKnown } = runtimeName(instance);
+  if (isKnown) return [];
+  const reason = `The name of this ${text} is known only when the code runs, so events of a run may not be found here.`;
+  return [{ reason, range: instance.file.range(instance.creation) }];
+}

@@ -1,0 +1,226 @@
+import type { KeyAccess, NodeActions, ReturnedAction, SourceRange, Unread } from '../graph.ts';
+import { DEFAULT_ACTION } from './drafts.ts';
+import type { Evaluator } from './evaluator.ts';
+import { boundMethod, findMethod, type FoundMethod, libraryOf } from './members.ts';
+import { given } from './nodes.ts';
+import { NEXT } from './scope.ts';
+import { createUse, writtenKeys } from './shared.ts';
+import { actionsOfType } from './types.ts';
+import {
+  alternatives,
+  type FunctionValue,
+  type Instance,
+  literal,
+  type SharedUse,
+  UNDEFINED,
+  union,
+  unknown,
+  type Value,
+} from './values.ts';
+
+/** What the hooks of one node return and do to the shared state. */
+export interface HookFacts {
+  readonly actions: NodeActions;
+  readonly reads: readonly KeyAccess[];
+  readonly writes: readonly KeyAccess[];
+  readonly unreadKeys: readonly Unread[];
+}
+
+/** A hook as the class, or a field of the instance, has it; undefined where the library's own is in force. */
+function hookOf(evaluator: Evaluator, instance: Instance, name: string): FunctionValue | undefined {
+  const cell = instance.fields.get(name);
+  const field = cell === undefined ? undefined : evaluator.branches.read(cell);
+  if (field?.type === 'function') return field;
+  const method = findMethod(instance.class, name);
+  return method === undefined ? undefined : boundMethod(method, instance);
+}
+
+/**
+ * Follows `prep` and `post` of a node.
+ *
+ * @param inner the actions of the nested flow, for a node that is one.
+ */
+export function readHooks(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {
+  const prep = createUse('prep');
+  const post = createUse('post');
+  const before = followPrep(evaluator, instance, prep);
+  const actions = followPost(evaluator, instance, { use: post, before, inner });
+  const rag = libraryOf(instance.class) === 'RAGNode' ? retrievalKeys(instance) : { reads: [], writes: [] };
+  return {
+    actions,
+    reads: [...rag.reads, ...[prep, post].flatMap(({ reads, guarded }) => settled(reads, guarded))],
+    writes: [...rag.writes, ...[prep, post].flatMap(({ writes, guarded }) => settled(writes, guarded))],
+    unreadKeys: [...prep.unread, ...post.unread],
+  };
+}
+
+function settled(accesses: ReadonlyMap<number | string, KeyAccess>, guarded: ReadonlySet<string>): KeyAccess[] {
+  return [...accesses.values()].map((access) => ({ ...access, isGuarded: guarded.has(access.key) }));
+}
+
+function followPrep(evaluator: Evaluator, instance: Instance, use: SharedUse): readonly string[] {
+  const hook = hookOf(evaluator, instance, 'prep');
+  if (hook === undefined) return [];
+  const shared: Value = { type: 'shared', use, path: [], access: undefined };
+  const { returns, completion } = evaluator.trace(hook, [shared], { use });
+  const ends = returns.map(({ written }) => new Set(written));
+  if ((completion & NEXT) !== 0) ends.push(new Set(writtenKeys(evaluator, use)));
+  return [...(ends[0] ?? [])].filter((key) => ends.every((end) => end.has(key)));
+}
+
+interface PostContext {
+  readonly use: SharedUse;
+  /** The keys that `prep` has written. */
+  readonly before: readonly string[];
+  readonly inner: NodeActions | undefined;
+}
+
+function followPost(evaluator: Evaluator, instance: Instance, context: PostContext): NodeActions {
+  const hook = hookOf(evaluator, instance, 'post');
+  if (hook === undefined) return withoutPost(instance, context);
+  const { use, before, inner } = context;
+  const { file } = hook.scope;
+  const whole = { file, node: hook.node };
+  const shared: Value = { type: 'shared', use, path: [], access: undefined };
+  const why = 'is what exec gave';
+  const execRes = inner === undefined ? unknown(file, hook.node.params[2] ?? hook.node, why) : innerValue(inner);
+  const args = [shared, unknown(file, hook.node.params[1] ?? hook.node, 'is what prep gave'), execRes];
+  const { returns, completion } = evaluator.trace(hook, args, { use });
+  const collected = new Actions();
+  const ends = [...returns];
+  if ((completion & NEXT) !== 0) {
+    ends.push({ value: UNDEFINED, origin: whole, written: writtenKeys(evaluator, use) });
+  }
+  for (const { value, origin, written } of ends) {
+    for (const one of alternatives(value)) {
+      const keys = [...before, ...written];
+      if (one.type === 'undefined' || one.type === 'null') collected.add(DEFAULT_ACTION, file.range(origin.node), keys);
+      else if (one.type === 'literal' && typeof one.value === 'string') {
+        const place = one.origin ?? origin;
+        collected.add(one.value || DEFAULT_ACTION, place.file.range(place.node), keys);
+      } else {
+        const reason =
+          one.type === 'unknown' ? one.reason : `\`${file.snippet(origin.node)}\` is no text that can be read`;
+        collected.unknown ??= {
+          reason: `post returns what cannot be read: ${reason}.`,
+          range: file.range(origin.node),
+        };
+      }
+    }
+  }
+  if (collected.unknown !== undefined) addTyped(collected, hook, instance);
+  return collected.result();
+}
+
+/** What is not known from the values may be known from the type that `post` is said to return. */
+function addTyped(collected: Actions, { node, scope: { file } }: FunctionValue, instance: Instance): void {
+  const annotation = node.returnType;
+  const typed = !given(annotation) ? typeArgument(instance) : actionsOfType(annotation, file);
+  if (typed === undefined) return;
+  collected.unknown = undefined;
+  for (const { action, origin } of typed) {
+    if (!collected.has(action)) collected.add(action, origin.file.range(origin.node), []);
+  }
+}
+
+/** The fourth type argument of `extends Node<S, P, E, A>` and `extends BatchNode<S, I, O, A>`. */
+function typeArgument({ class: called }: Instance): ReturnType<typeof actionsOfType> {
+  if (called.type !== 'class') return undefined;
+  const [, , , action] = called.node.superTypeArguments?.params ?? [];
+  return action === undefined ? undefined : actionsOfType(action, called.scope.file);
+}
+
+function innerValue({ known, unknown: hidden }: NodeActions): Value {
+  const values: Value[] = known.map(({ action }) => literal(action));
+  if (hidden !== undefined) values.push({ type: 'unknown', reason: hidden.reason, origin: undefined });
+  return union(values);
+}
+
+function withoutPost(instance: Instance, { before, inner }: PostContext): NodeActions {
+  const library = libraryOf(instance.class);
+  const range = instance.file.range(instance.creation);
+  if (inner !== undefined) return inner;
+  if (library === undefined) {
+    const reason = `The class ${instance.class.name} extends something that cannot be read, which may have a post.`;
+    return { known: [], unknown: { reason, range } };
+  }
+  if (library !== 'RAGNode')
+    return { known: [{ action: DEFAULT_ACTION, ranges: [], written: before }], unknown: undefined };
+  const next = optionOf(instance, 'nextAction');
+  if (next?.type === 'unknown') return { known: [], unknown: { reason: `nextAction: ${next.reason}.`, range } };
+  const written = [...before, ...retrievalKeys(instance).writes.map(({ key }) => key)];
+  if (next?.type !== 'literal') return { known: [{ action: DEFAULT_ACTION, ranges: [], written }], unknown: undefined };
+  const ranges = next.origin === undefined ? [range] : [next.origin.file.range(next.origin.node)];
+  return { known: [{ action: String(next.value) || DEFAULT_ACTION, ranges, written }], unknown: undefined };
+}
+
+/** An option of the library's constructor. */
+export function optionOf({ options }: Instance, name: string): Value | undefined {
+  return options.type === 'object' ? options.fields.get(name) : undefined;
+}
+
+const RETRIEVAL_KEYS = [
+  { option: 'queryKey', key: 'query', isRead: true },
+  { option: 'contextKey', key: 'rag_context', isRead: false },
+  { option: 'chunksKey', key: 'rag_chunks', isRead: false },
+];
+
+/** The keys that RAGNode reads and writes by itself. */
+function retrievalKeys(instance: Instance): { reads: KeyAccess[]; writes: KeyAccess[] } {
+  const accesses = RETRIEVAL_KEYS.map(({ option, key, isRead }) => {
+    const value = optionOf(instance, option);
+    const chosen = value?.type === 'literal' ? String(value.value) : key;
+    const place = (value?.type === 'literal' ? value.origin : undefined) ?? {
+      file: instance.file,
+      node: instance.creation,
+    };
+    const range: SourceRange = place.file.range(place.node);
+    const access: KeyAccess = {
+      key: chosen,
+      path: [chosen],
+      hook: isRead ? 'prep' : 'post',
+      range,
+      isGuarded: false,
+      isOwn: false,
+    };
+    return { access, isRead };
+  });
+  return {
+    reads: accesses.filter(({ isRead }) => isRead).map(({ access }) => access),
+    writes: accesses.filter(({ isRead }) => !isRead).map(({ access }) => access),
+  };
+}
+
+/** Collects actions with all their places; written is what all of them have. */
+class Actions {
+  unknown: Unread | undefined;
+  readonly #known = new Map<string, { ranges: SourceRange[]; written: readonly string[] }>();
+
+  has(action: string): boolean {
+    return this.#known.has(action);
+  }
+
+  add(action: string, range: SourceRange, written: readonly string[]): void {
+    const known = this.#known.get(action);
+    if (known === undefined) {
+      this.#known.set(action, { ranges: [range], written: [...new Set(written)] });
+      return;
+    }
+    known.written = known.written.filter((key) => written.includes(key));
+    const isNew = known.ranges.every(({ file, start }) => file !== range.file || start.offset !== range.start.offset);
+    if (isNew) known.ranges.push(range);
+  }
+
+  result(): NodeActions {
+    const known = [...this.#known].map(([action, facts]): ReturnedAction => ({ action, ...facts }));
+    return { known, unknown: this.unknown };
+  }
+}
+
+/** Where the hook is written, from its name on. */
+export function hookRange(found: FoundMethod | undefined): SourceRange | undefined {
+  if (found === undefined) return undefined;
+  const { file } = found.home.scope;
+  const { start } = file.range(found.node.key);
+  return { ...file.range(found.node), start };
+}

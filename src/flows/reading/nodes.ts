@@ -1,0 +1,47 @@
+import type * as t from '@babel/types';
+
+/** What code does for some types of nodes: a rule for each, typed by its node. */
+export type Rules<Args extends readonly unknown[], Result> = {
+  readonly [Type in t.Node['type']]?: (node: Extract<t.Node, { type: Type }>, ...args: Args) => Result;
+};
+
+/** The rule for a node; undefined where there is none for its type. */
+export function ruleFor<Args extends readonly unknown[], Result>(
+  rules: Rules<Args, Result>,
+  node: t.Node,
+): ((node: t.Node, ...args: Args) => Result) | undefined {
+  return rules[node.type] as ((node: t.Node, ...args: Args) => Result) | undefined;
+}
+
+/** Whether an optional part of a node is there. The parser leaves it out or writes null. */
+export function given<T>(part: T | null | undefined): part is T {
+  return part !== null && part !== undefined;
+}
+
+export function isFunctionDeclaration(node: t.Node | null | undefined): node is t.FunctionDeclaration {
+  return node?.type === 'FunctionDeclaration';
+}
+
+const WRAPPERS: Rules<[], t.Node> = {
+  ParenthesizedExpression: ({ expression }) => expression,
+  TSAsExpression: ({ expression }) => expression,
+  TSSatisfiesExpression: ({ expression }) => expression,
+  TSNonNullExpression: ({ expression }) => expression,
+  TSTypeAssertion: ({ expression }) => expression,
+  TSInstantiationExpression: ({ expression }) => expression,
+  AwaitExpression: ({ argument }) => argument,
+};
+
+/** The expression inside parentheses, `await` and what TypeScript wraps around it. */
+export function unwrapped(node: t.Node): t.Node {
+  const inner = ruleFor(WRAPPERS, node)?.(node);
+  return inner === undefined ? node : unwrapped(inner);
+}
+
+/** The name of a property as the source gives it; undefined where it is computed from something else than a literal. */
+export function keyName(key: t.Node, isComputed: boolean): string | undefined {
+  if (key.type === 'PrivateName') return `#${key.id.name}`;
+  if (key.type === 'Identifier') return isComputed ? undefined : key.name;
+  if (key.type === 'StringLiteral' || key.type === 'NumericLiteral') return String(key.value);
+  return undefined;
+}
