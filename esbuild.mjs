@@ -23,7 +23,13 @@ const requireBanner = {
   js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
 };
 
-const LAZY_EXTENSION_CHUNKS = ['features', 'worker', 'folderIndexWorker'];
+// By the name of the built file, from src/extension.
+const LAZY_EXTENSION_CHUNKS = {
+  features: 'features.ts',
+  worker: 'worker.ts',
+  folderIndexWorker: 'folderIndexWorker.ts',
+  chatModel: 'search/chatModel.ts',
+};
 
 // VS Code loads the extension as CommonJS, where esbuild does not split. Each lazy chunk is an entry of its own, and
 // `import('./features.ts')` in the thin entry becomes a `require` of the built file at the moment it is needed.
@@ -33,7 +39,7 @@ const lazyChunks = {
   setup(build) {
     build.onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, kind }) => {
       const name = path.slice(2, -3);
-      return kind === 'dynamic-import' && LAZY_EXTENSION_CHUNKS.includes(name)
+      return kind === 'dynamic-import' && name in LAZY_EXTENSION_CHUNKS
         ? { path: `./${name}.js`, external: true }
         : undefined;
     });
@@ -55,7 +61,10 @@ const modules = {
 const configurations = [
   {
     ...common,
-    entryPoints: ['extension', ...LAZY_EXTENSION_CHUNKS].map((name) => `src/extension/${name}.ts`),
+    entryPoints: Object.entries({ extension: 'extension.ts', ...LAZY_EXTENSION_CHUNKS }).map(([out, file]) => ({
+      in: `src/extension/${file}`,
+      out,
+    })),
     outdir: 'dist',
     format: 'cjs',
     external: ['vscode'],

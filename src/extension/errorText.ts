@@ -1,4 +1,4 @@
-import { AppError, assertNever, type ErrorCode, messageOf, systemCode } from '../core/errors.ts';
+import { type AppError, assertNever, type ErrorCode, messageOf, systemCode } from '../core/errors.ts';
 import { plainText } from '../core/terminalText.ts';
 import { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '../remote/errors.ts';
 
@@ -29,7 +29,7 @@ export function explain(error: unknown): Explanation {
 }
 
 function explainAs(error: unknown): Explanation {
-  if (error instanceof AppError) return { sentence: error.message, actions: actionsFor(error.code) };
+  if (isAppError(error)) return { sentence: error.message, actions: actionsFor(error.code) };
   if (error instanceof AuthError) {
     return {
       sentence: `The service did not accept the key: ${error.message}. Sign in again.`,
@@ -52,6 +52,11 @@ function explainAs(error: unknown): Explanation {
     return { sentence: `The service refused: ${error.message}.`, actions: ['openLog', 'retry'] };
   }
   return explainSystem(error);
+}
+
+/** Chunks that are loaded later bring their own copy of the class. */
+function isAppError(error: unknown): error is AppError {
+  return error instanceof Error && error.name === 'AppError' && 'code' in error;
 }
 
 function explainSystem(error: unknown): Explanation {

@@ -109,7 +109,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   let search: Search | undefined;
   const getSearch = (): Search => {
     const report = (error: unknown): void => void reportError(log, error);
-    search ??= disposables.add(new Search({ shell, home: services.home, contexts, log, signal, report }));
+    search ??= disposables.add(new Search({ shell, ...services, report }));
     return search;
   };
   return {
@@ -129,7 +129,8 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
   const background = startBackground(context.asAbsolutePath(join('dist', 'worker.js')), home, log);
   disposables.add({ dispose: () => void background.end() });
   const { archiver, ledger } = background.service;
-  const keys = new Keys(context.secrets, redactor);
+  const keys = new Keys(context.secrets, redactor, 'key');
+  const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
   const hosts = disposables.add(
     new Hosts({
@@ -160,6 +161,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     ledger,
     contexts,
     keys,
+    modelKeys,
     hosts,
     account,
     store,

@@ -2,6 +2,12 @@
 
 const SEARCH_COMMANDS = [
   'farwharf.searchFolder',
+  'farwharf.askAboutResults',
+  'farwharf.askFolder',
+  'farwharf.askFollowUp',
+  'farwharf.askAgain',
+  'farwharf.stopAnswer',
+  'farwharf.selectModel',
   'farwharf.findRelated',
   'farwharf.rebuildIndex',
   'farwharf.pauseIndex',
@@ -36,13 +42,19 @@ export interface Contexts {
   readonly connection: 'ready' | 'signedOut' | 'unreachable';
   readonly isRemoteHost: boolean;
   readonly hasJobs: boolean;
+  /** Whether the list of Search Folder is open. */
+  readonly searchOpen: boolean;
   readonly indexPaused: boolean;
+  /** Whether an answer is under way. */
+  readonly answering: boolean;
 }
 export const CONTEXTS = [
   'connection',
   'isRemoteHost',
   'hasJobs',
+  'searchOpen',
   'indexPaused',
+  'answering',
 ] as const satisfies readonly (keyof Contexts)[];
 
 export interface Settings {
@@ -57,6 +69,9 @@ export interface Settings {
   /** Credits. */
   readonly lowCredits: number;
   readonly 'index.enabled': boolean;
+  readonly 'model.provider': string;
+  readonly 'model.name': string;
+  readonly 'model.baseUrl': string;
 }
 
 /** A `machine` setting is read from the user's own settings only: no folder can change it. */
@@ -70,6 +85,9 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   notifyOnFailure: 'machine',
   lowCredits: 'machine',
   'index.enabled': 'resource',
+  'model.provider': 'machine',
+  'model.name': 'machine',
+  'model.baseUrl': 'machine',
 };
 
 export const JOBS_VIEW = 'farwharf.jobs';

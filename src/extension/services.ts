@@ -23,6 +23,8 @@ export interface Services {
   readonly ledger: AsyncLedger;
   readonly contexts: ContextKeys;
   readonly keys: Keys;
+  /** Keys of language models. */
+  readonly modelKeys: Keys;
   readonly hosts: Hosts;
   readonly account: AccountMonitor;
   readonly store: JobStore;

@@ -6,6 +6,11 @@ export const LOCAL_HOST = 'local';
 // The names and addresses that cannot leave the machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
+/** Whether what is sent to this host of a URL stays on this machine. */
+export function isLoopback(hostname: string): boolean {
+  return LOOPBACK.test(hostname);
+}
+
 /**
  * The service to talk to: `remote`, else `FARWHARF_REMOTE_HOST`, else `local`. A URL comes back without trailing `/`.
  *
@@ -29,7 +34,7 @@ export function resolveHost({ remote, env }: { remote?: string; env: NodeJS.Proc
   if (url.search !== '' || url.hash !== '') {
     throw new AppError('bad-input', `The service address must end with its path: ${url.origin}${url.pathname}`);
   }
-  if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
+  if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new AppError(
       'bad-input',
       `http://${url.host} would send your key and files unencrypted, so nothing was sent. Use https://${url.host}.`,

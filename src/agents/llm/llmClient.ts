@@ -117,11 +117,17 @@ export class LLMClient {
     });
   }
 
-  /** Sends one user message and yields the reply as it comes. Leaving the loop ends the request. Throws as `chatComplete` does. */
-  async *askStream(prompt: string, options: AskOptions = {}): AsyncGenerator<string, void> {
+  /** Sends one user message and yields the reply as `chatStream` does. */
+  askStream(prompt: string, options: AskOptions = {}): AsyncGenerator<string, void> {
+    return this.chatStream([{ role: 'user', content: prompt }], options);
+  }
+
+  /** Sends messages and yields the reply as it comes. Leaving the loop ends the request. Throws as `chatComplete` does. */
+  async *chatStream(messages: readonly ChatMessage[], options: AskOptions = {}): AsyncGenerator<string, void> {
     const service = await this.#connect();
     const startedAt = performance.now();
-    const body = { model: this.model, messages: [{ role: 'user' as const, content: prompt }], stream: true as const };
+    // The messages are the caller's: what the service does not take, it says.
+    const body = { model: this.model, messages: [...messages], stream: true } as Parameters<ChatService['stream']>[0];
     let retries = 0;
     let usage: { prompt_tokens?: number; completion_tokens?: number } | null | undefined;
     let length = 0;

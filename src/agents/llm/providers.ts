@@ -33,6 +33,8 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
   vllm: local('http://127.0.0.1:8000/v1', 'default'),
 };
 
+export const PROVIDER_NAMES: readonly string[] = Object.keys(PROVIDERS);
+
 // A service that the table does not know: nothing is assumed of it, and no provider's key is ever sent there.
 const CUSTOM = { model: 'default', isLocal: true, takesJsonSchema: false };
 const CUSTOM_PROVIDER = 'custom';

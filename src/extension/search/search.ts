@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
+import { type Disposable, DisposableStore, Emitter } from '../../core/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { OpenFolder } from '../../retrieval/indexService.ts';
 import { onDidChangeSetting, readSetting } from '../config.ts';
 import type { ContextKeys } from '../contexts.ts';
 import { diskFolders } from '../folders.ts';
 import { IndexThread } from '../indexThread.ts';
+import type { Keys } from '../keys.ts';
 import type { Shell } from '../shell.ts';
+import { Answers } from './answers.ts';
 import { FileNotices } from './fileNotices.ts';
 import { showIndexStatus } from './indexStatusItem.ts';
 import { IndexTree } from './indexTree.ts';
@@ -21,6 +23,8 @@ export interface SearchDeps {
   /** FARWHARF_HOME. */
   readonly home: string;
   readonly contexts: ContextKeys;
+  /** Keys of language models. */
+  readonly modelKeys: Keys;
   readonly log: Logger;
   /** Aborts when the window closes. */
   readonly signal: AbortSignal;
@@ -33,15 +37,21 @@ export class Search implements Disposable {
   readonly index: SearchIndex;
   readonly tree: IndexTree;
   readonly recent: RecentSearches;
+  readonly answers: Answers;
+  readonly modelKeys: Keys;
   readonly contexts: ContextKeys;
   readonly log: Logger;
   readonly report: (error: unknown) => void;
   readonly #memory: vscode.Memento;
+  readonly #asked = new Emitter<void>();
   readonly #disposables = new DisposableStore();
+  /** A model is to be asked about what the open list shows. */
+  readonly onAskAboutResults = this.#asked.event;
 
-  constructor({ shell, home, contexts, log, signal, report }: SearchDeps) {
+  constructor({ shell, home, contexts, modelKeys, log, signal, report }: SearchDeps) {
     const { context } = shell;
     this.contexts = contexts;
+    this.modelKeys = modelKeys;
     this.log = log;
     this.report = report;
     this.#memory = context.workspaceState;
@@ -59,6 +69,8 @@ export class Search implements Disposable {
     contexts.set('indexPaused', isPaused);
     this.index = own.add(new SearchIndex({ thread, folders: foldersToIndex, isPaused }));
     this.tree = own.add(new IndexTree(this.index, shell.indexChanged));
+    own.add(this.#asked);
+    this.answers = own.add(new Answers({ contexts, log }));
     own.add(new FileNotices(this.index, log));
     own.add(showIndexStatus(this.index));
     const update = (): void => void this.index.updateFolders().catch(report);
@@ -73,6 +85,10 @@ export class Search implements Disposable {
     this.contexts.set('indexPaused', isPaused);
     await this.#memory.update(PAUSED_KEY, isPaused);
     await this.index.setPaused(isPaused);
+  }
+
+  askAboutResults(): void {
+    this.#asked.fire();
   }
 
   dispose(): void {

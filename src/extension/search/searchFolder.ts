@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { AppError, isAbort } from '../../core/errors.ts';
+import type { ServiceHit } from '../../retrieval/indexService.ts';
 import { parseQuery } from '../../retrieval/query.ts';
 import { diskFolders } from '../folders.ts';
 import { Highlighter } from './highlights.ts';
@@ -16,19 +17,38 @@ const HINTS: readonly (readonly [string, string, string])[] = [
   ['lang:python', 'lang:', 'only files of this language; -lang: leaves it out'],
 ];
 
+/** Results of a search that are to be asked about. */
+export interface AskedResults {
+  readonly query: string;
+  readonly hits: readonly ServiceHit[];
+}
+
 /**
  * The list that searches while one types.
  *
+ * @param onAsk called when a model is to be asked with what is listed.
  * @throws AppError `missing` where no folder on a disk is open.
  */
-export async function searchFolder(search: Search, query: string): Promise<void> {
+export async function searchFolder(
+  search: Search,
+  query: string,
+  onAsk: (results: AskedResults) => void,
+): Promise<void> {
   requireFolder();
-  const { index, log, recent } = search;
+  const { contexts, index, log, recent } = search;
+  const askButton = { iconPath: new vscode.ThemeIcon('comment-discussion'), tooltip: 'Ask a model with these results' };
+  const ask = (): void => {
+    const { hits } = list;
+    if (hits.length === 0) return;
+    const results = { query: list.pick.value, hits };
+    list.pick.hide();
+    void list.closed.then(() => onAsk(results));
+  };
   const list = new ResultPick({
     title: 'Search Folder',
-    placeholder: 'Words of what you look for; Enter opens',
-    buttons: [],
-    onButton: () => {},
+    placeholder: 'Words of what you look for; Enter opens, Ctrl+Enter asks a model with the results',
+    buttons: [askButton],
+    onButton: ask,
     onOpened: () => void recent.add(list.pick.value),
     onError: search.report,
   });
@@ -57,6 +77,11 @@ export async function searchFolder(search: Search, query: string): Promise<void>
       });
       return;
     }
+    if (!/[\p{L}\p{N}]/u.test(parseQuery(value).text)) {
+      pick.busy = false;
+      pick.items = [remark('And which words?')];
+      return;
+    }
     pick.busy = true;
     searching.ask(value);
   };
@@ -70,6 +95,8 @@ export async function searchFolder(search: Search, query: string): Promise<void>
     if (pick.value.trim() !== '' && (list.hits.length === 0 || (before !== '' && state === ''))) update(pick.value);
   };
   const following = index.onDidChange(followIndex);
+  const asking = search.onAskAboutResults(ask);
+  contexts.set('searchOpen', true);
   try {
     void index.start().catch(search.report);
     pick.value = query;
@@ -79,6 +106,8 @@ export async function searchFolder(search: Search, query: string): Promise<void>
     pick.show();
     await list.closed;
   } finally {
+    contexts.set('searchOpen', false);
+    asking.dispose();
     following.dispose();
   }
 }

@@ -1,5 +1,7 @@
 import type { CommandHandlers } from '../commands.ts';
 import type { SearchCommandId } from '../names.ts';
+import { askAgain, askFolder, askFollowUp, stopAnswer } from './ask.ts';
+import { selectModel } from './modelPick.ts';
 import { findRelated } from './related.ts';
 import type { Search } from './search.ts';
 import { searchFolder } from './searchFolder.ts';
@@ -7,7 +9,16 @@ import { searchFolder } from './searchFolder.ts';
 /** What the commands of searching do. */
 export function createSearchHandlers(search: () => Search): Pick<CommandHandlers, SearchCommandId> {
   return {
-    'farwharf.searchFolder': (argument) => searchFolder(search(), typeof argument === 'string' ? argument : ''),
+    'farwharf.searchFolder': (argument) =>
+      searchFolder(search(), typeof argument === 'string' ? argument : '', (results) => {
+        askFolder(search(), results).catch(search().report);
+      }),
+    'farwharf.askAboutResults': () => search().askAboutResults(),
+    'farwharf.askFolder': () => askFolder(search()),
+    'farwharf.askFollowUp': (argument) => askFollowUp(search(), argument),
+    'farwharf.askAgain': (argument) => askAgain(search(), argument),
+    'farwharf.stopAnswer': (argument) => stopAnswer(search(), argument),
+    'farwharf.selectModel': () => selectModel(search().modelKeys),
     'farwharf.findRelated': () => findRelated(search()),
     'farwharf.rebuildIndex': () => search().index.rebuild(),
     'farwharf.pauseIndex': () => search().setPaused(true),

@@ -1,0 +1,133 @@
+import * as vscode from 'vscode';
+import { AppError } from '../../core/errors.ts';
+import type { ServiceHit } from '../../retrieval/indexService.ts';
+import { requireTrust } from '../folders.ts';
+import type { Conversation } from './answers.ts';
+import { confirmAsk } from './askSheet.ts';
+import { type Excerpt, toExcerpts } from './excerpts.ts';
+import { indexState, nothingFound } from './indexText.ts';
+import { type AnswerModel, openModel } from './models.ts';
+import { selectModel } from './modelPick.ts';
+import type { Search } from './search.ts';
+import { type AskedResults, requireFolder } from './searchFolder.ts';
+
+const LIMIT = 20;
+
+/** Asks a question about the folder: what fits it is found here, shown, and sent when the person agrees. */
+export async function askFolder(search: Search, results?: AskedResults): Promise<void> {
+  requireTrust();
+  requireFolder();
+  const asked = await askQuestion(search, { title: 'Ask Folder', value: results?.query ?? '', results });
+  if (asked === undefined) return;
+  const { question, hits } = asked;
+  const conversation = search.answers.create(question);
+  await sendConfirmed(search, conversation, { question, hits });
+}
+
+/** Goes on with a conversation. What fits the new question is found anew; what was said so far is sent again. */
+export async function askFollowUp(search: Search, argument: unknown): Promise<void> {
+  requireTrust();
+  const conversation = requireConversation(search, argument);
+  if (conversation.stop !== undefined) throw new AppError('conflict', 'The answer is still coming. Stop it first.');
+  const first = conversation.turns[0]?.question ?? '';
+  const asked = await askQuestion(search, { title: 'Ask Follow-Up', value: '', context: first });
+  if (asked !== undefined) await sendConfirmed(search, conversation, asked);
+}
+
+/** Sends the last question of a conversation once more, with the same excerpts, to the model that is chosen now. */
+export async function askAgain(search: Search, argument: unknown): Promise<void> {
+  requireTrust();
+  const conversation = requireConversation(search, argument);
+  const last = conversation.turns.at(-1);
+  if (last === undefined || conversation.stop !== undefined) return;
+  const { question, excerpts } = last;
+  await send(search, conversation, { question, found: excerpts, isAgain: true });
+}
+
+export function stopAnswer(search: Search, argument: unknown): void {
+  requireConversation(search, argument).stop?.abort();
+}
+
+interface Asked {
+  readonly question: string;
+  readonly hits: readonly ServiceHit[];
+}
+
+/** Asks until something is found, since without it nothing could be sent. */
+async function askQuestion(
+  search: Search,
+  {
+    title,
+    value,
+    results,
+    context,
+  }: { title: string; value: string; results?: AskedResults | undefined; context?: string },
+): Promise<Asked | undefined> {
+  const { index } = search;
+  let question: string | undefined = value;
+  let problem = '';
+  for (;;) {
+    question = await vscode.window.showInputBox({
+      title,
+      prompt: problem || 'What fits is looked up on this machine first. You see what would be sent before it is.',
+      placeHolder: 'How does …? Where is …?',
+      value: question,
+      ignoreFocusOut: true,
+    });
+    if (question === undefined || question.trim() === '') return undefined;
+    if (results !== undefined) return { question, hits: results.hits };
+    const own = await index.search(question, { limit: LIMIT });
+    // "And why?" has no words of its own: then what the conversation is about is looked up again.
+    const hits = own.length > 0 || context === undefined ? own : await index.search(context, { limit: LIMIT });
+    if (hits.length > 0) return { question, hits };
+    problem = `${nothingFound(index.status, index.isPaused)} Nothing was sent. Ask in other words.`;
+  }
+}
+
+async function sendConfirmed(search: Search, conversation: Conversation, { question, hits }: Asked): Promise<void> {
+  const known = conversation.turns.flatMap(({ excerpts }) => excerpts);
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const nameOf = (folder: string): string | undefined =>
+    folders.length > 1 ? folders.find(({ uri }) => uri.fsPath === folder)?.name : undefined;
+  const firstNumber = 1 + Math.max(0, ...known.map(({ number }) => number));
+  const found = toExcerpts(hits, { firstNumber, nameOf }).filter(
+    ({ file, startLine }) => !known.some((other) => other.file === file && other.startLine === startLine),
+  );
+  await send(search, conversation, { question, found, isAgain: false });
+}
+
+async function send(
+  search: Search,
+  conversation: Conversation,
+  { question, found, isAgain }: { question: string; found: readonly Excerpt[]; isAgain: boolean },
+): Promise<void> {
+  const { answers, index, modelKeys } = search;
+  const turns = isAgain ? conversation.turns.slice(0, -1) : conversation.turns;
+  const caveat = indexState(index.status, index.isPaused);
+  let model = await requireModel(search);
+  while (model !== undefined) {
+    const earlier = turns.filter(({ answer }) => answer !== '');
+    const decision = await confirmAsk({ question, found, earlier, model, caveat: caveat && `index ${caveat}` });
+    if (decision === undefined) return;
+    if (decision.type === 'send') {
+      conversation.turns = turns;
+      const { excerpts } = decision;
+      await answers.ask(conversation, question, { excerpts, model });
+      return;
+    }
+    if (await selectModel(modelKeys)) model = await openModel(modelKeys);
+  }
+}
+
+/** The chosen model; where there is none, the person chooses one now. */
+async function requireModel({ modelKeys }: Search): Promise<AnswerModel | undefined> {
+  const model = await openModel(modelKeys);
+  if (model !== undefined || !(await selectModel(modelKeys))) return model;
+  return openModel(modelKeys);
+}
+
+function requireConversation({ answers }: Search, argument: unknown): Conversation {
+  const conversation = answers.find(argument instanceof vscode.Uri ? argument : undefined);
+  if (conversation !== undefined) return conversation;
+  throw new AppError('missing', 'No answer is open. Ask the folder something first.');
+}

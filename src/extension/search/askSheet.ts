@@ -1,0 +1,120 @@
+import * as vscode from 'vscode';
+import { formatBytes, formatCount } from '../../core/format.ts';
+import { DisposableStore } from '../../core/lifetime.ts';
+import { plainText } from '../../core/terminalText.ts';
+import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './excerpts.ts';
+import type { AnswerModel } from './models.ts';
+
+// As much as is ticked at first: about 3,000 tokens, which small models on this machine take too.
+const TICKED_CHARACTERS = 12_000;
+
+export interface AskDraft {
+  readonly question: string;
+  /** What fits the question, best first. */
+  readonly found: readonly Excerpt[];
+  /** Earlier turns, which are sent again. */
+  readonly earlier: readonly Turn[];
+  readonly model: AnswerModel;
+  /** What keeps the found from being all there is. */
+  readonly caveat: string;
+}
+
+interface ExcerptItem extends vscode.QuickPickItem {
+  readonly excerpt: Excerpt;
+}
+
+/** What was decided: send these excerpts, choose another model first, or nothing. */
+export type AskDecision =
+  | { readonly type: 'send'; readonly excerpts: readonly Excerpt[] }
+  | { readonly type: 'model' }
+  | undefined;
+
+/** Shows what would be sent and to whom, before it is; what is unticked stays here. */
+export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
+  const { model, question, found, earlier, caveat } = draft;
+  const pick = vscode.window.createQuickPick<ExcerptItem>();
+  const changeModel = { iconPath: new vscode.ThemeIcon('sparkle'), tooltip: 'Select another model' };
+  const showText = { iconPath: new vscode.ThemeIcon('eye'), tooltip: 'Show exactly what is sent' };
+  const openFile = { iconPath: new vscode.ThemeIcon('go-to-file'), tooltip: 'Open this place' };
+  const turns = (): Turn[] => [
+    ...earlier,
+    { question, excerpts: pick.selectedItems.map(({ excerpt }) => excerpt), answer: '' },
+  ];
+  const update = (): void => {
+    const excerpts = pick.selectedItems.map(({ excerpt }) => excerpt);
+    const files = new Set(excerpts.map(({ file }) => file)).size;
+    const size = formatBytes(sizeOf(messagesOf(turns())));
+    const conversation = earlier.length > 0 ? ', with the conversation so far' : '';
+    pick.placeholder =
+      excerpts.length === 0 && earlier.length === 0
+        ? 'Nothing is ticked, so nothing would be sent'
+        : `Enter sends ${formatCount(excerpts.length, 'place')} of ${formatCount(files, 'file')}, ${size}${conversation}. Untick what should stay here.`;
+  };
+  pick.title = `Ask ${model.name} at ${model.place}${caveat === '' ? '' : ` · ${caveat}`}`;
+  pick.canSelectMany = true;
+  pick.ignoreFocusOut = true;
+  pick.matchOnDescription = true;
+  pick.matchOnDetail = true;
+  pick.buttons = [showText, changeModel];
+  pick.items = found.map((excerpt) => ({ ...excerptRow(excerpt), buttons: [openFile], excerpt }));
+  pick.selectedItems = firstItems(pick.items);
+  update();
+
+  return new Promise((resolve) => {
+    const disposables = new DisposableStore();
+    const decide = (decision: AskDecision): void => {
+      resolve(decision);
+      pick.hide();
+    };
+    for (const item of [
+      pick,
+      pick.onDidChangeSelection(update),
+      pick.onDidTriggerButton((button) => {
+        if (button === changeModel) decide({ type: 'model' });
+        else void showMessages(turns());
+      }),
+      pick.onDidTriggerItemButton(({ item: { excerpt } }) => void openExcerpt(excerpt)),
+      pick.onDidAccept(() => {
+        const excerpts = pick.selectedItems.map(({ excerpt }) => excerpt);
+        if (excerpts.length > 0 || earlier.length > 0) decide({ type: 'send', excerpts });
+      }),
+      pick.onDidHide(() => {
+        disposables.dispose();
+        resolve(undefined);
+      }),
+    ]) {
+      disposables.add(item);
+    }
+    pick.show();
+  });
+}
+
+function excerptRow({ path, startLine, endLine, text }: Excerpt): vscode.QuickPickItem {
+  const first = text.split('\n').find((line) => /\w/.test(line)) ?? '';
+  return {
+    label: plainText(`${path}:${startLine}-${endLine}`),
+    description: formatBytes(Buffer.byteLength(text)),
+    detail: plainText(first).trim().slice(0, 120).replaceAll('$(', '$\u200B('),
+  };
+}
+
+/** The best that fit, and always the best one. */
+function firstItems(items: readonly ExcerptItem[]): readonly ExcerptItem[] {
+  let characters = 0;
+  return items.filter(({ excerpt }, index) => {
+    characters += excerpt.text.length;
+    return index === 0 || characters <= TICKED_CHARACTERS;
+  });
+}
+
+/** The text word for word, in an editor behind the list. */
+async function showMessages(turns: readonly Turn[]): Promise<void> {
+  const content = readableMessages(messagesOf(turns));
+  const document = await vscode.workspace.openTextDocument({ content, language: 'markdown' });
+  await vscode.window.showTextDocument(document, { preview: true, preserveFocus: true });
+}
+
+async function openExcerpt({ file, startLine, endLine }: Excerpt): Promise<void> {
+  const selection = new vscode.Range(startLine - 1, 0, endLine, 0);
+  await vscode.window.showTextDocument(vscode.Uri.file(file), { preview: true, preserveFocus: true, selection });
+}

@@ -1,0 +1,39 @@
+import * as z from 'zod';
+import type { Endpoint } from '../../agents/llm/providers.ts';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+
+const TIMEOUT_MS = 5000;
+const MODELS = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
+
+/**
+ * The names of the models that an endpoint offers, in its order.
+ *
+ * @throws AppError `not-signed-in` when it does not take the key, `unreachable` when it gives no list.
+ */
+export async function listModels({ baseUrl }: Endpoint, key: string | undefined): Promise<readonly string[]> {
+  const { host } = new URL(baseUrl);
+  let response: Response;
+  let body: unknown;
+  try {
+    response = await fetch(`${baseUrl}/models`, {
+      headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+      redirect: 'error', // it could take the key elsewhere
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    body = await response.json().catch(() => undefined);
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    throw new AppError('unreachable', `${host} does not answer (${systemCode(cause) ?? messageOf(error)}).`, {
+      cause: error,
+    });
+  }
+  if (response.status === 401 || response.status === 403) {
+    throw new AppError(
+      'not-signed-in',
+      `${host} does not take ${key === undefined ? 'requests without a key' : 'this key'}.`,
+    );
+  }
+  const models = MODELS.safeParse(body);
+  if (!models.success) throw new AppError('unreachable', `${host} gives no list of its models.`);
+  return models.data.data.map(({ id }) => id);
+}
