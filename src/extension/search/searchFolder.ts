@@ -42,7 +42,7 @@ export async function searchFolder(
     if (hits.length === 0) return;
     const results = { query: list.pick.value, hits };
     list.pick.hide();
-    void list.closed.then(() => onAsk(results));
+    onAsk(results); // the editor is put back behind the question
   };
   const list = new ResultPick({
     title: 'Search Folder',
