@@ -1,0 +1,84 @@
+import type { Cell, Grid } from './cells.ts';
+import { bendKey } from './cells.ts';
+import { gapBetween, separate } from './columns.ts';
+import type { Box, Layout } from './shape.ts';
+
+/**
+ * Gives cells their axes with the earlier layout kept: what was there stays on its axis, what is new takes the free place of
+ * its row that is nearest to what it is connected to. Only cells that have grown move their neighbours, and no farther than
+ * they must. Leaves each row in the order of its axes.
+ */
+export function keepColumns(grid: Grid, previous: Layout, obstacles: readonly (readonly Box[])[]): void {
+  const wishes = grid.rows.map((row) => axesOf(row, previous));
+  const placed = new Set<Cell>();
+  grid.rows.forEach((row, index) => {
+    for (const cell of row) {
+      const old = wishes[index]?.get(cell);
+      // A cell that came from another row finds its place after those that were here.
+      if (old === undefined || (!cell.isBend && previous.nodes.get(cell.key)?.row !== oldRowOf(row, previous)))
+        continue;
+      cell.x = old;
+      placed.add(cell);
+    }
+  });
+  grid.rows.forEach((row, index) => {
+    const settled = row.filter((cell) => placed.has(cell)).sort((a, b) => a.x - b.x);
+    for (const cell of row.filter((candidate) => !placed.has(candidate))) {
+      const wish = wishes[index]?.get(cell) ?? meanOfNeighbours(cell, placed);
+      cell.x = Math.round(nearestFree(cell, wish, settled, obstacles[index] ?? []));
+      settled.splice(firstRightOf(settled, cell.x), 0, cell);
+      placed.add(cell);
+    }
+    row.splice(0, row.length, ...settled);
+    row.forEach((cell, position) => {
+      cell.position = position;
+    });
+    separate(row, ({ x }) => x);
+  });
+}
+
+/** The row that most of these cells' nodes were in, by the first of them that was there. */
+export function oldRowOf(row: readonly Cell[], previous: Layout): number | undefined {
+  for (const cell of row) {
+    const old = cell.isBend ? undefined : previous.nodes.get(cell.key)?.row;
+    if (old !== undefined) return old;
+  }
+  return undefined;
+}
+
+function axesOf(row: readonly Cell[], previous: Layout): Map<Cell, number> {
+  const oldRow = oldRowOf(row, previous);
+  const axes = new Map<Cell, number>();
+  for (const cell of row) {
+    const node = cell.isBend ? undefined : previous.nodes.get(cell.key);
+    const axis = cell.isBend
+      ? previous.bends.get(bendKey(cell.key, oldRow ?? cell.row))
+      : node && node.x + node.width / 2;
+    if (axis !== undefined) axes.set(cell, axis);
+  }
+  return axes;
+}
+
+function meanOfNeighbours(cell: Cell, placed: ReadonlySet<Cell>): number {
+  const above = cell.above.map(({ upper }) => upper).filter((other) => placed.has(other));
+  const others = above.length > 0 ? above : cell.below.map(({ lower }) => lower).filter((other) => placed.has(other));
+  return others.length === 0 ? 0 : others.reduce((sum, { x }) => sum + x, 0) / others.length;
+}
+
+function nearestFree(cell: Cell, wish: number, settled: readonly Cell[], obstacles: readonly Box[]): number {
+  const taken = [
+    ...settled.map((other): [number, number] => {
+      const gap = gapBetween(other, cell);
+      return [other.x - other.left - gap - cell.right, other.x + other.right + gap + cell.left];
+    }),
+    ...obstacles.map(({ x, width }): [number, number] => [x - cell.right, x + width + cell.left]),
+  ];
+  const isFree = (x: number): boolean => taken.every(([from, to]) => x <= from || x >= to);
+  const candidates = [wish, ...taken.flat()].filter(isFree);
+  return candidates.reduce((best, x) => (Math.abs(x - wish) < Math.abs(best - wish) ? x : best), candidates[0] ?? wish);
+}
+
+function firstRightOf(cells: readonly Cell[], x: number): number {
+  const index = cells.findIndex((cell) => cell.x > x);
+  return index === -1 ? cells.length : index;
+}

@@ -1,0 +1,152 @@
+import { type Arc, type Vertex, buildVertices, upperOf } from './vertices.ts';
+import { bendKey, buildGrid, type Cell, type Grid } from './cells.ts';
+import { assignColumns } from './columns.ts';
+import { markBackArcs } from './cycles.ts';
+import { keepColumns, oldRowOf } from './gaps.ts';
+import { LabelPlaces } from './labels.ts';
+import { orderRows } from './ordering.ts';
+import { portsOf } from './ports.ts';
+import { type Band, LOOP_REACH, routeChain, routeFreely, routeLoop } from './routes.ts';
+import { assignRows } from './rows.ts';
+import {
+  type Box,
+  boundsOf,
+  type Layout,
+  type LayoutGraph,
+  type PlacedEdge,
+  type PlacedNode,
+  type Point,
+} from './shape.ts';
+
+const ROW_GAP = 64;
+const LABEL_GAP = 8;
+
+/**
+ * Lays out a graph from top to bottom, so that connections point down where the graph allows it, and few cross.
+ *
+ * With an earlier layout nothing moves that did not change: nodes keep their places, new ones take free places near to what
+ * they are connected to, and only what now has to lie lower goes down. Equal input gives an equal layout.
+ */
+export function layoutGraph(graph: LayoutGraph, previous?: Layout): Layout {
+  const kept = previous === undefined || !sharesNodes(graph, previous) ? undefined : previous;
+  const oldRow = (vertex: Vertex): number | undefined => kept?.nodes.get(vertex.node.id)?.row;
+  const { vertices, arcs } = buildVertices(graph);
+  markBackArcs(vertices, oldRow);
+  assignRows(vertices, oldRow);
+  const grid = buildGrid(vertices, arcs, loopWidths(graph));
+
+  const bands = bandsOf(grid, graph, kept);
+  const moved = graph.nodes.flatMap(({ id, width, height, movedTo }): PlacedNode[] =>
+    movedTo === undefined ? [] : [{ id, ...movedTo, width, height, row: undefined }],
+  );
+  if (kept === undefined) {
+    orderRows(grid.rows);
+    assignColumns(grid.rows);
+  } else {
+    keepColumns(
+      grid,
+      kept,
+      bands.map(({ top, bottom }) => moved.filter((box) => box.y < bottom && box.y + box.height > top)),
+    );
+  }
+  const nodes = new Map(moved.map((node) => [node.id, node]));
+  for (const { node, row } of vertices) {
+    const [cell, band] = [grid.nodes.get(node.id), bands[row - grid.firstRow]];
+    if (cell === undefined || band === undefined) continue;
+    const { id, width, height } = node;
+    nodes.set(id, { id, x: Math.round(cell.x - width / 2), y: band.top, width, height, row });
+  }
+  const edges = placeEdges(graph, nodes, routesOf(grid, arcs, nodes, bands));
+  const bends = new Map(
+    grid.rows.flat().flatMap(({ isBend, key, row, x }) => (isBend ? [[bendKey(key, row), x]] : [])),
+  );
+  return { ...boundsOf(boxesOf(nodes, edges)), nodes, edges, bends };
+}
+
+/** An earlier layout is kept while at least a third of the graph was in it; a graph that is new is laid out as a whole. */
+function sharesNodes({ nodes }: LayoutGraph, previous: Layout): boolean {
+  const shared = nodes.filter(({ id }) => previous.nodes.has(id)).length;
+  return shared * 3 >= nodes.length && shared > 0;
+}
+
+function loopWidths({ edges }: LayoutGraph): (id: string) => number {
+  const widths = new Map<string, number>();
+  for (const { from, to, labelWidth } of edges) {
+    if (from === to) widths.set(from, Math.max(widths.get(from) ?? 0, LOOP_REACH + labelWidth / 2));
+  }
+  return (id) => widths.get(id) ?? 0;
+}
+
+/** Rows as high as their highest node; the first row that was there before stays at its height on the page. */
+function bandsOf({ rows }: Grid, { nodes }: LayoutGraph, kept: Layout | undefined): Band[] {
+  const heights = new Map(nodes.map(({ id, height }) => [id, height]));
+  const bands: { top: number; bottom: number }[] = [];
+  let top = 0;
+  for (const row of rows) {
+    const bottom = top + row.reduce((height, { key }) => Math.max(height, heights.get(key) ?? 0), 0);
+    bands.push({ top, bottom });
+    top = bottom + ROW_GAP;
+  }
+  const shift = kept === undefined ? 0 : shiftOf(rows, bands, kept);
+  for (const band of bands) {
+    band.top += shift;
+    band.bottom += shift;
+  }
+  return bands;
+}
+
+function shiftOf(rows: readonly (readonly Cell[])[], bands: readonly Band[], kept: Layout): number {
+  for (const [index, row] of rows.entries()) {
+    const old = oldRowOf(row, kept);
+    const cell = row.find(({ key, isBend }) => !isBend && kept.nodes.get(key)?.row === old && old !== undefined);
+    if (cell !== undefined) return (kept.nodes.get(cell.key)?.y ?? 0) - (bands[index]?.top ?? 0);
+  }
+  return 0;
+}
+
+function routesOf(
+  grid: Grid,
+  arcs: readonly Arc[],
+  nodes: ReadonlyMap<string, PlacedNode>,
+  bands: readonly Band[],
+): Map<string, Point[]> {
+  const ports = portsOf(grid.rows.flat());
+  const bandOf = (row: number): Band => bands[row - grid.firstRow] ?? { top: 0, bottom: 0 };
+  const routes = new Map<string, Point[]>();
+  for (const arc of arcs) {
+    const chain = grid.chains.get(arc) ?? [];
+    const [first, last, upper] = [chain[0], chain.at(-1), nodes.get(upperOf(arc).node.id)];
+    if (first === undefined || last === undefined || upper === undefined) continue;
+    const ends = [ports.upper.get(first) ?? first.upper.x, ports.lower.get(last) ?? last.lower.x] as const;
+    const points = routeChain(chain, ends, upper, bandOf);
+    routes.set(arc.edge.id, arc.isBack ? points.reverse() : points);
+  }
+  return routes;
+}
+
+function placeEdges(
+  { edges }: LayoutGraph,
+  nodes: ReadonlyMap<string, PlacedNode>,
+  routes: ReadonlyMap<string, readonly Point[]>,
+): Map<string, PlacedEdge> {
+  const labels = new LabelPlaces();
+  for (const node of nodes.values()) labels.add(node);
+  const placed = new Map<string, PlacedEdge>();
+  for (const { id, from, to, labelWidth } of edges) {
+    const [source, target] = [nodes.get(from), nodes.get(to)];
+    if (source === undefined || target === undefined) continue;
+    if (source === target) {
+      const label = { x: source.x + source.width + LOOP_REACH, y: source.y + source.height / 2 };
+      placed.set(id, { id, points: routeLoop(source), label });
+      continue;
+    }
+    const points = routes.get(id) ?? routeFreely(source, target);
+    placed.set(id, { id, points, label: labels.place(points, labelWidth === 0 ? 0 : labelWidth + LABEL_GAP) });
+  }
+  return placed;
+}
+
+function* boxesOf(nodes: ReadonlyMap<string, PlacedNode>, edges: ReadonlyMap<string, PlacedEdge>): Generator<Box> {
+  yield* nodes.values();
+  for (const { points } of edges.values()) for (const point of points) yield { ...point, width: 0, height: 0 };
+}

@@ -1,0 +1,18 @@
+const NARROW = /[fijlrtI.,:;'|!()[\] ]/;
+const WIDE = /[mwMW@%\u1100-\uffff]/;
+
+/** About how many pixels a text takes in a sans-serif font: enough to lay out and to cut, the same on every machine. */
+export function textWidth(text: string, fontSize: number): number {
+  let width = 0;
+  for (const letter of text)
+    width += NARROW.test(letter) ? 0.33 : WIDE.test(letter) ? 0.95 : /[A-Z]/.test(letter) ? 0.7 : 0.58;
+  return Math.ceil(width * fontSize);
+}
+
+/** The text, or as much of it with an ellipsis as fits into `width` pixels. */
+export function cutText(text: string, fontSize: number, width: number): string {
+  if (textWidth(text, fontSize) <= width) return text;
+  const letters = [...text];
+  while (letters.length > 1 && textWidth(`${letters.join('').trimEnd()}…`, fontSize) > width) letters.pop();
+  return `${letters.join('').trimEnd()}…`;
+}
