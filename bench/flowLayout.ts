@@ -1,9 +1,22 @@
 // What it costs to draw a flow while its source is being typed, next to dagre: time of the layout, and how many lines cross.
-import { Graph, layout as dagreLayout } from '@dagrejs/dagre';
+import * as dagre from '@dagrejs/dagre';
 import { layoutGraph } from '../src/flows/layout/layout.ts';
 import type { LayoutGraph } from '../src/flows/layout/shape.ts';
 import { countLineCrossings, type DrawnLine } from './support/lineCrossings.ts';
 import { syntheticFlow } from './support/syntheticFlow.ts';
+
+// What is used of dagre. Its own declarations name a package that it does not bring along.
+interface DagreGraph {
+  setGraph(options: { nodesep: number; ranksep: number; edgesep: number }): void;
+  setNode(id: string, size: { width: number; height: number }): void;
+  setEdge(from: string, to: string, value: object, name: string): void;
+  edge(edge: { v: string; w: string; name: string }): { points: { x: number; y: number }[] };
+}
+interface Dagre {
+  readonly Graph: new (options: { multigraph: boolean }) => DagreGraph;
+  layout(graph: DagreGraph): void;
+}
+const { Graph, layout: dagreLayout } = dagre as unknown as Dagre;
 
 const NODE = { width: 216, height: 60 };
 const REPEATS = 5;
@@ -27,14 +40,13 @@ function ownLines(graph: LayoutGraph): DrawnLine[] {
 function dagreLines({ nodes, edges }: LayoutGraph): DrawnLine[] {
   const graph = new Graph({ multigraph: true });
   graph.setGraph({ nodesep: 28, ranksep: 64, edgesep: 10 });
-  graph.setDefaultEdgeLabel(() => ({}));
   for (const { id, width, height } of nodes) graph.setNode(id, { width, height });
   for (const { id, from, to } of edges) graph.setEdge(from, to, {}, id);
   dagreLayout(graph);
   return edges.map(({ id, from, to }) => ({
     from,
     to,
-    points: (graph.edge({ v: from, w: to, name: id }) as { points: { x: number; y: number }[] }).points,
+    points: graph.edge({ v: from, w: to, name: id }).points,
   }));
 }
 
