@@ -14,7 +14,7 @@ interface DagreGraph {
 }
 interface Dagre {
   readonly Graph: new (options: { multigraph: boolean }) => DagreGraph;
-  layout(graph: DagreGraph): void;
+  readonly layout: (graph: DagreGraph) => void;
 }
 const { Graph, layout: dagreLayout } = dagre as unknown as Dagre;
 

@@ -12,7 +12,7 @@ export function textWidth(text: string, fontSize: number): number {
 /** The text, or as much of it with an ellipsis as fits into `width` pixels. */
 export function cutText(text: string, fontSize: number, width: number): string {
   if (textWidth(text, fontSize) <= width) return text;
-  const letters = [...text];
+  const letters = Array.from(text);
   while (letters.length > 1 && textWidth(`${letters.join('').trimEnd()}…`, fontSize) > width) letters.pop();
   return `${letters.join('').trimEnd()}…`;
 }
