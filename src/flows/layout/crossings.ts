@@ -6,7 +6,7 @@ import type { Cell } from './cells.ts';
  * Counts inversions with an accumulator tree in O(lines · log cells): Barth, Jünger and Mutzel, "Simple and efficient
  * bilayer cross counting", 2002.
  */
-export function crossingsBelow(row: readonly Cell[], widthBelow: number): number {
+function crossingsBelow(row: readonly Cell[], widthBelow: number): number {
   let leaves = 1;
   while (leaves < widthBelow) leaves *= 2;
   const tree = new Float64Array(2 * leaves);

@@ -11,7 +11,7 @@ const END_SIZE = { width: 30, height: 6 } as const;
 const STUB_SIZE = { width: 22, height: 22 } as const;
 const EMPTY_INNER = { width: 160, height: 24 } as const;
 /** Space of an open nested flow around what is in it. */
-export const INNER_PADDING = { top: 64, side: 20, bottom: 20 } as const;
+const INNER_PADDING = { top: 64, side: 20, bottom: 20 } as const;
 
 /** A flow as it is drawn: its nodes, its connections, and the flows that are open inside it. */
 export interface FlowLayout {

@@ -55,16 +55,6 @@ export interface Layout extends Box {
   readonly bends: ReadonlyMap<string, number>;
 }
 
-export const EMPTY_LAYOUT: Layout = {
-  x: 0,
-  y: 0,
-  width: 0,
-  height: 0,
-  nodes: new Map(),
-  edges: new Map(),
-  bends: new Map(),
-};
-
 /** The smallest box around all `boxes`; an empty one at the origin for none. */
 export function boundsOf(boxes: Iterable<Box>): Box {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];

@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { graphToMermaid } from '../../../src/flows/graphToMermaid.ts';
+import { graphToSvg } from '../../../src/flows/graphToSvg.ts';
+import { layoutFlow } from '../../../src/flows/layout/flowLayout.ts';
+import { drawnFlow } from './drawnFlows.ts';
+
+const inner = drawnFlow('lookUp', ['search -> notes', 'notes -> .']);
+const outer = drawnFlow(
+  'research',
+  ['decide -search-> look', 'look -> decide', 'decide -enough-> write', 'write -> .'],
+  {
+    decide: { actions: ['give up'] },
+    look: { type: 'flow', flow: 'lookUp' },
+    write: { className: 'Write<"A & B">', summary: 'Writes </text><script>alert(1)</script>.' },
+  },
+);
+const flows = [outer, inner];
+
+test('a flow is exported as a Mermaid flowchart, with nested flows as subgraphs', () => {
+  assert.equal(
+    graphToMermaid(outer, flows),
+    `flowchart TD
+  n1(["Decide"])
+  subgraph n2["lookUp"]
+    n3(["Search"])
+    n4["Notes"]
+    n3 -->|"default"| n4
+    n4 -->|"default"| n5((" "))
+  end
+  n6["Write#60;#34;A #38; B#34;#62;"]
+  n1 -->|"search"| n2
+  n2 -->|"default"| n1
+  n1 -->|"enough"| n6
+  n6 -->|"default"| n7((" "))
+  n1 -.->|"give up"| n8["?"]
+`,
+  );
+});
+
+test('a flow that contains itself is exported to an end', () => {
+  const endless = drawnFlow('endless', ['again -> .'], { again: { type: 'flow', flow: 'endless' } });
+  assert.match(graphToMermaid(endless, [endless]), /n1\(\["Again"\]\)/);
+});
+
+test('a flow is exported as an SVG file that holds every node, connection and action, and no foreign markup', () => {
+  const svg = graphToSvg(layoutFlow(outer, { flows, isOpen: () => true }));
+  for (const name of ['Decide', 'Search', 'Notes', 'Write']) assert.ok(svg.includes(`>${name}`), name);
+  for (const action of ['search', 'enough', 'give up']) assert.ok(svg.includes(`>${action}</text>`), action);
+  assert.equal(svg.match(/<path class="line/g)?.length, 7);
+  assert.ok(!svg.includes('<script'));
+  assert.ok(!svg.includes('NaN'));
+});
