@@ -24,24 +24,50 @@ export function evaluateArguments(machine: Machine, nodes: readonly t.Node[], sc
   return args;
 }
 
-/** Follows a call, and gives what it returns. */
-export function evaluateCall(machine: Machine, node: Call, scope: Scope): Value {
-  const callee = unwrapped(node.callee);
+type Member = t.MemberExpression | t.OptionalMemberExpression;
+
+function isMember(node: t.Node): node is Member {
+  return node.type === 'MemberExpression' || node.type === 'OptionalMemberExpression';
+}
+
+function isCall(node: t.Node): node is Call {
+  return node.type === 'CallExpression' || node.type === 'OptionalCallExpression';
+}
+
+/**
+ * Follows a call, and gives what it returns. Calls that are chained are followed one after another from the first on, rather
+ * than each inside the next: generated flows chain thousands.
+ */
+export function evaluateCall(machine: Machine, outermost: Call, scope: Scope): Value {
+  const chain: { node: Call; callee: Member }[] = [];
+  let node = outermost;
+  let callee = unwrapped(node.callee);
+  for (;;) {
+    if (!isMember(callee)) break;
+    chain.push({ node, callee });
+    const object = unwrapped(callee.object);
+    if (!isCall(object)) break;
+    node = object;
+    callee = unwrapped(node.callee);
+  }
+  let value = isMember(callee) ? undefined : callPlain(machine, node, callee, scope);
+  for (const link of chain.reverse()) value = callMember(machine, link.node, link.callee, value, scope);
+  return value ?? UNDEFINED;
+}
+
+function callPlain(machine: Machine, node: Call, callee: t.Node, scope: Scope): Value {
   if (callee.type === 'Super') {
     const { home, thisValue } = scope;
     const args = evaluateArguments(machine, node.arguments, scope);
     if (home !== undefined && thisValue?.type === 'instance') machine.constructParent(home, thisValue, args);
     return UNDEFINED;
   }
-  if (callee.type === 'MemberExpression' || callee.type === 'OptionalMemberExpression') {
-    return callMember(machine, node, callee, scope);
-  }
   const called = machine.evaluate(callee, scope);
   const args = evaluateArguments(machine, node.arguments, scope);
   const [first] = args;
   if (callee.type === 'Identifier' && callee.name === 'require' && first?.type === 'literal') {
-    const required =
-      findCell(scope, 'require') === undefined ? machine.importModule(String(first.value), scope.file) : undefined;
+    const isGlobal = findCell(scope, 'require') === undefined;
+    const required = isGlobal ? machine.importModule(String(first.value), scope.file) : undefined;
     return required ?? unknown(scope.file, node);
   }
   return callValue(machine, called, args, node, scope);
@@ -57,19 +83,15 @@ function callValue(machine: Machine, called: Value, args: readonly Value[], node
   return unknown(scope.file, node);
 }
 
-function callMember(
-  machine: Machine,
-  node: Call,
-  callee: t.MemberExpression | t.OptionalMemberExpression,
-  scope: Scope,
-): Value {
+/** @param chained the value of the object, where it is itself a call that was followed before. */
+function callMember(machine: Machine, node: Call, callee: Member, chained: Value | undefined, scope: Scope): Value {
   const name = keyName(callee.property, callee.computed);
   if (callee.object.type === 'Super') return callSuper(machine, node, name, scope);
   const global = name === undefined ? undefined : globalName(callee.object, name, scope);
-  const object =
-    callee.type === 'OptionalMemberExpression' && callee.optional
-      ? machine.evaluateGuarded(callee.object, scope)
-      : machine.evaluate(callee.object, scope);
+  const isOptional = callee.type === 'OptionalMemberExpression' && callee.optional;
+  const evaluated = (): Value =>
+    isOptional ? machine.evaluateGuarded(callee.object, scope) : machine.evaluate(callee.object, scope);
+  const object = chained ?? evaluated();
   const results = alternatives(object).map((one) => {
     if (one.type === 'instance' && name !== undefined) return callMethod(machine, one, name, node, scope);
     const args = evaluateArguments(machine, node.arguments, scope);

@@ -4,20 +4,18 @@ const MAX_SUMMARY = 160;
 
 /** The first sentence of the comment directly above the line of a place; undefined where there is none. */
 export function summaryAbove({ text }: SourceFile, offset: number): string | undefined {
-  const lines = text.slice(Math.max(0, offset - 4000), text.lastIndexOf('\n', Math.max(0, offset - 1)) + 1).split('\n');
-  lines.pop();
   const comment: string[] = [];
-  const last = lines.at(-1)?.trim() ?? '';
-  if (last.endsWith('*/')) {
-    for (let line = lines.pop(); line !== undefined; line = lines.pop()) {
-      comment.unshift(line);
-      if (line.includes('/*')) break;
-    }
-  } else {
-    for (let line = lines.pop()?.trim(); line?.startsWith('//') === true; line = lines.pop()?.trim())
-      comment.unshift(line);
+  let isBlock = false;
+  for (let end = text.lastIndexOf('\n', offset - 1); end > 0; ) {
+    const start = text.lastIndexOf('\n', end - 1) + 1;
+    const line = text.slice(start, end).trim();
+    if (comment.length === 0) isBlock = line.endsWith('*/');
+    if (!isBlock && !line.startsWith('//')) break;
+    comment.unshift(line);
+    if (isBlock && line.includes('/*')) break;
+    end = start - 1;
   }
-  return firstSentence(comment);
+  return comment.length === 0 ? undefined : firstSentence(comment);
 }
 
 function firstSentence(lines: readonly string[]): string | undefined {

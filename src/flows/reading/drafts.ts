@@ -2,6 +2,7 @@ import type * as t from '@babel/types';
 import type { Machine } from './machine.ts';
 import {
   alternatives,
+  type Connection,
   type FlowDraft,
   type Instance,
   type Origin,
@@ -13,7 +14,15 @@ import {
 export const DEFAULT_ACTION = 'default';
 
 export function createDraft(): FlowDraft {
-  return { stations: new Set(), connections: [], start: undefined, startOrigin: undefined, runs: [], unread: [] };
+  return {
+    stations: new Set(),
+    connections: new Set(),
+    exits: new Map(),
+    start: undefined,
+    startOrigin: undefined,
+    runs: [],
+    unread: [],
+  };
 }
 
 /** Notes that a part of a flow cannot be known, with the place. */
@@ -62,11 +71,16 @@ export function connect(
     for (const to of targets) {
       if (to !== null) draft.stations.add(to);
       for (const { name, origin } of actions) {
-        const replaced = draft.connections.findIndex((other) => other.source === from && other.action === name);
         const connection = { source: from, target: to, action: name, file, call: node, actionOrigin: origin, scope };
-        // The last connection of a pair wins, unless this one may not be made.
-        if (replaced >= 0 && !machine.branches.isConditional) draft.connections.splice(replaced, 1);
-        if (replaced < 0 || !machine.branches.isConditional) draft.connections.push(connection);
+        const exits = draft.exits.get(from) ?? new Map<string, Connection>();
+        draft.exits.set(from, exits);
+        const replaced = exits.get(name);
+        // The last connection of a pair wins, unless it is one of several that may be made.
+        if (replaced !== undefined && replaced.call !== node && !machine.branches.isConditional) {
+          draft.connections.delete(replaced);
+        }
+        exits.set(name, connection);
+        draft.connections.add(connection);
       }
     }
   }

@@ -51,7 +51,7 @@ export class GraphBuilder {
   build(file: string): ReadFlow[] {
     const all = this.#evaluator.findings.instances.filter(isFlow);
     const isHere = (flow: FlowInstance): boolean =>
-      flow.file.path === file || flow.flow.connections.some((connection) => connection.file.path === file);
+      flow.file.path === file || [...flow.flow.connections].some((connection) => connection.file.path === file);
     const here = all.filter(isHere).sort((a, b) => startOf(a.creation) - startOf(b.creation));
     const flows = new Set(here);
     // The set grows while it is gone through: what is nested in a nested flow comes too.
@@ -66,7 +66,7 @@ export class GraphBuilder {
     const labels = labelsOf(draft.stations);
     const idOf = (station: Instance): string => ids.get(station) ?? '';
     const connections = new Map<string, Connection>();
-    const edges = draft.connections.map((connection): FlowEdge => {
+    const edges = [...draft.connections].map((connection): FlowEdge => {
       const { source, target, action, actionOrigin } = connection;
       const id = freeId(`${idOf(source)}:${action}`, connections);
       connections.set(id, connection);
@@ -145,7 +145,7 @@ export class GraphBuilder {
       const { actions } = readHooks(this.#evaluator, station, this.#innerActions(station));
       hidden ??= actions.unknown;
       for (const { action, ranges } of actions.known) {
-        const connected = draft.connections.find((other) => other.source === station && other.action === action);
+        const connected = draft.exits.get(station)?.get(action);
         if (connected !== undefined && connected.target !== null) continue;
         const before = endings.get(action)?.ranges ?? [];
         endings.set(action, { action, ranges: [...before, ...ranges], written: [] });
@@ -158,10 +158,10 @@ export class GraphBuilder {
 }
 
 /** What can be reached from the start by connections. */
-function reachable({ start, connections }: FlowDraft): Set<Instance> {
+function reachable({ start, exits }: FlowDraft): Set<Instance> {
   const reached = new Set(start === undefined ? [] : [start]);
   for (const station of reached) {
-    for (const { source, target } of connections) if (source === station && target !== null) reached.add(target);
+    for (const { target } of exits.get(station)?.values() ?? []) if (target !== null) reached.add(target);
   }
   return reached;
 }
@@ -181,8 +181,8 @@ function callRange({ file, call }: Connection): SourceRange {
 
 /** Calls that are chained to the `new` expression begin where it does. */
 function chainEnd({ flow: draft, file, creation }: FlowInstance): number {
-  const chained = draft.connections.filter((one) => one.file === file && startOf(one.call) === startOf(creation));
-  return Math.max(endOf(creation), ...chained.map(({ call }) => endOf(call)));
+  const chained = [...draft.connections].filter((one) => one.file === file && startOf(one.call) === startOf(creation));
+  return chained.reduce((end, { call }) => Math.max(end, endOf(call)), endOf(creation));
 }
 
 function unknownName(instance: Instance): Unread[] {

@@ -3,7 +3,18 @@ import type { Evaluator } from './evaluator.ts';
 import { boundMethod, libraryOf } from './members.ts';
 import type { Module } from './modules.ts';
 import { NEXT } from './scope.ts';
-import { type ClassValue, type Instance, UNDEFINED, union } from './values.ts';
+import {
+  type ClassValue,
+  type FunctionNode,
+  type FunctionValue,
+  type Instance,
+  UNDEFINED,
+  union,
+  type Value,
+} from './values.ts';
+
+// A function without these makes no flow and no model client, and connects nothing.
+const MAKES_SOMETHING = /\bnew\b|\bconnect\b|\bstart\b/;
 
 /**
  * Follows a file as a whole: its top, then functions that nothing there calls, flow classes that nothing there constructs,
@@ -11,8 +22,9 @@ import { type ClassValue, type Instance, UNDEFINED, union } from './values.ts';
  */
 export function followFile(module: Module, evaluator: Evaluator): void {
   module.follow();
-  const isHere = (scope: { readonly file: unknown }): boolean => scope.file === module.file;
-  const { functions, classes, followed, instances } = evaluator.findings;
+  const { functions, classes, followed } = evaluator.findings;
+  const matters = (node: FunctionNode): boolean =>
+    !followed.has(node) && MAKES_SOMETHING.test(module.file.textOf(node));
   const maybe = (work: () => void): void => {
     const branch = (): number => {
       work();
@@ -20,23 +32,33 @@ export function followFile(module: Module, evaluator: Evaluator): void {
     };
     evaluator.branches.fork([branch, () => NEXT], union, UNDEFINED);
   };
-  for (let index = 0; index < functions.length; index += 1) {
-    const called = functions[index];
-    if (called !== undefined && isHere(called.scope) && !followed.has(called.node)) {
-      maybe(() => evaluator.follow(called));
+  // The list grows while it is gone through: what is followed may hold further functions.
+  for (const called of functions) {
+    if (called.scope.file === module.file && matters(called.node)) maybe(() => evaluator.follow(called));
+  }
+  const own = [...classes.values()].filter(({ scope }) => scope.file === module.file);
+  const constructed = instancesByClass(evaluator);
+  for (const value of own) {
+    if (libraryOf(value) === 'Flow' && !constructed.has(value)) maybe(() => constructUnseen(value, evaluator));
+  }
+  const instances = instancesByClass(evaluator);
+  for (const value of own) {
+    for (const method of methodsOf(value, instances.get(value))) {
+      if (matters(method.node)) maybe(() => evaluator.follow(method));
     }
-  }
-  for (const value of [...classes.values()].filter(({ scope }) => isHere(scope))) {
-    const isConstructed = instances.some((instance) => isOrExtends(instance.class, value));
-    if (libraryOf(value) === 'Flow' && !isConstructed) maybe(() => constructUnseen(value, evaluator));
-  }
-  for (const value of [...classes.values()].filter(({ scope }) => isHere(scope))) {
-    followMethods(value, evaluator, maybe);
   }
 }
 
-function isOrExtends(value: Instance['class'] | ClassValue['parent'], base: ClassValue): boolean {
-  return value === base || (value?.type === 'class' && isOrExtends(value.parent, base));
+/** One instance of each class that has any, those of derived classes included. */
+function instancesByClass({ findings }: Evaluator): ReadonlyMap<Value, Instance> {
+  const found = new Map<Value, Instance>();
+  for (const instance of findings.instances) {
+    for (let at: Value | undefined = instance.class; at?.type === 'class'; at = at.parent) {
+      if (found.has(at)) break;
+      found.set(at, instance);
+    }
+  }
+  return found;
 }
 
 function constructUnseen(value: ClassValue, evaluator: Evaluator): void {
@@ -56,16 +78,11 @@ function constructUnseen(value: ClassValue, evaluator: Evaluator): void {
   evaluator.constructClass(value, instance);
 }
 
-function followMethods(value: ClassValue, evaluator: Evaluator, maybe: (work: () => void) => void): void {
-  const { followed, instances } = evaluator.findings;
-  const instance = instances.find((one) => isOrExtends(one.class, value));
-  for (const member of value.node.body.body) {
-    if ((member.type !== 'ClassMethod' && member.type !== 'ClassPrivateMethod') || followed.has(member)) continue;
-    if (member.kind === 'constructor' || member.static) continue;
-    const method =
-      instance === undefined
-        ? ({ type: 'function', node: member, scope: value.scope, name: '' } as const)
-        : boundMethod({ node: member, home: value }, instance);
-    maybe(() => evaluator.follow(method));
-  }
+function methodsOf(value: ClassValue, instance: Instance | undefined): FunctionValue[] {
+  return value.node.body.body.flatMap((member): FunctionValue[] => {
+    if (member.type !== 'ClassMethod' && member.type !== 'ClassPrivateMethod') return [];
+    if (member.kind === 'constructor' || member.static) return [];
+    if (instance === undefined) return [{ type: 'function', node: member, scope: value.scope, name: '' }];
+    return [boundMethod({ node: member, home: value }, instance)];
+  });
 }

@@ -142,7 +142,9 @@ export interface Connection {
 export interface FlowDraft {
   /** In the order in which the flow gets to know them. */
   readonly stations: Set<Instance>;
-  readonly connections: Connection[];
+  readonly connections: Set<Connection>;
+  /** The connections of each node by their action, the last one made. */
+  readonly exits: Map<Instance, Map<string, Connection>>;
   start: Instance | undefined;
   /** The expression that names the start. */
   startOrigin: Origin | undefined;
