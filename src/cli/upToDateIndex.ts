@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { farwharfHome } from '../core/home.ts';
-import { FolderIndex, type SyncSummary } from '../retrieval/folderIndex.ts';
-import { selectFiles } from '../workspace/selection.ts';
+import type { SyncSummary } from '../retrieval/folderContent.ts';
+import { FolderIndex } from '../retrieval/folderIndex.ts';
+import { selectSearchable } from '../workspace/searchableFiles.ts';
 import type { Context } from './context.ts';
 import { Progress } from './progress.ts';
 import { readFolder } from './submitFlags.ts';
@@ -21,17 +22,20 @@ export async function openUpToDateIndex(
 ): Promise<UpToDateIndex> {
   const root = await realpath(await readFolder(folder));
   const progress = new Progress(terminal, 'indexing');
-  const { files } = await selectFiles(root, {
-    isTrusted: true,
-    signal,
-    onProgress: (count) => terminal.status(`looking at ${folder}: ${count.toLocaleString('en-US')} files`),
-  });
   const index = await FolderIndex.open({ root, home: farwharfHome(env), workerProgram: program.indexWorker });
   try {
+    const { files } = await selectSearchable(root, {
+      isTrusted: true,
+      isKnown: (file) => index.isAsKnown(file),
+      signal,
+      onProgress: (count) => terminal.status(`looking at ${folder}: ${count.toLocaleString('en-US')} files`),
+    });
     const onProgress = (done: number, total: number): void => progress.update(done, total);
     const summary = await index.sync(files, { signal, onProgress });
     terminal.clearStatus();
-    if (!index.isWriter) terminal.note('Another process keeps this index up to date; what was read now is not kept.');
+    if (index.problem !== undefined) terminal.note(index.problem.message);
+    else if (!index.isWriter)
+      terminal.note('Another process keeps this index up to date; what was read now is not kept.');
     return { index, root, summary, seconds: progress.seconds };
   } catch (error) {
     index[Symbol.dispose]();

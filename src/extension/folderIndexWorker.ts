@@ -3,18 +3,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { serveCalls } from '../core/workerRpc.ts';
 import type { IndexService } from '../retrieval/indexService.ts';
 import { LiveIndex } from '../retrieval/liveIndex.ts';
-import { selectFiles } from '../workspace/selection.ts';
+import { inspectSearchable, selectSearchable } from '../workspace/searchableFiles.ts';
 
 export type FolderIndexWorkerService = { readonly index: IndexService };
 export type FolderIndexWorkerData = { readonly home: string; readonly workerProgram: string };
 
 if (parentPort) {
   const { home, workerProgram } = workerData as FolderIndexWorkerData;
-  const index = new LiveIndex({
-    home,
-    workerProgram,
-    select: ({ path, isTrusted }, options) => selectFiles(path, { isTrusted, ...options }),
-  });
+  const selector = { select: selectSearchable, inspect: inspectSearchable };
+  const index = new LiveIndex({ home, workerProgram, selector });
   const service: FolderIndexWorkerService = { index };
   serveCalls(parentPort, service);
   process.once('exit', () => index.dispose());

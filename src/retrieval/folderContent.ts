@@ -1,10 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { buildFiles, type BuildTask } from './buildSegment.ts';
-import type { ListedFile } from './indexedFile.ts';
+import type { IndexedFile, ListedFile } from './indexedFile.ts';
 import type { IndexState, StoredIndex } from './indexStore.ts';
 import type { JournalEntry } from './journal.ts';
 import { type BuiltBatch, buildInParallel, type SizedTask } from './parallelBuild.ts';
-import type { Segment, Source } from './segment.ts';
+import type { Segment, Source, SourceStatus } from './segment.ts';
+import { SegmentBuilder } from './segmentBuilder.ts';
 import { readSegment } from './segmentFile.ts';
 import { SegmentSet } from './segmentSet.ts';
 import { WordAnalyzer } from './words.ts';
@@ -16,13 +17,32 @@ const SLICE_BYTES = 500_000;
 // Small segments that came since the last tidying.
 const MAX_SEGMENTS = 24;
 
-export interface BuildOptions {
+export interface IndexStats {
+  readonly files: number;
+  readonly chunks: number;
+  /** Files without chunks, by the reason. */
+  readonly passedOver: Readonly<Partial<Record<SourceStatus, number>>>;
+}
+
+export interface SyncOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/** What bringing the index up to date found, in files. */
+export interface SyncSummary {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+}
+
+interface BuildOptions extends SyncOptions {
   /** The program of the threads that build; without it everything is built in this one. */
   readonly program: string | undefined;
   readonly nextFile: () => string;
-  readonly signal: AbortSignal | undefined;
-  /** Told of files that are in the index now, and of how many of them turned out to be the same. */
-  readonly onBatch: (tasks: readonly SizedTask[], same: number) => void;
+  /** Told when there is something new. */
+  readonly onBatch: () => void;
 }
 
 /**
@@ -35,6 +55,9 @@ export class FolderContent implements IndexState {
   readonly #root: string;
   readonly #analyzer = new WordAnalyzer();
   #entries: JournalEntry[] = [];
+  #stats: IndexStats | undefined;
+  /** Paths that were read while many others are, which may have been read there before. */
+  #meanwhile: Set<string> | undefined;
   /** How many segments there were after the last tidying. */
   #settled = 0;
 
@@ -46,6 +69,12 @@ export class FolderContent implements IndexState {
       this.replay(entry);
       this.tidy();
     }
+  }
+
+  get stats(): IndexStats {
+    // Counting takes milliseconds in a large folder, and is asked for again and again.
+    this.#stats ??= countSources(this.set);
+    return this.#stats;
   }
 
   /** Whether a file has the size and the time that it had when it was indexed. */
@@ -76,36 +105,69 @@ export class FolderContent implements IndexState {
     }
   }
 
-  /** Reads files, on all processors where that pays; others have their turns meanwhile. */
-  async build(tasks: readonly SizedTask[], { program, nextFile, signal, onBatch }: BuildOptions): Promise<void> {
+  /**
+   * Reads files, on all processors where that pays; others have their turns meanwhile. Gives the number of those that turned
+   * out to be the same.
+   *
+   * @throws the signal's reason on abort, with what was read until then taken in.
+   */
+  async build(tasks: readonly SizedTask[], options: BuildOptions): Promise<number> {
+    const { program, nextFile, signal, onProgress, onBatch } = options;
+    const total = tasks.reduce((sum, { size }) => sum + size, 0);
+    let [done, same] = [0, 0];
+    const end = (batch: readonly SizedTask[], sameInBatch: number): void => {
+      this.read(batch.map(({ path }) => path).filter((path) => this.#meanwhile?.has(path)));
+      done += batch.reduce((sum, { size }) => sum + size, 0);
+      same += sameInBatch;
+      onProgress?.(done, total);
+      onBatch();
+    };
     signal?.throwIfAborted();
-    const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
-    if (program !== undefined && bytes >= PARALLEL_BYTES) {
-      const take = async (batch: readonly SizedTask[], built: BuiltBatch): Promise<void> => {
-        await this.#takeBatch(built);
-        onBatch(batch, built.same.length);
-      };
-      await buildInParallel(tasks, { root: this.#root, program, nextFile, signal, onBatch: take });
-      return;
+    this.#meanwhile = new Set();
+    try {
+      if (program !== undefined && total >= PARALLEL_BYTES) {
+        const take = async (batch: readonly SizedTask[], built: BuiltBatch): Promise<void> => {
+          await this.#takeBatch(built);
+          end(batch, built.same.length);
+        };
+        await buildInParallel(tasks, { root: this.#root, program, nextFile, signal, onBatch: take });
+      } else {
+        for (const slice of slices(tasks)) {
+          end(slice, this.#readTasks(slice));
+          await nextTurn();
+          signal?.throwIfAborted();
+        }
+      }
+    } finally {
+      this.#meanwhile = undefined;
     }
-    for (const slice of slices(tasks)) {
-      onBatch(slice, this.read(slice));
-      await nextTurn();
-      signal?.throwIfAborted();
-    }
+    return same;
   }
 
-  /** Reads files here and now; gives the number of those that are the same. */
-  read(tasks: readonly BuildTask[]): number {
-    const { segment, same, missing } = buildFiles(this.#root, tasks, this.#analyzer);
-    this.#keep(segment, same);
-    this.remove(missing);
-    return same.length;
+  /** Reads files here and now. */
+  read(paths: readonly string[]): void {
+    if (paths.length === 0) return;
+    this.#readTasks(paths.map((path) => ({ path, knownHash: this.set.source(path)?.hash })));
+    for (const path of paths) this.#meanwhile?.add(path);
   }
 
   remove(paths: readonly string[]): void {
     const known = paths.filter((path) => this.set.source(path) !== undefined);
     if (known.length > 0) this.#keep(buildFiles(this.#root, [], this.#analyzer, known).segment, []);
+  }
+
+  /** Lets a search see a file as it is given in place of what was read, or that again. */
+  show(path: string, file: IndexedFile | undefined): void {
+    const builder = new SegmentBuilder(this.#analyzer);
+    if (file !== undefined) builder.add(file.source, file.chunks);
+    this.set.setOverlay(path, file === undefined ? undefined : builder.finish());
+  }
+
+  #readTasks(tasks: readonly BuildTask[]): number {
+    const { segment, same, missing } = buildFiles(this.#root, tasks, this.#analyzer);
+    this.#keep(segment, same);
+    this.remove(missing);
+    return same.length;
   }
 
   async #takeBatch({ file, same, missing }: BuiltBatch): Promise<void> {
@@ -128,6 +190,7 @@ export class FolderContent implements IndexState {
   #add(segment: Segment, file?: string): void {
     for (const { path } of segment.sources) this.touched.delete(path);
     this.set.add(segment, file);
+    this.#stats = undefined;
   }
 }
 
@@ -141,4 +204,14 @@ function* slices(tasks: readonly SizedTask[]): Generator<readonly SizedTask[], v
     [slice, bytes] = [[], 0];
   }
   if (slice.length > 0) yield slice;
+}
+
+function countSources(set: SegmentSet): IndexStats {
+  const passedOver: Partial<Record<SourceStatus, number>> = {};
+  let files = 0;
+  for (const { status } of set.sources()) {
+    if (status === 'indexed') files += 1;
+    else passedOver[status] = (passedOver[status] ?? 0) + 1;
+  }
+  return { files, chunks: set.documentCount, passedOver };
 }

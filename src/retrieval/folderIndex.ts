@@ -1,20 +1,18 @@
-import type { Chunk } from './chunk.ts';
-import { FolderContent } from './folderContent.ts';
-import { FUSED_DEPTH, fuseMatches } from './fusedMatches.ts';
+import type { AppError } from '../core/errors.ts';
+import { FolderContent, type IndexStats, type SyncOptions, type SyncSummary } from './folderContent.ts';
+import { type FolderHit, searchFolder } from './folderSearch.ts';
 import { type IndexedFile, indexText, type ListedFile, readIndexedFile } from './indexedFile.ts';
 import { indexFolder, IndexStore } from './indexStore.ts';
 import type { SizedTask } from './parallelBuild.ts';
-import { holdsPhrases, PHRASE_GROWTH } from './phrase.ts';
 import { parseQuery, type Query } from './query.ts';
-import type { SegmentSource, SourceStatus } from './segment.ts';
-import { SegmentBuilder } from './segmentBuilder.ts';
+import type { SegmentSource } from './segment.ts';
 import type { Match } from './segmentSet.ts';
-import { toTermQuery } from './termQuery.ts';
+import { type TermQuery, toTermQuery } from './termQuery.ts';
 import type { ChunkPlace } from './vectors/meaning.ts';
 import { WordAnalyzer } from './words.ts';
 
-// Files may change between the search and the reading of what was found; then they are indexed and the search is repeated.
-const SEARCH_TRIES = 3;
+// Reading as much holds everybody up for a few milliseconds; more is read bit by bit or by threads.
+const AT_ONCE_BYTES = 200_000;
 
 export interface FolderIndexOptions {
   /** The real path of the folder. */
@@ -25,38 +23,12 @@ export interface FolderIndexOptions {
   readonly workerProgram?: string | undefined;
 }
 
-export interface SyncOptions {
-  readonly signal?: AbortSignal | undefined;
-  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
-}
-
-/** What bringing the index up to date found, in files. */
-export interface SyncSummary {
-  readonly added: number;
-  readonly changed: number;
-  readonly removed: number;
-  readonly unchanged: number;
-}
-
-export interface IndexStats {
-  readonly files: number;
-  readonly chunks: number;
-  /** Files without chunks, by the reason. */
-  readonly passedOver: Readonly<Partial<Record<SourceStatus, number>>>;
-}
-
-export interface FolderHit extends Pick<Chunk, 'text' | 'symbols' | 'scope'> {
-  readonly path: string;
-  readonly startLine: number;
-  readonly endLine: number;
-  readonly score: number;
-}
-
 /**
  * The index of a folder, kept in FARWHARF_HOME. The caller decides which files belong to it; it holds no text, which is read
  * from the files that were found. It is never wrong about a file that it shows: one that has changed is indexed anew first.
  *
- * What is taken in is found at once. Writing it follows, in the order in which it was taken in.
+ * What is taken in is found at once. Writing it follows, in the order in which it was taken in; a failure to write is no
+ * failure of what was asked for, and is told by `problem`.
  */
 export class FolderIndex implements Disposable {
   readonly #options: FolderIndexOptions;
@@ -64,10 +36,9 @@ export class FolderIndex implements Disposable {
   readonly #analyzer = new WordAnalyzer();
   readonly #overlays = new Map<string, IndexedFile>();
   #content: FolderContent;
-  #syncs: Promise<unknown> = Promise.resolve();
+  /** What takes its time comes one after the other. */
+  #turns: Promise<unknown> = Promise.resolve();
   #writes: Promise<void> = Promise.resolve();
-  /** Paths that were taken in while a whole sync goes on, which may have read them before. */
-  #meanwhile: Set<string> | undefined;
   /** Of a process that does not write: paths of which it may know more than the writer has written. */
   readonly #own = new Set<string>();
 
@@ -78,13 +49,11 @@ export class FolderIndex implements Disposable {
   }
 
   /**
-   * Opens the index as it was left; an empty one where there is none or it is damaged. Where another process writes it, changes
-   * are seen by this one alone.
-   *
-   * @throws the system's error when FARWHARF_HOME cannot be written.
+   * Opens the index as it was left; an empty one where there is none or it is damaged. Where another process writes it, or it
+   * cannot be written, changes are seen by this one alone.
    */
   static async open(options: FolderIndexOptions): Promise<FolderIndex> {
-    const store = await IndexStore.open(indexFolder(options.home, options.root), options.root);
+    const store = IndexStore.open(indexFolder(options.home, options.root), options.root);
     try {
       return new FolderIndex(options, store, new FolderContent(options.root, await store.read()));
     } catch (error) {
@@ -98,14 +67,13 @@ export class FolderIndex implements Disposable {
     return this.#store.isWriter;
   }
 
+  /** Why it could not be written, until it can. */
+  get problem(): AppError | undefined {
+    return this.#store.problem;
+  }
+
   get stats(): IndexStats {
-    const passedOver: Partial<Record<SourceStatus, number>> = {};
-    let files = 0;
-    for (const { status } of this.#content.set.sources()) {
-      if (status === 'indexed') files += 1;
-      else passedOver[status] = (passedOver[status] ?? 0) + 1;
-    }
-    return { files, chunks: this.#content.set.documentCount, passedOver };
+    return this.#content.stats;
   }
 
   /** Bytes of the index on disk. */
@@ -131,64 +99,73 @@ export class FolderIndex implements Disposable {
    * Makes the index that of exactly these files. Files whose size and time are as they were are not read; those that are read
    * and have the same bytes are not indexed again.
    *
-   * @throws the signal's reason on abort, with what was read until then in the index; or the system's error when it cannot be
-   * written, with the index in memory up to date.
+   * @throws the signal's reason on abort, with what was read until then in the index.
    */
   sync(files: readonly ListedFile[], options: SyncOptions = {}): Promise<SyncSummary> {
-    const result = this.#syncs.then(() => this.#sync(files, options));
-    this.#syncs = result.catch(() => {}); // told to whoever asked for it
-    return result;
+    return this.#inTurn(() => this.#sync(files, options));
   }
 
-  /**
-   * Reads files again, or takes out those that are not there any more; what is found next has them. Resolves when that is kept.
-   *
-   * @throws the system's error when it cannot be written.
-   */
+  /** Reads those of some files that are not as they were. @throws the signal's reason on abort, with the rest not read. */
+  async take(files: readonly ListedFile[], options: SyncOptions = {}): Promise<void> {
+    const tasks = this.#tasksOf(files);
+    const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
+    if (bytes < AT_ONCE_BYTES) await this.update(tasks.map(({ path }) => path));
+    else await this.#inTurn(() => this.#build(tasks, options));
+  }
+
+  /** Reads files again, or takes out those that are not there any more. They are found at once; resolves when that is kept. */
   update(paths: readonly string[]): Promise<void> {
-    this.#take(paths);
+    this.#read(paths);
     return this.#write();
   }
 
-  /** Takes files out, wherever they are. @throws the system's error when it cannot be written. */
+  /** Takes files out, wherever they are. */
   remove(paths: readonly string[]): Promise<void> {
+    if (paths.length === 0) return Promise.resolve();
     this.#content.remove(paths);
     return this.#write();
+  }
+
+  /** Forgets everything, so that it is built anew; what another process writes is read again. */
+  clear(): Promise<void> {
+    return this.#inTurn(async () => {
+      const stored = this.isWriter ? undefined : await this.#store.read();
+      this.#replaceContent(new FolderContent(this.#options.root, stored));
+      await this.#write();
+    });
   }
 
   /** Searches a file as this text instead of as it is on disk, or as on disk again. It must belong to the index to be found. */
   setOverlay(path: string, text: string | undefined): void {
     const file = text === undefined ? undefined : indexText(path, text);
-    if (file === undefined) {
-      this.#overlays.delete(path);
-      this.#content.set.setOverlay(path, undefined);
-      return;
-    }
-    this.#overlays.set(path, file);
-    const builder = new SegmentBuilder(this.#analyzer);
-    builder.add(file.source, file.chunks);
-    this.#content.set.setOverlay(path, builder.finish());
+    if (file === undefined) this.#overlays.delete(path);
+    else this.#overlays.set(path, file);
+    this.#content.show(path, file);
   }
 
   /**
    * Takes in what another process has written, and becomes the writer when there is none. Gives whether it became that; then
    * files may have changed that nobody saw.
    */
-  async refresh(): Promise<boolean> {
-    if (this.isWriter) return false;
-    const isNewWriter = this.#store.takeLock();
-    const { isNew, entries } = isNewWriter ? { isNew: true, entries: [] } : await this.#store.readNews();
-    if (isNew) this.#replaceContent(new FolderContent(this.#options.root, await this.#store.read()));
-    for (const entry of entries) this.#content.replay(entry);
-    if (isNew || entries.length > 0) this.#take([...this.#own]);
-    if (isNewWriter) await this.#write();
-    return isNewWriter;
+  refresh(): Promise<boolean> {
+    return this.#inTurn(async () => {
+      if (this.isWriter) return false;
+      const isNewWriter = this.#store.takeLock();
+      const { isNew, entries } = isNewWriter ? { isNew: true, entries: [] } : await this.#store.readNews();
+      if (isNew) this.#replaceContent(new FolderContent(this.#options.root, await this.#store.read()));
+      for (const entry of entries) this.#content.replay(entry);
+      if (isNew || entries.length > 0) this.#read([...this.#own]);
+      if (isNewWriter) await this.#write();
+      return isNewWriter;
+    });
   }
 
   /** Lets another process write the index; `refresh` makes this one the writer again. */
-  async letGo(): Promise<void> {
-    await this.#writes;
-    this.#store.releaseLock();
+  letGo(): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#writes;
+      this.#store.releaseLock();
+    });
   }
 
   /**
@@ -197,110 +174,77 @@ export class FolderIndex implements Disposable {
    */
   async search(query: Query | string, limit: number, near: readonly ChunkPlace[] = []): Promise<readonly FolderHit[]> {
     const parsed = typeof query === 'string' ? parseQuery(query) : query;
-    const terms = toTermQuery(parsed, this.#analyzer);
-    const wanted = near.filter(({ path }) => parsed.paths.accepts(path));
-    let most = wanted.length === 0 ? limit : Math.max(limit, FUSED_DEPTH);
-    for (let tries = 1; ; ) {
-      const found = this.#content.set.search(terms, most);
-      const matches = fuseMatches(found, wanted, (path) => this.source(path));
-      const { hits, stale } = this.#readHits(matches, parsed.phrases);
-      if (stale.length > 0 && tries < SEARCH_TRIES) {
-        tries += 1;
-        // Where it cannot be written it is right in memory, and the next change tells why.
-        this.update(stale).catch(() => {});
-        continue;
-      }
-      if (hits.length >= limit || found.length < most || stale.length > 0) return hits.slice(0, limit);
-      most *= PHRASE_GROWTH;
-    }
+    return searchFolder(parsed, toTermQuery(parsed, this.#analyzer), { limit, near }, this);
+  }
+
+  /** The best documents of the index, which the files may not agree with any more. */
+  match(query: TermQuery, limit: number): readonly Match[] {
+    return this.#content.set.search(query, limit);
+  }
+
+  /** A file as it is on screen, or else on disk. */
+  fileAt(path: string): IndexedFile | undefined {
+    return this.#overlays.get(path) ?? readIndexedFile(this.#options.root, path);
   }
 
   [Symbol.dispose](): void {
     this.#store.dispose();
   }
 
-  async #sync(files: readonly ListedFile[], { signal, onProgress }: SyncOptions): Promise<SyncSummary> {
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#turns.then(work);
+    this.#turns = result.catch(() => {}); // told to whoever asked for it
+    return result;
+  }
+
+  async #sync(files: readonly ListedFile[], options: SyncOptions): Promise<SyncSummary> {
     const listed = new Set(files.map(({ path }) => path));
     const removed = [...this.sources()].filter(({ path }) => !listed.has(path)).map(({ path }) => path);
-    const suspects = files.filter((file) => !this.isAsKnown(file));
-    const tasks = suspects.map(({ path, size }) => ({ path, size, knownHash: this.source(path)?.hash }));
+    const tasks = this.#tasksOf(files);
     const known = tasks.filter(({ knownHash }) => knownHash !== undefined).length;
-    const total = tasks.reduce((sum, { size }) => sum + size, 0);
-    let [done, same] = [0, 0];
-    const onBatch = (batch: readonly SizedTask[], sameInBatch: number): void => {
-      this.#take(batch.map(({ path }) => path).filter((path) => this.#meanwhile?.has(path)));
-      done += batch.reduce((sum, { size }) => sum + size, 0);
-      same += sameInBatch;
-      onProgress?.(done, total);
-      this.#write().catch(() => {}); // the last one tells
-    };
-    this.#meanwhile = new Set();
-    try {
-      this.#content.remove(removed);
-      const program = this.isWriter ? this.#options.workerProgram : undefined;
-      await this.#content.build(tasks, { program, nextFile: () => this.#store.nextFile(), signal, onBatch });
-    } finally {
-      this.#meanwhile = undefined;
-    }
-    await this.#write();
-    const changed = known - same;
+    await this.remove(removed);
+    const same = await this.#build(tasks, options);
     return {
       added: tasks.length - known,
-      changed,
+      changed: known - same,
       removed: removed.length,
       unchanged: files.length - tasks.length + same,
     };
   }
 
-  #take(paths: readonly string[]): void {
+  #tasksOf(files: readonly ListedFile[]): SizedTask[] {
+    const suspects = files.filter((file) => !this.isAsKnown(file));
+    return suspects.map(({ path, size }) => ({ path, size, knownHash: this.source(path)?.hash }));
+  }
+
+  /** Gives the number of files that turned out to be the same. */
+  async #build(tasks: readonly SizedTask[], options: SyncOptions): Promise<number> {
+    const program = this.isWriter ? this.#options.workerProgram : undefined;
+    const nextFile = (): string => this.#store.nextFile();
+    const same = await this.#content.build(tasks, { ...options, program, nextFile, onBatch: () => void this.#write() });
+    await this.#write();
+    return same;
+  }
+
+  #read(paths: readonly string[]): void {
     if (paths.length === 0) return;
-    this.#content.read(paths.map((path) => ({ path, knownHash: this.source(path)?.hash })));
-    for (const path of paths) {
-      this.#meanwhile?.add(path);
-      if (!this.isWriter) this.#own.add(path);
-    }
+    this.#content.read(paths);
+    if (!this.isWriter) for (const path of paths) this.#own.add(path);
   }
 
   #write(): Promise<void> {
-    const result = this.#writes.then(() => this.#writeNow());
-    this.#writes = result.catch(() => {});
-    return result;
+    this.#writes = this.#writes.then(() => this.#writeNow());
+    return this.#writes;
   }
 
   async #writeNow(): Promise<void> {
-    const entries = this.#content.takeEntries();
-    await this.#store.write(this.#content, entries);
+    await this.#store.write(this.#content, this.#content.takeEntries());
+    if (this.isWriter && this.problem === undefined) this.#own.clear();
     this.#content.tidy();
-    if (this.isWriter) this.#own.clear();
   }
 
   #replaceContent(content: FolderContent): void {
     this.#content = content;
-    for (const [path, file] of this.#overlays) {
-      const builder = new SegmentBuilder(this.#analyzer);
-      builder.add(file.source, file.chunks);
-      content.set.setOverlay(path, builder.finish());
-    }
-  }
-
-  #readHits(
-    matches: readonly Pick<Match, 'source' | 'ordinal' | 'score'>[],
-    phrases: readonly string[],
-  ): { readonly hits: FolderHit[]; readonly stale: readonly string[] } {
-    const files = new Map<string, IndexedFile | undefined>();
-    const stale = new Set<string>();
-    const hits: FolderHit[] = [];
-    for (const { source, ordinal, score } of matches) {
-      const { path } = source;
-      if (!files.has(path)) files.set(path, this.#overlays.get(path) ?? readIndexedFile(this.#options.root, path));
-      const file = files.get(path);
-      const chunk = file?.source.hash === source.hash ? file.chunks[ordinal] : undefined;
-      if (chunk === undefined) stale.add(path);
-      else if (holdsPhrases(chunk.text, phrases)) {
-        const { startLine, endLine, text, symbols, scope } = chunk;
-        hits.push({ path, startLine, endLine, score, text, symbols, scope });
-      }
-    }
-    return { hits, stale: [...stale] };
+    for (const [path, file] of this.#overlays) content.show(path, file);
   }
 }

@@ -1,4 +1,4 @@
-import type { FolderHit } from './folderIndex.ts';
+import type { FolderHit } from './folderSearch.ts';
 
 /** A folder that is open in the editor. */
 export interface OpenFolder {

@@ -1,33 +1,24 @@
 import { hash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdirSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { AppError, messageOf, systemCode } from '../core/errors.ts';
 import type { Disposable } from '../core/lifetime.ts';
-import { UNFINISHED, writeAtomically } from './atomicFile.ts';
+import { UNFINISHED } from './atomicFile.ts';
 import { Journal, type JournalEntry, readJournal } from './journal.ts';
 import type { LiveSegment } from './liveSegment.ts';
 import type { Segment } from './segment.ts';
 import { INDEX_VERSION, readSegment, writeSegment } from './segmentFile.ts';
+import { markSegmentList, readSegmentList, type SegmentList, writeSegmentList } from './segmentList.ts';
 import type { SegmentSet } from './segmentSet.ts';
 import { takeWriterLock } from './writerLock.ts';
 
-const LIST = 'segments.json';
 const SEGMENT = '.segment';
 const JOURNAL = '.journal';
 // Another process may merge and remove segments between the reading of the list and of the files.
 const READ_TRIES = 3;
 // A longer journal makes opening slow; then what it says becomes segments.
 const MAX_JOURNAL_BYTES = 4_000_000;
-
-/** What counts of the files in the folder. */
-interface SegmentList {
-  readonly version: number;
-  readonly root: string;
-  /** File names, the oldest first. */
-  readonly segments: readonly string[];
-  /** The file with what changed after them. */
-  readonly journal: string;
-}
 
 /** An index as it lies on disk: segments, the oldest first, and what changed after them. */
 export interface StoredIndex {
@@ -64,17 +55,16 @@ export class IndexStore implements Disposable {
   /** Segments by their files, for a process that reads them again and again. */
   #read = new Map<string, Segment>();
   #bytes = 0;
-  /** Whether something could not be written, so that adding to the journal is not enough. */
-  #isBehind = false;
+  /** While there is one, the journal lacks something. */
+  #problem: AppError | undefined;
 
   private constructor(folder: string, root: string) {
     this.#folder = folder;
     this.#root = root;
   }
 
-  /** @throws the system's error when the folder cannot be made. */
-  static async open(folder: string, root: string): Promise<IndexStore> {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+  /** Where the folder cannot be made or written, it reads what there is, and `problem` says why. */
+  static open(folder: string, root: string): IndexStore {
     const store = new IndexStore(folder, root);
     store.takeLock();
     return store;
@@ -84,6 +74,11 @@ export class IndexStore implements Disposable {
     return this.#lock !== undefined;
   }
 
+  /** Why the index could not be written the last time. */
+  get problem(): AppError | undefined {
+    return this.#problem;
+  }
+
   /** Of the files that count. */
   get bytes(): number {
     return this.#bytes + (this.#journal?.length ?? this.#journalEnd);
@@ -91,7 +86,12 @@ export class IndexStore implements Disposable {
 
   /** Becomes the writer if nobody else is; what is known of the files must be read again then. */
   takeLock(): boolean {
-    this.#lock ??= takeWriterLock(this.#folder);
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      this.#lock ??= takeWriterLock(this.#folder);
+    } catch (error) {
+      this.#fail(error);
+    }
     return this.isWriter;
   }
 
@@ -111,8 +111,8 @@ export class IndexStore implements Disposable {
   /** Reads the index; undefined where there is none that is whole. */
   async read(): Promise<StoredIndex | undefined> {
     for (let tries = 0; tries < READ_TRIES; tries += 1) {
-      this.#listMark = await this.#markOfList();
-      const list = await this.#readList();
+      this.#listMark = await markSegmentList(this.#folder);
+      const list = await readSegmentList(this.#folder, this.#root);
       if (list === undefined) break;
       const segments = await this.#readSegments(list.segments);
       if (segments !== undefined) {
@@ -133,7 +133,7 @@ export class IndexStore implements Disposable {
 
   /** What another process has written since the last reading: entries, all anew, or nothing. */
   async readNews(): Promise<{ readonly isNew: boolean; readonly entries: readonly JournalEntry[] }> {
-    if (this.#listMark !== (await this.#markOfList())) return { isNew: true, entries: [] };
+    if (this.#listMark !== (await markSegmentList(this.#folder))) return { isNew: true, entries: [] };
     if (this.#list === undefined) return { isNew: false, entries: [] };
     const { entries, end } = await readJournal(join(this.#folder, this.#list.journal), this.#journalEnd);
     this.#journalEnd = end;
@@ -142,17 +142,16 @@ export class IndexStore implements Disposable {
 
   /**
    * Keeps what changed. Where only `entries` came since the last time they go to the journal; else what is new becomes
-   * segments, and a new list takes the place of the old one. @throws the system's error; the next call makes up for it.
+   * segments, and a new list takes the place of the old one. After a failure the next call makes up for it.
    */
   async write(state: IndexState, entries: readonly JournalEntry[]): Promise<void> {
     if (!this.isWriter) return;
     try {
       if (this.#isJournalEnough(state)) await this.#append(entries);
       else await this.#replaceList(state);
-      this.#isBehind = false;
+      this.#problem = undefined;
     } catch (error) {
-      this.#isBehind = true;
-      throw error;
+      this.#fail(error);
     }
   }
 
@@ -161,10 +160,21 @@ export class IndexStore implements Disposable {
   }
 
   #isJournalEnough({ set }: IndexState): boolean {
-    if (this.#isBehind || this.#journal === undefined || this.#journal.length > MAX_JOURNAL_BYTES) return false;
+    if (this.#problem !== undefined || this.#journal === undefined || this.#journal.length > MAX_JOURNAL_BYTES)
+      return false;
     const files = filesOf(set.segments);
     const listed = this.#list?.segments ?? [];
     return files.length === listed.length && files.every((file, index) => basename(file) === listed[index]);
+  }
+
+  #fail(cause: unknown): void {
+    const code = systemCode(cause);
+    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
+    this.#problem = isFull
+      ? new AppError('no-space', 'The search index is not kept, since the disk is full. Free some space.', { cause })
+      : new AppError('permission', `The search index is not kept: ${messageOf(cause)}. Check ${this.#folder}.`, {
+          cause,
+        });
   }
 
   async #append(entries: readonly JournalEntry[]): Promise<void> {
@@ -175,14 +185,13 @@ export class IndexStore implements Disposable {
     for (const live of set.segments) if (live.file === undefined) await this.#writeSegment(live);
     const journal = new Journal(join(this.#folder, `${randomUUID()}${JOURNAL}`), 0);
     await journal.append({ segment: undefined, touched });
-    const list: SegmentList = {
+    const list = {
       version: INDEX_VERSION,
       root: this.#root,
       segments: filesOf(set.segments).map((file) => basename(file)),
       journal: basename(journal.path),
     };
-    const text = JSON.stringify(list);
-    await writeAtomically(join(this.#folder, LIST), `${crc32(text)}\n${text}`);
+    await writeSegmentList(this.#folder, list);
     await this.#journal?.close();
     this.#journal = journal;
     this.#list = list;
@@ -209,20 +218,6 @@ export class IndexStore implements Disposable {
     // The writer knows what it writes.
     this.#read = new Map(this.isWriter ? [] : whole.map(({ segment, file }) => [file, segment]));
     return whole;
-  }
-
-  async #readList(): Promise<SegmentList | undefined> {
-    const stored = await readFile(join(this.#folder, LIST), 'utf8').catch(() => '');
-    const end = stored.indexOf('\n');
-    const text = stored.slice(end + 1);
-    if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return undefined;
-    const list = JSON.parse(text) as SegmentList; // its checksum says that this program wrote it
-    return list.version === INDEX_VERSION && list.root === this.#root ? list : undefined;
-  }
-
-  async #markOfList(): Promise<string> {
-    const stats = await stat(join(this.#folder, LIST)).catch(() => undefined);
-    return stats === undefined ? '' : [stats.ino, stats.size, stats.mtimeMs].join(':');
   }
 
   async #measure(names: readonly string[]): Promise<number> {

@@ -1,111 +1,244 @@
-import { relative } from 'node:path';
-import { messageOf } from '../core/errors.ts';
-import type { Disposable } from '../core/lifetime.ts';
-import type { SelectFiles } from './fileSelector.ts';
+import { realpath } from 'node:fs/promises';
+import { isAbsolute, relative, sep } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError, messageOf } from '../core/errors.ts';
+import { type Disposable, Emitter } from '../core/lifetime.ts';
+import { ChangeQueue } from './changeQueue.ts';
+import type { FileSelector } from './fileSelector.ts';
 import { FolderIndex, type FolderIndexOptions } from './folderIndex.ts';
+import { FolderKeeper } from './folderKeeper.ts';
 import type { FileChange, FolderState, FolderStatus, OpenFolder, PassedOver, ServiceHit } from './indexService.ts';
+import type { Query } from './query.ts';
 
-type LiveFolderOptions = Omit<FolderIndexOptions, 'root'> & { readonly select: SelectFiles };
+const REFRESH_MS = 1000;
+// A folder that cannot be read, or a git that hangs, is tried again.
+const RETRY_MS = 10_000;
 
-/** One open folder: its index, and what is still to be taken in. */
+type LiveFolderOptions = Omit<FolderIndexOptions, 'root'> & { readonly selector: FileSelector };
+
+/** One open folder: its index, what is still to be taken in, and how that goes on. */
 export class LiveFolder implements Disposable {
   readonly folder: OpenFolder;
-  readonly #root: string;
-  readonly #select: SelectFiles;
-  readonly #index: Promise<FolderIndex>;
+  readonly #options: LiveFolderOptions;
+  readonly #queue = new ChangeQueue();
+  readonly #overlays = new Map<string, string>();
+  readonly #changed = new Emitter<void>();
+  readonly onDidChange = this.#changed.event;
   readonly #end = new AbortController();
-  #opened: FolderIndex | undefined;
-  #state: FolderState = 'building';
+  #root: string;
+  #keeper: FolderKeeper | undefined;
+  /** Ends what is under way, at a pause too. */
+  #work = new AbortController();
+  #isBuilding = true;
+  #isPaused = false;
+  #resumed = Promise.withResolvers<void>();
   #problem: FolderStatus['problem'];
   #progress: FolderStatus['progress'];
-  #excluded: readonly PassedOver[] = [];
   #updatedAt: number | undefined;
-  #work: Promise<void>;
+  #waiting: (() => void)[] = [];
 
-  constructor(folder: OpenFolder, root: string, { home, workerProgram, select }: LiveFolderOptions) {
+  constructor(folder: OpenFolder, options: LiveFolderOptions) {
     this.folder = folder;
-    this.#root = root;
-    this.#select = select;
-    this.#index = FolderIndex.open({ root, home, workerProgram });
-    this.#work = this.#reconcile();
+    this.#root = folder.path;
+    this.#options = options;
+    this.#queue.addAll();
+    this.#run().catch(() => {}); // it ends with this folder alone
   }
 
   get status(): FolderStatus {
-    const { files = 0, chunks = 0, passedOver = {} } = this.#opened?.stats ?? {};
+    const index = this.#keeper?.index;
+    const { files = 0, chunks = 0, passedOver = {} } = index?.stats ?? {};
     const unread = Object.values(passedOver).reduce((sum, count) => sum + count, 0);
     return {
       folder: this.folder.path,
       state: this.#state,
       files,
       chunks,
-      bytes: 0,
-      passedOver: unread + this.#excluded.length,
-      pending: 0,
+      bytes: index?.bytes ?? 0,
+      passedOver: unread + (this.#keeper?.excluded.length ?? 0),
+      pending: this.#queue.size,
       progress: this.#progress,
       updatedAt: this.#updatedAt,
-      isWriter: this.#opened?.isWriter ?? false,
-      problem: this.#problem,
+      isWriter: index?.isWriter ?? false,
+      problem: this.#problem ?? describe(index?.problem),
     };
   }
 
+  /** What is not searched: what the rules leave out, and files that hold no text. */
   get passedOver(): readonly PassedOver[] {
-    return this.#excluded;
+    const { index, excluded = [] } = this.#keeper ?? {};
+    const unread = [...(index?.sources() ?? [])].filter(({ status }) => status !== 'indexed');
+    const files = unread.map(({ path, status }): PassedOver => ({ path, type: 'file', reason: status }));
+    return [...excluded, ...files].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
   notify(changes: readonly FileChange[]): void {
-    for (const { path } of changes) {
-      this.#work = this.#work
-        .then(async () => (await this.#index).update([relative(this.#root, path)]))
-        .catch(() => {});
-    }
+    const paths = changes.flatMap((change) => (change.type === 'renamed' ? [change.from, change.path] : [change.path]));
+    const inside = paths.map((path) => this.#inside(path)).filter((path) => path !== undefined);
+    if (inside.includes('')) this.#queue.addAll();
+    else if (inside.length > 0) this.#queue.add(inside);
+    this.#changed.fire();
   }
 
-  setOverlay(_path: string, _text: string | undefined): void {}
+  setOverlay(path: string, text: string | undefined): void {
+    const inside = this.#inside(path);
+    if (inside === undefined || inside === '') return;
+    if (text === undefined) this.#overlays.delete(inside);
+    else this.#overlays.set(inside, text);
+    this.#keeper?.index.setOverlay(inside, text);
+  }
 
-  async search(query: string, limit: number): Promise<readonly ServiceHit[]> {
-    const hits = (await this.#opened?.search(query, limit)) ?? [];
+  async search(query: Query, limit: number): Promise<readonly ServiceHit[]> {
+    const hits = (await this.#keeper?.index.search(query, limit)) ?? [];
     return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
   }
 
+  /** Whether a path of a hit is this absolute one. */
+  isAt(path: string, absolute: string): boolean {
+    return this.#inside(absolute) === path;
+  }
+
   pause(): void {
-    this.#state = 'paused';
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#resumed = Promise.withResolvers<void>();
+    this.#work.abort();
+    this.#changed.fire();
   }
 
   resume(): void {
-    this.rebuild();
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#queue.addAll();
+    this.#resumed.resolve();
+    this.#changed.fire();
   }
 
-  rebuild(): void {
-    this.#work = this.#work.then(() => this.#reconcile());
+  async rebuild(): Promise<void> {
+    await this.#keeper?.index.clear();
+    this.#queue.addAll();
   }
 
-  settle(): Promise<void> {
-    return this.#work;
+  /** Resolves when nothing is left to be taken in, or it cannot be. */
+  async settle(): Promise<void> {
+    if (this.#isSettled) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push(resolve);
+    await promise;
   }
 
   dispose(): void {
     this.#end.abort();
-    this.#opened?.[Symbol.dispose]();
+    this.#work.abort();
+    this.#resumed.resolve();
+    this.#keeper?.index[Symbol.dispose]();
+    for (const resolve of this.#waiting) resolve();
+    this.#changed.dispose();
   }
 
-  async #reconcile(): Promise<void> {
+  get #state(): FolderState {
+    if (this.#isPaused) return 'paused';
+    if (this.#problem !== undefined || this.#keeper?.index.problem !== undefined) return 'error';
+    return this.#isBuilding ? 'building' : 'ready';
+  }
+
+  get #isSettled(): boolean {
+    return this.#isPaused || this.#problem !== undefined || this.#queue.isIdle;
+  }
+
+  async #run(): Promise<void> {
     const { signal } = this.#end;
-    this.#state = 'building';
+    while (!signal.aborted) {
+      this.#work = new AbortController();
+      if (this.#isPaused) await this.#rest();
+      else await this.#takeNext(AbortSignal.any([signal, this.#work.signal]));
+      this.#tell();
+    }
+  }
+
+  async #takeNext(signal: AbortSignal): Promise<void> {
+    const batch = await this.#queue.next(signal).catch(() => undefined);
+    if (batch === undefined) return; // it ends, or is paused
     try {
-      this.#opened = await this.#index;
-      const { files, excluded } = await this.#select({ ...this.folder, path: this.#root }, { signal });
-      this.#excluded = excluded;
-      const onProgress = (doneBytes: number, totalBytes: number): void => {
-        this.#progress = { doneBytes, totalBytes };
-      };
-      await this.#opened.sync(files, { signal, onProgress });
+      this.#keeper ??= await this.#open();
+      await this.#keeper.take(batch, {
+        signal,
+        onProgress: (doneBytes, totalBytes) => {
+          this.#progress = { doneBytes, totalBytes };
+          this.#changed.fire();
+        },
+        onAll: () => {
+          this.#isBuilding = true;
+          this.#changed.fire();
+        },
+      });
+      this.#problem = undefined;
+      this.#isBuilding = false;
       this.#updatedAt = Date.now();
-      this.#state = 'ready';
+      this.#queue.finish();
     } catch (error) {
-      this.#state = 'error';
-      this.#problem = { code: 'corrupt', message: messageOf(error) };
+      if (!signal.aborted) await this.#waitAfter(error, signal);
+      this.#queue.putBack(batch);
     } finally {
       this.#progress = undefined;
     }
   }
+
+  async #waitAfter(failure: unknown, signal: AbortSignal): Promise<void> {
+    this.#problem = describe(failure);
+    this.#progress = undefined;
+    this.#tell();
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
+  }
+
+  async #open(): Promise<FolderKeeper> {
+    this.#root = await realpath(this.folder.path).catch((cause: unknown) => {
+      throw new AppError('missing', `There is no folder ${this.folder.path}. Check the path.`, { cause });
+    });
+    const { home, workerProgram, selector } = this.#options;
+    const index = await FolderIndex.open({ root: this.#root, home, workerProgram });
+    if (this.#end.signal.aborted) index[Symbol.dispose]();
+    for (const [path, text] of this.#overlays) index.setOverlay(path, text);
+    void this.#followWriter(index);
+    return new FolderKeeper(index, this.#root, this.folder, selector);
+  }
+
+  /** Sees what another process writes, and takes over when that ends. */
+  async #followWriter(index: FolderIndex): Promise<void> {
+    const { signal } = this.#end;
+    while (!signal.aborted) {
+      await sleep(REFRESH_MS, undefined, { signal }).catch(() => {});
+      if (signal.aborted || this.#isPaused || index.isWriter) continue;
+      if (await index.refresh()) this.#queue.addAll();
+      this.#changed.fire();
+    }
+  }
+
+  /** Lets another window go on meanwhile. */
+  async #rest(): Promise<void> {
+    this.#tell();
+    await this.#keeper?.index.letGo();
+    await this.#resumed.promise;
+    if (!this.#end.signal.aborted) await this.#keeper?.index.refresh();
+  }
+
+  #tell(): void {
+    this.#changed.fire();
+    if (!this.#isSettled) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  /** A path of this folder, relative and with '/', empty for the folder itself; undefined for others. */
+  #inside(path: string): string | undefined {
+    for (const base of [this.folder.path, this.#root]) {
+      const inside = relative(base, path);
+      if (inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return inside.split(sep).join('/');
+    }
+    return undefined;
+  }
+}
+
+function describe(error: unknown): FolderStatus['problem'] {
+  if (error === undefined) return undefined;
+  return { code: error instanceof AppError ? error.code : 'failed', message: messageOf(error) };
 }

@@ -1,6 +1,5 @@
-import { realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Disposable } from '../core/lifetime.ts';
+import { type Disposable, Emitter } from '../core/lifetime.ts';
 import type {
   FileChange,
   FolderStatus,
@@ -11,23 +10,30 @@ import type {
   SearchRequest,
   ServiceHit,
 } from './indexService.ts';
-import type { SelectFiles } from './fileSelector.ts';
+import type { FileSelector } from './fileSelector.ts';
 import { LiveFolder } from './liveFolder.ts';
+import { parseQuery, plainQuery, type Query } from './query.ts';
 
 export interface LiveIndexOptions {
   /** FARWHARF_HOME. */
   readonly home: string;
   /** The program of the threads that build. */
   readonly workerProgram: string;
-  readonly select: SelectFiles;
+  readonly selector: FileSelector;
 }
 
 const STATUS_EVERY_MS = 250;
+// The beginning of a longer text tells what it is about.
+const MOST_RELATED = 4000;
+// Chunks of the text itself that may be found.
+const OVERLAPPING = 10;
 
 /** The indexes of the open folders, in the thread that they live in. */
 export class LiveIndex implements IndexService, Disposable {
   readonly #options: LiveIndexOptions;
+  readonly #changed = new Emitter<void>();
   #folders = new Map<string, LiveFolder>();
+  #isPaused = false;
 
   constructor(options: LiveIndexOptions) {
     this.#options = options;
@@ -37,11 +43,13 @@ export class LiveIndex implements IndexService, Disposable {
     const before = this.#folders;
     this.#folders = new Map();
     for (const folder of folders) {
-      const live = before.get(folder.path) ?? new LiveFolder(folder, await realpath(folder.path), this.#options);
-      this.#folders.set(folder.path, live);
-      before.delete(folder.path);
+      const known = before.get(folder.path);
+      const isSame = known?.folder.isTrusted === folder.isTrusted;
+      this.#folders.set(folder.path, known !== undefined && isSame ? known : this.#add(folder));
+      if (isSame) before.delete(folder.path);
     }
     for (const gone of before.values()) gone.dispose();
+    this.#changed.fire();
   }
 
   async notify(changes: readonly FileChange[]): Promise<void> {
@@ -52,17 +60,18 @@ export class LiveIndex implements IndexService, Disposable {
     for (const live of this.#folders.values()) live.setOverlay(path, text);
   }
 
-  async search(query: string, { limit, folders }: SearchRequest): Promise<readonly ServiceHit[]> {
-    const chosen = [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
-    const hits = await Promise.all(chosen.map((live) => live.search(query, limit)));
-    return hits
-      .flat()
-      .sort((a, b) => b.score - a.score)
-      .slice(0, limit);
+  search(query: string, { limit, isTyping = false, folders }: SearchRequest): Promise<readonly ServiceHit[]> {
+    return this.#search(parseQuery(query, { isTyping }), limit, folders);
   }
 
-  related(text: string, request: RelatedRequest): Promise<readonly ServiceHit[]> {
-    return this.search(text, request);
+  async related(text: string, { limit, at, folders }: RelatedRequest): Promise<readonly ServiceHit[]> {
+    const hits = await this.#search(plainQuery(text.slice(0, MOST_RELATED)), limit + OVERLAPPING, folders);
+    const isSelf = ({ folder, path, startLine, endLine }: ServiceHit): boolean =>
+      at !== undefined &&
+      startLine <= at.endLine &&
+      endLine >= at.startLine &&
+      this.#folders.get(folder)?.isAt(path, at.path) === true;
+    return hits.filter((hit) => !isSelf(hit)).slice(0, limit);
   }
 
   async status(): Promise<readonly FolderStatus[]> {
@@ -73,25 +82,26 @@ export class LiveIndex implements IndexService, Disposable {
     onStatus: (status: readonly FolderStatus[]) => void,
     { signal }: { readonly signal: AbortSignal },
   ): Promise<void> {
-    for (let last = ''; !signal.aborted; ) {
-      const status = await this.status();
-      const text = JSON.stringify(status);
-      if (text !== last) onStatus(status);
-      last = text;
+    while (!signal.aborted) {
+      const change = this.#nextChange(signal);
+      onStatus(await this.status());
+      await change;
       await sleep(STATUS_EVERY_MS, undefined, { signal }).catch(() => {});
     }
   }
 
   async pause(): Promise<void> {
+    this.#isPaused = true;
     for (const live of this.#folders.values()) live.pause();
   }
 
   async resume(): Promise<void> {
+    this.#isPaused = false;
     for (const live of this.#folders.values()) live.resume();
   }
 
   async rebuild(folders?: readonly string[]): Promise<void> {
-    for (const [path, live] of this.#folders) if (folders?.includes(path) ?? true) live.rebuild();
+    for (const [path, live] of this.#folders) if (folders?.includes(path) ?? true) await live.rebuild();
   }
 
   async passedOver(
@@ -108,5 +118,29 @@ export class LiveIndex implements IndexService, Disposable {
 
   dispose(): void {
     for (const live of this.#folders.values()) live.dispose();
+    this.#changed.dispose();
+  }
+
+  #add(folder: OpenFolder): LiveFolder {
+    const live = new LiveFolder(folder, this.#options);
+    live.onDidChange(() => this.#changed.fire());
+    if (this.#isPaused) live.pause();
+    return live;
+  }
+
+  async #search(query: Query, limit: number, folders: readonly string[] | undefined): Promise<readonly ServiceHit[]> {
+    const chosen = [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
+    const hits = await Promise.all(chosen.map((live) => live.search(query, limit)));
+    return hits
+      .flat()
+      .sort((a, b) => b.score - a.score)
+      .slice(0, limit);
+  }
+
+  #nextChange(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const listener = this.#changed.event(resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    return promise.finally(() => listener.dispose());
   }
 }

@@ -21,6 +21,8 @@ export interface InspectOptions {
   /** Paths that a person chose, which may be secrets or large. */
   readonly chosen: ReadonlySet<string>;
   readonly maxFileBytes: number;
+  /** Whether a file was found to hold no secret when it had this size and time; then it is not read again. */
+  readonly isKnown?: ((file: SelectedFile) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((files: number) => void) | undefined;
 }
@@ -29,7 +31,7 @@ export interface InspectOptions {
 export async function inspectFiles(
   root: string,
   paths: readonly string[],
-  { chosen, maxFileBytes, signal, onProgress }: InspectOptions,
+  { chosen, maxFileBytes, isKnown, signal, onProgress }: InspectOptions,
 ): Promise<Inspected> {
   const inspected: Inspected = { files: [], excluded: [], findings: [], totalBytes: 0 };
   const { files, excluded, findings } = inspected;
@@ -50,12 +52,14 @@ export async function inspectFiles(
       continue;
     }
     if (stats === undefined) continue;
+    const { size, mtimeMs } = stats;
+    const file = { path, size, mode: stats.mode & 0o111 ? 0o755 : 0o644, mtimeMs };
     if (!chosen.has(path)) {
-      if (stats.size > maxFileBytes) {
+      if (size > maxFileBytes) {
         excluded.push({ path, type: 'file', reason: 'limit', rule: `larger than ${formatBytes(maxFileBytes)}` });
         continue;
       }
-      const secret = findSecret(absolute, stats.size, buffer);
+      const secret = isKnown?.(file) ? undefined : findSecret(absolute, size, buffer);
       if (secret !== undefined) {
         excluded.push({ path, type: 'file', reason: 'secret', rule: secret });
         findings.push({
@@ -71,11 +75,11 @@ export async function inspectFiles(
       excluded.push({ path, type: 'file', reason: 'special', rule: `its name collides with ${twin} on some systems` });
       continue;
     }
-    if (stats.size >= LARGE_FILE_BYTES) {
-      findings.push({ type: 'large-file', path, message: `${path} has ${formatBytes(stats.size)}.` });
+    if (size >= LARGE_FILE_BYTES) {
+      findings.push({ type: 'large-file', path, message: `${path} has ${formatBytes(size)}.` });
     }
-    files.push({ path, size: stats.size, mode: stats.mode & 0o111 ? 0o755 : 0o644, mtimeMs: stats.mtimeMs });
-    inspected.totalBytes += stats.size;
+    files.push(file);
+    inspected.totalBytes += size;
   }
   onProgress?.(files.length);
   return inspected;

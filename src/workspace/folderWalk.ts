@@ -4,6 +4,7 @@ import { type Exclusion, judgeFileName, judgeFolderName } from './exclusion.ts';
 import type { IgnoreRules, RuleSet } from './ignoreRules.ts';
 import { type FolderEntry, listFolder } from './folderEntries.ts';
 import { Pace } from './pace.ts';
+import type { PathScope } from './pathScope.ts';
 
 /** What a walk found, in no order. */
 export interface Walked {
@@ -25,15 +26,23 @@ type Standing =
   | { readonly type: 'ignored'; readonly by: Exclusion }
   | { readonly type: 'chosen' };
 
+interface WalkOptions {
+  readonly scope?: PathScope | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
 /** Finds the files under a folder that no rule leaves out, without git. Links are given as files. */
 export class FolderWalk {
   readonly #root: string;
   readonly #rules: WalkRules;
+  readonly #scope: PathScope | undefined;
   readonly #pace: Pace;
 
-  constructor(root: string, rules: WalkRules, signal?: AbortSignal) {
+  /** With a `scope`, what it does not touch is passed over as if it were not there. */
+  constructor(root: string, rules: WalkRules, { scope, signal }: WalkOptions = {}) {
     this.#root = root;
     this.#rules = rules;
+    this.#scope = scope;
     this.#pace = new Pace(signal);
   }
 
@@ -85,6 +94,7 @@ export class FolderWalk {
     for (const { name, isFolder } of entries) {
       if (this.#pace.isDue) await this.#pace.pause();
       const path = pathIn(folder, name);
+      if (this.#scope?.touches(path) === false) continue;
       const verdict = this.#judge(path, isFolder, standing, git, own);
       if (verdict.type === 'excluded') found.excluded.push(verdict.by);
       else if (isFolder) await this.#enter(path, verdict.standing, found);

@@ -12,23 +12,30 @@ export interface GitListing {
 }
 
 const STANDARD = ['--exclude-standard', '-z'];
+const LIST_FILES = ['--literal-pathspecs', 'ls-files'];
 
 /**
  * What git says about the folder, or undefined where it has nothing to say: no git, no work tree, another owner's
  * repository, or a folder that a repository further up ignores as a whole (a home folder kept in git, say).
  *
+ * `only` are paths of files and folders that are looked at alone; none means all.
+ *
  * @throws the signal's reason, or AppError `limit` when git hangs.
  */
-export async function listByGit(root: string, signal?: AbortSignal): Promise<GitListing | undefined> {
+export async function listByGit(
+  root: string,
+  { only = [], signal }: { readonly only?: readonly string[] | undefined; readonly signal?: AbortSignal | undefined },
+): Promise<GitListing | undefined> {
   const place = await runGit(root, ['rev-parse', '--is-inside-work-tree', '--show-prefix'], { signal });
   const [isInside, prefix = ''] = (place?.items[0] ?? '').split('\n');
   if (isInside !== 'true') return undefined;
   if (prefix !== '' && (await isIgnoredFromAbove(root, signal))) return undefined;
 
+  const where = [...STANDARD, '--', ...only];
   const [files, ignored, trackedButIgnored] = await Promise.all([
-    runGit(root, ['ls-files', '--cached', '--others', ...STANDARD], { signal }),
-    runGit(root, ['ls-files', '--others', '--ignored', '--directory', ...STANDARD], { signal }),
-    runGit(root, ['ls-files', '--cached', '--ignored', ...STANDARD], { signal }),
+    runGit(root, [...LIST_FILES, '--cached', '--others', ...where], { signal }),
+    runGit(root, [...LIST_FILES, '--others', '--ignored', '--directory', ...where], { signal }),
+    runGit(root, [...LIST_FILES, '--cached', '--ignored', ...where], { signal }),
   ]);
   if (files === undefined || ignored === undefined || trackedButIgnored === undefined) return undefined;
   const paths = new Set<string>();

@@ -12,6 +12,7 @@ import { IgnoreRules } from './ignoreRules.ts';
 import { ListedFiles } from './listedFiles.ts';
 import { Pace } from './pace.ts';
 import { sortByPath } from './pathOrder.ts';
+import { PathScope } from './pathScope.ts';
 import { readRepositoryRules } from './repositoryRules.ts';
 import type { Finding, SelectedFile } from './selectedFile.ts';
 
@@ -35,6 +36,10 @@ export interface SelectOptions {
   readonly include?: readonly string[] | undefined;
   /** Paths of files and folders taken out by a person. */
   readonly exclude?: readonly string[] | undefined;
+  /** Looks at these files and folders alone; without it at everything. */
+  readonly only?: readonly string[] | undefined;
+  /** Whether a file was found to hold no secret when it had this size and time; then it is not read again. */
+  readonly isKnown?: ((file: SelectedFile) => boolean) | undefined;
   readonly maxFileBytes?: number | undefined;
   readonly maxTotalBytes?: number | undefined;
   readonly maxFiles?: number | undefined;
@@ -62,25 +67,28 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   const folder = resolve(root);
   await assertFolder(folder);
   const include = (options.include ?? []).map((path) => insidePath(folder, path));
-  const exclude = new Set((options.exclude ?? []).map((path) => insidePath(folder, path)));
+  const exclude = new PathScope((options.exclude ?? []).map((path) => insidePath(folder, path)));
+  const only = options.only === undefined ? undefined : options.only.map((path) => insidePath(folder, path));
+  const scope = only === undefined ? undefined : new PathScope(only);
 
-  const listing = isTrusted ? await listByGit(folder, signal) : undefined;
-  const { found, walk } = await find(folder, listing, signal);
+  const listing = isTrusted ? await listByGit(folder, { only, signal }) : undefined;
+  const { found, walk } = await find(folder, listing, { scope, signal });
   const chosen = await findIncluded(folder, include, walk);
   const wanted = chosen.files.length === 0 ? found.files : [...new Set([...found.files, ...chosen.files])];
-  const taken = exclude.size === 0 ? [] : wanted.filter((path) => isWithin(path, exclude));
-  const kept = exclude.size === 0 ? wanted : wanted.filter((path) => !isWithin(path, exclude));
+  const taken = exclude.isEmpty ? [] : wanted.filter((path) => exclude.holds(path));
+  const kept = exclude.isEmpty ? wanted : wanted.filter((path) => !exclude.holds(path));
 
   const pace = new Pace(signal);
   const inspected = await inspectFiles(folder, await sortByPath(kept, (path) => path, pace), {
     chosen: new Set(chosen.files),
     maxFileBytes: options.maxFileBytes ?? MOST_FILE_BYTES,
+    isKnown: options.isKnown,
     signal,
     onProgress,
   });
   const overridden = new Set([...include, ...chosen.files]);
   const leftOut = [
-    ...found.excluded.filter(({ path }) => !overridden.has(path)),
+    ...found.excluded.filter(({ path }) => !overridden.has(path) && (scope?.touches(path) ?? true)),
     ...chosen.excluded,
     ...inspected.excluded,
     ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'farwharfignore', rule: 'taken out by choice' })),
@@ -102,9 +110,14 @@ interface Found {
   readonly walk: FolderWalk;
 }
 
-async function find(root: string, listing: GitListing | undefined, signal?: AbortSignal): Promise<Found> {
+interface Within {
+  readonly scope: PathScope | undefined;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function find(root: string, listing: GitListing | undefined, { scope, signal }: Within): Promise<Found> {
   const own = new IgnoreRules(root, '.farwharfignore');
-  const walk = new FolderWalk(root, { ...(await readRepositoryRules(root)), own }, signal);
+  const walk = new FolderWalk(root, { ...(await readRepositoryRules(root)), own }, { scope, signal });
   const found =
     listing === undefined ? await walk.walk('') : await new ListedFiles(root, own, walk, signal).refine(listing);
   return { found, walk };
@@ -153,14 +166,6 @@ function insidePath(root: string, path: string): string {
     );
   }
   return inside.split(sep).join('/');
-}
-
-function isWithin(path: string, chosen: ReadonlySet<string>): boolean {
-  if (chosen.size === 0) return false;
-  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
-    if (chosen.has(path.slice(0, end))) return true;
-  }
-  return false;
 }
 
 function trackedFindings(files: readonly SelectedFile[], listing: GitListing | undefined): Finding[] {

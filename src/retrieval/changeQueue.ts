@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// One save is taken in almost at once. Of many changes, as of a checkout, the rest is waited for, but not without end.
+const FEW = 20;
+const QUIET_MS = 10;
+const MANY_QUIET_MS = 100;
+const MOST_WAIT_MS = 1000;
+// Of more than these it is cheaper to look at everything than to remember each.
+const MOST_PATHS = 20_000;
+
+/** What changed: some paths, or anything. */
+export interface ChangeBatch {
+  readonly isAll: boolean;
+  readonly paths: ReadonlySet<string>;
+}
+
+/** Changes of a folder that are still to be taken in, each path once however often it changed. */
+export class ChangeQueue {
+  #paths = new Set<string>();
+  #isAll = false;
+  #isBatchOut = false;
+  #wake: (() => void) | undefined;
+
+  /** Paths that wait; 1 where anything may have changed. */
+  get size(): number {
+    return this.#paths.size + (this.#isAll ? 1 : 0);
+  }
+
+  /** Whether nothing waits and nothing is being taken in. */
+  get isIdle(): boolean {
+    return this.size === 0 && !this.#isBatchOut;
+  }
+
+  add(paths: Iterable<string>): void {
+    for (const path of paths) this.#paths.add(path);
+    if (this.#paths.size > MOST_PATHS) this.#isAll = true;
+    if (this.#isAll) this.#paths.clear();
+    this.#wake?.();
+  }
+
+  addAll(): void {
+    this.#isAll = true;
+    this.add([]);
+  }
+
+  /** Waits for changes, and until they pause. @throws the signal's reason on abort, with the changes still here. */
+  async next(signal: AbortSignal): Promise<ChangeBatch> {
+    while (this.size === 0) await this.#change(signal);
+    const since = performance.now();
+    for (let size = 0; size !== this.size && performance.now() - since < MOST_WAIT_MS; ) {
+      size = this.size;
+      if (!this.#isAll) await sleep(size > FEW ? MANY_QUIET_MS : QUIET_MS, undefined, { signal });
+    }
+    signal.throwIfAborted();
+    const batch = { isAll: this.#isAll, paths: this.#paths };
+    this.#paths = new Set();
+    this.#isAll = false;
+    this.#isBatchOut = true;
+    return batch;
+  }
+
+  /** The last batch was taken in. */
+  finish(): void {
+    this.#isBatchOut = false;
+  }
+
+  /** Takes back the last batch, which could not be taken in. */
+  putBack({ isAll, paths }: ChangeBatch): void {
+    this.#isBatchOut = false;
+    if (isAll) this.addAll();
+    else this.add(paths);
+  }
+
+  #change(signal: AbortSignal): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    signal.addEventListener('abort', stop, { once: true });
+    this.#wake = resolve;
+    return promise.finally(() => signal.removeEventListener('abort', stop));
+  }
+}
