@@ -195,8 +195,11 @@ function addServe(program: Command, runs: Runs): Command {
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0 takes a free one', wholeNumber, DEFAULT_PORT)
     .option('--data <dir>', "folder for jobs and accounts (default: 'serve' in FARWHARF_HOME)")
-    .addOption(new Option('--executor <kind>', 'what runs the jobs').choices(['process']).default('process'))
+    .addOption(new Option('--executor <kind>', 'what runs the jobs (default: process)').choices(['process', 'slurm']))
+    .option('--config <file>', 'machine classes with their prices, and the cluster: TOML or JSON')
     .option('--credits <n>', 'credits of a new account', wholeNumber, 1000)
+    .option('--check', 'look whether the service could run its jobs, and start none')
+    .option('--config-schema', 'print the JSON schema of the configuration')
     .option('--json', 'print the address as JSON')
     .addOption(new Option('--embedded').hideHelp())
     .action(runs(async () => (await import('./verbs/serve.ts')).runService));

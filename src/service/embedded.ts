@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { AppError, messageOf } from '../core/errors.ts';
+import { DEFAULT_CONFIG } from './config.ts';
 import { proveKey } from './http/keyProof.ts';
 import type { ServeOptions } from './serve.ts';
 import { readStateFile } from './stateFile.ts';
@@ -50,7 +51,7 @@ export function embeddedServeOptions(home: string, program: { runner: string; ve
     host: '127.0.0.1',
     port: 0,
     data: serviceFolder(home),
-    executor: 'process',
+    config: DEFAULT_CONFIG,
     isToppedUpDaily: true,
     idleExitMs: IDLE_EXIT_MS,
     stateFile: stateFileOf(home),

@@ -1,19 +1,43 @@
 import type { JobFolder } from './runner/jobFolder.ts';
+import type { FinalState } from './store/jobs.ts';
+
+/** A job as an executor sees it. */
+export interface RunnableJob {
+  readonly id: string;
+  readonly machineClass: string;
+  /** Seconds. */
+  readonly maxRuntime: number;
+}
+
+/**
+ * What an executor knows of a job's runner: it waits for its turn, none is on its way (launch again), it runs, or it is gone. A runner that ended as it should
+ * has reported in the job's folder before it is gone; `ending` is what the executor can tell where it has not.
+ */
+export type RunnerStatus =
+  | { readonly state: 'waiting'; readonly reason?: string }
+  | { readonly state: 'absent' }
+  | { readonly state: 'running' }
+  | { readonly state: 'gone'; readonly ending?: { readonly state: FinalState; readonly reason: string } };
 
 /**
  * Where runners run. A runner takes everything from the job's folder and reports there, so an executor only has to start
  * one, know whether it is still there, and clean up after one that broke.
  */
 export interface Executor {
+  /** Jobs that may be handed over at once. */
+  readonly capacity: number;
   /**
-   * Starts a runner for the folder, which takes the job unless another process has it already.
+   * Sees to it that a runner takes the folder, unless one has. May be asked again for a job that was handed over before, by
+   * an earlier service too: it is started once.
    *
-   * @returns once the runner has the job or has ended.
-   * @throws AppError when no runner could be started.
+   * @throws AppError `unreachable` when trying again later may help, another one when no runner can be started.
    */
-  launch(folder: JobFolder): Promise<void>;
-  /** Whether the runner that claimed the folder is still there. */
-  isRunning(folder: JobFolder): Promise<boolean>;
+  launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void>;
+  status(jobId: string, folder: JobFolder): Promise<RunnerStatus>;
+  /** Hastens the end of a job whose folder asks for it. */
+  cancel(jobId: string): Promise<void>;
   /** Ends what a broken runner left behind. */
-  cleanUp(folder: JobFolder, jobId: string): Promise<void>;
+  cleanUp(jobId: string, folder: JobFolder): Promise<void>;
+  /** Ends what the executor itself does in the background; runners go on. */
+  stop(): Promise<void>;
 }

@@ -1,12 +1,18 @@
 import { assertNever } from '../core/errors.ts';
-import { priceOf } from './machineClass.ts';
+import type { MachineClasses } from './machineClasses.ts';
 import type { ExitMarker } from './runner/jobFolder.ts';
 import type { Ending, FinalState, StoredJob } from './store/jobs.ts';
 
 /** How a job ended, from what its runner reported. The charge is for the seconds that the script ran, within the hold. */
-export function endingOf(job: StoredJob, exit: ExitMarker): Ending {
-  const { state, reason } = judge(exit);
-  const charged = Math.min(job.hold, priceOf(exit.ranSeconds));
+export function endingOf(
+  job: StoredJob,
+  exit: ExitMarker,
+  { machineClasses, isCancelled }: { machineClasses: MachineClasses; isCancelled: boolean },
+): Ending {
+  // A cluster that was asked to cancel sends a signal, which can be faster than the file that says why.
+  const isStoppedByUs = exit.outcome === 'stopped' && isCancelled;
+  const { state, reason } = judge(isStoppedByUs ? { ...exit, outcome: 'cancelled' } : exit);
+  const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, exit.ranSeconds));
   return { state, reason, finishedAt: exit.at, exitCode: exit.code, charged };
 }
 

@@ -1,10 +1,11 @@
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
-import type { Executor } from './executor.ts';
+import type { Executor, RunnerStatus } from './executor.ts';
 import { endingOf, unreportedEnding } from './jobEnding.ts';
 import { removeUnneeded } from './jobFiles.ts';
+import type { MachineClasses } from './machineClasses.ts';
 import { readExit, readStarted } from './markers.ts';
 import { readOutput } from './outputReader.ts';
 import { collectResults } from './results.ts';
@@ -13,14 +14,18 @@ import type { ServiceEvent } from './store/events.ts';
 import type { Ending, StoredJob } from './store/jobs.ts';
 import type { Store } from './store/store.ts';
 
-const POLL_MS = 40;
+// A job that is silent is looked at less often, so that hundreds of them cost little; a reader hardly sees the difference.
+const MIN_POLL_MS = 40;
+const MAX_POLL_MS = 200;
+const POLL_GROWTH = 1.25;
 // Asking whether a runner lives starts a process on some systems.
-const LIVENESS_POLL_MS = 1_000;
+const STATUS_POLL_MS = 1_000;
 const MAX_NAMED = 5;
 
 export interface FollowContext {
   readonly store: Store;
   readonly executor: Executor;
+  readonly machineClasses: MachineClasses;
   readonly log: Logger;
 }
 
@@ -28,6 +33,7 @@ export interface FollowContext {
  * Brings what a job's runner reports into the store until the job has ended. It can be broken off and begun again at any
  * point, in another process too: how far it got is in the store, and every step can be repeated.
  *
+ * @returns whether the job has ended; false when its runner must be launched again.
  * @throws the signal's reason on abort; the runner goes on.
  */
 export async function followRunner(
@@ -35,28 +41,74 @@ export async function followRunner(
   folder: JobFolder,
   context: FollowContext,
   signal: AbortSignal,
-): Promise<void> {
-  let nextLivenessCheck = 0;
+): Promise<boolean> {
+  const { store, executor } = context;
+  let pollMs = MIN_POLL_MS;
+  let status: RunnerStatus = { state: 'running' };
+  let nextStatus = 0;
   for (;;) {
-    let isGone = false;
-    if (performance.now() >= nextLivenessCheck) {
-      isGone = !(await context.executor.isRunning(folder));
-      nextLivenessCheck = performance.now() + LIVENESS_POLL_MS;
+    if (performance.now() >= nextStatus) {
+      status = await executor.status(jobId, folder);
+      nextStatus = performance.now() + STATUS_POLL_MS;
     }
+    if (status.state === 'waiting') {
+      if (noteWaiting(jobId, status.reason, store)) return true;
+      await sleep(STATUS_POLL_MS, undefined, { signal });
+      continue;
+    }
+    if (status.state === 'absent') return store.jobs.get(jobId)?.finishedAt !== null;
     // Read after the question whether the runner lives: its report is there before it ends.
     const exit = await readExit(folder.exit);
-    await noteStart(jobId, folder, context.store);
-    await drainOutput(jobId, folder, context.store, signal);
-    const job = context.store.jobs.get(jobId);
-    if (job === undefined || job.finishedAt !== null) return;
-    if (exit !== undefined) return finishJob(job, folder, endingOf(job, exit), context, signal);
-    if (isGone) {
-      await context.executor.cleanUp(folder, jobId);
-      const facts = { hasStarted: job.startedAt !== null, isCancelled: existsSync(folder.cancel) };
-      return finishJob(job, folder, unreportedEnding(facts, Date.now()), context, signal);
+    await noteStart(jobId, folder, store);
+    const hasNews = await drainOutput(jobId, folder, store, signal);
+    const job = store.jobs.get(jobId);
+    if (job === undefined || job.finishedAt !== null) return true;
+    const isCancelled = existsSync(folder.cancel);
+    // Whoever ended the runner is asked for the reason, which takes a moment to be known.
+    const isExplained = exit?.outcome !== 'stopped' || isCancelled || status.state === 'gone';
+    if (exit !== undefined && isExplained) {
+      const ending = endingOf(job, exit, { ...context, isCancelled });
+      const told = exit.outcome === 'stopped' && status.state === 'gone' ? status.ending : undefined;
+      await finishJob(job, folder, { ...ending, ...(isCancelled ? {} : told) }, context, signal);
+      return true;
     }
-    await sleep(POLL_MS, undefined, { signal });
+    if (status.state === 'gone') {
+      await endUnreported(job, folder, status, context, signal);
+      return true;
+    }
+    pollMs = hasNews ? MIN_POLL_MS : Math.min(MAX_POLL_MS, pollMs * POLL_GROWTH);
+    await sleep(pollMs, undefined, { signal });
   }
+}
+
+/** Tells that a job waits, and why, when that is new. Gives whether the job has ended meanwhile, as a cancelled one. */
+function noteWaiting(jobId: string, reason: string | undefined, store: Store): boolean {
+  const job = store.jobs.get(jobId);
+  if (job === undefined || job.finishedAt !== null) return true;
+  if (reason !== undefined && reason !== job.reason) store.setState(job, 'queued', Date.now(), reason);
+  return false;
+}
+
+async function endUnreported(
+  job: StoredJob,
+  folder: JobFolder,
+  { ending: told }: RunnerStatus & { state: 'gone' },
+  context: FollowContext,
+  signal: AbortSignal,
+): Promise<void> {
+  // A runner on a node that only seems to be gone stops when it sees this.
+  const isCancelled = existsSync(folder.cancel);
+  writeFileSync(folder.cancel, '', { mode: 0o600 });
+  await context.executor.cleanUp(job.id, folder);
+  const own = unreportedEnding({ hasStarted: job.startedAt !== null, isCancelled }, Date.now());
+  await finishJob(job, folder, mergeEndings(own, told, isCancelled), context, signal);
+}
+
+/** Our own ending where the executor has none to tell, or only that it did what we asked for. */
+function mergeEndings(own: Ending, told: (RunnerStatus & { state: 'gone' })['ending'], isCancelled: boolean): Ending {
+  if (told === undefined || own.state === 'cancelled') return own;
+  if (isCancelled && told.state === 'cancelled') return { ...own, state: 'cancelled', reason: null };
+  return { ...own, ...told };
 }
 
 /** Packs the results, ends the job in the store and removes the files that are not needed any more. */
@@ -95,14 +147,16 @@ async function noteStart(jobId: string, folder: JobFolder, store: Store): Promis
   const job = store.jobs.get(jobId);
   if (job === undefined || job.startedAt !== null) return;
   const started = await readStarted(folder.started);
+  if (job.state === 'queued') store.setState(job, 'starting', started?.at ?? Date.now());
   if (started !== undefined) store.setState(job, 'running', started.at);
 }
 
-async function drainOutput(jobId: string, folder: JobFolder, store: Store, signal: AbortSignal): Promise<void> {
-  for (;;) {
+/** Takes over what the job has written, and gives whether there was anything. */
+async function drainOutput(jobId: string, folder: JobFolder, store: Store, signal: AbortSignal): Promise<boolean> {
+  for (let pages = 0; ; pages += 1) {
     signal.throwIfAborted();
     const page = await readOutput(folder.output, store.jobs.get(jobId)?.logOffset ?? 0);
-    if (page === undefined) return;
+    if (page === undefined) return pages > 0;
     store.appendLog(jobId, page.texts, page.offset);
   }
 }

@@ -11,14 +11,22 @@ import { endJobProcesses, processIdentity } from './runner/processes.ts';
 
 const CLAIM_POLL_MS = 10;
 
-/**
- * Runs jobs as processes of this machine and this user. It is no sandbox: a job can do what the user can do.
- *
- * @param runner path of the built `jobRunner.mjs`, or of its source.
- */
-export function createProcessExecutor({ runner, killGraceMs }: { runner: string; killGraceMs: number }): Executor {
+export interface ProcessExecutorOptions {
+  /** Path of the built `jobRunner.mjs`, or of its source. */
+  readonly runner: string;
+  /** Time between SIGTERM and SIGKILL. */
+  readonly killGraceMs: number;
+  /** Jobs that run at once. */
+  readonly capacity: number;
+}
+
+/** Runs jobs as processes of this machine and this user. It is no sandbox: a job can do what the user can do. */
+export function createProcessExecutor({ runner, killGraceMs, capacity }: ProcessExecutorOptions): Executor {
   return {
-    async launch(folder) {
+    capacity,
+
+    async launch(_job, folder) {
+      if (existsSync(folder.claim)) return;
       const log = openSync(folder.runnerLog, 'a', 0o600);
       const electron = process.env['ELECTRON_RUN_AS_NODE'];
       const child = spawn(process.execPath, [runner, folder.path], {
@@ -42,15 +50,21 @@ export function createProcessExecutor({ runner, killGraceMs }: { runner: string;
       }
     },
 
-    async isRunning(folder) {
+    async status(_jobId, folder) {
       const claim = await readClaim(folder.claim);
-      return claim !== undefined && processIdentity(claim.pid) === claim.identity;
+      const isRunning = claim !== undefined && processIdentity(claim.pid) === claim.identity;
+      return { state: isRunning ? 'running' : 'gone' };
     },
 
-    async cleanUp(folder, jobId) {
+    // The runner sees within a moment that its folder asks for the end.
+    cancel: () => Promise.resolve(),
+
+    async cleanUp(jobId, folder) {
       const started = await readStarted(folder.started).catch(() => undefined);
       await endJobProcesses(jobId, started?.pid, killGraceMs);
     },
+
+    stop: () => Promise.resolve(),
   };
 }
 

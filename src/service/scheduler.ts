@@ -1,6 +1,6 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError } from '../core/errors.ts';
+import { AppError, messageOf } from '../core/errors.ts';
 import type { JobFiles } from './jobFiles.ts';
 import { unreportedEnding } from './jobEnding.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
@@ -8,19 +8,20 @@ import { claimJob } from './runner/jobFolder.ts';
 import { processIdentity } from './runner/processes.ts';
 import type { StoredJob } from './store/jobs.ts';
 
-const RETRY_MS = 1_000;
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
 
 export interface SchedulerOptions extends FollowContext {
   readonly files: JobFiles;
-  /** Jobs that run at once. */
-  readonly concurrency: number;
 }
 
-/** Starts queued jobs in the order of their submission, follows those that run, and takes up again what an earlier service left. */
+/** Hands queued jobs to the executor in the order of their submission, follows them, and takes up again what an earlier service left. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #active = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
+  /** The number of the job that was begun last: a job that waits in the executor still counts as queued. */
+  #lastBegun = 0;
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -36,66 +37,90 @@ export class Scheduler {
     this.startNext();
   }
 
-  /** Starts queued jobs while there is room. */
+  /** Begins queued jobs while the executor has room. */
   startNext(): void {
-    const { store, concurrency } = this.#options;
-    while (this.#active.size < concurrency && !this.#stop.signal.aborted) {
-      const job = store.jobs.nextQueued();
+    const { store, executor } = this.#options;
+    while (this.#active.size < executor.capacity && !this.#stop.signal.aborted) {
+      const job = store.jobs.nextQueued(this.#lastBegun);
       if (job === undefined) return;
-      store.setState(job, 'starting', Date.now());
-      this.#begin(job);
+      this.#lastBegun = job.number;
+      if (!this.#active.has(job.id)) this.#begin(job);
     }
   }
 
   /** Asks for the end of a job; what has ended stays as it is. */
   async cancel(job: StoredJob): Promise<void> {
     if (job.finishedAt !== null) return;
-    const { store, files } = this.#options;
+    const { store, files, executor, log } = this.#options;
     const folder = files.folder(job.id);
     // Before the claim, so that a crash between the two cannot make the job look like one whose runner was killed.
     writeFileSync(folder.cancel, '', { mode: 0o600 });
-    if (job.state !== 'queued') return;
-    const identity = processIdentity(process.pid) ?? 'unknown';
-    if (!claimJob(folder, { pid: process.pid, identity })) return;
-    store.finish(job, unreportedEnding({ hasStarted: false, isCancelled: true }, Date.now()), []);
-    await files.remove(job.id);
+    if (job.state === 'queued') {
+      const identity = processIdentity(process.pid) ?? 'unknown';
+      if (claimJob(folder, { pid: process.pid, identity })) {
+        store.finish(job, unreportedEnding({ hasStarted: false, isCancelled: true }, Date.now()), []);
+        await files.remove(job.id);
+      }
+    }
+    try {
+      await executor.cancel(job.id);
+    } catch (error) {
+      // The runner sees the file that asks for the end, and one that starts later finds the job taken.
+      log.warn('the executor could not be asked to cancel', { jobId: job.id, error: messageOf(error) });
+    }
   }
 
   /** Ends following; runners go on and are taken up by the next service. */
   async stop(): Promise<void> {
     this.#stop.abort();
-    await Promise.all(this.#active.values());
+    await Promise.all([...this.#active.values(), this.#options.executor.stop()]);
   }
 
   #begin(job: StoredJob): void {
-    const run = this.#run(job.id).finally(() => {
+    const run = this.#run(job).finally(() => {
       this.#active.delete(job.id);
       this.startNext();
     });
     this.#active.set(job.id, run);
   }
 
-  async #run(jobId: string): Promise<void> {
+  async #run(job: StoredJob): Promise<void> {
     const { signal } = this.#stop;
     let failure: AppError | undefined;
-    while (!signal.aborted) {
+    for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(LAST_RETRY_MS, 2 * retryMs)) {
       try {
-        await (failure === undefined ? this.#follow(jobId) : this.#giveUp(jobId, failure));
+        await (failure === undefined ? this.#follow(job) : this.#giveUp(job.id, failure));
         return;
       } catch (error) {
         if (signal.aborted) return;
-        this.#options.log.error('following a job failed', { jobId, error });
-        if (error instanceof AppError) failure ??= error;
-        else await sleep(RETRY_MS, undefined, { ref: false });
+        this.#options.log.error('following a job failed', { jobId: job.id, error });
+        if (error instanceof AppError && error.code !== 'unreachable') {
+          failure ??= error;
+        } else {
+          this.#noteDelay(job.id, error);
+          await sleep(retryMs, undefined, { signal, ref: false }).catch(() => {});
+        }
       }
     }
   }
 
-  async #follow(jobId: string): Promise<void> {
+  async #follow(job: StoredJob): Promise<void> {
     const { executor, files } = this.#options;
-    const folder = files.folder(jobId);
-    if (!existsSync(folder.claim)) await executor.launch(folder);
-    await followRunner(jobId, folder, this.#options, this.#stop.signal);
+    const folder = files.folder(job.id);
+    const { signal } = this.#stop;
+    let hasEnded = false;
+    while (!hasEnded) {
+      if (!existsSync(folder.claim)) await executor.launch(job, folder, signal);
+      hasEnded = await followRunner(job.id, folder, this.#options, signal);
+    }
+  }
+
+  /** A job that waits for an executor which does not answer says so. */
+  #noteDelay(jobId: string, error: unknown): void {
+    const { store } = this.#options;
+    const job = store.jobs.get(jobId);
+    const reason = messageOf(error);
+    if (job?.state === 'queued' && job.reason !== reason) store.setState(job, 'queued', Date.now(), reason);
   }
 
   /** Ends a job that cannot be run or followed, for a reason that trying again does not change. */
@@ -104,7 +129,7 @@ export class Scheduler {
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return;
     const folder = files.folder(jobId);
-    await executor.cleanUp(folder, jobId);
+    await executor.cleanUp(jobId, folder);
     const ending = unreportedEnding({ hasStarted: job.startedAt !== null, isCancelled: false }, Date.now());
     await finishJob(job, folder, { ...ending, reason: failure.message }, this.#options, this.#stop.signal);
   }

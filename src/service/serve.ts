@@ -4,14 +4,15 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createAdaptorServer } from '@hono/node-server';
-import { availableParallelism } from 'node:os';
 import { AppError, systemCode } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { createApp } from './http/app.ts';
 import { isLoopback } from './http/auth.ts';
 import { Activity } from './http/activity.ts';
+import { machineClassesOf, type ServiceConfig } from './config.ts';
 import { JobFiles } from './jobFiles.ts';
-import { createProcessExecutor } from './processExecutor.ts';
+import { localMachineClasses } from './machineClasses.ts';
+import { createExecutor } from './createExecutor.ts';
 import { Scheduler } from './scheduler.ts';
 import { removeStateFile, writeStateFile } from './stateFile.ts';
 import { toMicro } from './store/credits.ts';
@@ -30,7 +31,8 @@ export interface ServeOptions {
   readonly port: number;
   /** Folder of the store and of the jobs' files; made where missing, for this user only. */
   readonly data: string;
-  readonly executor: 'process';
+  /** What runs the jobs, and what they can ask for. */
+  readonly config: ServiceConfig;
   /** Path of the built `jobRunner.mjs`, or of `jobRunner.ts` when running from the sources. */
   readonly runner: string;
   /** Version of the program, told by `/healthz`, `/openapi.json` and the state file. */
@@ -113,13 +115,10 @@ async function build(options: ServeOptions, { key, store, log, shutdown }: Parts
   const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version } = options;
   const files = new JobFiles(options.data);
   await files.sweep((id) => store.jobs.get(id), log);
-  const scheduler = new Scheduler({
-    store,
-    files,
-    log,
-    executor: createProcessExecutor({ runner, killGraceMs }),
-    concurrency: options.concurrency ?? availableParallelism(),
-  });
+  const machineClasses =
+    machineClassesOf(options.config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
+  const executor = createExecutor(options.config, { runner, killGraceMs, log, concurrency: options.concurrency });
+  const scheduler = new Scheduler({ store, files, log, executor, machineClasses });
   const app = createApp({
     store,
     scheduler,
@@ -130,7 +129,7 @@ async function build(options: ServeOptions, { key, store, log, shutdown }: Parts
     killGraceMs,
     shutdown,
     loopbackPort: isLoopback(options.host) ? () => portOf(server) : undefined,
-    isPractice: options.isToppedUpDaily ?? false,
+    machineClasses,
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES,
   });
   // Uploads may take hours; a stalled one is ended where it is read. Only the headers must come soon.

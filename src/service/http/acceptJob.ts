@@ -3,11 +3,12 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { HTTPException } from 'hono/http-exception';
+import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/format.ts';
 import type { LogEventData } from '../../remote/schemas.ts';
 import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract.ts';
 import type { JobFiles } from '../jobFiles.ts';
-import { LOCAL_MACHINE_CLASS, priceOf } from '../machineClass.ts';
+import type { MachineClass, MachineClasses } from '../machineClasses.ts';
 import { type JobFolder, writeMarker } from '../runner/jobFolder.ts';
 import { toCredits } from '../store/credits.ts';
 import type { Store } from '../store/store.ts';
@@ -17,6 +18,7 @@ import { receiveUpload } from './upload.ts';
 export interface AcceptContext {
   readonly store: Store;
   readonly files: JobFiles;
+  readonly machineClasses: MachineClasses;
   readonly maxUploadBytes: number;
   readonly killGraceMs: number;
 }
@@ -35,7 +37,7 @@ export interface AcceptedJob {
  */
 export async function acceptJob(
   incoming: IncomingMessage,
-  { store, files, maxUploadBytes, killGraceMs }: AcceptContext,
+  { store, files, machineClasses, maxUploadBytes, killGraceMs }: AcceptContext,
   signal: AbortSignal,
 ): Promise<AcceptedJob> {
   const id = randomBytes(10).toString('hex');
@@ -44,19 +46,20 @@ export async function acceptJob(
   try {
     await mkdir(folder.path, { mode: 0o700 });
     const submission = parseSubmission(await receiveUpload(incoming, { archive, maxBytes: maxUploadBytes }));
-    const hold = priceOf(submission.max_runtime);
+    const machineClass = chooseClass(submission, machineClasses);
+    const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
     refuseWithoutCredits(hold, store.available());
     const staged = await stageArchive(archive, folder.path, { signal });
     await prepareFolder(folder, staged, { id, submission, killGraceMs });
     await rm(archive);
     signal.throwIfAborted();
-    const { script, project, max_runtime: maxRuntime, machine_class: machineClass } = submission;
+    const { script, project, max_runtime: maxRuntime } = submission;
     const outcome = store.submit(
       {
         id,
         script,
         project: project ?? null,
-        machineClass: machineClass ?? LOCAL_MACHINE_CLASS,
+        machineClass: machineClass.name,
         maxRuntime,
         createdAt: Date.now(),
         hold,
@@ -69,6 +72,13 @@ export async function acceptJob(
     await files.remove(id);
     throw error;
   }
+}
+
+function chooseClass({ machine_class: name }: Submission, classes: MachineClasses): MachineClass {
+  const found = name === undefined ? classes.first : classes.get(name);
+  if (found !== undefined) return found;
+  const message = `meta.machine_class: there is no "${name}" here; there is ${classes.names.join(', ')}.`;
+  throw new AppError('bad-input', message);
 }
 
 async function prepareFolder(

@@ -6,7 +6,7 @@ import { AppError, isAbort, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { JobFiles } from '../jobFiles.ts';
 import { JOB_ID } from '../jobFiles.ts';
-import { rateCard } from '../machineClass.ts';
+import type { MachineClasses } from '../machineClasses.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { toCredits } from '../store/credits.ts';
 import type { StoredJob } from '../store/jobs.ts';
@@ -36,7 +36,7 @@ export interface AppOptions {
   readonly version: string;
   /** Gives the port to check `Host` with; undefined for a service that other machines may reach. */
   readonly loopbackPort: (() => number) | undefined;
-  readonly isPractice: boolean;
+  readonly machineClasses: MachineClasses;
   readonly maxUploadBytes: number;
   readonly killGraceMs: number;
   /** Its abort ends open event streams. */
@@ -68,7 +68,7 @@ export function createApp(options: AppOptions): App {
       account_id: 'local',
       plan: 'local',
       credits: toCredits(store.available()),
-      rate_card: rateCard(options.isPractice),
+      rate_card: options.machineClasses.rateCard(),
     }),
   );
   addJobRoutes(app, options);

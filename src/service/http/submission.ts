@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { LOCAL_MACHINE_CLASS } from '../machineClass.ts';
 import { splitWords } from '../runner/commandLine.ts';
 import { hasInterpreter } from '../runner/interpreter.ts';
 
@@ -32,7 +31,7 @@ export const submission = z.object({
   max_runtime: z.int().min(1).max(MAX_RUNTIME_SECONDS),
   project: singleLine.max(200).optional(),
   venv: virtualEnvironment.optional(),
-  machine_class: z.literal(LOCAL_MACHINE_CLASS, `must be "${LOCAL_MACHINE_CLASS}", the only class here`).optional(),
+  machine_class: singleLine.optional(),
 });
 export type Submission = z.infer<typeof submission>;
 

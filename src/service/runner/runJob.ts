@@ -6,9 +6,7 @@ import { type ExitMarker, type JobFolder, type RunnerSpec, writeMarker } from '.
 import type { OutputLog } from './outputLog.ts';
 import { JOB_ID_VARIABLE } from './processes.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
-import { activation, buildSteps, needsPython } from './virtualEnvironment.ts';
-
-const SETUP_LIMIT_MS = 30 * 60_000;
+import { activation, buildSteps, needsPython, STEP_LIMIT_MS } from './virtualEnvironment.ts';
 
 export type StopReason = 'cancelled' | 'stopped';
 type Outcome = Omit<ExitMarker, 'at'>;
@@ -53,7 +51,7 @@ async function setUp(
   if (venv === null || !needsPython(venv)) return undefined;
   for (const step of buildSteps(folder, venv, process.env['PATH'] ?? '')) {
     output.note(`${step.file} ${step.args.join(' ')}`);
-    const limits = { jobId, limitMs: SETUP_LIMIT_MS, killGraceMs, signal };
+    const limits = { jobId, limitMs: STEP_LIMIT_MS, killGraceMs, signal };
     const end = await runProcess({ ...step, cwd: folder.workspace, env }, limits, { output });
     if (end.endedBy === 'signal') return stopped(signal);
     if (end.endedBy === 'limit') return notStarted('Setting up the virtual environment took longer than 30 minutes.');

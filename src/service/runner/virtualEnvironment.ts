@@ -4,6 +4,9 @@ import { AppError } from '../../core/errors.ts';
 import { findPython } from './interpreter.ts';
 import type { JobFolder, VirtualEnvironmentSpec } from './jobFolder.ts';
 
+/** How long one step may take. */
+export const STEP_LIMIT_MS = 30 * 60_000;
+
 export interface Step {
   readonly file: string;
   readonly args: readonly string[];
@@ -14,6 +17,11 @@ export interface Step {
 /** Whether an environment must be built, rather than only variables be set. */
 export function needsPython(spec: VirtualEnvironmentSpec): boolean {
   return spec.python !== undefined || spec.requirements !== undefined;
+}
+
+/** The longest that building an environment may take, in seconds: each of its two steps has its own limit. */
+export function setupLimitSeconds(spec: VirtualEnvironmentSpec): number {
+  return needsPython(spec) ? (2 * STEP_LIMIT_MS) / 1000 : 0;
 }
 
 /** Variables that put a built environment first, as its `activate` script does. */

@@ -53,14 +53,14 @@ export class JobTable {
     const waiting = "finished_at IS NULL AND state = 'queued'";
     this.#get = database.prepare('SELECT * FROM jobs WHERE id = ?');
     this.#unfinished = database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number');
-    this.#nextQueued = database.prepare(`SELECT * FROM jobs WHERE ${waiting} ORDER BY number LIMIT 1`);
+    this.#nextQueued = database.prepare(`SELECT * FROM jobs WHERE ${waiting} AND number > ? ORDER BY number LIMIT 1`);
     this.#countUnfinished = database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL');
     this.#list = database.prepare('SELECT * FROM jobs WHERE number < ? ORDER BY number DESC LIMIT ?');
     this.#insert = database.prepare(
       `INSERT INTO jobs (id, state, script, project, machine_class, max_runtime, created_at, hold)
        VALUES (?, 'queued', ?, ?, ?, ?, ?, ?)`,
     );
-    this.#setState = database.prepare('UPDATE jobs SET state = ?, started_at = ? WHERE id = ?');
+    this.#setState = database.prepare('UPDATE jobs SET state = ?, started_at = ?, reason = ? WHERE id = ?');
     this.#setLogOffset = database.prepare('UPDATE jobs SET log_offset = ? WHERE id = ?');
     this.#finish = database.prepare(
       'UPDATE jobs SET state = ?, finished_at = ?, exit_code = ?, reason = ?, charged = ? WHERE id = ?',
@@ -77,9 +77,9 @@ export class JobTable {
     return this.#unfinished.all().map(toJob);
   }
 
-  /** The job that waits longest. */
-  nextQueued(): StoredJob | undefined {
-    const row = this.#nextQueued.get();
+  /** The job that waits longest, of those submitted after the job of this number. */
+  nextQueued(after: number): StoredJob | undefined {
+    const row = this.#nextQueued.get(after);
     return row && toJob(row);
   }
 
@@ -96,8 +96,8 @@ export class JobTable {
     this.#insert.run(job.id, job.script, job.project, job.machineClass, job.maxRuntime, job.createdAt, job.hold);
   }
 
-  setState(id: string, state: UnfinishedState, startedAt: number | null): void {
-    this.#setState.run(state, startedAt, id);
+  setState(id: string, state: UnfinishedState, startedAt: number | null, reason: string | null): void {
+    this.#setState.run(state, startedAt, reason, id);
   }
 
   setLogOffset(id: string, offset: number): void {

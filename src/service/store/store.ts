@@ -68,7 +68,7 @@ export class Store implements Disposable {
 
   setState(job: StoredJob, state: UnfinishedState, at: number, reason?: string): void {
     this.#change(job.id, () => {
-      this.#jobs.setState(job.id, state, state === 'running' ? at : null);
+      this.#jobs.setState(job.id, state, state === 'running' ? at : null, reason ?? null);
       return [stateEvent(state, at, reason)];
     });
   }

@@ -6,6 +6,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../src/core/log.ts';
 import { isFinalState } from '../../../src/remote/schemas.ts';
+import { DEFAULT_CONFIG } from '../../../src/service/config.ts';
 import { serve, type ServeOptions } from '../../../src/service/serve.ts';
 import { type ArchiveEntry, makeArchive } from './archive.ts';
 import { RUNNER } from './runner.ts';
@@ -50,7 +51,7 @@ export async function startService(t: TestContext, overrides: Partial<ServeOptio
       host: '127.0.0.1',
       port: 0,
       data,
-      executor: 'process',
+      config: DEFAULT_CONFIG,
       runner: RUNNER,
       version: '0.0.0',
       killGraceMs: 300,

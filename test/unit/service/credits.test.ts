@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { priceOf } from '../../../src/service/machineClass.ts';
+import { localMachineClasses } from '../../../src/service/machineClasses.ts';
 import { CreditLedger } from '../../../src/service/store/credits.ts';
 import { openDatabase } from '../../../src/service/store/database.ts';
 
@@ -59,6 +59,8 @@ test('what is held must be what unfinished jobs hold', (t) => {
 });
 
 test('a price is whole micro-credits and never less than its part of a minute', () => {
+  const classes = localMachineClasses({ isPractice: false });
+  const priceOf = (seconds: number): number => classes.priceOf('local', seconds);
   assert.equal(priceOf(60), 100_000);
   assert.equal(priceOf(0), 0);
   assert.equal(priceOf(0.001), 2);

@@ -1,0 +1,270 @@
+// A private Slurm cluster of three nodes on this machine: munged, slurmctld and three slurmd, with their own ports, keys and
+// folder, from Debian's packages. `node scripts/slurm/cluster.ts FOLDER` runs one until Ctrl+C.
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { hostname, userInfo } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+const START_TIMEOUT_MS = 30_000;
+const POLL_MS = 50;
+
+interface NodeSpec {
+  readonly name: string;
+  readonly cpus: number;
+  readonly memoryMb: number;
+}
+
+const NODES: readonly NodeSpec[] = [
+  { name: 'small1', cpus: 2, memoryMb: 4_000 },
+  { name: 'small2', cpus: 2, memoryMb: 4_000 },
+  { name: 'large1', cpus: 4, memoryMb: 12_000 },
+];
+
+/** The daemons of one cluster and where to reach it. */
+export class SlurmCluster {
+  readonly folder: string;
+  readonly #daemons = new Map<string, ChildProcess>();
+  readonly #programs = new Map<string, readonly string[]>();
+
+  private constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  /** The environment that makes Slurm's programs talk to this cluster. */
+  get env(): { readonly SLURM_CONF: string } {
+    return { SLURM_CONF: join(this.folder, 'etc/slurm.conf') };
+  }
+
+  /** Starts a cluster with all of its files in `folder`, which should be short: it holds a socket. */
+  static async start(folder: string): Promise<SlurmCluster> {
+    const cluster = new SlurmCluster(folder);
+    try {
+      await cluster.#start();
+      return cluster;
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+  }
+
+  /** Ends one daemon at once, as a crash or a power loss of its machine would: `slurmctld` or `slurmd.<node>`. */
+  async kill(daemon: string): Promise<void> {
+    await this.#end(daemon, 'SIGKILL');
+  }
+
+  /** Starts a daemon that was killed. */
+  restart(daemon: string): void {
+    const [program = '', ...args] = this.#programs.get(daemon) ?? [];
+    this.#launch(daemon, program, args);
+  }
+
+  /** Runs one of Slurm's programs against this cluster. */
+  async command(program: string, ...args: readonly string[]): Promise<string> {
+    const { stdout } = await run(program, args, { env: { ...process.env, ...this.env }, timeout: 20_000 });
+    return stdout;
+  }
+
+  async untilReady(): Promise<void> {
+    await until('all nodes', async () => {
+      const states = (await this.command('sinfo', '-h', '-N', '-o', '%N %T')).trim().split('\n');
+      // A node that a crash left drained stays so until somebody says otherwise.
+      for (const line of states) {
+        const [node = '', state = ''] = line.split(' ');
+        if (/^(drain|down)/.test(state)) await this.command('scontrol', 'update', `NodeName=${node}`, 'State=RESUME');
+      }
+      return states.length === NODES.length && states.every((line) => / (idle|mixed|allocated|completing)$/.test(line));
+    });
+  }
+
+  /** Ends jobs and daemons. The end of a slurmd does not end its jobs, so those go first. */
+  async stop(): Promise<void> {
+    if (this.#daemons.has('slurmctld')) {
+      await this.command('scancel', '--user', userInfo().username).catch(() => {});
+      await until('jobs to end', async () => (await this.command('squeue', '-h', '-o', '%i')) === '', 8_000).catch(
+        () => {},
+      );
+    }
+    const nodes = [...this.#daemons.keys()].filter((name) => name.startsWith('slurmd.'));
+    await Promise.all(nodes.map((name) => this.#end(name, 'SIGTERM')));
+    await this.#end('slurmctld', 'SIGTERM');
+    await this.#end('munged', 'SIGTERM');
+    await this.#endLeftSteps();
+  }
+
+  async #start(): Promise<void> {
+    const at = (path: string): string => join(this.folder, path);
+    for (const name of ['etc', 'run', 'log', 'state', 'spool', 'munge']) {
+      mkdirSync(at(name), { recursive: true, mode: ['munge', 'state'].includes(name) ? 0o700 : 0o755 });
+    }
+    writeFileSync(at('munge/munge.key'), randomBytes(128), { mode: 0o600 });
+    writeFileSync(at('etc/plugstack.conf'), '');
+    writeFileSync(this.env.SLURM_CONF, slurmConf(this.folder, await freePorts(NODES.length + 1)));
+    const socket = at('run/munge.sock');
+    this.#launch('munged', '/usr/sbin/munged', [
+      '--foreground',
+      '--force',
+      `--key-file=${at('munge/munge.key')}`,
+      `--socket=${socket}`,
+      `--pid-file=${at('run/munged.pid')}`,
+      `--log-file=${at('log/munged.log')}`,
+      `--seed-file=${at('munge/seed')}`,
+    ]);
+    await until('munged', () => run('munge', ['-n', '-S', socket]).then(() => true));
+    this.#launch('slurmctld', '/usr/sbin/slurmctld', ['-D', '-f', this.env.SLURM_CONF]);
+    await until('slurmctld', () => this.command('scontrol', 'ping').then((answer) => answer.includes('is UP')));
+    for (const { name } of NODES) {
+      mkdirSync(at(`spool/${name}`), { recursive: true });
+      this.#launch(`slurmd.${name}`, '/usr/sbin/slurmd', ['-D', '-N', name, '-f', this.env.SLURM_CONF]);
+    }
+    await this.untilReady();
+  }
+
+  #launch(name: string, program: string, args: readonly string[]): void {
+    const log = openSync(join(this.folder, 'log', `${name}.out`), 'a');
+    const child = spawn(program, args, {
+      stdio: ['ignore', log, log],
+      detached: true,
+      env: { ...process.env, ...this.env },
+    });
+    closeSync(log);
+    child.on('error', () => {}); // whoever waits for it tells
+    this.#programs.set(name, [program, ...args]);
+    this.#daemons.set(name, child);
+  }
+
+  async #end(name: string, signal: NodeJS.Signals): Promise<void> {
+    const child = this.#daemons.get(name);
+    this.#daemons.delete(name);
+    if (child?.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill(signal);
+    const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+    await ended;
+    clearTimeout(timer);
+  }
+
+  /** What a slurmd that was killed left running: its steps, found by the folder that they were started with. */
+  async #endLeftSteps(): Promise<void> {
+    const { stdout } = await run('ps', ['-eo', 'pid=,args=']);
+    for (const line of stdout.split('\n')) {
+      const [, pid, args = ''] = /^\s*(\d+) (.*)$/.exec(line) ?? [];
+      if (pid === undefined || !args.startsWith('slurmstepd')) continue;
+      const environment = readText(`/proc/${pid}/environ`);
+      if (environment.includes(this.folder) || readText(`/proc/${pid}/maps`).includes(this.folder)) {
+        process.kill(Number(pid), 'SIGKILL');
+      }
+    }
+  }
+}
+
+/** Why no cluster can be started here; undefined where one can. As root, missing packages are installed. */
+export async function slurmIsMissing(): Promise<string | undefined> {
+  const programs = ['/usr/sbin/munged', '/usr/sbin/slurmctld', '/usr/sbin/slurmd', 'sbatch'];
+  const isThere = async (program: string): Promise<boolean> =>
+    run('which', [program]).then(
+      () => true,
+      () => false,
+    );
+  const areAllThere = async (): Promise<boolean> => (await Promise.all(programs.map(isThere))).every(Boolean);
+  if (process.platform !== 'linux') return 'a Slurm cluster is started on Linux only';
+  if (await areAllThere()) return undefined;
+  if (userInfo().uid !== 0) return 'Slurm is not installed, and only root can install it';
+  const packages = ['munge', 'slurmctld', 'slurmd', 'slurm-client', 'slurm-wlm-basic-plugins'];
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+  try {
+    await run('apt-get', ['update', '-qq'], { env, timeout: 120_000 });
+    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env, timeout: 300_000 });
+  } catch (error) {
+    return `Slurm could not be installed: ${String(error).split('\n')[0]}`;
+  }
+  return (await areAllThere()) ? undefined : 'Slurm was installed and its programs are not there';
+}
+
+function slurmConf(folder: string, [controller = 0, ...ports]: readonly number[]): string {
+  const [host = 'localhost'] = hostname().split('.');
+  const user = userInfo().username;
+  const nodes = NODES.map(
+    ({ name, cpus, memoryMb }, index) =>
+      `NodeName=${name} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[index]} CPUs=${cpus} RealMemory=${memoryMb} State=UNKNOWN`,
+  );
+  return `ClusterName=farwharf
+SlurmctldHost=${host}(127.0.0.1)
+SlurmctldPort=${controller}
+AuthType=auth/munge
+AuthInfo=socket=${folder}/run/munge.sock
+CredType=cred/munge
+SlurmUser=${user}
+SlurmdUser=${user}
+StateSaveLocation=${folder}/state
+SlurmdSpoolDir=${folder}/spool/%n
+SlurmctldPidFile=${folder}/run/slurmctld.pid
+SlurmdPidFile=${folder}/run/slurmd.%n.pid
+SlurmctldLogFile=${folder}/log/slurmctld.log
+SlurmdLogFile=${folder}/log/slurmd.%n.log
+PlugStackConfig=${folder}/etc/plugstack.conf
+MailProg=/bin/true
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU_Memory
+JobAcctGatherType=jobacct_gather/linux
+JobAcctGatherFrequency=task=2
+JobAcctGatherParams=OverMemoryKill
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/none
+SlurmdParameters=config_overrides
+ReturnToService=2
+SlurmctldTimeout=30
+SlurmdTimeout=20
+MessageTimeout=10
+InactiveLimit=0
+KillWait=2
+MinJobAge=300
+Waittime=0
+SchedulerType=sched/backfill
+SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=5,sched_min_interval=0
+${nodes.join('\n')}
+PartitionName=cpu-small Nodes=small1,small2 Default=YES MaxTime=1-00:00:00 DefaultTime=60 DefMemPerCPU=512 State=UP
+PartitionName=cpu-large Nodes=large1 MaxTime=7-00:00:00 DefaultTime=60 DefMemPerCPU=1024 State=UP
+`;
+}
+
+async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.once('listening', resolve))));
+  const ports = servers.map((server) => (server.address() as { port: number }).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+async function until(what: string, isReady: () => Promise<boolean>, timeoutMs = START_TIMEOUT_MS): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!(await isReady().catch(() => false))) {
+    if (performance.now() > deadline) throw new Error(`Waited in vain for ${what}.`);
+    await sleep(POLL_MS);
+  }
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return ''; // it has ended
+  }
+}
+
+if (import.meta.main) {
+  const reason = await slurmIsMissing();
+  if (reason !== undefined) throw new Error(reason);
+  const cluster = await SlurmCluster.start(process.argv[2] ?? '/tmp/farwharf-slurm');
+  process.stdout.write(`export SLURM_CONF=${cluster.env.SLURM_CONF}\n`);
+  await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
+  await cluster.stop();
+}

@@ -1,0 +1,46 @@
+import { access, constants, mkdir } from 'node:fs/promises';
+import { messageOf } from '../core/errors.ts';
+import type { ServiceConfig } from './config.ts';
+import { slurm } from './slurm/slurmCommand.ts';
+
+/** Something that was looked at before a service is started. */
+export interface CheckedThing {
+  readonly what: string;
+  /** What is wrong; undefined where nothing is. */
+  readonly problem: string | undefined;
+}
+
+/** Looks whether a service with this configuration could run its jobs: the data folder, Slurm's programs, each partition. */
+export async function checkService(config: ServiceConfig, data: string): Promise<readonly CheckedThing[]> {
+  const folder = { what: `the data folder ${data} can be written`, problem: await problemOf(() => makeWritable(data)) };
+  if (config.executor === 'process') return [folder];
+  let partitions = new Set<string>();
+  const cluster = {
+    what: 'the cluster answers',
+    problem: await problemOf(async () => {
+      partitions = new Set((await slurm('sinfo', ['-h', '-o', '%R'])).split('\n').filter((name) => name !== ''));
+    }),
+  };
+  const submit = { what: 'jobs can be submitted', problem: await problemOf(() => slurm('sbatch', ['--version'])) };
+  if (cluster.problem !== undefined) return [folder, cluster, submit];
+  const known = [...partitions].join(', ');
+  const classes = (config.machine_classes ?? []).map(({ name, partition }) => ({
+    what: `machine class ${name}: ${partition === undefined ? "the cluster's own default partition" : `partition ${partition}`}`,
+    problem: partition === undefined || partitions.has(partition) ? undefined : `the cluster has ${known}`,
+  }));
+  return [folder, cluster, submit, ...classes];
+}
+
+async function makeWritable(data: string): Promise<void> {
+  await mkdir(data, { recursive: true, mode: 0o700 });
+  await access(data, constants.W_OK);
+}
+
+async function problemOf(look: () => Promise<unknown>): Promise<string | undefined> {
+  try {
+    await look();
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,106 @@
+import { userInfo } from 'node:os';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import { type ClusterJob, phaseOf } from './queueState.ts';
+import { slurm } from './slurmCommand.ts';
+
+// The name comes last: the others never hold a bar.
+/** Arguments of `squeue` for answers that `parseQueue` reads. */
+export const QUERY = ['-h', '-t', 'all', '-o', '%i|%T|%r|%N|%j'];
+const PHASE_ORDER = { running: 2, waiting: 1, ended: 0 };
+
+/** A job in the queue, and since when it is so. */
+export interface SeenJob extends ClusterJob {
+  /** In how many answers, one after the other, it was in this state. */
+  readonly timesSeen: number;
+}
+
+/**
+ * What is in the cluster's queue, asked for all jobs at once and only while somebody wants to know: asking for each job in a loop
+ * is what the manual of squeue(1) forbids, as it slows the controller down for everyone.
+ */
+export class ClusterQueue {
+  readonly #log: Logger;
+  readonly #intervalMs: number;
+  readonly #stop = new AbortController();
+  #jobs: ReadonlyMap<string, SeenJob> = new Map();
+  #answers = 0;
+  #failingSince: Date | undefined;
+  #asking: Promise<void> | undefined;
+  #isWanted = false;
+
+  constructor({ log, intervalMs }: { log: Logger; intervalMs: number }) {
+    this.#log = log;
+    this.#intervalMs = intervalMs;
+  }
+
+  /** How many answers the cluster has given: what was done before one is in the next. */
+  get answers(): number {
+    return this.#answers;
+  }
+
+  /** Since when the cluster does not answer; undefined while it does. */
+  get failingSince(): Date | undefined {
+    return this.#failingSince;
+  }
+
+  /** The job of a name as of the last answer; also keeps the answers coming for a while. */
+  get(name: string): SeenJob | undefined {
+    this.#isWanted = true;
+    this.#asking ??= this.#ask();
+    return this.#jobs.get(name);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#asking;
+  }
+
+  async #ask(): Promise<void> {
+    const { signal } = this.#stop;
+    while (this.#isWanted && !signal.aborted) {
+      this.#isWanted = false;
+      await this.#askOnce(signal);
+      await sleep(this.#intervalMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+    this.#asking = undefined;
+  }
+
+  async #askOnce(signal: AbortSignal): Promise<void> {
+    try {
+      const answer = await slurm('squeue', [...QUERY, '-u', userInfo().username], signal);
+      this.#jobs = this.#remember(parseQueue(answer));
+      this.#answers += 1;
+      this.#failingSince = undefined;
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#failingSince ??= new Date();
+      this.#log.warn('the cluster does not answer', { error: messageOf(error) });
+    }
+  }
+
+  #remember(jobs: ReadonlyMap<string, ClusterJob>): ReadonlyMap<string, SeenJob> {
+    const seen = new Map<string, SeenJob>();
+    for (const [name, job] of jobs) {
+      const before = this.#jobs.get(name);
+      const isSame = before?.state === job.state && before.reason === job.reason;
+      seen.set(name, { ...job, timesSeen: isSame ? before.timesSeen + 1 : 1 });
+    }
+    return seen;
+  }
+}
+
+/** Jobs by name. Of several with one name, which a controller that lost its memory can leave, the one that got furthest. */
+export function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
+  const jobs = new Map<string, ClusterJob>();
+  for (const line of text.split('\n')) {
+    const [number = '', state = '', reason = '', nodes = '', ...rest] = line.split('|');
+    const name = rest.join('|').trim();
+    if (name === '') continue;
+    const job = { number: Number(number), name, state, reason, nodes };
+    const other = jobs.get(name);
+    if (other === undefined || PHASE_ORDER[phaseOf(job)] >= PHASE_ORDER[phaseOf(other)]) jobs.set(name, job);
+  }
+  return jobs;
+}

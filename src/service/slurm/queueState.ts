@@ -1,0 +1,98 @@
+import type { FinalState } from '../store/jobs.ts';
+
+/** A job as `squeue` or `sacct` tells of it. */
+export interface ClusterJob {
+  /** The number that the cluster gave it. Numbers can be given twice, so a job is known by its name. */
+  readonly number: number;
+  readonly name: string;
+  /** Slurm's word (job_state in squeue(1)). */
+  readonly state: string;
+  readonly reason: string;
+  readonly nodes: string;
+}
+
+/** What a job left in its folder. */
+export interface RunnerTraces {
+  /** Whether a runner took the folder. */
+  readonly hasStarted: boolean;
+  /** What Slurm wrote into the job's own log, which has the cause where the state has not. */
+  readonly words: string;
+}
+
+export type ClusterPhase = 'waiting' | 'running' | 'ended';
+
+const WAITING = new Set('PENDING CONFIGURING REQUEUED REQUEUE_FED REQUEUE_HOLD RESV_DEL_HOLD SPECIAL_EXIT'.split(' '));
+const ENDED = new Set(
+  'COMPLETED FAILED OUT_OF_MEMORY NODE_FAIL BOOT_FAIL LAUNCH_FAILED PREEMPTED REVOKED CANCELLED TIMEOUT DEADLINE'.split(
+    ' ',
+  ),
+);
+// The cluster takes such a job and never starts it, unless it is set up with EnforcePartLimits.
+const NEVER_STARTS = /^(PartitionTimeLimit|PartitionConfig|PartitionNodeLimit|BadConstraints|AccountNotAllowed)$/;
+const NO_REASON = new Set(['', 'None', 'NonZeroExitCode']);
+
+/** Where a job stands. A word that is not known is taken as running: its runner or the cluster will tell the end. */
+export function phaseOf({ state }: ClusterJob): ClusterPhase {
+  if (WAITING.has(state)) return 'waiting';
+  return ENDED.has(state) ? 'ended' : 'running';
+}
+
+/** Why a waiting job will never start; undefined while it may. */
+export function neverStarts({ state, reason }: ClusterJob): string | undefined {
+  if (state !== 'PENDING' || !NEVER_STARTS.test(reason)) return undefined;
+  return `The cluster would never start the job (${reason}): it asks for more than its partition gives. Lower the time limit or choose another machine class.`;
+}
+
+/**
+ * Whether the cluster dropped a job on its way to a node, so that it can be submitted again. A controller that lost its memory
+ * gives numbers again that are in use on a node, and cancels the new job when it notices; a person's cancel leaves words in the
+ * job's log, or comes before there is a node.
+ */
+export function wasDropped({ state, nodes }: ClusterJob, { hasStarted, words }: RunnerTraces): boolean {
+  return state === 'CANCELLED' && nodes !== '' && !hasStarted && words === '';
+}
+
+/** The sentence for a job that waits in the cluster. */
+export function waitingReason({ state, reason }: ClusterJob): string {
+  const why = NO_REASON.has(reason) ? state.toLowerCase() : reason;
+  return `Waiting in the cluster: ${why}.`;
+}
+
+/**
+ * The end of a job that the cluster says is over and whose runner did not report one: what the cluster did to it.
+ */
+export function endingOfClusterJob(
+  { state, reason, nodes }: ClusterJob,
+  { hasStarted, words }: RunnerTraces,
+): { readonly state: FinalState; readonly reason: string } {
+  const where = nodes === '' ? 'its node' : nodes;
+  const why = NO_REASON.has(reason) ? '' : ` (${reason})`;
+  const told = words === '' ? '' : ` The cluster says: ${words}`;
+  switch (state) {
+    case 'CANCELLED':
+      return { state: 'cancelled', reason: `The job was cancelled by the cluster or its administrators${why}.${told}` };
+    case 'TIMEOUT':
+    case 'DEADLINE':
+      return { state: 'timed_out', reason: `The cluster ended the job at its time limit${why}.${told}` };
+    case 'OUT_OF_MEMORY':
+      return {
+        state: 'failed',
+        reason: `The job ran out of memory on ${where}. Choose a machine class with more.${told}`,
+      };
+    case 'NODE_FAIL':
+    case 'BOOT_FAIL':
+    case 'LAUNCH_FAILED':
+    case 'PREEMPTED':
+      return {
+        state: 'failed',
+        reason: `The cluster took ${where} away (${state}${reason === '' || reason === 'None' ? '' : `, ${reason}`}), which is no fault of the job: submit it again.${told}`,
+      };
+    case 'COMPLETED':
+    case 'FAILED':
+      if (!hasStarted)
+        return { state: 'failed', reason: `The job's runner could not be started on ${where}${why}.${told}` };
+      return { state: 'failed', reason: `The job was ended on ${where} before it could report${why}.${told}` };
+    default:
+      return { state: 'failed', reason: `The cluster ended the job: ${state}${why}.${told}` };
+  }
+}

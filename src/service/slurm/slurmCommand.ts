@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+
+const run = promisify(execFile);
+const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
+// Slurm's own programs wait for a controller that is down for 9 to 18 seconds, and for one that hangs much longer.
+const TIMEOUT_MS = 20_000;
+const NO_ANSWER =
+  /Unable to contact slurm controller|Connection refused|Connection timed out|Socket timed out|Communication connection failure|Zero Bytes were transmitted|Transport endpoint|temporarily unable to accept|Resource temporarily unavailable/i;
+const FULL_QUEUE = /MaxSubmitJob|MaxJobCount/;
+
+export type SlurmProgram = 'sbatch' | 'squeue' | 'sacct' | 'scancel' | 'sinfo';
+
+/**
+ * Runs one of Slurm's programs and gives what it printed.
+ *
+ * @throws AppError `missing` when it is not installed, `unreachable` when the cluster does not answer or takes no more jobs now
+ * (whether a job was taken is then not known), `refused` with the cluster's own words when it says no.
+ */
+export async function slurm(program: SlurmProgram, args: readonly string[], signal?: AbortSignal): Promise<string> {
+  try {
+    const { stdout } = await run(program, args, {
+      timeout: TIMEOUT_MS,
+      killSignal: 'SIGKILL',
+      maxBuffer: MAX_ANSWER_BYTES,
+      env: { ...process.env, LC_ALL: 'C' },
+      ...(signal && { signal }),
+    });
+    return stdout;
+  } catch (cause) {
+    signal?.throwIfAborted();
+    throw explained(program, cause);
+  }
+}
+
+function explained(program: SlurmProgram, cause: unknown): AppError {
+  if (systemCode(cause) === 'ENOENT') {
+    const message = `${program} was not found. Install Slurm's client programs on this machine (on Debian and Ubuntu the package slurm-client), or serve with --executor process.`;
+    return new AppError('missing', message, { cause });
+  }
+  const failure = cause as { readonly killed?: boolean; readonly stderr?: string };
+  if (failure.killed === true) {
+    return new AppError('unreachable', `The cluster did not answer ${program} for ${TIMEOUT_MS / 1000} s.`, { cause });
+  }
+  const words = clusterWords(failure.stderr ?? '') || messageOf(cause);
+  if (NO_ANSWER.test(words)) return new AppError('unreachable', `The cluster does not answer: ${words}`, { cause });
+  if (FULL_QUEUE.test(words)) return new AppError('unreachable', `The cluster takes no more jobs: ${words}`, { cause });
+  return new AppError('refused', `The cluster refused the job: ${words}`, { cause });
+}
+
+/** What a program wrote to standard error, as one sentence without its own name before each line. */
+function clusterWords(stderr: string): string {
+  const lines = stderr.split('\n').map((line) => line.replace(/^\w+: (error: )?/, '').trim());
+  return lines.filter((line) => line !== '').join('; ');
+}

@@ -1,0 +1,162 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import { Semaphore } from '../../core/semaphore.ts';
+import { plainText } from '../../core/terminalText.ts';
+import type { Executor, RunnableJob, RunnerStatus } from '../executor.ts';
+import type { JobFolder } from '../runner/jobFolder.ts';
+import { ClusterQueue, parseQueue, QUERY, type SeenJob } from './clusterQueue.ts';
+import { type ClusterJob, endingOfClusterJob, neverStarts, phaseOf, waitingReason, wasDropped } from './queueState.ts';
+import { slurm } from './slurmCommand.ts';
+import type { SlurmResources } from './slurmConfig.ts';
+import { clusterLog, prepareSubmission, type RunnerProgram, submissionScript } from './submission.ts';
+
+// Each sbatch is a process that asks the controller; more at once only wait there.
+const SUBMITS_AT_ONCE = 4;
+// A runner's report can take a moment to be seen on a shared file system, and a new job to be listed.
+const SURE_ANSWERS = 3;
+const MAX_LAUNCHES = 10;
+const MAX_PAUSE_MS = 60_000;
+const MAX_WORDS = 500;
+const ACCOUNTED_DAYS = 60;
+const LOST_TOO_OFTEN =
+  'The cluster took the job ten times and lost it before it started. Ask its administrators, then submit again.';
+
+export interface SlurmOptions {
+  readonly program: RunnerProgram;
+  readonly resources: ReadonlyMap<string, SlurmResources>;
+  readonly capacity: number;
+  readonly pollMs: number;
+  readonly log: Logger;
+}
+
+/**
+ * Runs jobs on a Slurm cluster through its command line. The job's folder is on a file system that the nodes share; the runner
+ * is the same as elsewhere, started there by `sbatch`.
+ *
+ * A job is known by its name, which is our id: Slurm's numbers are given again after a controller lost its memory. A runner
+ * takes the folder before it does anything, and one folder is taken once, so a job that came into the cluster twice runs once:
+ * whenever the outcome of a submission is not known it can be submitted again.
+ */
+export class SlurmExecutor implements Executor {
+  readonly #options: SlurmOptions;
+  readonly #queue: ClusterQueue;
+  readonly #submits = new Semaphore(SUBMITS_AT_ONCE);
+  readonly #launches = new Map<string, number>();
+  /** For jobs that are not listed: how many answers the queue had given when that was first so. */
+  readonly #unlistedSince = new Map<string, number>();
+  readonly capacity: number;
+
+  constructor(options: SlurmOptions) {
+    this.#options = options;
+    this.capacity = options.capacity;
+    this.#queue = new ClusterQueue({ log: options.log, intervalMs: options.pollMs });
+  }
+
+  async launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void> {
+    if (existsSync(folder.claim)) return;
+    const launches = (this.#launches.get(job.id) ?? 0) + 1;
+    if (launches > MAX_LAUNCHES) throw new AppError('refused', LOST_TOO_OFTEN);
+    // What made the cluster lose it, like a controller that gives numbers which nodes still use, may take a while to pass.
+    if (launches > 1) {
+      await sleep(Math.min(MAX_PAUSE_MS, this.#options.pollMs * 2 ** launches), undefined, { signal });
+    }
+    await this.#submits.run(async () => {
+      if (await isListed(job.id, folder, signal)) return;
+      await this.#submit(job, folder, signal);
+      this.#launches.set(job.id, launches);
+    });
+    this.#unlistedSince.set(job.id, this.#queue.answers);
+  }
+
+  async status(jobId: string, folder: JobFolder): Promise<RunnerStatus> {
+    const job = this.#queue.get(jobId);
+    const hasStarted = existsSync(folder.claim);
+    const { failingSince } = this.#queue;
+    if (failingSince !== undefined) {
+      const reason = `The cluster has not answered since ${failingSince.toISOString()}.`;
+      return hasStarted ? { state: 'running' } : { state: 'waiting', reason };
+    }
+    if (job === undefined) return this.#statusOfUnlisted(jobId, hasStarted);
+    this.#unlistedSince.delete(jobId);
+    if (phaseOf(job) === 'ended') return statusOfEnded(job, folder, hasStarted);
+    if (hasStarted) return { state: 'running' };
+    const never = job.timesSeen < SURE_ANSWERS ? undefined : neverStarts(job);
+    if (never !== undefined) return { state: 'gone', ending: { state: 'failed', reason: never } };
+    return { state: 'waiting', reason: waitingReason(job) };
+  }
+
+  async cancel(jobId: string): Promise<void> {
+    await slurm('scancel', [`--name=${jobId}`]);
+  }
+
+  async cleanUp(jobId: string): Promise<void> {
+    this.#launches.delete(jobId);
+    this.#unlistedSince.delete(jobId);
+    await this.cancel(jobId);
+  }
+
+  async stop(): Promise<void> {
+    await this.#queue.stop();
+  }
+
+  async #submit(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void> {
+    const resources = this.#options.resources.get(job.machineClass);
+    if (resources === undefined) {
+      const message = `The machine class ${job.machineClass} is not in the service's configuration any more. Submit again with another.`;
+      throw new AppError('missing', message);
+    }
+    await slurm('sbatch', await prepareSubmission(job, folder, resources, this.#options.program), signal);
+  }
+
+  /** The cluster forgets a job some minutes after its end, or when its controller lost what it had not written down. */
+  async #statusOfUnlisted(jobId: string, hasStarted: boolean): Promise<RunnerStatus> {
+    const since = this.#unlistedSince.get(jobId) ?? this.#queue.answers;
+    this.#unlistedSince.set(jobId, since);
+    const isSure = this.#queue.answers - since >= SURE_ANSWERS;
+    if (!hasStarted) return isSure ? { state: 'absent' } : { state: 'waiting' };
+    if (!isSure) return { state: 'running' };
+    const job = await accountOf(jobId);
+    if (job === undefined) return { state: 'gone' };
+    return phaseOf(job) === 'ended'
+      ? { state: 'gone', ending: endingOfClusterJob(job, { hasStarted, words: '' }) }
+      : { state: 'running' };
+  }
+}
+
+async function isListed(jobId: string, folder: JobFolder, signal: AbortSignal): Promise<boolean> {
+  if (!existsSync(submissionScript(folder))) return false;
+  const job = parseQueue(await slurm('squeue', [...QUERY, `--name=${jobId}`], signal)).get(jobId);
+  return job !== undefined && !wasDropped(job, { hasStarted: false, words: await lastWords(folder) });
+}
+
+/** What the cluster's accounting knows of a job that the queue has forgotten; undefined where there is none. */
+async function accountOf(jobId: string): Promise<ClusterJob | undefined> {
+  const format = 'JobIDRaw,State,Reason,NodeList,JobName';
+  const since = `--starttime=now-${ACCOUNTED_DAYS}days`;
+  try {
+    const answer = await slurm('sacct', ['-n', '-X', '-P', since, `--name=${jobId}`, '-o', format]);
+    const job = parseQueue(answer).get(jobId);
+    // "CANCELLED by 1000": the word that counts is the first.
+    return job && { ...job, state: job.state.split(' ')[0] ?? '' };
+  } catch {
+    return undefined; // most small clusters keep no accounts
+  }
+}
+
+async function statusOfEnded(job: SeenJob, folder: JobFolder, hasStarted: boolean): Promise<RunnerStatus> {
+  if (job.timesSeen < SURE_ANSWERS) return { state: 'running' };
+  const traces = { hasStarted, words: await lastWords(folder) };
+  return wasDropped(job, traces) ? { state: 'absent' } : { state: 'gone', ending: endingOfClusterJob(job, traces) };
+}
+
+async function lastWords(folder: JobFolder): Promise<string> {
+  const text = await readFile(clusterLog(folder), 'utf8').catch(() => '');
+  const lines = plainText(text.slice(-MAX_WORDS)).split('\n');
+  return lines
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .join('; ');
+}

@@ -1,0 +1,64 @@
+import { writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RunnableJob } from '../executor.ts';
+import type { JobFolder, RunnerSpec } from '../runner/jobFolder.ts';
+import { setupLimitSeconds } from '../runner/virtualEnvironment.ts';
+import type { SlurmResources } from './slurmConfig.ts';
+
+// The runner keeps the time limit to the second; Slurm's, in whole minutes, only ends what the runner could not.
+const SPARE_MINUTES = 2;
+
+/** What runs a runner on a node: paths that mean the same there as here. */
+export interface RunnerProgram {
+  readonly node: string;
+  readonly runner: string;
+}
+
+/** Writes the script for `sbatch` into the job's folder, and gives the arguments to submit it with. */
+export async function prepareSubmission(
+  job: RunnableJob,
+  folder: JobFolder,
+  { partition, cpus, memoryGb, gpus, sbatch }: SlurmResources,
+  program: RunnerProgram,
+): Promise<readonly string[]> {
+  const script = submissionScript(folder);
+  const command = [program.node, program.runner, folder.path].map(quote).join(' ');
+  // What sbatch was told about the environment must not reach a srun inside of the job.
+  writeFileSync(script, `#!/bin/bash\nunset SLURM_EXPORT_ENV\nexec ${command}\n`, { mode: 0o700 });
+  const { venv } = JSON.parse(await readFile(folder.spec, 'utf8')) as RunnerSpec; // nobody but the service wrote there yet
+  const setupSeconds = venv === null ? 0 : setupLimitSeconds(venv);
+  const minutes = Math.ceil((job.maxRuntime + setupSeconds) / 60) + SPARE_MINUTES;
+  return [
+    '--parsable',
+    '--no-requeue',
+    '--export=NONE',
+    `--job-name=${job.id}`,
+    `--comment=farwharf:${job.id}`,
+    `--chdir=${folder.path}`,
+    `--output=${clusterLog(folder)}`,
+    `--time=${minutes}`,
+    '--nodes=1',
+    '--ntasks=1',
+    `--cpus-per-task=${cpus}`,
+    `--mem=${Math.ceil(memoryGb * 1024)}M`,
+    ...(partition === undefined ? [] : [`--partition=${partition}`]),
+    ...(gpus === 0 ? [] : [`--gres=gpu:${gpus}`]),
+    ...sbatch,
+    script,
+  ];
+}
+
+/** The script for `sbatch`. It is there before the job is handed over, so without it the cluster does not know the job. */
+export function submissionScript(folder: JobFolder): string {
+  return join(folder.path, 'slurm.sh');
+}
+
+/** What Slurm itself, and a runner that breaks, write about a job. */
+export function clusterLog(folder: JobFolder): string {
+  return join(folder.path, 'slurm.log');
+}
+
+function quote(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
