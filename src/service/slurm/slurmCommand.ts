@@ -46,7 +46,7 @@ function explained(program: SlurmProgram, cause: unknown): AppError {
   const words = clusterWords(failure.stderr ?? '') || messageOf(cause);
   if (NO_ANSWER.test(words)) return new AppError('unreachable', `The cluster does not answer: ${words}`, { cause });
   if (FULL_QUEUE.test(words)) return new AppError('unreachable', `The cluster takes no more jobs: ${words}`, { cause });
-  return new AppError('refused', `The cluster refused the job: ${words}`, { cause });
+  return new AppError('refused', `The cluster refused: ${words}`, { cause });
 }
 
 /** What a program wrote to standard error, as one sentence without its own name before each line. */
