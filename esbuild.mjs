@@ -79,7 +79,14 @@ const configurations = [
       indexWorker: 'src/retrieval/indexWorker.ts',
     },
   },
-  { ...modules, entryPoints: { remote: 'src/remote/index.ts', agents: 'src/agents/index.ts' } },
+  {
+    ...modules,
+    entryPoints: {
+      remote: 'src/remote/index.ts',
+      agents: 'src/agents/index.ts',
+      flowRunner: 'src/flows/run/flowRunner.ts',
+    },
+  },
 ];
 if (tests) {
   configurations.push({

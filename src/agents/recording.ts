@@ -5,6 +5,9 @@ import type { RecordingEntry } from './schemas.ts';
 
 type Hash = (text: string) => string;
 
+/** Why a recording has no result for a call. */
+export type MissingReason = 'code' | 'input' | 'new';
+
 /** One call of `exec`: where, by which code, with what input. */
 export interface ExecCall {
   readonly path: string;
@@ -85,9 +88,24 @@ export class Recording {
 
   /** @throws AppError `bad-input` when the input or the result is not plain data; the sentence names the node and the key. */
   keep(call: ExecCall, result: unknown): void {
-    const json = result === undefined ? undefined : toPlainJson(result, `The result of exec in ${placeOf(call)}`);
-    const entry = { ...this.#toEntry(call), result: json };
+    const entry = this.entryOf(call, result);
     this.#entries.set(keyOf(entry), entry);
+  }
+
+  /** What `keep` would keep, and throws as it does. */
+  entryOf(call: ExecCall, result: unknown): RecordingEntry {
+    const json = result === undefined ? undefined : toPlainJson(result, `The result of exec in ${placeOf(call)}`);
+    return { ...this.#toEntry(call), result: json };
+  }
+
+  /** Why a call that `find` does not know is not in here: its code is another, its input is, or it was never made. */
+  whyMissing(call: ExecCall): MissingReason {
+    const wanted = this.#toEntry(call);
+    const sameCalls = [...this.#entries.values()].filter(
+      ({ path, visit, item }) => path === wanted.path && visit === wanted.visit && item === wanted.item,
+    );
+    if (sameCalls.length === 0) return 'new';
+    return sameCalls.some(({ code }) => code === wanted.code) ? 'input' : 'code';
   }
 
   /** Writes the file, whole or not at all. */

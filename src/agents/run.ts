@@ -4,6 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
 import type { Checkpoint } from './schemas.ts';
 import type { Recording } from './recording.ts';
+import type { HostedRun } from './runHost.ts';
 import type { ModelCall, Telemetry, TraceEvent, TraceListener } from './trace.ts';
 import { writeWarning } from './warning.ts';
 
@@ -19,9 +20,9 @@ export interface RunOptions {
   /** Goes on after the node where this checkpoint was written. The keys of `shared` are replaced by the checkpoint's. */
   readonly resume?: Checkpoint | undefined;
   /** Keeps what every `exec` gave. */
-  readonly record?: Recording | undefined;
+  readonly record?: Pick<Recording, 'keep'> | undefined;
   /** Answers for every `exec` that it knows with the same code and input; the others run. */
-  readonly replay?: Recording | undefined;
+  readonly replay?: Pick<Recording, 'find'> | undefined;
 }
 
 /** What `exec` may use besides its input. */
@@ -34,6 +35,8 @@ export interface ExecContext {
 
 /** A visit that is under way, as far as its run needs it. */
 export interface OpenVisit {
+  readonly path: string;
+  readonly number: number;
   model(call: ModelCall): void;
   /** Ends the visit, so that the one around it is the run's again. */
   failed(error: unknown): void;
@@ -57,6 +60,8 @@ export class Run {
   /** Takes the events; nobody does once the run is aborted. */
   listener: TraceListener | undefined;
   readonly telemetry: Telemetry | undefined;
+  /** The program's side of the run, where one hosts it. */
+  readonly hosted: HostedRun | undefined;
   /** Whether visits need a path, a number and times. */
   readonly isObserved: boolean;
   isAborted = false;
@@ -70,16 +75,18 @@ export class Run {
   #recent: string[] | undefined;
 
   /** @throws RangeError when `maxVisits` is not a whole number above 0. */
-  constructor(options: RunOptions, telemetry?: Telemetry) {
+  constructor(options: RunOptions, telemetry?: Telemetry, hosted?: HostedRun) {
     const { maxVisits = Number.POSITIVE_INFINITY, signal } = options;
     if (maxVisits !== Number.POSITIVE_INFINITY && (!Number.isInteger(maxVisits) || maxVisits < 1)) {
       throw new RangeError(`maxVisits is ${String(maxVisits)}; it must be a whole number of at least 1.`);
     }
     this.options = options;
     this.telemetry = telemetry;
+    this.hosted = hosted;
     this.listener = joined(isListener(options) ? options : undefined, telemetry);
     this.isObserved =
       this.listener !== undefined ||
+      hosted !== undefined ||
       options.onCheckpoint !== undefined ||
       options.resume !== undefined ||
       options.record !== undefined ||

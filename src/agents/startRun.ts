@@ -1,5 +1,6 @@
 import { AppError } from '../core/errors.ts';
 import { Run, type RunOptions, tracedRun } from './run.ts';
+import { type HostedRun, runHost } from './runHost.ts';
 import { hasTracerProvider, openTelemetry } from './telemetry.ts';
 import type { Telemetry } from './trace.ts';
 import { Frame, Station, type Unit } from './unit.ts';
@@ -13,25 +14,42 @@ export function startRun(unit: Unit, shared: unknown, options: RunOptions): Prom
 
 // Not async itself: the promise of the walk is the run's, and one more around it would cost a short run a tenth of its time.
 function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Telemetry | undefined): Promise<unknown> {
+  let hosted: HostedRun | undefined;
   try {
-    const { signal, resume } = options;
+    hosted = runHost()?.begin({ name: unit.name, shared, options });
+    const { signal, resume } = hosted?.options ?? options;
     signal?.throwIfAborted();
-    const run = new Run(options, telemetry);
+    const run = new Run(hosted?.options ?? options, telemetry, hosted);
     const station = new Station(unit, unit.name, 0);
     const frame = new Frame(run, station);
     if (resume !== undefined) {
       restoreShared(shared, resume.shared);
       frame.resume = resume.position;
     }
-    if (signal !== undefined) return untilAborted(run, signal, () => start(run, station, shared, frame));
-    return start(run, station, shared, frame);
+    const walked =
+      signal === undefined
+        ? start(run, station, shared, frame)
+        : untilAborted(run, signal, () => start(run, station, shared, frame));
+    return hosted === undefined ? walked : reported(run, hosted, walked);
   } catch (error) {
+    hosted?.ended({ at: 0, failure: { error } });
     return rejected(error);
   }
 }
 
 function start(run: Run, station: Station, shared: unknown, frame: Frame): Promise<unknown> {
   return run.listener === undefined ? walk(station, shared, frame) : tracedRun.run(run, walk, station, shared, frame);
+}
+
+async function reported(run: Run, hosted: HostedRun, walked: Promise<unknown>): Promise<unknown> {
+  try {
+    const action = await walked;
+    hosted.ended({ at: run.micros(), action });
+    return action;
+  } catch (error) {
+    hosted.ended({ at: run.micros(), failure: { error } });
+    throw error;
+  }
 }
 
 async function rejected(error: unknown): Promise<never> {

@@ -1,7 +1,8 @@
 import { AppError } from '../core/errors.ts';
 import { isPromise } from './awaitable.ts';
 import { checkpointOf } from './position.ts';
-import type { ResumePoint } from './schemas.ts';
+import type { HostedRun } from './runHost.ts';
+import type { Checkpoint, ResumePoint } from './schemas.ts';
 import type { Telemetry } from './trace.ts';
 import { type Frame, execute, kind, type Station, type Unit } from './unit.ts';
 import { Visit } from './visit.ts';
@@ -55,8 +56,16 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
       }
       visit?.finished(action);
     }
-    if (frame.flow === undefined) return action;
+    if (frame.flow === undefined) {
+      if (run.hosted !== undefined) await tellHost(run.hosted, station, frame, shared);
+      return action;
+    }
     const name = actionName(action, station, frame);
+    if (resumed?.isFinished !== true && run.hosted !== undefined) {
+      await tellHost(run.hosted, station, frame, shared, () => checkpointOf(frame, shared, name));
+      run.micros();
+      run.throwIfAborted();
+    }
     if (resumed?.isFinished !== true && run.options.onCheckpoint !== undefined) {
       await run.options.onCheckpoint(checkpointOf(frame, shared, name));
       run.micros();
@@ -111,6 +120,19 @@ function warnOfMissing(action: string, station: Station, frame: Frame): void {
   const message =
     `"${station.label}" in ${frame.path} returned the action "${action}", which is not connected there ` +
     `(connected: ${connected}). The flow ends here; connect(node, null, action) ends it without this warning.`;
-  const place = { path: frame.pathOf(station), node: station.label, visit: frame.visitsOf(station) };
-  frame.run.warn(place, action, message);
+  frame.run.warn({ ...placeOf(station, frame), node: station.label }, action, message);
+}
+
+function tellHost(
+  hosted: HostedRun,
+  station: Station,
+  frame: Frame,
+  shared: unknown,
+  checkpoint?: () => Checkpoint,
+): void | Promise<void> {
+  return hosted.stepped({ ...placeOf(station, frame), at: frame.run.micros(), shared, checkpoint });
+}
+
+function placeOf(station: Station, frame: Frame): { path: string; visit: number } {
+  return { path: frame.pathOf(station), visit: frame.visitsOf(station) };
 }

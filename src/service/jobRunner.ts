@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, systemCode } from '../core/errors.ts';
 import { claimJob, type ExitMarker, jobFolder, writeMarker } from './runner/jobFolder.ts';
 import { OutputLog } from './runner/outputLog.ts';
-import { processIdentity } from './runner/processes.ts';
+import { processIdentity } from '../core/processTree.ts';
 import { runJob, type StopReason } from './runner/runJob.ts';
 
 const CANCEL_POLL_MS = 100;

@@ -3,11 +3,12 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
+import { endProcesses, processIdentity } from '../core/processTree.ts';
 import type { Executor } from './executor.ts';
 import { readClaim, readStarted } from './markers.ts';
 import { allowedEnvironment } from './runner/childEnvironment.ts';
 import type { JobFolder } from './runner/jobFolder.ts';
-import { endJobProcesses, processIdentity } from './runner/processes.ts';
+import { jobMark } from './runner/jobMark.ts';
 
 const CLAIM_POLL_MS = 10;
 
@@ -61,7 +62,7 @@ export function createProcessExecutor({ runner, killGraceMs, capacity }: Process
 
     async cleanUp(jobId, folder) {
       const started = await readStarted(folder.started).catch(() => undefined);
-      await endJobProcesses(jobId, started?.pid, killGraceMs);
+      await endProcesses({ group: started?.pid, mark: jobMark(jobId) }, killGraceMs);
     },
 
     stop: () => Promise.resolve(),

@@ -5,7 +5,7 @@ import type { JobFiles } from './jobFiles.ts';
 import { unreportedEnding } from './jobEnding.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
 import { claimJob } from './runner/jobFolder.ts';
-import { processIdentity } from './runner/processes.ts';
+import { processIdentity } from '../core/processTree.ts';
 import type { StoredJob } from './store/jobs.ts';
 
 const FIRST_RETRY_MS = 1_000;

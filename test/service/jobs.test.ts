@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { processIdentity } from '../../src/service/runner/processes.ts';
+import { processIdentity } from '../../src/core/processTree.ts';
 import { readArchive } from './support/archive.ts';
 import { parseAll, type ServiceClient, startService } from './support/service.ts';
 

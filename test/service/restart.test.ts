@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobFolder } from '../../src/service/runner/jobFolder.ts';
-import { processIdentity } from '../../src/service/runner/processes.ts';
+import { processIdentity } from '../../src/core/processTree.ts';
 import type { ServeOptions } from '../../src/service/serve.ts';
 import { readArchive } from './support/archive.ts';
 import { type ServiceClient, temporaryFolder } from './support/service.ts';

@@ -3,7 +3,8 @@ import { AppError } from '../../core/errors.ts';
 import { tracedRun } from '../run.ts';
 import { estimateCost, type Price } from './prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from './providers.ts';
-import type { CallOptions, ChatService } from './service.ts';
+import { type Completions, hosted } from './hostedCompletions.ts';
+import type { CallOptions } from './service.ts';
 import { jsonSchemaOf, parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
 
 const DEFAULT_RETRIES = 3;
@@ -69,7 +70,7 @@ export class LLMClient {
   readonly #apiKey: string | undefined;
   readonly #fetch: typeof fetch | undefined;
   readonly #price: Price | undefined;
-  #service: Promise<ChatService> | undefined;
+  #service: Promise<Completions> | undefined;
 
   /** @throws AppError `bad-input` for an unknown provider or a `baseUrl` that is no address. A key is needed by requests only. */
   constructor(options: LLMClientOptions = {}) {
@@ -185,7 +186,7 @@ export class LLMClient {
     const service = await this.#connect();
     const startedAt = performance.now();
     // The messages are the caller's: what the service does not take, it says.
-    const body = { ...extra, model: this.model, messages: [...messages] } as Parameters<ChatService['complete']>[0];
+    const body = { ...extra, model: this.model, messages: [...messages] } as Parameters<Completions['complete']>[0];
     const { value, retries } = await service.complete(body, callOptions(options));
     this.#report(startedAt, value.usage, retries);
     const [choice] = value.choices;
@@ -196,13 +197,15 @@ export class LLMClient {
     return { content: choice.message.content ?? '', toolCalls, finishReason: choice.finish_reason };
   }
 
+  #connect(): Promise<Completions> {
+    return hosted(tracedRun.getStore(), this.provider, () => this.#connectToService());
+  }
+
   /** @throws AppError `not-signed-in` that names the variable when the service needs a key and there is none. */
-  async #connect(): Promise<ChatService> {
-    const { keyVariable, needsKey, provider } = this.#endpoint;
+  async #connectToService(): Promise<Completions> {
+    const { keyVariable, needsKey, keyAdvice } = this.#endpoint;
     const key = this.#apiKey || (keyVariable === undefined ? undefined : process.env[keyVariable]) || undefined;
-    if (key === undefined && needsKey) {
-      throw new AppError('not-signed-in', `There is no key for ${provider}. Set ${keyVariable}, or give apiKey.`);
-    }
+    if (key === undefined && needsKey) throw new AppError('not-signed-in', keyAdvice);
     this.#service ??= import('./service.ts').then(
       ({ ChatService: Service }) => new Service(this.#endpoint, key, this.#fetch),
     );

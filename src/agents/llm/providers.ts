@@ -39,6 +39,10 @@ export const PROVIDER_NAMES: readonly string[] = Object.keys(PROVIDERS);
 const CUSTOM = { model: 'default', isLocal: true, takesJsonSchema: false };
 const CUSTOM_PROVIDER = 'custom';
 
+// The models of the editor, for flows that it runs: it tells the child where its bridge listens.
+const EDITOR_PROVIDER = 'vscode';
+const BRIDGE = { url: 'FARWHARF_MODEL_BRIDGE_URL', token: 'FARWHARF_MODEL_BRIDGE_TOKEN' } as const;
+
 const MODEL_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^(?:gpt-|o1|o3|o4|chatgpt-)/, 'openai'],
   [/^claude-/, 'anthropic'],
@@ -65,6 +69,8 @@ export interface Endpoint {
   readonly baseUrl: string;
   readonly keyVariable: string | undefined;
   readonly needsKey: boolean;
+  /** A sentence for when the key is not there. */
+  readonly keyAdvice: string;
   readonly takesJsonSchema: boolean;
 }
 
@@ -75,22 +81,39 @@ export interface Endpoint {
  */
 export function resolveEndpoint(options: EndpointOptions): Endpoint {
   const name = options.provider ?? providerOf(options);
+  if (name === EDITOR_PROVIDER && options.baseUrl === undefined) return editorEndpoint(options);
   const known = PROVIDERS[name];
   if (known === undefined && name !== CUSTOM_PROVIDER) {
-    const names = Object.keys(PROVIDERS).join(', ');
+    const names = [...Object.keys(PROVIDERS), EDITOR_PROVIDER].join(', ');
     throw new AppError('bad-input', `There is no provider "${name}". Choose one of ${names}, or give baseUrl alone.`);
   }
   const { model, isLocal, takesJsonSchema } = known ?? CUSTOM;
   const baseUrl = options.baseUrl ?? known?.baseUrl;
   if (baseUrl === undefined) throw new AppError('bad-input', 'The provider "custom" needs a baseUrl.');
   const ownVariable = known === undefined || isLocal ? undefined : `${name.toUpperCase()}_API_KEY`;
+  const keyVariable = options.apiKeyEnv ?? ownVariable;
   return {
     provider: name,
     model: options.model ?? model,
     baseUrl: parseAddress(baseUrl).href.replace(/\/+$/, ''),
-    keyVariable: options.apiKeyEnv ?? ownVariable,
+    keyVariable,
     needsKey: !isLocal || options.apiKeyEnv !== undefined,
+    keyAdvice: `There is no key for ${name}. Set ${keyVariable}, or give apiKey.`,
     takesJsonSchema,
+  };
+}
+
+/** `auto` is the model that the editor chooses. */
+function editorEndpoint({ model = 'auto' }: EndpointOptions): Endpoint {
+  return {
+    provider: EDITOR_PROVIDER,
+    model,
+    baseUrl: parseAddress(process.env[BRIDGE.url] ?? 'http://vscode.invalid/v1').href.replace(/\/+$/, ''),
+    keyVariable: BRIDGE.token,
+    needsKey: true,
+    keyAdvice:
+      'The models of VS Code are there only for flows that VS Code runs. Run the flow from the editor, or choose another provider.',
+    takesJsonSchema: false,
   };
 }
 

@@ -4,7 +4,7 @@ import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { programFor } from './interpreter.ts';
 import { type ExitMarker, type JobFolder, type RunnerSpec, writeMarker } from './jobFolder.ts';
 import type { OutputLog } from './outputLog.ts';
-import { JOB_ID_VARIABLE } from './processes.ts';
+import { JOB_ID_VARIABLE } from './jobMark.ts';
 import { type ProcessEnd, runProcess } from './runProcess.ts';
 import { activation, buildSteps, needsPython, STEP_LIMIT_MS } from './virtualEnvironment.ts';
 

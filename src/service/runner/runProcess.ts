@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { OutputLog } from './outputLog.ts';
-import { endJobProcesses } from './processes.ts';
+import { endProcesses } from '../../core/processTree.ts';
+import { jobMark } from './jobMark.ts';
 
 // A process that left the group can hold the pipes open for as long as it likes; what it prints later is not waited for.
 const PIPE_WAIT_MS = 1_000;
@@ -63,7 +64,7 @@ export async function runProcess(
     sleep(limitMs, 'limit' as const, { signal: settled.signal }),
     abortOf(signal),
   ]).finally(() => settled.abort());
-  await endJobProcesses(jobId, child.pid, killGraceMs);
+  await endProcesses({ group: child.pid, mark: jobMark(jobId) }, killGraceMs);
   const end = await exited;
   await Promise.race([closed, sleep(PIPE_WAIT_MS, undefined, { ref: false })]);
   child.stdout.destroy();

@@ -1,13 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { systemCode } from '../../core/errors.ts';
+import { systemCode } from './errors.ts';
 
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
-
-/** The environment variable that marks every process of a job, also those that left its process group. */
-export const JOB_ID_VARIABLE = 'FARWHARF_JOB_ID';
 
 /**
  * What tells a process apart from a later one with the same id: the boot and the start time (proc(5)).
@@ -30,17 +27,25 @@ export function processIdentity(pid: number): string | undefined {
   }
 }
 
+/** The processes that belong together: those of a process group, and those that carry a variable in their environment. */
+export interface ProcessTree {
+  /** The id of the group's first process. */
+  readonly group: number | undefined;
+  /** `NAME=value`, which children inherit. */
+  readonly mark: string;
+}
+
 /**
- * Ends every process of a job: SIGTERM, then SIGKILL after `graceMs`.
+ * Ends every process of a tree: SIGTERM, then SIGKILL after `graceMs`.
  *
- * On Linux this reaches processes that left the group as well, as they carry the job's id in their environment.
+ * On Linux this reaches processes that left the group as well, by their mark.
  */
-export async function endJobProcesses(jobId: string, group: number | undefined, graceMs: number): Promise<void> {
+export async function endProcesses({ group, mark }: ProcessTree, graceMs: number): Promise<void> {
   if (process.platform === 'win32') {
     if (group !== undefined) endTree(group);
     return;
   }
-  const processes = (): readonly number[] => jobProcesses(jobId, group);
+  const processes = (): readonly number[] => processesOf(group, mark);
   if (sendSignal(processes(), 'SIGTERM') === 0) return;
   if (await areGone(processes, graceMs)) return;
   const deadline = performance.now() + KILL_WAIT_MS;
@@ -58,9 +63,8 @@ async function areGone(processes: () => readonly number[], withinMs: number): Pr
 }
 
 /** Ids to signal: single processes on Linux, the whole group (a negative id) elsewhere. */
-function jobProcesses(jobId: string, group: number | undefined): readonly number[] {
+function processesOf(group: number | undefined, mark: string): readonly number[] {
   if (process.platform !== 'linux') return group !== undefined && isAlive(-group) ? [-group] : [];
-  const mark = `${JOB_ID_VARIABLE}=${jobId}`;
   return readdirSync('/proc')
     .map(Number)
     .filter((pid) => {

@@ -1,0 +1,79 @@
+import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
+import type { Run } from '../run.ts';
+import type { HostedRun, ModelExchange } from '../runHost.ts';
+import type { ChatService } from './service.ts';
+
+/** What a client asks of a chat completions service. */
+export type Completions = Pick<ChatService, 'complete' | 'stream'>;
+
+/** The service itself, or in a hosted run one whose host sees every exchange, and may answer in its place. */
+export async function hosted(
+  run: Run | undefined,
+  provider: string,
+  connect: () => Promise<Completions>,
+): Promise<Completions> {
+  const host = run?.hosted;
+  if (host === undefined) return connect();
+  const { path, number: visit } = run?.visit ?? {};
+  return new HostedCompletions(host, { provider, path, visit }, connect);
+}
+
+class HostedCompletions implements Completions {
+  readonly #host: HostedRun;
+  readonly #place: Pick<ModelExchange, 'provider' | 'path' | 'visit'>;
+  readonly #connect: () => Promise<Completions>;
+
+  constructor(
+    host: HostedRun,
+    place: Pick<ModelExchange, 'provider' | 'path' | 'visit'>,
+    connect: () => Promise<Completions>,
+  ) {
+    this.#host = host;
+    this.#place = place;
+    this.#connect = connect;
+  }
+
+  async complete(...[body, options]: Parameters<Completions['complete']>): ReturnType<Completions['complete']> {
+    const request = { ...body } as Readonly<Record<string, unknown>>;
+    const startedAt = performance.now();
+    const known = this.#host.findCompletion(this.#place.provider, request) as ChatCompletion | undefined;
+    const answer =
+      known === undefined ? await (await this.#connect()).complete(body, options) : { value: known, retries: 0 };
+    this.#tell(request, answer.value, startedAt);
+    return answer;
+  }
+
+  async *stream(...[body, options, onRetries]: Parameters<Completions['stream']>): ReturnType<Completions['stream']> {
+    const { stream: _stream, stream_options: _options, ...rest } = body;
+    const request = { ...rest } as Readonly<Record<string, unknown>>;
+    const startedAt = performance.now();
+    const known = this.#host.findCompletion(this.#place.provider, request) as ChatCompletion | undefined;
+    const chunks = known === undefined ? (await this.#connect()).stream(body, options, onRetries) : [chunkOf(known)];
+    let content = '';
+    let usage: ChatCompletionChunk['usage'];
+    let reason = 'stop';
+    for await (const chunk of chunks) {
+      content += chunk.choices[0]?.delta.content ?? '';
+      usage = chunk.usage ?? usage;
+      reason = chunk.choices[0]?.finish_reason ?? reason;
+      yield chunk;
+    }
+    const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: reason };
+    this.#tell(request, { choices: [choice], ...(usage && { usage }) }, startedAt);
+  }
+
+  #tell(request: Readonly<Record<string, unknown>>, completion: unknown, startedAt: number): void {
+    this.#host.modelCalled({ ...this.#place, request, completion, durationMs: performance.now() - startedAt });
+  }
+}
+
+/** A whole answer as the one chunk of a stream. */
+function chunkOf({ choices, usage }: ChatCompletion): ChatCompletionChunk {
+  const [choice] = choices;
+  return {
+    choices: [
+      { index: 0, delta: { content: choice?.message.content ?? '' }, finish_reason: choice?.finish_reason ?? 'stop' },
+    ],
+    usage: usage ?? null,
+  } as ChatCompletionChunk;
+}

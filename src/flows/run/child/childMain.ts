@@ -1,0 +1,153 @@
+import { registerHooks } from 'node:module';
+import { join, sep } from 'node:path';
+import { Recording } from '../../../agents/recording.ts';
+import { installRunHost } from '../../../agents/runHost.ts';
+import { AppError } from '../../../core/errors.ts';
+import { Redactor } from '../../../core/redact.ts';
+import type { FlowFailure, RunEvent } from '../runEvent.ts';
+import { runFolder } from '../runFolder.ts';
+import type { ChildMessage, ChildRequest } from '../runMessage.ts';
+import { failureOf } from './failure.ts';
+import { runFlowFile } from './fileRun.ts';
+import { FlowHost } from './flowHost.ts';
+import { closeNetwork } from './offline.ts';
+import { openHandles } from './openHandles.ts';
+import { RecordedCompletions } from './recordedCompletions.ts';
+import { createResolver } from './resolver.ts';
+import { RunFiles } from './runFiles.ts';
+import { findSyntaxError } from './syntaxCheck.ts';
+import { createLoader } from './typescriptSource.ts';
+
+// Long enough for what a file does after its flow (a last write, a connection that closes), short enough to wait for.
+const LINGER_MS = 3_000;
+const OWN_RUN_LINGER_MS = 10_000;
+// Node's own status for a promise that nothing can settle any more.
+const UNSETTLED = 13;
+const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD)$/i;
+
+/** Where the child tells what happens. */
+export interface Outlet {
+  send(message: Exclude<ChildMessage, { type: 'events' }>): void;
+  event(event: RunEvent): void;
+  /** A promise while the run should wait. */
+  readonly pause: Promise<void> | undefined;
+  flush(): void;
+}
+
+/** Where the runner itself lies. */
+export interface RuntimeFiles {
+  /** The folder that holds all of it: no frame of an error in there is the person's. */
+  readonly root: string;
+  /** The library for files whose folder has none. */
+  readonly library: string;
+}
+
+/** Runs a flow file in this process, whose only work it is. Everything goes to the outlet; errors are the exit status. */
+export async function runChild(
+  request: ChildRequest,
+  { runtime, outlet, stop }: { runtime: RuntimeFiles; outlet: Outlet; stop: AbortSignal },
+): Promise<void> {
+  const isOwn = (file: string): boolean =>
+    !file.includes(`${sep}node_modules${sep}`) && !file.startsWith(runtime.root + sep);
+  const redactor = new Redactor();
+  for (const [name, value] of Object.entries(process.env)) {
+    if (SECRET_NAME.test(name) && value !== undefined) redactor.add(value);
+  }
+  const clean = (text: string): string => redactor.redact(text);
+  const describe = (thrown: unknown, path?: string): FlowFailure => cleaned(failureOf(thrown, isOwn, path), clean);
+  const note = (message: string): void => outlet.send({ type: 'note', message: clean(message) });
+
+  process.argv.splice(1, process.argv.length, request.file, ...(request.args ?? []));
+  process.on('uncaughtExceptionMonitor', (error) => outlet.send({ type: 'threw', error: describe(error) }));
+  const files = await openFiles(request, note);
+  process.on('beforeExit', () => {
+    if (host.isActive) process.exitCode ??= UNSETTLED;
+  });
+  process.on('exit', () => {
+    files?.flush();
+    outlet.flush();
+  });
+  const host = new FlowHost({
+    request,
+    files,
+    replay: request.replay === undefined ? undefined : await Recording.open(runFolder(request.replay).recording),
+    completions: recordedCompletions(request),
+    stop,
+    clean,
+    emit: (event) => outlet.event(event),
+    pause: () => outlet.pause,
+    failureOf: describe,
+  });
+  installRunHost(host);
+  const imports = prepareImports(runtime.library, outlet, note);
+  if (request.isOffline === true) closeNetwork();
+  try {
+    await runFlowFile(request, host);
+  } catch (error) {
+    const failure = describe(error);
+    const place = failure.place ?? (error instanceof SyntaxError ? findSyntaxError(imports.lastUrl) : undefined);
+    const type = isRefusal(error, host) ? 'refused' : 'threw';
+    outlet.send({ type, error: { ...failure, ...(place && { place }) } });
+    process.exitCode = 1;
+  }
+  files?.flush();
+  outlet.flush();
+  endLater(host, note);
+}
+
+async function openFiles({ folder }: ChildRequest, note: (message: string) => void): Promise<RunFiles | undefined> {
+  if (folder === undefined) return undefined;
+  const hasher = await Recording.open(join(folder, 'no-recording'));
+  return new RunFiles(folder, hasher, note);
+}
+
+function recordedCompletions({ isOffline, replay }: ChildRequest): RecordedCompletions | undefined {
+  if (isOffline !== true) return undefined;
+  return replay === undefined ? new RecordedCompletions([]) : RecordedCompletions.read(runFolder(replay).calls);
+}
+
+function prepareImports(
+  library: string,
+  outlet: Outlet,
+  note: (message: string) => void,
+): { readonly lastUrl: string } {
+  const imports = { lastUrl: '', library: '', isTransformed: false };
+  const resolve = createResolver({
+    library,
+    onLibrary: (path) => {
+      if (imports.library === path) return;
+      imports.library = path;
+      outlet.send({ type: 'library', path });
+    },
+  });
+  const load = createLoader({
+    onLoad: (url) => (imports.lastUrl = url),
+    onTransform: (file, what) => {
+      if (imports.isTransformed) return;
+      imports.isTransformed = true;
+      note(`${file} has TypeScript that is more than types (${what}). It was transformed; plain Node does not run it.`);
+    },
+  });
+  registerHooks({ resolve, load });
+  return imports;
+}
+
+/** What is wrong with the file rather than with its run. */
+function isRefusal(error: unknown, host: FlowHost): boolean {
+  return host.begun === 0 && (error instanceof AppError || error instanceof SyntaxError);
+}
+
+/** Ends the process once nothing is left to do, or after a while with what still keeps it alive. */
+function endLater(host: FlowHost, note: (message: string) => void): void {
+  const end = (): void => {
+    if (host.isActive) return endLater(host, note);
+    note(`The flow has ended and left ${openHandles()} open, which kept the process alive. It was ended.`);
+    process.exit();
+  };
+  setTimeout(end, host.isFileRunning ? OWN_RUN_LINGER_MS : LINGER_MS).unref();
+}
+
+function cleaned(failure: FlowFailure, clean: (text: string) => string): FlowFailure {
+  const { message, stack } = failure;
+  return { ...failure, message: clean(message), ...(stack !== undefined && { stack: clean(stack) }) };
+}

@@ -1,0 +1,66 @@
+import type { RunEvent } from '../runEvent.ts';
+import type { ChildMessage } from '../runMessage.ts';
+
+const MAX_BATCH = 500;
+// Enough for a view to stay live; what comes faster than it is taken makes the flow wait.
+const MAX_UNTAKEN_BATCHES = 20;
+
+/** Sends events to the parent in batches, and makes the run wait while too many of them are not taken. */
+export class EventChannel {
+  readonly #send: (message: ChildMessage) => void;
+  #events: RunEvent[] = [];
+  #isScheduled = false;
+  #sent = 0;
+  #taken = 0;
+  #waiting: (() => void)[] = [];
+  readonly #onWaiting: (isWaiting: boolean) => void;
+
+  /** @param onWaiting told when a run begins to wait, which nothing else may keep alive then, and when it goes on. */
+  constructor(send: (message: ChildMessage) => void, onWaiting: (isWaiting: boolean) => void) {
+    this.#send = send;
+    this.#onWaiting = onWaiting;
+  }
+
+  push(event: RunEvent): void {
+    this.#events.push(event);
+    if (this.#events.length >= MAX_BATCH) this.flush();
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.flush();
+    });
+  }
+
+  flush(): void {
+    if (this.#events.length === 0) return;
+    const events = this.#events;
+    this.#events = [];
+    this.#sent += 1;
+    this.#send({ type: 'events', batch: this.#sent, events });
+  }
+
+  /** A promise while the run should wait. */
+  get pause(): Promise<void> | undefined {
+    if (this.#sent - this.#taken < MAX_UNTAKEN_BATCHES) return undefined;
+    if (this.#waiting.length === 0) this.#onWaiting(true);
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  taken(batch: number): void {
+    this.#taken = batch;
+    this.#release();
+  }
+
+  /** The parent is gone: nothing waits for it any more. */
+  close(): void {
+    this.#taken = Number.POSITIVE_INFINITY;
+    this.#release();
+  }
+
+  #release(): void {
+    if (this.#sent - this.#taken >= MAX_UNTAKEN_BATCHES) return;
+    if (this.#waiting.length > 0) this.#onWaiting(false);
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+}

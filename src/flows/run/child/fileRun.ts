@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { pathToFileURL } from 'node:url';
+import { AppError, systemCode } from '../../../core/errors.ts';
+import type { ChildRequest } from '../runMessage.ts';
+import { findFlow } from './exportedFlow.ts';
+import type { FlowHost } from './flowHost.ts';
+
+// How long a file that may run its flow itself can take for what it does before.
+const OWN_RUN_WAIT_MS = 1_000;
+
+/**
+ * Runs the flow of a file once. A file that runs its flow itself while it is loaded, or right after, is left to do so;
+ * otherwise the flow that it exports is run.
+ *
+ * @throws what the file or its flow throws, and AppError where there is nothing to run.
+ */
+export async function runFlowFile({ file, flow, shared }: ChildRequest, host: FlowHost): Promise<void> {
+  const text = readSource(file);
+  host.isFileRunning = true;
+  const exports = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  if (host.begun === 0 && /\.run\s*\(/.test(text)) await untilIdle();
+  if (host.begun > 0) return;
+  host.isFileRunning = false;
+  const unit = await chosen(exports, text, flow, file);
+  await unit.run({ ...shared });
+}
+
+async function chosen(
+  exports: Readonly<Record<string, unknown>>,
+  text: string,
+  flow: string | undefined,
+  file: string,
+): ReturnType<typeof findFlow> {
+  try {
+    return await findFlow(exports, flow, file);
+  } catch (error) {
+    if (!(error instanceof AppError) || !text.includes('import.meta.main')) throw error;
+    const advice = 'Its own run is behind `import.meta.main`, which is true only when Node is given the file itself.';
+    throw new AppError(error.code, `${error.message} ${advice}`, { cause: error });
+  }
+}
+
+function readSource(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    const why = systemCode(cause) === 'ENOENT' ? 'There is no file' : 'The file cannot be read:';
+    throw new AppError('missing', `${why} ${file}.`, { cause });
+  }
+}
+
+/** Waits until nothing is under way in the process any more, or for the limit where something stays open. */
+function untilIdle(): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(settle, OWN_RUN_WAIT_MS).unref();
+    process.once('beforeExit', settle);
+    function settle(): void {
+      clearTimeout(timer);
+      process.off('beforeExit', settle);
+      resolve();
+    }
+  });
+}

@@ -1,0 +1,200 @@
+import { AppError } from '../../../core/errors.ts';
+import type { Recording } from '../../../agents/recording.ts';
+import type { RunOptions } from '../../../agents/run.ts';
+import type { HostedRun, HostedStep, ModelExchange, RunHost, StartingRun } from '../../../agents/runHost.ts';
+import type { TraceEvent } from '../../../agents/trace.ts';
+import type { FlowFailure, RunEvent } from '../runEvent.ts';
+import type { ChildRequest } from '../runMessage.ts';
+import { changesBetween } from '../stateChange.ts';
+import { type StateView, viewOf } from '../stateView.ts';
+import type { RecordedCompletions } from './recordedCompletions.ts';
+import type { RunFiles } from './runFiles.ts';
+import { TimeBudget } from './timeBudget.ts';
+
+const VIEW_PART = 0.2;
+
+/** What the host works with. */
+export interface HostParts {
+  readonly request: ChildRequest;
+  readonly files: RunFiles | undefined;
+  readonly replay: Recording | undefined;
+  readonly completions: RecordedCompletions | undefined;
+  /** Aborted when the parent wants the end. */
+  readonly stop: AbortSignal;
+  /** Takes secrets out of a text. */
+  readonly clean: (text: string) => string;
+  readonly emit: (event: RunEvent) => void;
+  /** A promise while the run should wait for its watchers. */
+  readonly pause: () => Promise<void> | undefined;
+  readonly failureOf: (thrown: unknown, path: string | undefined) => FlowFailure;
+}
+
+/** Hosts the runs of a flow file: tells their events, keeps their results, and answers from earlier ones. */
+export class FlowHost implements RunHost {
+  readonly #parts: HostParts;
+  #begun = 0;
+  #active = 0;
+  /** Whether the runs that begin now were begun by the file itself. */
+  isFileRunning = false;
+
+  constructor(parts: HostParts) {
+    this.#parts = parts;
+  }
+
+  /** How many runs have begun. */
+  get begun(): number {
+    return this.#begun;
+  }
+
+  get isActive(): boolean {
+    return this.#active > 0;
+  }
+
+  begin({ name, shared, options }: StartingRun): HostedRun {
+    const { request, stop } = this.#parts;
+    stop.throwIfAborted();
+    if (this.isFileRunning && request.flow !== undefined && !isSameName(request.flow, name)) {
+      throw new AppError(
+        'bad-input',
+        `The file runs the flow "${name}" itself when it is loaded, so "${request.flow}" cannot be chosen. ` +
+          'Put that run behind `if (import.meta.main)`, and export the flows.',
+      );
+    }
+    this.#begun += 1;
+    this.#active += 1;
+    const isFirst = this.#begun === 1;
+    if (isFirst && this.isFileRunning && request.shared !== undefined && isObject(shared)) {
+      Object.assign(shared, request.shared);
+    }
+    const resume = isFirst ? (request.resume ?? options.resume) : options.resume;
+    return new HostedFlow(this.#parts, this.#begun, { name, shared, options: { ...options, resume } }, () => {
+      this.#active -= 1;
+    });
+  }
+}
+
+class HostedFlow implements HostedRun {
+  readonly options: RunOptions;
+  readonly #parts: HostParts;
+  readonly #run: number;
+  readonly #onEnd: () => void;
+  readonly #budget = new TimeBudget(VIEW_PART);
+  readonly #shared: unknown;
+  #view: StateView;
+  #failedPath: string | undefined;
+
+  constructor(parts: HostParts, run: number, { name, shared, options }: StartingRun, onEnd: () => void) {
+    this.#parts = parts;
+    this.#run = run;
+    this.#onEnd = onEnd;
+    this.#shared = shared;
+    this.#view = this.#viewOf(options.resume?.shared ?? shared);
+    this.options = this.#hosted(options);
+    this.#emit({
+      type: 'run-start',
+      run,
+      name,
+      startedAt: Date.now(),
+      state: this.#view,
+      resumedAfter: options.resume?.path,
+    });
+  }
+
+  stepped(step: HostedStep): Promise<void> | undefined {
+    const { files, pause } = this.#parts;
+    if (this.#budget.hasRoom || step.checkpoint === undefined) this.#budget.spend(() => this.#tellChanges(step));
+    if (step.checkpoint !== undefined) files?.checkpoint(this.#run, step.checkpoint);
+    return pause();
+  }
+
+  ended({ at, action, failure }: Parameters<HostedRun['ended']>[0]): void {
+    if (failure !== undefined) this.#tellChanges({ path: this.#failedPath ?? '', visit: 1, at, shared: this.#shared });
+    this.#emit({
+      type: 'run-end',
+      run: this.#run,
+      at,
+      action: typeof action === 'string' ? action : undefined,
+      ...(failure !== undefined && { error: this.#parts.failureOf(failure.error, this.#failedPath) }),
+    });
+    this.#onEnd();
+  }
+
+  findCompletion(provider: string, request: ModelExchange['request']): unknown {
+    return this.#parts.completions?.find(provider, request);
+  }
+
+  modelCalled(exchange: ModelExchange): void {
+    this.#parts.files?.call(this.#run, exchange);
+  }
+
+  #hosted(options: RunOptions): RunOptions {
+    const { stop, files } = this.#parts;
+    const replay = this.#parts.replay;
+    return {
+      ...options,
+      signal: options.signal === undefined ? stop : AbortSignal.any([options.signal, stop]),
+      onEvent: (event) => {
+        this.#tell(event);
+        options.onEvent?.(event);
+      },
+      ...((files !== undefined || options.record !== undefined) && {
+        record: {
+          keep: (call, result) => {
+            files?.result(call, result);
+            options.record?.keep(call, result);
+          },
+        },
+      }),
+      ...((replay !== undefined || options.replay !== undefined) && {
+        replay: { find: (call) => options.replay?.find(call) ?? this.#find(replay, call) },
+      }),
+    };
+  }
+
+  #find(replay: Recording | undefined, call: Parameters<Recording['find']>[0]): ReturnType<Recording['find']> {
+    if (replay === undefined) return undefined;
+    const { path, visit, item } = call;
+    try {
+      const known = replay.find(call);
+      if (known === undefined) {
+        this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: replay.whyMissing(call) });
+      }
+      return known;
+    } catch {
+      // What prep gave is no plain data, so nothing was recorded for it.
+      this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: 'new' });
+      return undefined;
+    }
+  }
+
+  #tell(event: TraceEvent): void {
+    if (event.type === 'error') this.#failedPath ??= event.path;
+    const { clean } = this.#parts;
+    const isText = event.type === 'error' || event.type === 'retry' || event.type === 'fallback';
+    this.#emit({ run: this.#run, ...event, ...(isText && { message: clean(event.message) }) });
+  }
+
+  #tellChanges({ path, visit, at, shared }: { path: string; visit: number; at: number; shared: unknown }): void {
+    const view = this.#viewOf(shared);
+    const changes = changesBetween(this.#view, view);
+    this.#view = view;
+    if (changes.length > 0) this.#emit({ type: 'state', run: this.#run, path, visit, at, changes });
+  }
+
+  #viewOf(shared: unknown): StateView {
+    return viewOf(shared, { clean: this.#parts.clean });
+  }
+
+  #emit(event: RunEvent): void {
+    this.#parts.files?.event(event);
+    this.#parts.emit(event);
+  }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
+}
+
+function isSameName(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}

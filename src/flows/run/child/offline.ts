@@ -1,0 +1,11 @@
+import { Socket } from 'node:net';
+import { AppError } from '../../../core/errors.ts';
+
+/** Lets no connection out of this process from now on. */
+export function closeNetwork(): void {
+  Socket.prototype.connect = function refuse(this: Socket): Socket {
+    const message = 'The network is closed: this run has to do with what was recorded.';
+    this.destroy(new AppError('refused', message));
+    return this;
+  };
+}

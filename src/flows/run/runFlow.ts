@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { assertNever } from '../../core/errors.ts';
+import { FlowEnding } from './flowEnding.ts';
+import { FlowProcess } from './flowProcess.ts';
+import type { FlowOutcome, FlowProcessEvent, FlowRunRequest, FlowRuntime } from './flowRun.ts';
+import type { ChildMessage } from './runMessage.ts';
+
+// Time for nodes to see the abort and clean up, before their process is ended.
+const STOP_GRACE_MS = 500;
+const DEBUGGER_LINES =
+  /^(?:Debugger (?:listening on ws:|attached\.|ending on ws:)|For help, see: https:\/\/nodejs\.org)/;
+
+export interface RunFlowOptions {
+  /** Its abort ends the child and its children: first as an abort of the flow, then SIGTERM, then SIGKILL. */
+  readonly signal: AbortSignal;
+  /** The child waits while a promise of it is pending: a listener that is slow makes the flow slow, and nothing piles up. */
+  readonly onEvent: (event: FlowProcessEvent) => void | Promise<void>;
+}
+
+/**
+ * Runs a flow file in a process of its own, and tells how it ended: a flow that fails is an outcome, no error.
+ *
+ * @throws AppError `missing` when Node cannot be started, and what `onEvent` throws; the child is ended then.
+ */
+export async function runFlow(
+  runtime: FlowRuntime,
+  request: FlowRunRequest,
+  { signal, onEvent }: RunFlowOptions,
+): Promise<FlowOutcome> {
+  const { cwd, env, ...childRequest } = request;
+  const ending = new FlowEnding();
+  const broken = new AbortController();
+  const fail = (error: unknown): void => broken.abort(error);
+  const tell = (event: FlowProcessEvent): Promise<void> | undefined => {
+    if (broken.signal.aborted) return undefined;
+    try {
+      return onEvent(event)?.catch(fail);
+    } catch (error) {
+      fail(error);
+      return undefined;
+    }
+  };
+  const handle = async (message: ChildMessage): Promise<void> => {
+    if (message.type === 'ready') child.send({ type: 'request', request: childRequest });
+    const events =
+      message.type === 'events'
+        ? message.events.map((event): FlowProcessEvent => ({ type: 'run', event }))
+        : eventsOf(message, child.pid, runtime);
+    for (const event of events) await tell(event);
+    if (message.type === 'events') child.send({ type: 'taken', batch: message.batch });
+  };
+  let handled = Promise.resolve();
+  const child = new FlowProcess(
+    runtime,
+    { cwd, env },
+    {
+      message: (message) => {
+        ending.note(message);
+        handled = handled.then(() => handle(message)); // in their order
+      },
+      output: (stream, line) => {
+        if (request.isDebugged === true && stream === 'stderr' && DEBUGGER_LINES.test(line.text)) return undefined;
+        return tell({ type: 'output', stream, ...line });
+      },
+    },
+  );
+  const isOver = AbortSignal.any([signal, broken.signal]);
+  try {
+    const end = await Promise.race([child.exited, untilAborted(isOver)]);
+    if (end === undefined) {
+      child.send({ type: 'stop' });
+      await Promise.race([child.exited, sleep(STOP_GRACE_MS)]);
+    }
+    await child.end();
+    const { code, signal: killer } = await child.exited;
+    await Promise.race([child.drained().then(() => handled), untilAborted(isOver)]);
+    broken.signal.throwIfAborted();
+    return ending.outcome({ code, signal: killer, isStopped: end === undefined });
+  } finally {
+    child.close();
+  }
+}
+
+function eventsOf(
+  message: Exclude<ChildMessage, { type: 'events' }>,
+  pid: number,
+  { node }: FlowRuntime,
+): FlowProcessEvent[] {
+  switch (message.type) {
+    case 'ready':
+      return [{ type: 'started', pid, node, nodeVersion: message.nodeVersion }];
+    case 'library':
+    case 'note':
+      return [message];
+    case 'debugger': {
+      const { hostname, port } = new URL(message.url);
+      return [{ type: 'debugger', host: hostname, port: Number(port), url: message.url }];
+    }
+    case 'refused':
+    case 'threw':
+      return []; // told by the outcome
+    default:
+      return assertNever(message);
+  }
+}
+
+function untilAborted(signal: AbortSignal): Promise<undefined> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(undefined);
+    else signal.addEventListener('abort', () => resolve(undefined), { once: true });
+  });
+}

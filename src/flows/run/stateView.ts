@@ -1,0 +1,186 @@
+/**
+ * A value as a trace shows it: JSON in which anything that JSON cannot hold, or that is too large, stands as a `Special`.
+ * A key of the value itself that begins with `$` has one more `$` here.
+ */
+export type StateView = string | number | boolean | null | readonly StateView[] | StateObject;
+
+/** An object of the value, or a `Special`, which alone has the key `$`. */
+export interface StateObject {
+  readonly [key: string]: StateView;
+}
+
+/** What stands where a value cannot: `{ $: 'bigint', text: '12n' }`, `{ $: 'string', text: 'its beginning', size: 90000 }`. */
+export interface Special extends StateObject {
+  readonly $: SpecialKind;
+  readonly text: string;
+}
+
+type SpecialKind =
+  | 'bigint'
+  | 'class' // an instance; its own properties follow under `value`
+  | 'cycle' // the text is the path of the object that it refers back to
+  | 'date'
+  | 'deep'
+  | 'function'
+  | 'map'
+  | 'more' // the last item of a list, or of an object under `$more`: how many were left out
+  | 'number' // NaN and the infinities
+  | 'set'
+  | 'string' // a long text; `size` is its whole length
+  | 'symbol'
+  | 'undefined'
+  | 'unreadable'; // a getter or a proxy that threw
+
+export interface ViewLimits {
+  /** Characters of one string. */
+  readonly text: number;
+  /** Items of a list, and keys of an object. */
+  readonly items: number;
+  readonly depth: number;
+  /** Characters and items of the whole view together. */
+  readonly total: number;
+}
+
+const VIEW_LIMITS: ViewLimits = { text: 4_000, items: 200, depth: 12, total: 200_000 };
+
+/** Shows any value whatever: bounded in size, and never throws. `clean` is applied to every text, to take secrets out. */
+export function viewOf(
+  value: unknown,
+  {
+    limits = VIEW_LIMITS,
+    clean = (text: string) => text,
+  }: { readonly limits?: ViewLimits; readonly clean?: (text: string) => string } = {},
+): StateView {
+  return new Viewer(limits, clean).view(value, 'shared', []);
+}
+
+/** Whether this stands for something that JSON cannot hold. */
+export function isSpecial(view: StateView): view is Special {
+  return typeof view === 'object' && view !== null && '$' in view;
+}
+
+type Parents = readonly { readonly value: object; readonly at: string }[];
+
+class Viewer {
+  readonly #limits: ViewLimits;
+  readonly #clean: (text: string) => string;
+  #room: number;
+
+  constructor(limits: ViewLimits, clean: (text: string) => string) {
+    this.#limits = limits;
+    this.#clean = clean;
+    this.#room = limits.total;
+  }
+
+  view(value: unknown, at: string, parents: Parents): StateView {
+    this.#room -= 1;
+    switch (typeof value) {
+      case 'string':
+        return this.#text(value);
+      case 'boolean':
+        return value;
+      case 'number':
+        return Number.isFinite(value) ? value : special('number', String(value));
+      case 'bigint':
+        return special('bigint', `${this.#cut(String(value))}n`);
+      case 'undefined':
+        return special('undefined', 'undefined');
+      case 'function':
+        return special('function', this.#cut(nameOf(value) || 'function'));
+      case 'symbol':
+        return special('symbol', this.#cut(String(value)));
+      case 'object':
+        break;
+    }
+    return value === null ? null : this.#guarded(() => this.#object(value, at, parents));
+  }
+
+  #guarded(view: () => StateView): StateView {
+    try {
+      return view();
+    } catch (error) {
+      return special('unreadable', this.#cut(textOf(error)));
+    }
+  }
+
+  #text(value: string): StateView {
+    const { text } = this.#limits;
+    const kept = Math.max(0, Math.min(text, this.#room));
+    this.#room -= Math.min(value.length, kept);
+    if (value.length <= kept) return this.#clean(value);
+    return { $: 'string', text: this.#clean(value.slice(0, kept)), size: value.length };
+  }
+
+  #cut(text: string): string {
+    return this.#clean(text.slice(0, this.#limits.text));
+  }
+
+  #object(value: object, at: string, parents: Parents): StateView {
+    const known = parents.find((parent) => parent.value === value);
+    if (known !== undefined) return special('cycle', known.at);
+    if (parents.length >= this.#limits.depth) return special('deep', Array.isArray(value) ? '[…]' : '{…}');
+    const path = [...parents, { value, at }];
+    if (Array.isArray(value)) return this.#list(value, value.length, at, path);
+    if (value instanceof Map) {
+      return { $: 'map', text: `Map(${value.size})`, value: this.#list(value.entries(), value.size, at, path) };
+    }
+    if (value instanceof Set) {
+      return { $: 'set', text: `Set(${value.size})`, value: this.#list(value.values(), value.size, at, path) };
+    }
+    if (value instanceof Date)
+      return special('date', Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString());
+    if (ArrayBuffer.isView(value)) return special('class', `${className(value)}(${value.byteLength} bytes)`);
+    const prototype: unknown = Object.getPrototypeOf(value);
+    const plain = this.#keys(value, at, path);
+    if (prototype === Object.prototype || prototype === null) return plain;
+    const text = value instanceof Error ? `${className(value)}: ${textOf(value)}` : className(value);
+    return { $: 'class', text: this.#cut(text), value: plain };
+  }
+
+  #list(items: Iterable<unknown>, length: number, at: string, path: Parents): readonly StateView[] {
+    const views: StateView[] = [];
+    for (const item of items) {
+      if (views.length >= this.#limits.items || this.#room <= 0) break;
+      views.push(this.view(item, `${at}[${views.length}]`, path));
+    }
+    return views.length < length ? [...views, special('more', `${length - views.length} more`)] : views;
+  }
+
+  #keys(value: object, at: string, path: Parents): StateObject {
+    const keys = Object.keys(value);
+    const entries: [string, StateView][] = [];
+    for (const key of keys) {
+      if (entries.length >= this.#limits.items || this.#room <= 0) break;
+      this.#room -= key.length;
+      entries.push([
+        key.startsWith('$') ? `$${key}` : key,
+        this.#guarded(() => this.view(Reflect.get(value, key), `${at}.${key}`, path)),
+      ]);
+    }
+    if (entries.length < keys.length) entries.push(['$more', special('more', `${keys.length - entries.length} more`)]);
+    return Object.fromEntries(entries);
+  }
+}
+
+function special($: SpecialKind, text: string): Special {
+  return { $, text };
+}
+
+function className(value: object): string {
+  const constructor: unknown = Reflect.get(value, 'constructor');
+  return (typeof constructor === 'function' && nameOf(constructor)) || 'Object';
+}
+
+// A class may have a static member of that name, which is anything.
+function nameOf(value: object): string {
+  const name: unknown = Reflect.get(value, 'name');
+  return typeof name === 'string' ? name : '';
+}
+
+function textOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return 'an error without text';
+  }
+}

@@ -1,0 +1,305 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { processIdentity } from '../../src/core/processTree.ts';
+import type { FlowOutcome } from '../../src/flows/run/flowRun.ts';
+import { runFlow } from '../../src/flows/run/runFlow.ts';
+import { COUNTER, FlowFolder, RUNTIME } from './support/flowChild.ts';
+
+const NODES = `import { Flow, Node } from 'farwharf/agents';\n`;
+const oneNode = (hook: string, rest = ''): string =>
+  `${NODES}class Only extends Node { ${hook} }\nexport const flow = new Flow({ start: new Only(), name: 'F' });\n${rest}`;
+
+function messageOf(outcome: FlowOutcome): string {
+  assert.ok(outcome.type === 'failed' || outcome.type === 'refused', `the outcome is ${JSON.stringify(outcome)}`);
+  return outcome.error.message;
+}
+
+// Most of the time is the start of processes and the waits for those that will not end.
+describe('flow files run in a child', { concurrency: 3, timeout: 120_000 }, () => {
+  it('an exported flow runs with the shared state it is given, and tells each step', async () => {
+    await using folder = await FlowFolder.create({ 'counter.mjs': COUNTER });
+    const { outcome, runEvents } = await folder.run('counter.mjs', { shared: { goal: 2 } });
+    assert.deepEqual(outcome, {
+      type: 'done',
+      action: undefined,
+      shared: { goal: 2, count: 2, text: 'counted to 2' },
+      exitCode: 0,
+    });
+    const ends = runEvents.flatMap((event) => (event.type === 'node-end' ? [`${event.path} ${event.action}`] : []));
+    assert.deepEqual(ends, ['Counter/Add again', 'Counter/Add enough', 'Counter/Tell undefined']);
+    const changes = runEvents.flatMap((event) => (event.type === 'state' ? event.changes : []));
+    assert.deepEqual(changes.at(-1), { op: 'set', path: ['text'], value: 'counted to 2' });
+  });
+
+  it('a file that runs its flow itself runs it once, with the keys that are given', async () => {
+    await using folder = await FlowFolder.create({
+      'awaited.mjs': `${COUNTER}await counter.run({ goal: 1 });`,
+      'floating.mjs': `${COUNTER}async function main() { await new Promise((r) => setTimeout(r, 50)); await counter.run({ goal: 1 }); }\nmain();`,
+      'guarded.mjs': `${COUNTER}if (import.meta.main) await counter.run({ goal: 1 });`,
+      'asked.mjs': `${COUNTER}if (process.argv[1].endsWith('asked.mjs')) await counter.run({ goal: 1 });`,
+    });
+    for (const name of ['awaited', 'floating', 'guarded', 'asked']) {
+      const { outcome, runEvents } = await folder.run(`${name}.mjs`, { shared: { goal: 2 } });
+      assert.equal(outcome.type, 'done', name);
+      assert.equal(runEvents.filter(({ type }) => type === 'run-start').length, 1, name);
+      assert.deepEqual(outcome.type === 'done' && outcome.shared, { goal: 2, count: 2, text: 'counted to 2' }, name);
+    }
+  });
+
+  it('a class, a function that gives a flow and a default export are found; several are listed', async () => {
+    await using folder = await FlowFolder.create({
+      'class.mjs': `${NODES}export class Empty extends Flow { constructor() { super({ start: new Node({ name: 'A' }) }); } }`,
+      'maker.mjs': `${COUNTER.replace('export const counter', 'const counter')}export async function createFlow() { return counter; }`,
+      'default.mjs': `${COUNTER}export default counter;\nexport const other = new Flow({ start: new Node() });`,
+      'several.mjs': `${COUNTER}export const other = new Flow({ start: new Node(), name: 'Other' });`,
+      'none.mjs': `export const x = 1;`,
+    });
+    for (const name of ['class', 'maker', 'default']) {
+      assert.equal((await folder.run(`${name}.mjs`)).outcome.type, 'done', name);
+    }
+    const several = await folder.run('several.mjs');
+    assert.match(messageOf(several.outcome), /exports several flows: counter, other. Choose one/);
+    const chosen = await folder.run('several.mjs', { flow: 'other' });
+    assert.equal(chosen.runEvents[0]?.type === 'run-start' && chosen.runEvents[0].name, 'Other');
+    assert.match(messageOf((await folder.run('several.mjs', { flow: 'third' })).outcome), /no flow "third"/);
+    assert.match(messageOf((await folder.run('none.mjs')).outcome), /exports no flow \(its exports: x\).*`export`/);
+    assert.match(messageOf((await folder.run('gone.mjs')).outcome), /There is no file .*gone\.mjs/);
+  });
+
+  it('imports without extension, of .js for .ts, of folders, and enums work', async () => {
+    await using folder = await FlowFolder.create({
+      'flow.ts': `${NODES}import { Kind } from './kind.js';\nimport { word } from './word';\nimport { many } from './lib';
+class Only extends Node<{ text: string }> { override post(shared: { text: string }): void { shared.text = Kind.Ship + word + many; } }
+export const flow = new Flow<{ text: string }>({ start: new Only() });`,
+      'kind.ts': `export enum Kind { Ship = 'ship' }\nexport namespace Deep { export const x = 1; }`,
+      'word.ts': `export const word: string = 'word';`,
+      'lib/index.ts': `export const many: number = 3;`,
+    });
+    const { outcome, notes } = await folder.run('flow.ts');
+    assert.deepEqual(outcome.type === 'done' && outcome.shared, { text: 'shipword3' });
+    assert.match(notes.join('\n'), /kind\.ts has TypeScript that is more than types .*It was transformed/);
+  });
+
+  it('a missing package, a missing file and a syntax error say what to do and where', async () => {
+    await using folder = await FlowFolder.create({
+      'package.mjs': `${NODES}import x from '@acme/left-pad/sub';`,
+      'alias.mjs': `import x from '@/lib/x';`,
+      'file.mjs': `import x from './nowhere';`,
+      'syntax.ts': `${NODES}export const x: = 1;`,
+      'syntax.mjs': `${NODES}\nexport const = 1;`,
+      'jsx.mjs': `import './view.tsx';`,
+      'view.tsx': `export const a = <b/>;`,
+    });
+    const refusal = async (file: string): Promise<string> => {
+      const { outcome } = await folder.run(file);
+      assert.equal(outcome.type, 'refused', JSON.stringify(outcome));
+      return messageOf(outcome);
+    };
+    assert.match(await refusal('package.mjs'), new RegExp(`npm install @acme/left-pad\` in ${folder.path}`));
+    assert.match(await refusal('alias.mjs'), /alias and no package/);
+    assert.match(await refusal('file.mjs'), /file\.mjs imports "\.\/nowhere", and there is no such file/);
+    assert.match(await refusal('syntax.ts'), /syntax\.ts is no valid TypeScript/);
+    assert.match(await refusal('jsx.mjs'), /has JSX/);
+    const { outcome } = await folder.run('syntax.mjs');
+    assert.deepEqual(outcome.type === 'refused' && outcome.error.place, {
+      file: join(folder.path, 'syntax.mjs'),
+      line: 3,
+      column: 14,
+    });
+  });
+
+  it('an error has its place and its node, and a thrown string is one too', async () => {
+    await using folder = await FlowFolder.create({
+      'error.ts': oneNode(`\n  exec(): void {\n    throw new Error('no harbour');\n  }`),
+      'string.mjs': oneNode(`exec() { throw 'just text'; }`),
+      'object.mjs': oneNode(`exec() { throw { code: 7 }; }`),
+      'load.mjs': `throw new Error('at once');`,
+      'later.mjs': oneNode('exec() {}', `setTimeout(() => { throw new Error('later'); }, 300);`),
+    });
+    const { outcome } = await folder.run('error.ts');
+    assert.equal(messageOf(outcome), 'no harbour');
+    assert.deepEqual(outcome.type === 'failed' && outcome.error.place, {
+      file: join(folder.path, 'error.ts'),
+      line: 4,
+      column: 11,
+    });
+    assert.equal(outcome.type === 'failed' && outcome.error.path, 'F/Only');
+    assert.equal(messageOf((await folder.run('string.mjs')).outcome), 'just text');
+    assert.equal(messageOf((await folder.run('object.mjs')).outcome), '{"code":7}');
+    assert.equal(messageOf((await folder.run('load.mjs')).outcome), 'at once');
+    assert.equal(messageOf((await folder.run('later.mjs')).outcome), 'later');
+  });
+
+  it('process.exit, a death by signal and a wait without end are told apart', async () => {
+    await using folder = await FlowFolder.create({
+      'exit.mjs': oneNode(`exec() { process.exit(3); }`),
+      'killed.mjs': oneNode(
+        `exec() { process.kill(process.pid, 'SIGKILL'); return new Promise(() => setInterval(() => {}, 1000)); }`,
+      ),
+      'stuck.mjs': oneNode(`exec() { return new Promise(() => {}); }`),
+      'after.mjs': `${COUNTER}await counter.run({});\nprocess.exit(0);`,
+    });
+    assert.deepEqual((await folder.run('exit.mjs')).outcome, { type: 'exited', code: 3 });
+    assert.deepEqual((await folder.run('killed.mjs')).outcome, { type: 'killed', signal: 'SIGKILL' });
+    assert.deepEqual((await folder.run('stuck.mjs')).outcome, { type: 'exited', code: 13 });
+    assert.equal((await folder.run('after.mjs')).outcome.type, 'done');
+  });
+
+  it('open handles are named, and do not keep the run from ending', async () => {
+    await using folder = await FlowFolder.create({
+      'open.mjs': oneNode(
+        'exec() {}',
+        `import { createServer } from 'node:http';\ncreateServer().listen(0);\nsetInterval(() => {}, 1000);`,
+      ),
+    });
+    const { outcome, notes } = await folder.run('open.mjs');
+    assert.equal(outcome.type, 'done');
+    assert.match(notes.join('\n'), /left a listening server, a timer open/);
+  });
+
+  it('a stop ends the child and its children, even those that ignore it', async () => {
+    const script = `process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)`;
+    await using folder = await FlowFolder.create({
+      'endless.mjs': oneNode(`exec() { for (;;); }`),
+      'children.mjs': oneNode(
+        `exec() { const child = spawn(process.execPath, ['-e', ${JSON.stringify(script)}], { detached: true, stdio: 'ignore' }); console.log('pid ' + child.pid); return new Promise(() => setInterval(() => {}, 1000)); }`,
+        `import { spawn } from 'node:child_process';`,
+      ),
+    });
+    for (const file of ['endless.mjs', 'children.mjs']) {
+      const stop = new AbortController();
+      let grandchild = 0;
+      const { outcome } = await folder.run(file, {
+        signal: stop.signal,
+        onEvent: (event) => {
+          if (event.type === 'output') grandchild = Number(event.text.replace('pid ', ''));
+          if (event.type === 'output' || (file === 'endless.mjs' && event.type === 'library')) {
+            setTimeout(() => stop.abort(), 200);
+          }
+        },
+      });
+      assert.deepEqual(outcome, { type: 'stopped' });
+      if (file === 'children.mjs') {
+        assert.ok(grandchild > 0);
+        assert.equal(processIdentity(grandchild), undefined, 'the grandchild still runs');
+      }
+    }
+  });
+
+  it('a child that prints for ever is slowed down by its reader and costs no memory', async () => {
+    await using folder = await FlowFolder.create({
+      'noisy.mjs': oneNode(
+        `async exec() { const line = 'x'.repeat(999) + '\\n'; for (;;) { if (!process.stdout.write(line)) await new Promise((r) => process.stdout.once('drain', r)); } }`,
+      ),
+      'line.mjs': oneNode(`exec() { process.stdout.write('y'.repeat(300_000)); }`),
+    });
+    const stop = new AbortController();
+    const before = process.memoryUsage().rss;
+    let lines = 0;
+    const outcome = await runFlow(
+      RUNTIME,
+      { file: join(folder.path, 'noisy.mjs'), cwd: folder.path, env: process.env },
+      {
+        signal: stop.signal,
+        onEvent: async (event) => {
+          if (event.type !== 'output') return;
+          lines += 1;
+          if (lines % 100 === 0) await sleep(10);
+          if (lines > 2_000) stop.abort();
+        },
+      },
+    );
+    assert.equal(outcome.type, 'stopped');
+    assert.ok(process.memoryUsage().rss - before < 100e6);
+    const long = await folder.run('line.mjs');
+    assert.equal(long.outcome.type, 'done');
+    assert.equal(long.output.replaceAll('\n', '').length, 300_000);
+  });
+
+  it('100 MB of output arrive whole', async () => {
+    await using folder = await FlowFolder.create({
+      'much.mjs': oneNode(
+        `async exec() { const block = ('z'.repeat(99) + '\\n').repeat(10_000); for (let i = 0; i < 100; i++) { if (!process.stdout.write(block)) await new Promise((r) => process.stdout.once('drain', r)); } }`,
+      ),
+    });
+    let characters = 0;
+    const outcome = await runFlow(
+      RUNTIME,
+      { file: join(folder.path, 'much.mjs'), cwd: folder.path, env: process.env },
+      {
+        signal: new AbortController().signal,
+        onEvent: (event) => {
+          if (event.type === 'output') characters += event.text.length + 1;
+        },
+      },
+    );
+    assert.equal(outcome.type, 'done');
+    assert.equal(characters, 100e6);
+  });
+
+  it('a flow of many visits waits for a slow watcher, and tells all of them', async () => {
+    await using folder = await FlowFolder.create({ 'counter.mjs': COUNTER });
+    let ends = 0;
+    const { outcome } = await folder.run('counter.mjs', {
+      shared: { goal: 20_000 },
+      onEvent: (event) => {
+        if (event.type !== 'run' || event.event.type !== 'node-end') return undefined;
+        ends += 1;
+        return ends % 5_000 === 0 ? sleep(20) : undefined;
+      },
+    });
+    assert.equal(outcome.type, 'done');
+    assert.equal(ends, 20_001);
+  });
+
+  it('a shared state with cycles, BigInt and functions is shown as such', async () => {
+    await using folder = await FlowFolder.create({
+      'odd.mjs': oneNode(`post(shared) { shared.self = shared; shared.big = 1n; shared.call = () => {}; }`),
+    });
+    const { outcome } = await folder.run('odd.mjs');
+    assert.deepEqual(outcome.type === 'done' && outcome.shared, {
+      self: { $: 'cycle', text: 'shared' },
+      big: { $: 'bigint', text: '1n' },
+      call: { $: 'function', text: 'function' },
+    });
+  });
+
+  it('keys of the environment do not get into events', async () => {
+    await using folder = await FlowFolder.create({
+      'leak.mjs': oneNode(
+        `post(shared) { shared.text = process.env.ACME_API_KEY; throw new Error(process.env.ACME_API_KEY); }`,
+      ),
+    });
+    const { events } = await folder.run('leak.mjs', { env: { ...process.env, ACME_API_KEY: 'very-secret-1' } });
+    assert.equal(JSON.stringify(events).includes('very-secret-1'), false);
+    assert.equal(JSON.stringify(events).includes('[redacted]'), true);
+  });
+
+  it("the folder's own library is taken where there is one", async () => {
+    await using folder = await FlowFolder.create({
+      'node_modules/farwharf/package.json': JSON.stringify({
+        name: 'farwharf',
+        version: '9.9.9',
+        exports: { './agents': './agents.mjs' },
+      }),
+      'node_modules/farwharf/agents.mjs': `export * from '${join(import.meta.dirname, '../../src/agents/index.ts')}';\n`,
+      'counter.mjs': COUNTER,
+    });
+    const { outcome, events } = await folder.run('counter.mjs');
+    assert.equal(outcome.type, 'done');
+    const library = events.find((event) => event.type === 'library');
+    assert.equal(library?.path, join(folder.path, 'node_modules/farwharf/agents.mjs'));
+  });
+
+  it('a Node that cannot be started is an error, and one that is too old a refusal', async () => {
+    await using folder = await FlowFolder.create({ 'counter.mjs': COUNTER });
+    const request = { file: join(folder.path, 'counter.mjs'), cwd: folder.path, env: process.env };
+    const listen = { signal: new AbortController().signal, onEvent: () => {} };
+    await assert.rejects(
+      runFlow({ ...RUNTIME, node: join(folder.path, 'no-node') }, request, listen),
+      /could not be started/,
+    );
+  });
+});
