@@ -128,17 +128,13 @@ export class LLMClient {
     const service = await this.#connect();
     const startedAt = performance.now();
     // The messages are the caller's: what the service does not take, it says.
-    const body = { model: this.model, messages: [...messages], stream: true } as Parameters<ChatService['stream']>[0];
     let retries = 0;
     let usage: { prompt_tokens?: number; completion_tokens?: number } | null | undefined;
     let length = 0;
-    const chunks = service.stream(
-      { ...body, stream_options: { include_usage: true } },
-      callOptions(options),
-      (count) => {
-        retries = count;
-      },
-    );
+    const asked = { model: this.model, messages: [...messages], stream: true, stream_options: { include_usage: true } };
+    const chunks = service.stream(asked as Parameters<Completions['stream']>[0], callOptions(options), (count) => {
+      retries = count;
+    });
     for await (const { choices, usage: counted } of chunks) {
       usage = counted ?? usage;
       const text = choices[0]?.delta.content;
