@@ -1,7 +1,8 @@
 import { attempt, type Worker } from './attempts.ts';
 import type { Awaitable } from './awaitable.ts';
 import { remembered } from './remembered.ts';
-import type { ExecContext, RunOptions } from './run.ts';
+import type { ExecContext } from './run.ts';
+import type { RunOptions } from './runOptions.ts';
 import { startRun } from './startRun.ts';
 import { execute, type Frame, kind } from './unit.ts';
 import type { Visit } from './visit.ts';

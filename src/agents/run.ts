@@ -2,28 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { performance } from 'node:perf_hooks'; // the global of that name is a getter, at a tenth of a traced visit
 import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
-import type { Checkpoint } from './schemas.ts';
-import type { Recording } from './recording.ts';
 import type { HostedRun } from './runHost.ts';
-import type { ModelCall, Telemetry, TraceEvent, TraceListener } from './trace.ts';
+import type { RunOptions } from './runOptions.ts';
+import type { ModelCall, Telemetry, TraceListener } from './trace.ts';
 import { writeWarning } from './warning.ts';
-
-export interface RunOptions {
-  /** Ends the run: it rejects with the signal's reason at once, and no further hook is called. */
-  readonly signal?: AbortSignal | undefined;
-  /** Receives every trace event as it happens. What it throws ends the run. */
-  onEvent?(event: TraceEvent): void;
-  /** The most visits of all nodes together, those inside nested flows included. Unlimited when absent. */
-  readonly maxVisits?: number | undefined;
-  /** Called after each `post` inside a flow; the run goes on when it is done. See `checkpointFile`. */
-  onCheckpoint?(checkpoint: Checkpoint): void | Promise<void>;
-  /** Goes on after the node where this checkpoint was written. The keys of `shared` are replaced by the checkpoint's. */
-  readonly resume?: Checkpoint | undefined;
-  /** Keeps what every `exec` gave. */
-  readonly record?: Pick<Recording, 'keep'> | undefined;
-  /** Answers for every `exec` that it knows with the same code and input; the others run. */
-  readonly replay?: Pick<Recording, 'find'> | undefined;
-}
 
 /** What `exec` may use besides its input. */
 export interface ExecContext {

@@ -1,5 +1,5 @@
 import type { Checkpoint } from './schemas.ts';
-import type { RunOptions } from './run.ts';
+import type { RunOptions } from './runOptions.ts';
 
 /** A run that is about to begin: not one inside a flow, but each call of `run` itself. */
 export interface StartingRun {

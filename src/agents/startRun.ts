@@ -1,5 +1,6 @@
 import { AppError } from '../core/errors.ts';
-import { Run, type RunOptions, tracedRun } from './run.ts';
+import { Run, tracedRun } from './run.ts';
+import type { RunOptions } from './runOptions.ts';
 import { type HostedRun, runHost } from './runHost.ts';
 import { hasTracerProvider, openTelemetry } from './telemetry.ts';
 import type { Telemetry } from './trace.ts';

@@ -1,6 +1,6 @@
 import { AppError } from '../../../core/errors.ts';
 import type { Recording } from '../../../agents/recording.ts';
-import type { RunOptions } from '../../../agents/run.ts';
+import type { RunOptions } from '../../../agents/runOptions.ts';
 import type { HostedRun, HostedStep, ModelExchange, RunHost, StartingRun } from '../../../agents/runHost.ts';
 import type { TraceEvent } from '../../../agents/trace.ts';
 import type { FlowFailure, RunEvent } from '../runEvent.ts';
