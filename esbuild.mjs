@@ -77,6 +77,7 @@ const configurations = [
       cli: 'src/cli/main.ts',
       jobRunner: 'src/service/jobRunner.ts',
       indexWorker: 'src/retrieval/indexWorker.ts',
+      modelWorker: 'src/retrieval/vectors/modelWorker.ts',
     },
   },
   {

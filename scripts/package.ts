@@ -25,6 +25,7 @@ const REQUIRED = [
   'dist/cli.mjs',
   'dist/jobRunner.mjs',
   'dist/indexWorker.mjs',
+  'dist/modelWorker.mjs',
 ];
 
 /** Where the packed extension of this version lies, or will lie. */

@@ -1,6 +1,7 @@
 import OpenAI from 'openai';
 import { AppError } from '../../core/errors.ts';
 import { Redactor } from '../../core/redact.ts';
+import type { EmbedOptions } from '../../retrieval/vectors/embedder.ts';
 import { isRateLimit, requestFailure, retryAfterOf } from './failure.ts';
 import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
@@ -20,22 +21,30 @@ export class EmbeddingService {
     this.#client = new OpenAI(clientOptions(endpoint, key));
   }
 
-  /** @throws AppError that names provider and model when the service fails or gives another number of vectors. */
-  async embed(texts: readonly string[]): Promise<readonly Float32Array[]> {
+  /**
+   * Sends texts again while the service says that it is busy, after the time that it names.
+   *
+   * @throws AppError that names provider and model when the service fails or gives another number of vectors; the signal's reason.
+   */
+  async embed(texts: readonly string[], options: EmbedOptions = {}): Promise<readonly Float32Array[]> {
     const { provider, model } = this.#endpoint;
+    const { signal, retries: most = RETRIES, onWait } = options;
     for (let retries = 0; ; retries += 1) {
       try {
         // The package asks for base64 when no encoding is given, which few compatible services know.
         const body = { model, input: [...texts], encoding_format: 'float' as const };
-        const { data } = await this.#client.embeddings.create(body);
+        const { data } = await this.#client.embeddings.create(body, signal === undefined ? {} : { signal });
         if (Array.isArray(data) && data.length === texts.length) {
           return data.map(({ embedding }) => Float32Array.from(embedding));
         }
         throw new AppError('corrupt', `${provider} (${model}): the answer does not hold one vector per text.`);
       } catch (error) {
+        signal?.throwIfAborted();
         if (error instanceof AppError) throw error;
-        if (!isRateLimit(error) || retries >= RETRIES) throw requestFailure(error, this.#endpoint, this.#redactor);
-        await waitFor(retryDelayMs(retryAfterOf(error), retries + 1), undefined);
+        if (!isRateLimit(error) || retries >= most) throw requestFailure(error, this.#endpoint, this.#redactor);
+        const delay = retryDelayMs(retryAfterOf(error), retries + 1);
+        onWait?.(delay / 1000);
+        await waitFor(delay, signal);
       }
     }
   }

@@ -37,3 +37,20 @@ function priceOf(model: string): Price | undefined {
   const longest = prefixes.sort((a, b) => b.length - a.length)[0];
   return longest === undefined ? undefined : PRICES[longest];
 }
+
+// US dollars for a million tokens.
+const EMBEDDING_PRICES: Readonly<Record<string, number>> = {
+  'openai text-embedding-3-small': 0.02,
+  'openai text-embedding-3-large': 0.13,
+};
+
+/** What a million tokens cost at a service of embeddings, in US dollars; undefined where the price is not known. */
+export function embeddingPrice({
+  provider,
+  model,
+}: {
+  readonly provider: string;
+  readonly model: string;
+}): number | undefined {
+  return EMBEDDING_PRICES[`${provider} ${model}`];
+}

@@ -1,31 +1,41 @@
-import { AppError, messageOf } from '../../core/errors.ts';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AppError } from '../../core/errors.ts';
+import { farwharfHome } from '../../core/home.ts';
+import type { Embedder } from '../../retrieval/vectors/embedder.ts';
+import { LocalEmbedder } from '../../retrieval/vectors/localEmbedder.ts';
+import { findModelLibrary, MODEL_LIBRARY } from '../../retrieval/vectors/modelLibrary.ts';
 import { EmbeddingService } from '../llm/embeddingService.ts';
+import { embeddingPrice } from '../llm/prices.ts';
 import { resolveEndpoint } from '../llm/providers.ts';
 
-/** Turns texts into vectors of one length, so that texts of similar meaning have similar directions. */
-export interface Embedder {
-  /** Names provider and model: vectors of two identities are never compared. */
-  readonly id: string;
-  embed(texts: readonly string[]): Promise<readonly Float32Array[]>;
-}
-
-export const DEFAULT_LOCAL_MODEL = 'Xenova/all-MiniLM-L6-v2';
+const DEFAULT_LOCAL_MODEL = 'Xenova/all-MiniLM-L6-v2';
+const DEFAULT_SERVICE_MODEL = 'text-embedding-3-small';
+const MODEL_HUB = 'https://huggingface.co';
 
 export interface EmbedderOptions {
+  /** `local`, or a provider of LLMClient. */
   readonly provider: string;
-  readonly model: string;
-  readonly apiKey: string | undefined;
-  readonly baseUrl: string | undefined;
+  readonly model?: string | undefined;
+  readonly apiKey?: string | undefined;
+  readonly baseUrl?: string | undefined;
+  /** The folder that a local model lies in; without it a model is fetched once from the model hub. */
+  readonly localModelPath?: string | undefined;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
 /**
- * The embedder of a provider: `local` runs a sentence model in this process through `@huggingface/transformers`, which
+ * The embedder of a provider: `local` runs a sentence model in a thread of this process through `@huggingface/transformers`, which
  * the person installs; any other is an OpenAI-compatible embeddings endpoint.
  *
- * @throws AppError `missing` when the package is not installed, `not-signed-in` when the service needs a key.
+ * @throws AppError `missing` when the package or the model is not there, `unreachable` when the model could not be fetched,
+ * `not-signed-in` when the service needs a key.
  */
-export async function openEmbedder({ provider, model, apiKey, baseUrl }: EmbedderOptions): Promise<Embedder> {
-  if (provider === 'local') return openLocal(model);
+export async function openEmbedder(options: EmbedderOptions): Promise<Embedder> {
+  return options.provider === 'local' ? openLocal(options) : openService(options);
+}
+
+function openService({ provider, model = DEFAULT_SERVICE_MODEL, apiKey, baseUrl }: EmbedderOptions): Embedder {
   const endpoint = resolveEndpoint({ provider, model, baseUrl });
   const key = apiKey ?? (endpoint.keyVariable === undefined ? undefined : process.env[endpoint.keyVariable]);
   if (!key && endpoint.needsKey) {
@@ -35,40 +45,34 @@ export async function openEmbedder({ provider, model, apiKey, baseUrl }: Embedde
     );
   }
   const service = new EmbeddingService(endpoint, key);
-  return { id: `${provider}/${model}@${endpoint.baseUrl}`, embed: (texts) => service.embed(texts) };
+  return {
+    id: `${provider}/${model}@${endpoint.baseUrl}`,
+    // At another address it may cost anything.
+    dollarsPerMillionTokens: baseUrl === undefined ? embeddingPrice(endpoint) : undefined,
+    embed: (texts, embedOptions) => service.embed(texts, embedOptions),
+  };
 }
 
-// The part of `@huggingface/transformers` that is used. It is 474 MB with its engines, so it is never a dependency.
-interface Transformers {
-  pipeline(task: 'feature-extraction', model: string): Promise<Extractor>;
-}
-type Extractor = (texts: string[], options: object) => Promise<{ tolist(): number[][] }>;
-
-async function openLocal(model: string): Promise<Embedder> {
-  const name = '@huggingface/transformers'; // not a literal in import(): bundlers and the compiler would want the package
-  let library: Transformers;
-  try {
-    library = (await import(name)) as Transformers;
-  } catch (error) {
+async function openLocal({
+  model = DEFAULT_LOCAL_MODEL,
+  localModelPath,
+  onProgress,
+}: EmbedderOptions): Promise<Embedder> {
+  const home = farwharfHome();
+  const library = findModelLibrary(home, [import.meta.filename, join(process.cwd(), 'package.json')]);
+  if (library === undefined) {
     throw new AppError(
       'missing',
-      `Local embeddings need the package ${name}. Install it beside farwharf (npm install ${name}), or choose another embeddingProvider.`,
-      { cause: error },
+      `Local embeddings need the package ${MODEL_LIBRARY}. Install it beside farwharf (npm install ${MODEL_LIBRARY}), or choose another embeddingProvider.`,
     );
   }
-  let extract: Extractor;
-  try {
-    extract = await library.pipeline('feature-extraction', model);
-  } catch (error) {
-    throw new AppError('missing', `The embedding model ${model} could not be loaded: ${messageOf(error)}`, {
-      cause: error,
-    });
-  }
-  return {
-    id: `local/${model}`,
-    async embed(texts) {
-      const output = await extract([...texts], { pooling: 'mean', normalize: true });
-      return output.tolist().map((vector) => Float32Array.from(vector));
-    },
-  };
+  const folder = localModelPath ?? join(home, 'models', 'hub');
+  const download = localModelPath === undefined ? (process.env['HF_ENDPOINT'] ?? MODEL_HUB) : undefined;
+  return LocalEmbedder.open({ library, model, folder, download, program: modelProgram(import.meta.url), onProgress });
+}
+
+/** The program of the model's thread: a source beside this one, or built beside the library that this is a chunk of. */
+function modelProgram(here: string): string {
+  if (here.endsWith('.ts')) return fileURLToPath(new URL('../../retrieval/vectors/modelWorker.ts', here));
+  return fileURLToPath(new URL(here.includes('/chunks/') ? '../modelWorker.mjs' : 'modelWorker.mjs', here));
 }

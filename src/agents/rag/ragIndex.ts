@@ -1,10 +1,10 @@
 import type { Chunk } from '../../retrieval/chunk.ts';
 import { chunkText } from '../../retrieval/chunkText.ts';
 import { type Hit, KeywordIndex } from '../../retrieval/keywordIndex.ts';
-import { DEFAULT_LOCAL_MODEL, openEmbedder } from './embedder.ts';
+import { openEmbedder } from './embedder.ts';
 import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
 import { readSource } from './sources.ts';
-import { VectorStore } from './vectorStore.ts';
+import { VectorRanking } from './vectorRanking.ts';
 
 interface Ranking {
   add(chunks: readonly Chunk[]): void | Promise<void>;
@@ -15,6 +15,8 @@ interface Ranking {
 export class RagIndex {
   readonly #ranking: Ranking;
   readonly #chunkMode: NonNullable<RAGNodeOptions['chunkMode']>;
+  /** Of chunks that were cut from a page. */
+  readonly #pages = new Map<Chunk, number>();
 
   private constructor(ranking: Ranking, chunkMode: NonNullable<RAGNodeOptions['chunkMode']>) {
     this.#ranking = ranking;
@@ -29,25 +31,28 @@ export class RagIndex {
 
   /** @throws AppError that names the source. */
   async addSource(source: string): Promise<void> {
-    const documents = await readSource(source);
-    await this.#ranking.add(documents.flatMap(({ text, source: name }) => chunkText(text, name, this.#chunkMode)));
+    const chunks: Chunk[] = [];
+    for (const { text, source: name, page } of await readSource(source)) {
+      for (const chunk of chunkText(text, name, this.#chunkMode)) {
+        chunks.push(chunk);
+        if (page !== undefined) this.#pages.set(chunk, page);
+      }
+    }
+    await this.#ranking.add(chunks);
   }
 
   async search(query: string, limit: number): Promise<readonly RetrievedChunk[]> {
     const hits = await this.#ranking.search(query, limit);
-    return hits.map(({ chunk: { text, source, startLine, endLine }, score }) => ({
-      text,
-      source,
-      startLine,
-      endLine,
-      score,
-    }));
+    return hits.map(({ chunk, score }) => {
+      const { text, source, startLine, endLine } = chunk;
+      const page = this.#pages.get(chunk);
+      return { text, source, startLine, endLine, score, ...(page === undefined ? {} : { page }) };
+    });
   }
 }
 
-async function openVectors(options: RAGNodeOptions): Promise<VectorStore> {
-  const provider = options.embeddingProvider ?? 'local';
-  const model = options.embeddingModel ?? (provider === 'local' ? DEFAULT_LOCAL_MODEL : 'text-embedding-3-small');
+async function openVectors(options: RAGNodeOptions): Promise<VectorRanking> {
+  const { embeddingProvider: provider = 'local', embeddingModel: model, localModelPath, persistPath } = options;
   const { embeddingApiKey: apiKey, embeddingBaseUrl: baseUrl } = options;
-  return VectorStore.open(await openEmbedder({ provider, model, apiKey, baseUrl }), options.persistPath);
+  return VectorRanking.open(await openEmbedder({ provider, model, apiKey, baseUrl, localModelPath }), persistPath);
 }

@@ -13,11 +13,13 @@ export interface RAGNodeOptions {
   readonly nextAction?: string;
   /** Search by meaning with vectors in place of BM25. */
   readonly vectorIndex?: boolean;
-  /** `local`, or a provider of LLMClient; used with `vectorIndex` only, like the next four. */
+  /** `local`, or a provider of LLMClient; used with `vectorIndex` only, like the next five. */
   readonly embeddingProvider?: string;
   readonly embeddingModel?: string;
   readonly embeddingApiKey?: string;
   readonly embeddingBaseUrl?: string;
+  /** The folder that holds a local model, which is then never fetched: `<localModelPath>/<embeddingModel>/onnx/model.onnx`. */
+  readonly localModelPath?: string;
   /** The folder where vectors are kept between runs. */
   readonly persistPath?: string;
   readonly chunkMode?: ChunkMode;
@@ -30,6 +32,9 @@ export interface RAGNodeOptions {
 export interface RetrievedChunk {
   readonly text: string;
   readonly source: string;
+  /** Of a PDF, from 1. */
+  readonly page?: number;
+  /** From 1; of a PDF within the text of its page. */
   readonly startLine: number;
   readonly endLine: number;
   readonly score: number;

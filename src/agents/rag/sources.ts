@@ -4,21 +4,26 @@ import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
 import { selectFiles } from '../../workspace/selection.ts';
 import { decodeText, notebookText } from '../../retrieval/documentText.ts';
+import { isPdf, pdfPages } from './pdfText.ts';
 import { readWebPage } from './webPage.ts';
 
 const MAX_FILE_BYTES = 20_000_000;
 // In a folder, larger files are data or generated, and would drown the rest.
 const MAX_FOLDER_FILE_BYTES = 1_000_000;
+const PDF = /\.pdf$/i;
+const NOTEBOOK = /\.ipynb$/i;
 
 export interface Document {
   /** The path as it was given, or below the folder as it was given; or the address. */
   readonly source: string;
   readonly text: string;
+  /** Of a PDF, whose pages are documents of their own; from 1. */
+  readonly page?: number;
 }
 
 /**
  * Reads a file, a folder or an http(s) address. A folder's files are those that submitting it would send: ignore rules
- * are respected and secrets left out; binary and very large files in it are passed over.
+ * are respected and secrets left out; binary, broken and very large files in it are passed over.
  *
  * @throws AppError that names the source.
  */
@@ -31,38 +36,53 @@ export async function readSource(source: string): Promise<readonly Document[]> {
     throw new AppError('missing', `The source ${source} could not be read: ${messageOf(error)}`, { cause: error });
   }
   if (isFolder) return readFolder(source);
-  const text = await readText(source, MAX_FILE_BYTES);
-  if (text === undefined)
-    throw new AppError(
-      'bad-input',
-      `The source ${source} is a binary file; only text can be indexed. Convert it to text first.`,
-    );
-  return [{ source, text: asText(basename(source), text, source) }];
+  const documents = await toDocuments(basename(source), await readBytes(source, MAX_FILE_BYTES), source);
+  if (documents !== undefined) return documents;
+  throw new AppError(
+    'bad-input',
+    `The source ${source} is a binary file; only text can be indexed. Convert it to text first.`,
+  );
 }
 
 async function readFolder(folder: string): Promise<Document[]> {
-  const { files } = await selectFiles(folder, { isTrusted: false, maxFileBytes: MAX_FOLDER_FILE_BYTES });
+  const { files } = await selectFiles(folder, { isTrusted: false, maxFileBytes: MAX_FILE_BYTES });
   const documents: Document[] = [];
   for (const { path, size } of files) {
-    if (size > MAX_FOLDER_FILE_BYTES) continue;
-    const text = await readText(join(folder, path), MAX_FOLDER_FILE_BYTES).catch(() => undefined);
-    if (text !== undefined) documents.push({ source: posix(join(folder, path)), text: asText(path, text, undefined) });
+    const limit = PDF.test(path) ? MAX_FILE_BYTES : MAX_FOLDER_FILE_BYTES;
+    if (size > limit) continue;
+    const file = join(folder, path);
+    // What cannot be read is passed over, a PDF that nothing is there to read with too.
+    const read = await readBytes(file, limit)
+      .then((bytes) => toDocuments(path, bytes, posix(file), { isNamed: false }))
+      .catch(() => undefined);
+    documents.push(...(read ?? []));
   }
   return documents;
 }
 
-/** A notebook as its cells. Where a folder was asked for, a broken notebook is as good as plain text. */
-function asText(path: string, text: string, named: string | undefined): string {
-  if (!path.toLowerCase().endsWith('.ipynb')) return text;
+/** A file as text, a PDF as its pages, a notebook as its cells; undefined for other binary data. */
+async function toDocuments(
+  path: string,
+  bytes: Uint8Array,
+  source: string,
+  { isNamed = true }: { readonly isNamed?: boolean } = {},
+): Promise<readonly Document[] | undefined> {
+  if (isPdf(bytes)) {
+    const pages = await pdfPages(bytes, source);
+    return pages.map((text, index) => ({ source, text, page: index + 1 }));
+  }
+  const text = decodeText(bytes);
+  if (text === undefined) return undefined;
+  if (!NOTEBOOK.test(path)) return [{ source, text }];
   try {
-    return notebookText(text, named ?? path);
+    return [{ source, text: notebookText(text, isNamed ? source : path) }];
   } catch (error) {
-    if (named !== undefined) throw error;
-    return text;
+    if (isNamed) throw error;
+    return [{ source, text }]; // where a folder was asked for, a broken notebook is as good as plain text
   }
 }
 
-async function readText(path: string, maxBytes: number): Promise<string | undefined> {
+async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
   const stats = await stat(path);
   // Before it is opened: opening a pipe waits for its other end, and a device may never end.
   if (!stats.isFile()) throw new AppError('bad-input', `The source ${path} is neither a file nor a folder.`);
@@ -74,7 +94,7 @@ async function readText(path: string, maxBytes: number): Promise<string | undefi
   }
   try {
     await using file = await open(path);
-    return decodeText(await file.readFile());
+    return await file.readFile();
   } catch (error) {
     throw new AppError('permission', `The source ${path} could not be read: ${messageOf(error)}`, { cause: error });
   }

@@ -13,8 +13,8 @@ export interface KeyedText {
 
 interface EmbedTextsOptions extends EmbedOptions {
   readonly onVectors: (vectors: readonly { readonly key: string; readonly vector: Float32Array }[]) => Promise<void>;
-  /** Told of a text that the model does not take. */
-  readonly onRefused: (key: string) => void;
+  /** Told of a text that the model does not take; what it throws ends it all. */
+  readonly onRefused: (key: string, error: AppError) => void;
 }
 
 /**
@@ -41,7 +41,7 @@ export async function embedTexts(
       );
     } catch (error) {
       if (!(error instanceof AppError) || error.code !== 'bad-input') throw error;
-      if (batch.length === 1) return batch.forEach(({ key }) => onRefused(key));
+      if (batch.length === 1) return batch.forEach(({ key }) => onRefused(key, error));
       const middle = batch.length >> 1;
       await embed(batch.slice(0, middle));
       await embed(batch.slice(middle));

@@ -59,7 +59,6 @@ export class VectorFiles implements Disposable {
 
   dispose(): void {
     for (const pack of this.#opened.values()) pack.dispose();
-    this.#opened.clear(); // closing a descriptor twice could close somebody else's
   }
 
   async #list(): Promise<string[]> {

@@ -45,7 +45,7 @@ export async function writePack(path: string, model: string, vectors: readonly K
 /** A file of vectors. Its records can be read for as long as it is not disposed, even where the file was removed. */
 export class VectorPack implements Disposable {
   readonly dimensions: number;
-  readonly #descriptor: number;
+  #descriptor: number | undefined;
   readonly #recordsAt: number;
   readonly #record: Buffer;
 
@@ -87,13 +87,15 @@ export class VectorPack implements Disposable {
 
   /** The vector of a record, read again; undefined when it is not any more what was written. */
   read(record: number): Float32Array | undefined {
+    if (this.#descriptor === undefined) return undefined;
     const at = this.#recordsAt + record * this.#record.length;
     const length = readSync(this.#descriptor, this.#record, 0, this.#record.length, at);
     return length === this.#record.length ? parseRecord(this.#record)?.vector : undefined;
   }
 
   dispose(): void {
-    closeSync(this.#descriptor);
+    if (this.#descriptor !== undefined) closeSync(this.#descriptor);
+    this.#descriptor = undefined; // closing it twice could close somebody else's
   }
 }
 

@@ -35,6 +35,7 @@ export function keyOf(text: string): string {
 export class VectorStore implements Disposable {
   readonly #model: string;
   readonly #files: VectorFiles | undefined;
+  readonly #isHeld: boolean;
   readonly #rowOf = new Map<string, number>();
   readonly #keys: string[] = [];
   readonly #blocks: Block[] = [];
@@ -44,28 +45,29 @@ export class VectorStore implements Disposable {
   #unwritten: KeyedVector[] = [];
   #writing: Promise<void> = Promise.resolve();
 
-  private constructor(model: string, files: VectorFiles | undefined) {
+  private constructor(model: string, files: VectorFiles | undefined, isHeld: boolean) {
+    this.#isHeld = isHeld;
     this.#model = model;
     this.#files = files;
   }
 
   /**
-   * Opens what the folder has; without one, vectors are kept in memory alone. `model` is the embedder's `id`.
+   * Opens what the folder has; without one, vectors are kept in memory alone. `model` is the embedder's `id`. Exact numbers are read
+   * from the files when they are needed; with `isHeld` they are held in memory, and no file stays open.
    *
    * @throws the system's error when the folder cannot be made or listed.
    */
-  static async open(folder: string | undefined, model: string): Promise<VectorStore> {
+  static async open(folder: string | undefined, model: string, { isHeld = false } = {}): Promise<VectorStore> {
     const files = folder === undefined ? undefined : new VectorFiles(folder, model);
-    const store = new VectorStore(model, files);
-    await files?.open((pack, vectors) => {
+    const store = new VectorStore(model, files, isHeld);
+    await files?.open((pack, read) => {
       if (store.#dimensions === 0) store.#dimensions = pack.dimensions;
       if (store.#dimensions !== pack.dimensions) return;
-      const known = [...vectors].filter(([, { key }]) => !store.#rowOf.has(key));
+      const known = [...read].filter(([, { key }]) => !store.#rowOf.has(key));
       const records = Uint32Array.from(known, ([record]) => record);
-      store.#insert(
-        known.map(([, keyed]) => keyed),
-        (index) => pack.read(records[index] ?? 0),
-      );
+      const vectors = known.map(([, keyed]) => keyed);
+      store.#insert(vectors, (index) => (isHeld ? vectors[index]?.vector : pack.read(records[index] ?? 0)));
+      if (isHeld) pack.dispose();
     });
     return store;
   }
@@ -137,6 +139,7 @@ export class VectorStore implements Disposable {
     const firstRow = this.#rowOf.get(vectors[0]?.key ?? '') ?? 0;
     try {
       const pack = await this.#files.write(vectors);
+      if (this.#isHeld) return pack.dispose();
       // They lie in the file in the order of their rows; what was in memory can go.
       const isWritten = (block: Block): boolean =>
         block.firstRow >= firstRow && block.firstRow < firstRow + vectors.length;

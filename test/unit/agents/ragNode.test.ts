@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, open, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Flow, Node, RAGNode, type RetrievedChunk } from '../../../src/agents/index.ts';
+import { writePdf } from './pdfFile.ts';
 import { isPrivateAddress, readWebPage } from '../../../src/agents/rag/webPage.ts';
 
 interface Shared {
@@ -149,16 +150,47 @@ test('notebooks are read by cells, without outputs', async (t) => {
   assert.deepEqual(await retrieve(node, 'secretoutput'), []);
 });
 
+test('a PDF is read by its pages, which are part of the citation', async (t) => {
+  const pages = [['Chapter one', 'The wharf is closed.'], [], ['Ships (large) come', 'on Monday.']];
+  const root = await folder(t, {
+    'docs/plan.pdf': writePdf(pages),
+    'docs/broken.pdf': '%PDF-1.7',
+    'docs/a.txt': 'wharf',
+  });
+  const [chunk] = await retrieve(new RAGNode({ sources: join(root, 'docs/plan.pdf') }), 'monday ships');
+  assert.deepEqual(
+    { ...chunk, score: 0 },
+    {
+      text: 'Ships (large) come\non Monday.',
+      source: join(root, 'docs/plan.pdf'),
+      page: 3,
+      startLine: 1,
+      endLine: 2,
+      score: 0,
+    },
+  );
+  const found = await retrieve(new RAGNode({ sources: join(root, 'docs') }), 'wharf');
+  assert.deepEqual(
+    found.map(({ source, page = 0 }) => `${source.slice(root.length + 1)} ${page}`).sort(),
+    ['docs/a.txt 0', 'docs/plan.pdf 1'],
+    'in a folder too, where a broken one is passed over',
+  );
+});
+
 test('a source that cannot be read rejects the first run with its name', async (t) => {
   const root = await folder(t, {
     'binary.dat': Uint8Array.from([1, 0, 2]),
     'broken.ipynb': '{"cells"',
-    'paper.pdf': '%PDF-1.7\ntext',
+    'broken.pdf': '%PDF-1.7\ntext',
+    'secret.pdf': writePdf([['hidden']], { isEncrypted: true }),
+    'scan.pdf': writePdf([[], []]),
   });
   const cases: [string, RegExp][] = [
     ['missing.txt', /missing\.txt could not be read/],
     ['binary.dat', /binary\.dat is a binary file/],
-    ['paper.pdf', /paper\.pdf is a binary file.*Convert it to text/],
+    ['broken.pdf', /The PDF .*broken\.pdf could not be read/],
+    ['secret.pdf', /The PDF .*secret\.pdf is encrypted\. Save a copy of it without a password/],
+    ['scan.pdf', /The PDF .*scan\.pdf holds no text.*OCR/],
     ['broken.ipynb', /broken\.ipynb is not a notebook/],
   ];
   const huge = await open(join(root, 'huge.txt'), 'w');
@@ -306,22 +338,35 @@ test('persistPath keeps vectors: an unchanged text is not embedded again, and an
   await writeFile(join(root, 'docs/b.txt'), 'gamma');
   assert.deepEqual(await index('one'), ['gamma']);
   assert.deepEqual(await index('two'), ['alpha', 'gamma']);
-  const bytes = await readFile(join(persistPath, 'vectors.bin'));
-  const middle = bytes.length >> 1;
-  bytes[middle] = (bytes[middle] ?? 0) ^ 1;
-  await writeFile(join(persistPath, 'vectors.bin'), bytes);
+  for (const name of await readdir(persistPath)) {
+    const bytes = await readFile(join(persistPath, name));
+    bytes[10] = (bytes[10] ?? 0) ^ 1;
+    await writeFile(join(persistPath, name), bytes);
+  }
   assert.deepEqual(await index('two'), ['alpha', 'gamma'], 'a damaged file counts as empty');
 });
 
-test('local embeddings without their package say what to install', async (t) => {
-  const optional = '@huggingface/transformers';
-  try {
-    import.meta.resolve(optional);
-    return t.skip('the package is installed here');
-  } catch {
-    const node = new RAGNode<Shared>({ vectorIndex: true });
-    await assert.rejects(retrieve(node, 'x'), /npm install @huggingface\/transformers/);
-  }
+test('a package that is not installed is named with what it is needed for', async (t) => {
+  const root = await folder(t, { 'paper.pdf': writePdf([['text']]) });
+  // As if they were not installed: in a process of its own, since what was loaded once is never looked for again.
+  const program = `
+    import { createRequire, registerHooks } from 'node:module';
+    const optional = ['unpdf', '@huggingface/transformers'];
+    registerHooks({
+      resolve(name, context, next) {
+        if (optional.includes(name)) throw new Error('not installed');
+        return next(name, context);
+      },
+    });
+    const { RAGNode } = await import(${JSON.stringify(import.meta.resolve('../../../src/agents/index.ts'))});
+    for (const options of [{ sources: 'paper.pdf' }, { vectorIndex: true }])
+      await new RAGNode(options).run({ query: 'text' }).catch((error) => console.log(error.message));
+  `;
+  const env = { ...process.env, FARWHARF_HOME: join(root, 'home') };
+  const options = { cwd: root, env, encoding: 'utf8' as const };
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program], options);
+  assert.match(output, /read the PDF paper\.pdf the package unpdf is needed.*npm install unpdf/);
+  assert.match(output, /Local embeddings need .*npm install @huggingface\/transformers/);
 });
 
 test('in a flow the chunks reach the next node', async (t) => {

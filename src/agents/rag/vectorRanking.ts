@@ -1,0 +1,63 @@
+import type { Chunk } from '../../retrieval/chunk.ts';
+import type { Hit } from '../../retrieval/keywordIndex.ts';
+import type { Embedder } from '../../retrieval/vectors/embedder.ts';
+import { embedTexts, type KeyedText } from '../../retrieval/vectors/embedTexts.ts';
+import { keyOf, VectorStore } from '../../retrieval/vectors/vectorStore.ts';
+import { AppError } from '../../core/errors.ts';
+
+/**
+ * Chunks ranked by the cosine of their vectors with the query's. With a folder, vectors are kept there by the hash of their
+ * text: an unchanged text is not embedded again, and another model starts anew.
+ */
+export class VectorRanking {
+  readonly #embedder: Embedder;
+  readonly #store: VectorStore;
+  readonly #chunks = new Map<string, Chunk[]>();
+
+  private constructor(embedder: Embedder, store: VectorStore) {
+    this.#embedder = embedder;
+    this.#store = store;
+  }
+
+  /** @throws the system's error when the folder cannot be made. */
+  static async open(embedder: Embedder, folder: string | undefined): Promise<VectorRanking> {
+    return new VectorRanking(embedder, await VectorStore.open(folder, embedder.id, { isHeld: true }));
+  }
+
+  /** @throws AppError of the embedder, or `bad-input` for a text that it refuses; the system's error when it cannot be kept. */
+  async add(chunks: readonly Chunk[]): Promise<void> {
+    const missing = new Map<string, Chunk>();
+    for (const chunk of chunks) {
+      const key = keyOf(chunk.text);
+      this.#chunks.set(key, [...(this.#chunks.get(key) ?? []), chunk]);
+      if (!this.#store.has(key)) missing.set(key, chunk);
+    }
+    if (missing.size === 0) return;
+    try {
+      await embedTexts(textsOf(missing), this.#embedder, {
+        onVectors: (vectors) => this.#store.add(vectors),
+        onRefused: (key, error) => {
+          const { source = '', startLine = 0 } = missing.get(key) ?? {};
+          throw new AppError('bad-input', `${source}:${startLine} was refused by ${error.message}`, { cause: error });
+        },
+      });
+    } finally {
+      await this.#store.flush();
+    }
+    await this.#store.tidy();
+  }
+
+  async search(query: string, limit: number): Promise<readonly Hit[]> {
+    if (this.#chunks.size === 0 || limit < 1) return [];
+    const [vector] = await this.#embedder.embed([query]);
+    if (vector === undefined) throw new AppError('corrupt', `${this.#embedder.id} gave no vector for the query.`);
+    const found = this.#store.nearest(vector, limit, (key) => this.#chunks.has(key));
+    const hits = found.flatMap(({ key, score }) => (this.#chunks.get(key) ?? []).map((chunk) => ({ chunk, score })));
+    return hits.slice(0, limit);
+  }
+}
+
+// An async generator, since the texts of a folder come from its files.
+async function* textsOf(chunks: ReadonlyMap<string, Chunk>): AsyncGenerator<KeyedText, void> {
+  for (const [key, { text }] of chunks) yield { key, text };
+}

@@ -1,0 +1,93 @@
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../core/errors.ts';
+import type { Disposable } from '../../core/lifetime.ts';
+import { RemoteCaller } from '../../core/workerRpc.ts';
+import type { Embedder, EmbedOptions } from './embedder.ts';
+import type { ModelService } from './modelWorker.ts';
+import type { ModelPlace } from './sentenceModel.ts';
+
+export interface LocalEmbedderOptions extends ModelPlace {
+  /** The program of the model's thread, `modelWorker`. */
+  readonly program: string | URL;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/** A sentence model in a thread of its own. It holds no process open, and is loaded again when its thread ended. */
+export class LocalEmbedder implements Embedder, Disposable {
+  readonly id: string;
+  readonly dollarsPerMillionTokens = 0;
+  readonly #thread: ModelThread;
+
+  private constructor(id: string, thread: ModelThread) {
+    this.id = id;
+    this.#thread = thread;
+  }
+
+  /**
+   * Finds the model, or fetches it where it may be.
+   *
+   * @throws AppError `missing` when it is not there, `unreachable` when it could not be fetched or its thread stopped.
+   */
+  static async open({ program, onProgress, ...place }: LocalEmbedderOptions): Promise<LocalEmbedder> {
+    const thread = new ModelThread(program, place);
+    try {
+      const fingerprint = await thread.use(({ model }) => model.open(onProgress ?? (() => {})));
+      return new LocalEmbedder(`local/${place.model}@${fingerprint}`, thread);
+    } catch (error) {
+      thread.dispose();
+      throw error;
+    }
+  }
+
+  embed(texts: readonly string[], { signal }: EmbedOptions = {}): Promise<readonly Float32Array[]> {
+    signal?.throwIfAborted();
+    return this.#thread.use(({ model }) => model.embed(texts, { signal }));
+  }
+
+  dispose(): void {
+    this.#thread.dispose();
+  }
+}
+
+class ModelThread implements Disposable {
+  readonly #caller: RemoteCaller<ModelService>;
+  #worker: Worker | undefined;
+  #calls = 0;
+
+  constructor(program: string | URL, place: ModelPlace) {
+    this.#caller = new RemoteCaller((onLost) => {
+      // Without the process's own flags, of which some are not for threads, such as those of `node --eval`.
+      const worker = new Worker(program, { workerData: place, name: 'farwharf-model', execArgv: [] });
+      const lose = (cause?: unknown): void => {
+        if (this.#worker === worker) this.#worker = undefined;
+        onLost(
+          new AppError('unreachable', `The thread of the embedding model ${place.model} stopped. Try again.`, {
+            cause,
+          }),
+        );
+      };
+      worker.on('error', lose);
+      worker.on('exit', () => lose());
+      this.#worker = worker;
+      return worker;
+    });
+  }
+
+  /** A thread that has nothing to do does not keep its process from ending. */
+  async use<T>(call: (service: RemoteCaller<ModelService>['service']) => Promise<T>): Promise<T> {
+    this.#calls += 1;
+    try {
+      const answer = call(this.#caller.service);
+      this.#worker?.ref();
+      return await answer;
+    } finally {
+      this.#calls -= 1;
+      if (this.#calls === 0) this.#worker?.unref();
+    }
+  }
+
+  dispose(): void {
+    this.#caller.dispose();
+    void this.#worker?.terminate();
+  }
+}

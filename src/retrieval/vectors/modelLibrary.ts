@@ -1,0 +1,197 @@
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError, systemCode } from '../../core/errors.ts';
+
+export const MODEL_LIBRARY = '@huggingface/transformers';
+const VERSION = '4.3.1';
+// Goes up when what is installed changes, so that an older installation is not taken for it.
+const RECIPE = 1;
+const INSTALLED_BYTES = 165_000_000; // before what is not needed is removed
+const PROGRESS_EVERY_MS = 250;
+
+// The library wants its engine as a native module and a native reader of images, 310 MB together, and a crash of either would
+// end the process. In their place stand the same engine in WebAssembly, which it brings too, and nothing.
+const STAND_INS: Readonly<Record<string, string>> = {
+  'onnxruntime-node': [
+    "const { dirname, sep } = require('node:path');",
+    "const { pathToFileURL } = require('node:url');",
+    "const engine = require('onnxruntime-web');",
+    "// Otherwise it would be fetched from the library's web site.",
+    "engine.env.wasm.wasmPaths = pathToFileURL(dirname(require.resolve('onnxruntime-web')) + sep).href;",
+    'module.exports = engine;',
+  ].join('\n'),
+  sharp: "module.exports = () => {\n  throw new Error('There is no reader of images here.');\n};",
+};
+// Of the engine's 140 MB of builds and source maps.
+const ENGINE_FILES: readonly string[] = [
+  'ort.node.min.js',
+  'ort.node.min.mjs',
+  'ort-wasm-simd-threaded.mjs',
+  'ort-wasm-simd-threaded.wasm',
+];
+
+export interface InstallOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Bytes on disk, about. */
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+  /** The environment of npm, which tells it of proxies and registries. */
+  readonly env?: NodeJS.ProcessEnv | undefined;
+}
+
+function libraryFolder(home: string): string {
+  return join(home, 'models', `library-${VERSION}-${RECIPE}`);
+}
+
+/**
+ * The library's file, looked for from each of these files or folders as Node looks for a package, then where it was installed in
+ * FARWHARF_HOME; undefined where it is not.
+ */
+export function findModelLibrary(home: string, from: readonly string[] = []): string | undefined {
+  for (const place of [...from, join(libraryFolder(home), 'package.json')]) {
+    try {
+      return createRequire(place).resolve(MODEL_LIBRARY);
+    } catch {
+      // not there
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Installs the library that runs sentence models, with npm, into FARWHARF_HOME: about 45 MB, without running any package's
+ * scripts. Gives its file. What is there already is not installed again; an interrupted installation counts as none.
+ *
+ * @throws AppError `missing` without npm, `unreachable` without the network, `no-space`, else `outcome-unknown` with what npm said;
+ * or the signal's reason on abort.
+ */
+export async function installModelLibrary(home: string, options: InstallOptions = {}): Promise<string> {
+  const { signal, onProgress } = options;
+  const folder = libraryFolder(home);
+  if (!existsSync(folder)) {
+    signal?.throwIfAborted();
+    await mkdir(join(home, 'models'), { recursive: true, mode: 0o700 });
+    const partial = await mkdtemp(`${folder}.partial-`);
+    const end = new AbortController();
+    const reporting = onProgress && reportBytes(partial, onProgress, end.signal);
+    try {
+      await writeRecipe(partial);
+      await runNpm(partial, options);
+      await removeUnneeded(partial);
+      await rename(partial, folder).catch((error: unknown) => {
+        if (!existsSync(folder)) throw error; // otherwise another process was faster
+      });
+    } finally {
+      end.abort();
+      await reporting;
+      await rm(partial, { recursive: true, force: true });
+    }
+  }
+  const library = findModelLibrary(home);
+  if (library !== undefined) return library;
+  throw new AppError(
+    'corrupt',
+    `What was installed in ${folder} is not whole. Remove that folder and install it again.`,
+  );
+}
+
+async function writeRecipe(folder: string): Promise<void> {
+  const overrides: Record<string, string> = {};
+  for (const [name, program] of Object.entries(STAND_INS)) {
+    const place = join(folder, 'stand-ins', name);
+    await mkdir(place, { recursive: true });
+    await writeFile(join(place, 'package.json'), JSON.stringify({ name, version: '1.0.0' }));
+    await writeFile(join(place, 'index.js'), `${program}\n`);
+    overrides[name] = `file:./stand-ins/${name}`;
+  }
+  const manifest = { private: true, dependencies: { [MODEL_LIBRARY]: VERSION }, overrides };
+  await writeFile(join(folder, 'package.json'), JSON.stringify(manifest, undefined, 2));
+}
+
+async function removeUnneeded(folder: string): Promise<void> {
+  const engine = join(folder, 'node_modules', 'onnxruntime-web', 'dist');
+  for (const name of await readdir(engine)) if (!ENGINE_FILES.includes(name)) await rm(join(engine, name));
+}
+
+async function runNpm(folder: string, { signal, env = process.env }: InstallOptions): Promise<void> {
+  const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1'];
+  // On Windows npm is a script, which a shell runs; no argument comes from outside.
+  const shell = process.platform === 'win32';
+  const child = spawn('npm', ['install', '--ignore-scripts', '--install-links', ...quiet], {
+    cwd: folder,
+    env,
+    shell,
+    signal,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const collect = (part: Buffer): void => void (output = (output + part.toString()).slice(-4_000));
+  child.stdout.on('data', collect);
+  child.stderr.on('data', collect);
+  const { promise, resolve, reject } = Promise.withResolvers<number | null>();
+  child.on('error', reject);
+  child.on('close', resolve);
+  try {
+    const status = await promise;
+    if (status !== 0) throw npmFailure(output);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (systemCode(error) !== 'ENOENT') throw error;
+    throw new AppError(
+      'missing',
+      `npm was not found, which installs the library that runs embedding models here. Install Node.js with npm, or choose an embeddings service.`,
+      { cause: error },
+    );
+  }
+}
+
+function npmFailure(output: string): AppError {
+  const cause = new Error(output.trim());
+  if (/ENOSPC/.test(output)) {
+    return new AppError('no-space', 'The library that runs embedding models does not fit on the disk.', { cause });
+  }
+  if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|E(?:40[347]|5\d\d)\b/.test(output)) {
+    return new AppError(
+      'unreachable',
+      `npm could not get ${MODEL_LIBRARY}: ${lastLine(output)}. Check the network and npm's registry and proxy settings, then try again.`,
+      { cause },
+    );
+  }
+  return new AppError('outcome-unknown', `npm could not install ${MODEL_LIBRARY}: ${lastLine(output)}.`, { cause });
+}
+
+/** npm ends with the place of its log, which says nothing. */
+function lastLine(output: string): string {
+  const lines = output.split('\n').map((line) => line.replace(/^npm (?:error|ERR!) ?/, '').trim());
+  return (
+    lines.filter((line) => line !== '' && !/complete log|^code /i.test(line))[0]?.replace(/\.$/, '') ??
+    'no reason given'
+  );
+}
+
+async function reportBytes(
+  folder: string,
+  onProgress: (doneBytes: number, totalBytes: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    onProgress(Math.min(await bytesIn(folder), INSTALLED_BYTES), INSTALLED_BYTES);
+    await sleep(PROGRESS_EVERY_MS, undefined, { signal }).catch(() => {});
+  }
+}
+
+async function bytesIn(folder: string): Promise<number> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
+  const sizes = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) =>
+      stat(join(parentPath, name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, sep } from 'node:path';
+import { AppError, messageOf } from '../../core/errors.ts';
+
+// Texts of about one length together: each is filled up to the longest, and attention takes the square of that in memory.
+const MODEL_TEXTS = 8;
+// Numbers of a byte take a quarter of the memory and less time, at little loss; the first that is there is taken.
+const WEIGHTS = [
+  { type: 'q8', file: 'onnx/model_quantized.onnx' },
+  { type: 'fp32', file: 'onnx/model.onnx' },
+] as const;
+
+export interface ModelPlace {
+  /** The file of `@huggingface/transformers`. */
+  readonly library: string;
+  /** As on the model hub: `Xenova/all-MiniLM-L6-v2`. */
+  readonly model: string;
+  /** The folder whose folder `model` holds `config.json`, `tokenizer.json` and `onnx/`. */
+  readonly folder: string;
+  /** The address that a model is fetched from which is not in the folder; undefined where it may not be fetched. */
+  readonly download: string | undefined;
+}
+
+// The part of the library that is used.
+interface Transformers {
+  readonly env: {
+    allowRemoteModels: boolean;
+    localModelPath: string;
+    cacheDir: string;
+    remoteHost: string;
+    logLevel: number;
+  };
+  pipeline(task: 'feature-extraction', model: string, options: object): Promise<Extractor>;
+}
+interface Extractor {
+  (texts: string[], options: object): Promise<{ readonly dims: readonly number[]; readonly data: Float32Array }>;
+  dispose(): Promise<void>;
+}
+interface DownloadProgress {
+  readonly status: string;
+  readonly loaded?: number;
+  readonly total?: number;
+}
+
+const SILENT = 40; // the library's level for errors alone
+
+/** A sentence model in this thread, which it keeps busy for as long as it embeds. */
+export class SentenceModel {
+  /** The hash of its weights and its tokenizer: another one by the same name has another. */
+  readonly fingerprint: string;
+  readonly #load: () => Promise<Extractor>;
+  #extractor: Promise<Extractor> | undefined;
+
+  private constructor(fingerprint: string, load: () => Promise<Extractor>) {
+    this.fingerprint = fingerprint;
+    this.#load = load;
+  }
+
+  /**
+   * Finds a model, and fetches it where it is not there and may be. It is loaded with the first texts.
+   *
+   * @throws AppError `missing` when it is not there, `unreachable` when it could not be fetched.
+   */
+  static async open(
+    place: ModelPlace,
+    onProgress: (doneBytes: number, totalBytes: number) => void,
+  ): Promise<SentenceModel> {
+    const { model, folder, download } = place;
+    const files = join(folder, model);
+    const library = createRequire(place.library)(place.library) as Transformers;
+    Object.assign(library.env, {
+      allowRemoteModels: false,
+      localModelPath: folder + sep,
+      cacheDir: folder,
+      logLevel: SILENT,
+    });
+    if (weightsIn(files) === undefined) {
+      if (download === undefined) {
+        throw new AppError(
+          'missing',
+          `The embedding model ${model} is not in ${folder}: there is no ${join(model, WEIGHTS[1].file)}. Put it there, or let it be downloaded.`,
+        );
+      }
+      await fetchModel(library, model, download, onProgress);
+    }
+    const weights = weightsIn(files);
+    if (weights === undefined) throw new AppError('corrupt', `The download of ${model} left no model in ${files}.`);
+    const hash = createHash('sha256').update(weights.type);
+    for (const name of [weights.file, 'tokenizer.json']) hash.update(await readModelFile(join(files, name), model));
+    return new SentenceModel(hash.digest('hex').slice(0, 12), () => loadModel(library, model, weights.type));
+  }
+
+  /** Vectors of length 1, the mean over a text's tokens. @throws the signal's reason, or AppError when the model fails. */
+  async embed(
+    texts: readonly string[],
+    { signal }: { readonly signal?: AbortSignal | undefined },
+  ): Promise<Float32Array[]> {
+    this.#extractor ??= this.#load();
+    const extract = await this.#extractor;
+    const order = texts.map((text, at) => ({ text, at })).sort((a, b) => a.text.length - b.text.length);
+    const vectors: Float32Array[] = [];
+    for (let from = 0; from < order.length; from += MODEL_TEXTS) {
+      signal?.throwIfAborted();
+      const batch = order.slice(from, from + MODEL_TEXTS);
+      const { dims, data } = await extract(
+        batch.map(({ text }) => text),
+        { pooling: 'mean', normalize: true },
+      );
+      const length = dims.at(-1) ?? 0;
+      for (const [index, { at }] of batch.entries()) vectors[at] = data.slice(index * length, (index + 1) * length);
+    }
+    return vectors;
+  }
+}
+
+function weightsIn(folder: string): (typeof WEIGHTS)[number] | undefined {
+  return WEIGHTS.find(({ file }) => existsSync(join(folder, file)));
+}
+
+async function readModelFile(path: string, model: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new AppError('missing', `The embedding model ${model} is not whole: ${path} could not be read.`, {
+      cause: error,
+    });
+  }
+}
+
+async function loadModel(library: Transformers, model: string, type: string): Promise<Extractor> {
+  try {
+    return await library.pipeline('feature-extraction', model, { dtype: type });
+  } catch (error) {
+    throw new AppError('corrupt', `The embedding model ${model} could not be loaded: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+}
+
+async function fetchModel(
+  library: Transformers,
+  model: string,
+  address: string,
+  onProgress: (doneBytes: number, totalBytes: number) => void,
+): Promise<void> {
+  const { env } = library;
+  env.allowRemoteModels = true;
+  env.remoteHost = address.endsWith('/') ? address : `${address}/`;
+  const progress_callback = ({ status, loaded = 0, total = 0 }: DownloadProgress): void => {
+    if (status === 'progress_total') onProgress(loaded, total);
+  };
+  try {
+    const extractor = await library.pipeline('feature-extraction', model, {
+      dtype: WEIGHTS[0].type,
+      progress_callback,
+    });
+    await extractor.dispose();
+  } catch (error) {
+    throw new AppError(
+      'unreachable',
+      `The embedding model ${model} could not be fetched from ${new URL(address).host}: ${messageOf(error)}. Check its name and the network.`,
+      { cause: error },
+    );
+  } finally {
+    env.allowRemoteModels = false;
+  }
+}
