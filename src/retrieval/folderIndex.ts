@@ -1,10 +1,11 @@
 import type { AppError } from '../core/errors.ts';
 import { FolderContent, type IndexStats, type SyncOptions, type SyncSummary } from './folderContent.ts';
 import { type FolderHit, searchFolder } from './folderSearch.ts';
-import { type IndexedFile, indexText, type ListedFile, readIndexedFile } from './indexedFile.ts';
+import { type IndexedFile, indexText, type ListedFile } from './indexedFile.ts';
 import { indexFolder, IndexStore } from './indexStore.ts';
 import type { SizedTask } from './parallelBuild.ts';
 import { parseQuery, type Query } from './query.ts';
+import { RecentFiles } from './recentFiles.ts';
 import type { SegmentSource } from './segment.ts';
 import type { Match } from './segmentSet.ts';
 import { type TermQuery, toTermQuery } from './termQuery.ts';
@@ -34,6 +35,7 @@ export class FolderIndex implements Disposable {
   readonly #options: FolderIndexOptions;
   readonly #store: IndexStore;
   readonly #analyzer = new WordAnalyzer();
+  readonly #recent: RecentFiles;
   readonly #overlays = new Map<string, IndexedFile>();
   #content: FolderContent;
   /** What takes its time comes one after the other. */
@@ -44,6 +46,7 @@ export class FolderIndex implements Disposable {
 
   private constructor(options: FolderIndexOptions, store: IndexStore, content: FolderContent) {
     this.#options = options;
+    this.#recent = new RecentFiles(options.root);
     this.#store = store;
     this.#content = content;
   }
@@ -54,12 +57,7 @@ export class FolderIndex implements Disposable {
    */
   static async open(options: FolderIndexOptions): Promise<FolderIndex> {
     const store = IndexStore.open(indexFolder(options.home, options.root), options.root);
-    try {
-      return new FolderIndex(options, store, new FolderContent(options.root, await store.read()));
-    } catch (error) {
-      store.dispose();
-      throw error;
-    }
+    return new FolderIndex(options, store, new FolderContent(options.root, await store.read()));
   }
 
   /** Whether changes are kept; false while another process writes this index. */
@@ -121,7 +119,6 @@ export class FolderIndex implements Disposable {
 
   /** Takes files out, wherever they are. */
   remove(paths: readonly string[]): Promise<void> {
-    if (paths.length === 0) return Promise.resolve();
     this.#content.remove(paths);
     return this.#write();
   }
@@ -137,10 +134,9 @@ export class FolderIndex implements Disposable {
 
   /** Searches a file as this text instead of as it is on disk, or as on disk again. It must belong to the index to be found. */
   setOverlay(path: string, text: string | undefined): void {
-    const file = text === undefined ? undefined : indexText(path, text);
-    if (file === undefined) this.#overlays.delete(path);
-    else this.#overlays.set(path, file);
-    this.#content.show(path, file);
+    if (text === undefined) this.#overlays.delete(path);
+    else this.#overlays.set(path, indexText(path, text));
+    this.#content.show(path, this.#overlays.get(path));
   }
 
   /**
@@ -184,7 +180,7 @@ export class FolderIndex implements Disposable {
 
   /** A file as it is on screen, or else on disk. */
   fileAt(path: string): IndexedFile | undefined {
-    return this.#overlays.get(path) ?? readIndexedFile(this.#options.root, path);
+    return this.#overlays.get(path) ?? this.#recent.read(path);
   }
 
   [Symbol.dispose](): void {
@@ -199,7 +195,7 @@ export class FolderIndex implements Disposable {
 
   async #sync(files: readonly ListedFile[], options: SyncOptions): Promise<SyncSummary> {
     const listed = new Set(files.map(({ path }) => path));
-    const removed = [...this.sources()].filter(({ path }) => !listed.has(path)).map(({ path }) => path);
+    const removed = [...this.sources()].map(({ path }) => path).filter((path) => !listed.has(path));
     const tasks = this.#tasksOf(files);
     const known = tasks.filter(({ knownHash }) => knownHash !== undefined).length;
     await this.remove(removed);
@@ -213,17 +209,22 @@ export class FolderIndex implements Disposable {
   }
 
   #tasksOf(files: readonly ListedFile[]): SizedTask[] {
-    const suspects = files.filter((file) => !this.isAsKnown(file));
-    return suspects.map(({ path, size }) => ({ path, size, knownHash: this.source(path)?.hash }));
+    return files
+      .filter((file) => !this.isAsKnown(file))
+      .map(({ path, size }) => ({ path, size, knownHash: this.source(path)?.hash }));
   }
 
   /** Gives the number of files that turned out to be the same. */
   async #build(tasks: readonly SizedTask[], options: SyncOptions): Promise<number> {
     const program = this.isWriter ? this.#options.workerProgram : undefined;
     const nextFile = (): string => this.#store.nextFile();
-    const same = await this.#content.build(tasks, { ...options, program, nextFile, onBatch: () => void this.#write() });
-    await this.#write();
-    return same;
+    const onBatch = (): void => void this.#write();
+    try {
+      return await this.#content.build(tasks, { ...options, program, nextFile, onBatch });
+    } finally {
+      await this.#write();
+      this.#store.endBuild();
+    }
   }
 
   #read(paths: readonly string[]): void {

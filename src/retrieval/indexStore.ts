@@ -55,6 +55,8 @@ export class IndexStore implements Disposable {
   /** Segments by their files, for a process that reads them again and again. */
   #read = new Map<string, Segment>();
   #bytes = 0;
+  /** Names of segments that threads write at the moment. */
+  readonly #unlisted = new Set<string>();
   /** While there is one, the journal lacks something. */
   #problem: AppError | undefined;
 
@@ -104,8 +106,16 @@ export class IndexStore implements Disposable {
     this.#lock = undefined;
   }
 
+  /** A file for a segment, which is left alone until it is listed, or `endBuild`. */
   nextFile(): string {
-    return join(this.#folder, `${randomUUID()}${SEGMENT}`);
+    const name = `${randomUUID()}${SEGMENT}`;
+    this.#unlisted.add(name);
+    return join(this.#folder, name);
+  }
+
+  /** No thread writes a segment any more. */
+  endBuild(): void {
+    this.#unlisted.clear();
   }
 
   /** Reads the index; undefined where there is none that is whole. */
@@ -200,7 +210,7 @@ export class IndexStore implements Disposable {
   }
 
   async #writeSegment(live: LiveSegment): Promise<void> {
-    const file = this.nextFile();
+    const file = join(this.#folder, `${randomUUID()}${SEGMENT}`);
     await writeSegment(file, live.segment);
     live.file = file;
   }
@@ -228,7 +238,8 @@ export class IndexStore implements Disposable {
   async #sweep(listed: ReadonlySet<string>): Promise<void> {
     for (const name of await readdir(this.#folder)) {
       const isOurs = [SEGMENT, JOURNAL, UNFINISHED].some((end) => name.endsWith(end));
-      if (isOurs && !listed.has(name)) await rm(join(this.#folder, name), { force: true });
+      const isAwaited = this.#unlisted.has(name.replace(/(?<=\.segment)\..*$/, ''));
+      if (isOurs && !isAwaited && !listed.has(name)) await rm(join(this.#folder, name), { force: true });
     }
   }
 }

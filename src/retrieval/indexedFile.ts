@@ -41,7 +41,7 @@ export function readIndexedFile(root: string, path: string, now: () => number = 
   const text = decodeText(bytes);
   const hash = digest('sha256', bytes, 'hex').slice(0, 32);
   if (text === undefined) return { source: { ...file, hash, status: 'binary' }, chunks: [] };
-  return { source: { ...file, hash, status: 'indexed' }, chunks: chunkText(readable(path, text), path, 'smart') };
+  return indexed({ ...file, hash, status: 'indexed' }, text);
 }
 
 /** A file as it is in an editor. */
@@ -49,8 +49,19 @@ export function indexText(path: string, text: string): IndexedFile {
   const size = Buffer.byteLength(text);
   const file = { path, size, mtimeMs: 0 };
   if (size > MAX_FILE_BYTES) return unread(file, 'too-large');
-  const source: Source = { ...file, hash: digest('sha256', text, 'hex').slice(0, 32), status: 'indexed' };
-  return { source, chunks: chunkText(readable(path, text), path, 'smart') };
+  return indexed({ ...file, hash: digest('sha256', text, 'hex').slice(0, 32), status: 'indexed' }, text);
+}
+
+/** Cuts the text only when somebody asks: most files that are read again are the same. */
+function indexed(source: Source, text: string): IndexedFile {
+  let chunks: readonly Chunk[] | undefined;
+  return {
+    source,
+    get chunks() {
+      chunks ??= chunkText(readable(source.path, text), source.path, 'smart');
+      return chunks;
+    },
+  };
 }
 
 function unread(file: ListedFile, status: 'unreadable' | 'too-large'): IndexedFile {
