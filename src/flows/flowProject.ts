@@ -1,4 +1,8 @@
-import type { FlowFile, ModelUse, Unread } from './graph.ts';
+import { AppError } from '../core/errors.ts';
+import { applyEdits, planEdit } from './editing/editFlow.ts';
+import { type GraphShape, isSameShape, shapeOf } from './editing/graphShape.ts';
+import type { FlowOperation } from './flowOperation.ts';
+import type { FlowFile, ModelUse, TextEdit, Unread } from './graph.ts';
 import { GraphBuilder, type ReadFlow } from './reading/graphBuilder.ts';
 import { Modules } from './reading/modules.ts';
 import { followFile } from './reading/program.ts';
@@ -18,6 +22,10 @@ export interface FlowReading {
   readonly source: SourceFile;
   readonly flows: readonly ReadFlow[];
 }
+
+export type EditResult =
+  | { readonly ok: true; readonly edits: readonly TextEdit[] }
+  | { readonly ok: false; readonly reason: string };
 
 // Of files that were read for others, those parsed last stay parsed.
 const MAX_PARSED = 500;
@@ -53,32 +61,57 @@ export class FlowProject {
   readSource(file: string, text: string): FlowReading {
     const source = this.#parse(file, text, text);
     if (source.program === undefined) return this.#readBroken(source);
-    const modules = new Modules((candidates) => this.#find(candidates));
-    const { evaluator } = modules;
-    followFile(modules.load(source), evaluator);
-    const flows = new GraphBuilder(evaluator).build(file);
-    const { findings } = evaluator;
-    const unread: Unread[] = [...findings.unread.values()]
-      .filter(({ origin }) => origin.file === source)
-      .map(({ origin, reason }) => ({ reason, range: origin.file.range(origin.node) }));
-    if (evaluator.isExhausted) {
-      unread.push({
-        reason: 'The file is too much to follow as a whole; a part of its flows may be missing.',
-        range: source.rangeOf(0, 0),
-      });
-    }
-    const result: FlowFile = {
-      file,
-      flows: flows.map(({ graph }) => graph),
-      unread,
-      models: [...findings.models.values()].filter(({ origin }) => origin.file === source).map(modelUse),
-      syntaxError: source.syntaxError,
-      isStale: false,
-      dependencies: modules.files.filter((path) => path !== file),
-    };
-    const reading = { result, source, flows };
+    const reading = readProgram(source, (candidates) => this.#find(candidates));
     this.#good.set(file, reading);
     return reading;
+  }
+
+  /**
+   * The smallest edits of the source that bring an operation about. They are tried first: where the source would not give
+   * exactly the flow that was asked for, the edit is refused.
+   */
+  edit(file: string, text: string, operation: FlowOperation): EditResult {
+    const reading = this.readSource(file, text);
+    try {
+      const { edits, shapes } = planEdit(reading, operation, (path) =>
+        path === file ? text : (this.#host.read(path) ?? ''),
+      );
+      this.#try(reading.source, edits, shapes);
+      return { ok: true, edits };
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'refused') return { ok: false, reason: error.message };
+      throw error;
+    }
+  }
+
+  #try(source: SourceFile, edits: readonly TextEdit[], shapes: ReadonlyMap<string, GraphShape>): void {
+    const edited = new Map<string, SourceFile>();
+    for (const path of new Set([source.path, ...edits.map(({ range }) => range.file)])) {
+      const before = path === source.path ? source.text : (this.#host.read(path) ?? '');
+      edited.set(
+        path,
+        new SourceFile(
+          path,
+          applyEdits(
+            before,
+            edits.filter(({ range }) => range.file === path),
+          ),
+        ),
+      );
+    }
+    const main = edited.get(source.path) ?? source;
+    const find = (candidates: readonly string[]): SourceFile | undefined => {
+      const changed = candidates.find((path) => edited.has(path));
+      return changed === undefined ? this.#find(candidates) : edited.get(changed);
+    };
+    const after = new Map(readProgram(main, find).flows.map(({ graph }) => [graph.id, shapeOf(graph)]));
+    const isRight = [...shapes].every(([id, shape]) => {
+      const made = after.get(id);
+      return made !== undefined && isSameShape(made, shape);
+    });
+    if (main.syntaxError !== undefined || !isRight) {
+      throw new AppError('refused', 'The source does not allow this change in one step. Make it in the source.');
+    }
   }
 
   /** Forgets a file that was closed or deleted. */
@@ -120,6 +153,31 @@ export class FlowProject {
     }
     return source;
   }
+}
+
+function readProgram(source: SourceFile, find: (candidates: readonly string[]) => SourceFile | undefined): FlowReading {
+  const modules = new Modules(find);
+  const { evaluator } = modules;
+  followFile(modules.load(source), evaluator);
+  const flows = new GraphBuilder(evaluator).build(source.path);
+  const { unread, models } = evaluator.findings;
+  const hidden: Unread[] = [...unread.values()]
+    .filter(({ origin }) => origin.file === source)
+    .map(({ origin, reason }) => ({ reason, range: origin.file.range(origin.node) }));
+  if (evaluator.isExhausted) {
+    const reason = 'The file is too much to follow as a whole; a part of its flows may be missing.';
+    hidden.push({ reason, range: source.rangeOf(0, 0) });
+  }
+  const result: FlowFile = {
+    file: source.path,
+    flows: flows.map(({ graph }) => graph),
+    unread: hidden,
+    models: [...models.values()].filter(({ origin }) => origin.file === source).map(modelUse),
+    syntaxError: source.syntaxError,
+    isStale: false,
+    dependencies: modules.files.filter((path) => path !== source.path),
+  };
+  return { result, source, flows };
 }
 
 /** Reads the flows of a file without running it. A caller that reads again keeps a FlowProject, which parses less. */

@@ -155,3 +155,9 @@ export interface ModelUse {
   /** Whether an address of its own is given, behind which any model may be. */
   readonly hasBaseUrl: boolean;
 }
+
+/** A change of one stretch of a file. */
+export interface TextEdit {
+  readonly range: SourceRange;
+  readonly text: string;
+}

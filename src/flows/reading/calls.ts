@@ -184,6 +184,7 @@ function noteEscapes(machine: Machine, args: readonly Value[], node: Call, scope
 /** Sets a property; the start of a flow is more than a field. */
 export function writeStart(machine: Machine, target: Value, value: Value, node: t.Node, scope: Scope): void {
   for (const one of alternatives(target)) {
-    if (one.type === 'instance' && one.flow !== undefined) setStart(machine, one, value, { file: scope.file, node });
+    if (one.type === 'instance' && one.flow !== undefined)
+      setStart(machine, one, value, { file: scope.file, node }, scope);
   }
 }

@@ -20,6 +20,7 @@ export function createDraft(): FlowDraft {
     exits: new Map(),
     start: undefined,
     startOrigin: undefined,
+    startScope: undefined,
     runs: [],
     unread: [],
   };
@@ -34,10 +35,11 @@ export function hide(machine: Machine, draft: FlowDraft | undefined, origin: Ori
 }
 
 /** Follows `flow.start = …` and the option `start`. */
-export function setStart(machine: Machine, flow: Instance, value: Value, origin: Origin): void {
+export function setStart(machine: Machine, flow: Instance, value: Value, origin: Origin, scope: Scope): void {
   const { flow: draft } = flow;
   if (draft === undefined || value.type === 'undefined') return;
   draft.startOrigin = origin;
+  draft.startScope = scope;
   const [first, ...others] = alternatives(value);
   if (first?.type === 'instance' && others.length === 0) {
     draft.start = first;

@@ -108,18 +108,21 @@ function followPost(evaluator: Evaluator, instance: Instance, context: PostConte
       }
     }
   }
-  if (collected.unknown !== undefined) addTyped(collected, hook, instance);
+  addTyped(collected, hook, instance);
   return collected.result();
 }
 
-/** What is not known from the values may be known from the type that `post` is said to return. */
+/** What is not known from the values may be known from the type that `post` is said to return; its literals are places too. */
 function addTyped(collected: Actions, { node, scope: { file } }: FunctionValue, instance: Instance): void {
   const annotation = node.returnType;
   const typed = !given(annotation) ? typeArgument(instance) : actionsOfType(annotation, file);
   if (typed === undefined) return;
+  const isKnown = collected.unknown === undefined;
   collected.unknown = undefined;
   for (const { action, origin } of typed) {
-    if (!collected.has(action)) collected.add(action, origin.file.range(origin.node), []);
+    const range = origin.file.range(origin.node);
+    if (collected.has(action)) collected.addPlace(action, range);
+    else if (!isKnown) collected.add(action, range, []);
   }
 }
 
@@ -207,8 +210,13 @@ class Actions {
       return;
     }
     known.written = known.written.filter((key) => written.includes(key));
-    const isNew = known.ranges.every(({ file, start }) => file !== range.file || start.offset !== range.start.offset);
-    if (isNew) known.ranges.push(range);
+    this.addPlace(action, range);
+  }
+
+  addPlace(action: string, range: SourceRange): void {
+    const ranges = this.#known.get(action)?.ranges;
+    const isNew = ranges?.every(({ file, start }) => file !== range.file || start.offset !== range.start.offset);
+    if (isNew === true) ranges?.push(range);
   }
 
   result(): NodeActions {

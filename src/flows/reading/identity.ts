@@ -19,7 +19,7 @@ export function identify(instances: Iterable<Instance>, name: (instance: Instanc
 }
 
 /** What the source calls a node of a flow: the variable or property path, `new Work` for one made in place. */
-export function nodeName(instance: Instance, flow: Instance): string {
+export function nodeName(instance: Instance, flow: Instance | undefined): string {
   const { name } = instance;
   if (name === undefined) return `new ${instance.class.name}`;
   if (name.owner === undefined || name.owner === flow) return name.text;

@@ -72,19 +72,15 @@ export function constructParent(machine: Machine, home: ClassValue, instance: In
 function constructLibrary(machine: Machine, instance: Instance, args: readonly Value[]): void {
   const [options = UNDEFINED] = args;
   instance.options = options;
-  const { file, creation } = instance;
-  const library = libraryOf(instance.class);
-  if (library === 'LLMClient') machine.findings.models.set(creation, { origin: { file, node: creation }, options });
+  const { file, creation, scope } = instance;
+  const origin = { file, node: creation };
+  if (libraryOf(instance.class) === 'LLMClient') machine.findings.models.set(creation, { origin, options });
   if (instance.flow === undefined || options.type === 'undefined') return;
-  if (options.type === 'object') {
-    const start = options.fields.get('start');
-    if (start !== undefined) setStart(machine, instance, start, startOrigin(instance));
-    else if (options.isOpen) setStart(machine, instance, unknown(file, creation), { file, node: creation });
-  } else
-    setStart(machine, instance, unknown(file, creation, 'gets options that are not written there'), {
-      file,
-      node: creation,
-    });
+  const start = options.type === 'object' ? options.fields.get('start') : undefined;
+  if (start !== undefined) setStart(machine, instance, start, startOrigin(instance), scope);
+  else if (options.type !== 'object' || options.isOpen) {
+    setStart(machine, instance, unknown(file, creation, 'gets options that are not written there'), origin, scope);
+  }
 }
 
 /** The value of the option `start` where the options stand in the `new` expression itself. */

@@ -45,3 +45,25 @@ export function keyName(key: t.Node, isComputed: boolean): string | undefined {
   if (key.type === 'StringLiteral' || key.type === 'NumericLiteral') return String(key.value);
   return undefined;
 }
+/** Calls `visit` with a node, its parent, and all nodes below. Chains of calls can be deep, so this does not recurse. */
+export function visitNodes(root: t.Node, visit: (node: t.Node, parent: t.Node | undefined) => void): void {
+  const left: { node: t.Node; parent: t.Node | undefined }[] = [{ node: root, parent: undefined }];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const { node, parent } = next;
+    visit(node, parent);
+    for (const child of childrenOf(node)) left.push({ node: child, parent: node });
+  }
+}
+
+function childrenOf(node: t.Node): t.Node[] {
+  const children: t.Node[] = [];
+  for (const value of Object.values(node) as unknown[]) {
+    if (typeof value !== 'object' || value === null) continue;
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) if (isNode(item)) children.push(item);
+  }
+  return children;
+}
+
+function isNode(value: unknown): value is t.Node {
+  return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
+}

@@ -1,7 +1,7 @@
 import type * as t from '@babel/types';
 import type { Machine } from './machine.ts';
 import { keyName, ruleFor, type Rules, unwrapped } from './nodes.ts';
-import { createCell, findCell, pathOf } from './scope.ts';
+import { createCell, findCell, nameIn } from './scope.ts';
 import { alternatives, type Instance, type Scope, UNDEFINED, union, unknown, type Value } from './values.ts';
 
 type Arguments = [machine: Machine, value: Value, scope: Scope, isNew: boolean];
@@ -28,8 +28,7 @@ function bindName(machine: Machine, name: string, value: Value, scope: Scope, is
   if (existing !== undefined) machine.branches.write(existing, value);
   else scope.cells.set(name, createCell(value));
   if ((value.type === 'function' || value.type === 'class') && value.name === '') value.name = name;
-  const path = pathOf(scope);
-  nameInstances(value, path === '' ? name : `${path}.${name}`, name, scope);
+  nameInstances(value, nameIn(scope, name), name, scope);
 }
 
 /** Gives instances the name of what holds them, and remembers how code there refers to them. */

@@ -27,6 +27,15 @@ export function findCell(scope: Scope, name: string): Cell | undefined {
   return undefined;
 }
 
+/** Whether a name of `owner` is seen from a scope, and not hidden by another of that name. */
+export function seesName(scope: Scope, name: string, owner: Scope): boolean {
+  for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
+    if (at === owner) return true;
+    if (at.cells.has(name)) return false;
+  }
+  return false;
+}
+
 /** The functions around a scope, from the outermost: `build.helper`. Empty at the top of a module. */
 export function pathOf(scope: Scope): string {
   const outer = scope.parent === undefined ? '' : pathOf(scope.parent);
@@ -98,4 +107,10 @@ export class Branches {
     }
     return completion;
   }
+}
+
+/** The name that an instance in a variable of a scope gets. */
+export function nameIn(scope: Scope, variable: string): string {
+  const path = pathOf(scope);
+  return path === '' ? variable : `${path}.${variable}`;
 }

@@ -148,6 +148,8 @@ export interface FlowDraft {
   start: Instance | undefined;
   /** The expression that names the start. */
   startOrigin: Origin | undefined;
+  /** Where that is written. */
+  startScope: Scope | undefined;
   readonly runs: { readonly origin: Origin; readonly keys: readonly string[] | undefined }[];
   readonly unread: Unread[];
 }

@@ -1,0 +1,158 @@
+import type * as t from '@babel/types';
+import type { FlowEdge, TextEdit } from '../graph.ts';
+import { DEFAULT_ACTION } from '../reading/drafts.ts';
+import type { ReadFlow } from '../reading/graphBuilder.ts';
+import { seesName } from '../reading/scope.ts';
+import { endOf, startOf } from '../reading/sourceFile.ts';
+import type { Connection, Instance, Scope } from '../reading/values.ts';
+import { refuse, type SourceMap } from './sourceMap.ts';
+
+const LINE_WIDTH = 120;
+
+/** What every edit of one flow works on. */
+export interface EditContext {
+  readonly map: SourceMap;
+  readonly flow: ReadFlow;
+  readonly flows: readonly ReadFlow[];
+}
+
+export function edgeOf({ flow }: EditContext, id: string): FlowEdge {
+  const edge = flow.graph.edges.find((one) => one.id === id);
+  return edge ?? refuse(`The flow has no connection "${id}" any more.`);
+}
+
+export function instanceOf({ flow }: EditContext, id: string): Instance {
+  return flow.nodes.get(id) ?? refuse(`The flow has no node "${id}" any more.`);
+}
+
+/** The call behind an edge, where it makes this edge and no other. */
+export function callOf({ map, flow, flows }: EditContext, edge: FlowEdge): Connection {
+  const connection = flow.connections.get(edge.id);
+  if (connection === undefined) return refuse(`The flow has no connection "${edge.id}" any more.`);
+  const place = `${edge.source} - "${edge.action}"`;
+  if (connection.file !== map.source)
+    refuse(`The connection ${place} is made in ${connection.file.path}. Edit it there.`);
+  const made = flows
+    .flatMap(({ connections }) => [...connections.values()])
+    .filter(({ call }) => call === connection.call);
+  if (made.length > 1) {
+    refuse(
+      `The call that makes the connection ${place} makes ${made.length} connections, in a loop or a helper. Edit it in the source.`,
+    );
+  }
+  return connection;
+}
+
+/** The call's argument, where it stands there by itself. */
+export function argumentOf(connection: Connection, index: number): t.Node | undefined {
+  const { arguments: args } = connection.call;
+  if (args.slice(0, index + 1).some(({ type }) => type === 'SpreadElement')) {
+    return refuse('The arguments of the connection are spread from a list. Edit it in the source.');
+  }
+  return args[index];
+}
+
+/** How a node is called at a place of the code. */
+export function referenceTo(instance: Instance, scope: Scope): string {
+  for (const { text, scope: owner } of instance.references) {
+    if (text.startsWith('this.')) {
+      if (owner.thisValue !== undefined && owner.thisValue === scope.thisValue) return text;
+    } else if (seesName(scope, /^[^.[]+/.exec(text)?.[0] ?? text, owner)) return text;
+  }
+  const name = instance.class.name;
+  if (instance.references.length === 0) {
+    return refuse(
+      `This ${name} is made in place and has no name. Give it a variable first: const node = new ${name}().`,
+    );
+  }
+  return refuse(
+    `The node ${instance.name?.text ?? name} has no name where the flow is connected. Edit it in the source.`,
+  );
+}
+
+/** The text of a call of `connect`, from the name on. */
+export function connectText(map: SourceMap, source: string, target: string, action: string): string {
+  return `connect(${source}, ${target}${action === DEFAULT_ACTION ? '' : `, ${map.quoted(action)}`})`;
+}
+
+/** Where new connections of a flow are written. */
+export interface ConnectPlace {
+  /** The call, or the `new` expression, that the next call is chained to; undefined where calls are statements of their own. */
+  readonly chained: t.Node | undefined;
+  readonly statement: t.Node;
+  readonly scope: Scope;
+}
+
+/** Beside the flow's last connection in this file, or else at the expression that makes it. */
+export function connectPlace({ map, flow }: EditContext): ConnectPlace {
+  const { instance, connections } = flow;
+  const here = [...connections.values()]
+    .filter(({ file }) => file === map.source)
+    .sort((a, b) => endOf(a.call) - endOf(b.call));
+  const last = here.findLast((one) => here.filter(({ call }) => call === one.call).length === 1) ?? here.at(-1);
+  if (last !== undefined) {
+    const statement = map.statementOf(last.call);
+    const isChained = isLink(last.call) || statement.type !== 'ExpressionStatement';
+    const isRepeated = here.filter(({ call }) => call === last.call).length > 1;
+    if (!isRepeated) return { chained: isChained ? last.call : undefined, statement, scope: last.scope };
+  }
+  if (instance.file !== map.source) refuse(`The flow is made in ${instance.file.path}. Edit it there.`);
+  if (instance.creation.type !== 'NewExpression') {
+    refuse(
+      'The flow is made by the constructor of its class, which connects nothing that can be continued. Edit it in the source.',
+    );
+  }
+  return { chained: instance.creation, statement: map.statementOf(instance.creation), scope: instance.scope };
+}
+
+/** Whether a call continues another, as in `flow.connect(…).connect(…)`. */
+function isLink({ callee }: t.CallExpression): boolean {
+  if (callee.type !== 'MemberExpression') return false;
+  return callee.object.type === 'CallExpression' || callee.object.type === 'NewExpression';
+}
+
+/** Writes further connections of a flow in one go. */
+export function addConnections(
+  context: EditContext,
+  added: readonly { readonly source: string; readonly target: string; readonly action: string }[],
+): TextEdit {
+  const { map, flow } = context;
+  const { chained, statement } = connectPlace(context);
+  const calls = added.map(({ source, target, action }) => connectText(map, source, target, action));
+  if (chained === undefined) {
+    const receiver = receiverOf(map, statement, flow);
+    return map.insertBelow(
+      statement,
+      calls.map((call) => `${receiver}.${call}${map.semicolon}`),
+    );
+  }
+  const { text } = map.source;
+  const end = endOf(chained);
+  const before =
+    chained.type === 'CallExpression' && chained.callee.type === 'MemberExpression' ? chained.callee : undefined;
+  const gap = before === undefined ? '' : (/^\s*/.exec(text.slice(endOf(before.object)))?.[0] ?? '');
+  const line = text.slice(text.lastIndexOf('\n', end) + 1, end);
+  const isOneLine = !gap.includes('\n') && line.length + calls.join('.').length + 2 <= LINE_WIDTH;
+  const indent = gap.includes('\n') ? gap : map.newline + map.indentAt(startOf(statement)) + map.step;
+  return map.replace(end, end, calls.map((call) => `${isOneLine ? '' : indent}.${call}`).join(''));
+}
+
+/** What stands before `.connect` in a statement of its own. */
+function receiverOf(map: SourceMap, statement: t.Node, { graph }: ReadFlow): string {
+  const expression = statement.type === 'ExpressionStatement' ? statement.expression : undefined;
+  const callee = expression?.type === 'CallExpression' ? expression.callee : undefined;
+  if (callee?.type === 'MemberExpression') return map.source.textOf(callee.object);
+  return refuse(`The connections of ${graph.id} are not written as statements that can be continued.`);
+}
+
+/** Takes the call of a connection out of its chain, or its whole statement. */
+export function removeConnection(context: EditContext, edge: FlowEdge): TextEdit {
+  const { map } = context;
+  const { call } = callOf(context, edge);
+  const { callee } = call;
+  if (callee.type !== 'MemberExpression') return refuse('The connection is not made by a plain call of connect.');
+  const statement = map.statementOf(call);
+  const isWhole = statement.type === 'ExpressionStatement' && statement.expression === call;
+  if (isWhole && !isLink(call)) return map.removeStatement(statement);
+  return map.replace(endOf(callee.object), endOf(call), '');
+}

@@ -1,0 +1,179 @@
+import { AppError } from '../../core/errors.ts';
+import type { FlowOperation } from '../flowOperation.ts';
+import type { TextEdit } from '../graph.ts';
+import { DEFAULT_ACTION } from '../reading/drafts.ts';
+import type { ReadFlow } from '../reading/graphBuilder.ts';
+import type { SourceFile } from '../reading/sourceFile.ts';
+import { startOf } from '../reading/sourceFile.ts';
+import { addNode } from './addNode.ts';
+import {
+  addConnections,
+  argumentOf,
+  callOf,
+  connectPlace,
+  type EditContext,
+  edgeOf,
+  instanceOf,
+  referenceTo,
+  removeConnection,
+} from './connectionEdits.ts';
+import { extractFlow } from './extractFlow.ts';
+import { type GraphShape, shapeOf } from './graphShape.ts';
+import { deleteNode } from './nodeEdits.ts';
+import { renameAction } from './renameEdits.ts';
+import { refuse, SourceMap } from './sourceMap.ts';
+import { writeStart } from './startEdits.ts';
+
+/** Edits, and what the flows of the file are afterwards if they are right. */
+export interface PlannedEdit {
+  readonly edits: readonly TextEdit[];
+  readonly shapes: ReadonlyMap<string, GraphShape>;
+}
+
+interface Plan {
+  readonly edits: readonly TextEdit[];
+  /** The flows that change. */
+  readonly changed: readonly (readonly [flow: string, shape: GraphShape])[];
+}
+
+interface Reading {
+  readonly source: SourceFile;
+  readonly flows: readonly ReadFlow[];
+}
+
+/**
+ * The edits of the source that bring an operation about.
+ *
+ * @throws AppError `refused` with the reason where that cannot be done safely.
+ */
+export function planEdit(
+  { source, flows }: Reading,
+  operation: FlowOperation,
+  textOf: (file: string) => string,
+): PlannedEdit {
+  const flow = flows.find(({ graph }) => graph.id === operation.flow);
+  if (flow === undefined) refuse(`There is no flow "${operation.flow}" in the file any more.`);
+  const context: EditContext = { map: new SourceMap(source), flow, flows };
+  const { edits, changed } = planOperation(context, operation, textOf);
+  const shapes = new Map(flows.map(({ graph }) => [graph.id, shapeOf(graph)]));
+  for (const [id, shape] of changed) shapes.set(id, shape);
+  return { edits: sorted(edits), shapes };
+}
+
+function planOperation(context: EditContext, operation: FlowOperation, textOf: (file: string) => string): Plan {
+  const { flow, flows } = context;
+  const { graph } = flow;
+  const { start, edges } = shapeOf(graph);
+  const changed = (shape: Partial<GraphShape>): Plan['changed'] => [[graph.id, { start, edges, ...shape }]];
+  switch (operation.type) {
+    case 'connect': {
+      const { source, target } = operation;
+      const action = operation.action === '' ? DEFAULT_ACTION : operation.action;
+      const made = connectNodes(context, source, target, action);
+      return { edits: made, changed: changed({ edges: new Map([...edges, [`${source}:${action}`, target]]) }) };
+    }
+    case 'deleteEdge': {
+      const edge = edgeOf(context, operation.edge);
+      const left = new Map(edges);
+      left.delete(`${edge.source}:${edge.action}`);
+      return { edits: [removeConnection(context, edge)], changed: changed({ edges: left }) };
+    }
+    case 'deleteNode': {
+      const { node } = operation;
+      const left = graph.edges.filter(({ source, target }) => source !== node && target !== node);
+      const shape = shapeOf({ ...graph, edges: left, start: start === node ? undefined : start });
+      return { edits: deleteNode(context, node), changed: changed(shape) };
+    }
+    case 'setStart': {
+      const instance = instanceOf(context, operation.node);
+      const text = referenceTo(instance, flow.instance.flow.startScope ?? flow.instance.scope);
+      const edit = writeStart(context, text, instance.file === context.map.source ? startOf(instance.creation) : 0);
+      return { edits: [edit], changed: changed({ start: operation.node }) };
+    }
+    case 'addNode': {
+      const { edits, id } = addNode(context, operation);
+      const { from } = operation;
+      if (from === undefined) return { edits, changed: changed({ start: id }) };
+      const exit = `${from.node}:${from.action === '' ? DEFAULT_ACTION : from.action}`;
+      const all = new Map([...edges, [exit, id] as const]);
+      const before = edges.get(exit);
+      if (before !== undefined) all.set(`${id}:${DEFAULT_ACTION}`, before);
+      return { edits, changed: changed({ edges: all }) };
+    }
+    case 'renameAction': {
+      const { source, action, newAction } = operation;
+      const renamed = renameAction(flows, flow, { node: source, action, newAction }, textOf);
+      const name = newAction === '' ? DEFAULT_ACTION : newAction;
+      return { edits: renamed.edits, changed: renameExits(flows, renamed.exits, action, name) };
+    }
+    case 'extractFlow': {
+      const { edits, id, outer, inner } = extractFlow(context, operation);
+      return { edits, changed: [...changed(outer), [id, inner]] };
+    }
+    default:
+      return operation satisfies never;
+  }
+}
+
+function connectNodes(context: EditContext, source: string, target: string | null, action: string): TextEdit[] {
+  const { map, flow } = context;
+  const from = instanceOf(context, source);
+  const to = target === null ? undefined : instanceOf(context, target);
+  const same = flow.graph.edges.filter((edge) => edge.source === source && edge.action === action);
+  const [existing] = same;
+  if (existing === undefined) {
+    const { scope } = connectPlace(context);
+    const text = to === undefined ? 'null' : referenceTo(to, scope);
+    return [addConnections(context, [{ source: referenceTo(from, scope), target: text, action }])];
+  }
+  if (same.length > 1) refuse(`"${source}" has several connections for "${action}". Edit them in the source.`);
+  const connection = callOf(context, existing);
+  const argument = argumentOf(connection, 1) ?? refuse('The connection has no target in the source.');
+  const isLate = to?.file === map.source && startOf(to.creation) > startOf(connection.call);
+  if (!isLate) return [map.replaceNode(argument, to === undefined ? 'null' : referenceTo(to, connection.scope))];
+  // The node is made below the call that would name it: the connection moves to where both are known.
+  const { scope } = connectPlace(context);
+  const moved = { source: referenceTo(from, scope), target: referenceTo(to, scope), action };
+  return [removeConnection(context, existing), addConnections(context, [moved])];
+}
+
+function renameExits(
+  flows: readonly ReadFlow[],
+  exits: readonly { readonly flow: string; readonly node: string }[],
+  action: string,
+  name: string,
+): Plan['changed'] {
+  return flows.map(({ graph }) => {
+    const { start, edges } = shapeOf(graph);
+    const renamed = new Set(exits.filter(({ flow }) => flow === graph.id).map(({ node }) => `${node}:${action}`));
+    const entries = [...edges].map(([exit, target]): [string, string | null] =>
+      renamed.has(exit) ? [`${exit.slice(0, -action.length)}${name}`, target] : [exit, target],
+    );
+    return [graph.id, { start, edges: new Map(entries) }];
+  });
+}
+
+/** In the order of the text, and none inside another. */
+function sorted(edits: readonly TextEdit[]): TextEdit[] {
+  const ordered = edits.toSorted(
+    (a, b) => a.range.file.localeCompare(b.range.file) || a.range.start.offset - b.range.start.offset,
+  );
+  for (const [index, { range }] of ordered.entries()) {
+    const next = ordered[index + 1]?.range;
+    if (next?.file === range.file && next.start.offset < range.end.offset) {
+      throw new AppError('refused', 'The change would touch one place twice. Make it in the source.');
+    }
+  }
+  return ordered;
+}
+
+/** A text with edits, which are in order and do not overlap. */
+export function applyEdits(text: string, edits: readonly TextEdit[]): string {
+  let result = '';
+  let from = 0;
+  for (const { range, text: inserted } of edits) {
+    result += text.slice(from, range.start.offset) + inserted;
+    from = range.end.offset;
+  }
+  return result + text.slice(from);
+}

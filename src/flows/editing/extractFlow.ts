@@ -1,0 +1,151 @@
+import type { FlowEdge, TextEdit } from '../graph.ts';
+import { nodeName } from '../reading/identity.ts';
+import { nameIn } from '../reading/scope.ts';
+import { startOf } from '../reading/sourceFile.ts';
+import {
+  argumentOf,
+  callOf,
+  connectPlace,
+  connectText,
+  type EditContext,
+  instanceOf,
+  referenceTo,
+  removeConnection,
+} from './connectionEdits.ts';
+import type { GraphShape } from './graphShape.ts';
+import { freeVariable, libraryClass, sharedType } from './scaffold.ts';
+import { refuse } from './sourceMap.ts';
+import { writeStart } from './startEdits.ts';
+
+interface Wanted {
+  readonly nodes: readonly string[];
+  readonly name: string;
+}
+
+interface Cut {
+  readonly entry: string;
+  /** Edges that lead in, out (or to the end), and those that stay inside. */
+  readonly entering: readonly FlowEdge[];
+  readonly leaving: readonly FlowEdge[];
+  readonly inner: readonly FlowEdge[];
+}
+
+/**
+ * Puts nodes into a flow of their own that takes their place. It is entered at one node, and left by the actions that lead out,
+ * each to one place. Gives the id of the new flow and its graph too.
+ */
+export function extractFlow(
+  context: EditContext,
+  { nodes, name }: Wanted,
+): { edits: TextEdit[]; id: string; outer: GraphShape; inner: GraphShape } {
+  const { map, flow } = context;
+  const variable = freeVariable(map, /^\p{Ll}/u.test(name) ? name[0]?.toUpperCase() + name.slice(1) : name);
+  const chosen = new Set(nodes);
+  const cut = cutOut(context, chosen);
+  const place = connectPlace(context);
+  const touched = [...cut.entering, ...cut.leaving, ...cut.inner].map((edge) =>
+    map.statementOf(callOf(context, edge).call),
+  );
+  const first = flow.graph.start === cut.entry ? [map.statementOf(flow.instance.creation)] : [];
+  const anchor = [...first, ...touched].reduce((a, one) => (startOf(one) < startOf(a) ? one : a), place.statement);
+  for (const id of chosen) {
+    const { creation, file } = instanceOf(context, id);
+    if (file === map.source && startOf(creation) > startOf(anchor)) {
+      refuse(`"${id}" is made below the place where the new flow would stand. Move it up first.`);
+    }
+  }
+  const reference = (id: string): string => referenceTo(instanceOf(context, id), place.scope);
+  const library = libraryClass(map, 'Flow');
+  const shared = sharedType(map, [flow.instance, ...nodes.map((id) => instanceOf(context, id))]);
+  const type = shared === undefined || !map.isTyped ? '' : `<${shared}>`;
+  const connections = [
+    ...cut.inner.map(({ source, target, action }) =>
+      connectText(map, reference(source), target === null ? 'null' : reference(target), action),
+    ),
+    ...cut.leaving.map(({ source, action }) => connectText(map, reference(source), 'null', action)),
+  ];
+  const head = `const ${variable} = new ${library.name}${type}({ start: ${reference(cut.entry)}, name: ${map.quoted(name)} })`;
+  const lines = [head, ...connections.map((text) => `${map.step}.${text}`)];
+  lines[lines.length - 1] += map.semicolon;
+  const edits: TextEdit[] = [...library.edits, map.insertAbove(anchor, lines)];
+  for (const edge of cut.inner) edits.push(removeConnection(context, edge));
+  for (const edge of cut.entering) edits.push(replaceArgument(context, edge, 1, variable));
+  const kept = new Set<string>();
+  for (const edge of cut.leaving) {
+    edits.push(kept.has(edge.action) ? removeConnection(context, edge) : replaceArgument(context, edge, 0, variable));
+    kept.add(edge.action);
+  }
+  if (flow.graph.start === cut.entry) edits.push(writeStart(context, variable, startOf(anchor)));
+  const id = nameIn(place.scope, variable);
+  return { edits, id, ...shapes(context, cut, id) };
+}
+
+function cutOut({ flow: { graph } }: EditContext, chosen: ReadonlySet<string>): Cut {
+  if (chosen.size === 0) refuse('Choose the nodes that become a flow of their own.');
+  const { edges, start } = graph;
+  const isInside = (id: string | null): boolean => id !== null && chosen.has(id);
+  const entering = edges.filter(({ source, target }) => !isInside(source) && isInside(target));
+  const entries = new Set(entering.map(({ target }) => target));
+  if (start !== undefined && chosen.has(start)) entries.add(start);
+  const [entry, other] = entries;
+  if (entry === undefined || entry === null)
+    return refuse('Nothing leads to these nodes, so a flow of them would never be entered.');
+  if (other !== undefined)
+    refuse(`A flow is entered at one node, and these are entered at "${entry}" and at "${other}".`);
+  const leaving = edges.filter(({ source, target }) => isInside(source) && !isInside(target));
+  const targets = new Map<string, string | null>();
+  for (const { action, target } of leaving) {
+    const before = targets.get(action);
+    if (before !== undefined && before !== target) {
+      refuse(
+        `The action "${action}" leads out of these nodes to two places, and a flow is left by its action alone. Rename one.`,
+      );
+    }
+    targets.set(action, target);
+  }
+  for (const { id, actions } of graph.nodes.filter((node) => chosen.has(node.id))) {
+    const loose = actions.known.find(
+      ({ action }) => targets.has(action) && !edges.some((edge) => edge.source === id && edge.action === action),
+    );
+    if (loose !== undefined)
+      refuse(`"${id}" ends the flow by the action "${loose.action}", which other nodes connect. Connect it first.`);
+  }
+  return {
+    entry,
+    entering,
+    leaving,
+    inner: edges.filter(({ source, target }) => isInside(source) && isInside(target)),
+  };
+}
+
+function replaceArgument(context: EditContext, edge: FlowEdge, index: number, text: string): TextEdit {
+  const node = argumentOf(callOf(context, edge), index);
+  return node === undefined ? refuse('The connection is not written out.') : context.map.replaceNode(node, text);
+}
+
+function shapes(
+  { flow: { graph, nodes } }: EditContext,
+  cut: Cut,
+  id: string,
+): { outer: GraphShape; inner: GraphShape } {
+  const touched = new Set([...cut.entering, ...cut.leaving, ...cut.inner]);
+  const outer = new Map<string, string | null>();
+  for (const edge of graph.edges) {
+    if (!touched.has(edge)) outer.set(`${edge.source}:${edge.action}`, edge.target);
+  }
+  for (const { source, action } of cut.entering) outer.set(`${source}:${action}`, id);
+  for (const { action, target } of cut.leaving) outer.set(`${id}:${action}`, target);
+  const inner = new Map<string, string | null>();
+  const nameOf = (node: string): string => {
+    const instance = nodes.get(node);
+    return instance === undefined ? node : nodeName(instance, undefined);
+  };
+  for (const { source, action, target } of cut.inner) {
+    inner.set(`${nameOf(source)}:${action}`, target === null ? null : nameOf(target));
+  }
+  for (const { source, action } of cut.leaving) inner.set(`${nameOf(source)}:${action}`, null);
+  return {
+    outer: { start: graph.start === cut.entry ? id : graph.start, edges: outer },
+    inner: { start: nameOf(cut.entry), edges: inner },
+  };
+}

@@ -1,0 +1,18 @@
+import type { FlowGraph } from '../graph.ts';
+
+/** A flow as edits see it: where it starts, and which node follows which action. */
+export interface GraphShape {
+  readonly start: string | undefined;
+  /** The target of `source:action`; null for an end. */
+  readonly edges: ReadonlyMap<string, string | null>;
+}
+
+export function shapeOf({ start, edges }: FlowGraph): GraphShape {
+  return { start, edges: new Map(edges.map(({ source, action, target }) => [`${source}:${action}`, target])) };
+}
+
+/** Whether two flows are the same to a run. */
+export function isSameShape(a: GraphShape, b: GraphShape): boolean {
+  if (a.start !== b.start || a.edges.size !== b.edges.size) return false;
+  return [...a.edges].every(([exit, target]) => b.edges.has(exit) && b.edges.get(exit) === target);
+}

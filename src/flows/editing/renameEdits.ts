@@ -1,0 +1,105 @@
+import type { SourceRange, TextEdit } from '../graph.ts';
+import { DEFAULT_ACTION } from '../reading/drafts.ts';
+import type { ReadFlow } from '../reading/graphBuilder.ts';
+import { refuse } from './sourceMap.ts';
+
+interface Rename {
+  readonly node: string;
+  readonly action: string;
+  readonly newAction: string;
+}
+
+/** A node whose exit has another name afterwards. */
+export interface RenamedExit {
+  readonly flow: string;
+  readonly node: string;
+}
+
+/**
+ * Renames an action everywhere: where `post` returns it, in its type, where it is connected, and in all nodes that share one of
+ * these places, such as instances of the same class or flows that the node ends.
+ *
+ * @param textOf gives the text of a file.
+ */
+export function renameAction(
+  flows: readonly ReadFlow[],
+  flow: ReadFlow,
+  { node, action, newAction }: Rename,
+  textOf: (file: string) => string,
+): { readonly edits: TextEdit[]; readonly exits: RenamedExit[] } {
+  const name = newAction === '' ? DEFAULT_ACTION : newAction;
+  const places = new Map<string, SourceRange>();
+  const exits = new Map<string, RenamedExit>();
+  const add = (range: SourceRange): boolean => {
+    const key = `${range.file} ${range.start.offset}`;
+    const isNew = !places.has(key);
+    places.set(key, range);
+    return isNew;
+  };
+  const addExit = ({ graph }: ReadFlow, id: string): boolean => {
+    const key = `${graph.id} ${id}`;
+    const exit = graph.nodes.find((one) => one.id === id);
+    if (exit === undefined) return refuse(`The flow has no node "${id}" any more.`);
+    let hasGrown = !exits.has(key);
+    exits.set(key, { flow: graph.id, node: id });
+    if (exit.actions.known.some((known) => known.action === name)) {
+      refuse(`"${id}" returns the action "${name}" already. Choose another name.`);
+    }
+    for (const { range, source, action: taken } of graph.edges) {
+      if (source === id && taken === name) {
+        refuse(`"${id}" has a connection for "${name}" already, in line ${range.start.line + 1}. Choose another name.`);
+      }
+    }
+    const returned = exit.actions.known.find((known) => known.action === action);
+    for (const range of returned?.ranges ?? []) hasGrown = add(range) || hasGrown;
+    for (const edge of graph.edges) {
+      if (edge.source !== id || edge.action !== action) continue;
+      if (edge.actionRange === undefined)
+        refuse(`"${id}" is connected for "${action}" without writing it. Write the action first.`);
+      hasGrown = add(edge.actionRange) || hasGrown;
+    }
+    return hasGrown;
+  };
+  addExit(flow, node);
+  // Places lead to further nodes and those to further places, until there are no new ones.
+  for (let hasGrown = true; hasGrown; ) {
+    hasGrown = false;
+    for (const other of flows) {
+      for (const { id } of other.graph.nodes) {
+        if (sharesPlace(other, id, action, places)) hasGrown = addExit(other, id) || hasGrown;
+      }
+    }
+  }
+  if (places.size === 0)
+    refuse(`"${node}" returns the action "${action}" without writing it. Return it in post first.`);
+  const edits = [...places.values()].map((range) => renamed(range, action, name, textOf(range.file)));
+  return { edits, exits: [...exits.values()] };
+}
+
+function sharesPlace(
+  { graph }: ReadFlow,
+  id: string,
+  action: string,
+  places: ReadonlyMap<string, SourceRange>,
+): boolean {
+  const node = graph.nodes.find((one) => one.id === id);
+  const returned = node?.actions.known.find((known) => known.action === action)?.ranges ?? [];
+  const connected = graph.edges.filter((edge) => edge.source === id && edge.action === action);
+  const all = [...returned, ...connected.flatMap(({ actionRange }) => actionRange ?? [])];
+  return all.some(({ file, start }) => places.has(`${file} ${start.offset}`));
+}
+
+/** The edit of one literal; its quotes stay. */
+function renamed(range: SourceRange, action: string, name: string, text: string): TextEdit {
+  const written = text.slice(range.start.offset, range.end.offset);
+  const [quote = ''] = written;
+  const isPlain = /^['"`]$/.test(quote) && written === `${quote}${action}${quote}`;
+  if (!isPlain) {
+    const place = `in line ${range.start.line + 1} of ${range.file}`;
+    return refuse(
+      `The action "${action}" comes from \`${written.slice(0, 60)}\` ${place}, which is no plain text. Rename it there.`,
+    );
+  }
+  const escaped = JSON.stringify(name).slice(1, -1).replaceAll('\\"', '"').replaceAll(quote, `\\${quote}`);
+  return { range, text: quote + escaped + quote };
+}

@@ -1,0 +1,100 @@
+import type * as t from '@babel/types';
+import type { TextEdit } from '../graph.ts';
+import { given, visitNodes } from '../reading/nodes.ts';
+import { startOf } from '../reading/sourceFile.ts';
+import type { Instance } from '../reading/values.ts';
+import { refuse, type SourceMap } from './sourceMap.ts';
+
+const LIBRARY = 'farwharf/agents';
+const CLASS_NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
+/** A variable for an instance of the class, that the file does not use yet: `Review` becomes `review`. */
+export function freeVariable(map: SourceMap, className: string): string {
+  const taken = new Set<string>();
+  visitNodes(map.program, (node) => {
+    if (node.type === 'Identifier') taken.add(node.name);
+  });
+  if (!CLASS_NAME.test(className))
+    refuse(`"${className}" is no name for a class. Use letters and digits, as in ReviewDraft.`);
+  if (taken.has(className)) refuse(`The file uses the name ${className} already. Choose another.`);
+  const wanted = className.replace(/^\p{Lu}+(?=\p{Lu}\p{Ll})|^\p{Lu}+/u, (capitals) => capitals.toLowerCase());
+  const stem = wanted === className ? `${className}Node` : wanted;
+  let name = stem;
+  for (let number = 2; taken.has(name); number += 1) name = `${stem}${number}`;
+  return name;
+}
+
+/** The lines of a class for a new node. */
+export function classLines(
+  map: SourceMap,
+  {
+    className,
+    base,
+    shared,
+  }: { readonly className: string; readonly base: string; readonly shared: string | undefined },
+): string[] {
+  const { step, quote, semicolon: end } = map;
+  const body = (signature: string, statement: string): string[] => [
+    `${step}${signature} {`,
+    `${step}${step}${statement}${end}`,
+    `${step}}`,
+  ];
+  if (!map.isTyped) {
+    return [
+      `class ${className} extends ${base} {`,
+      ...body('prep(shared)', 'return shared'),
+      ...body('exec(input)', 'return input'),
+      `${step}post(shared, input, result) {}`,
+      '}',
+    ];
+  }
+  const type = shared ?? 'unknown';
+  return [
+    `class ${className} extends ${base}<${type}, string, string> {`,
+    ...body(`override prep(_shared: ${type}): string`, `return ${quote}${quote}`),
+    ...body('override exec(input: string): string', 'return input'),
+    `${step}override post(_shared: ${type}, _input: string, _result: string): void {}`,
+    '}',
+  ];
+}
+
+/** How the file calls a class of the library, with the edit that imports it where it does not yet. */
+export function libraryClass(
+  map: SourceMap,
+  wanted: 'Node' | 'Flow',
+): { readonly name: string; readonly edits: readonly TextEdit[] } {
+  for (const statement of map.program.body) {
+    if (statement.type !== 'ImportDeclaration' || statement.source.value !== LIBRARY) continue;
+    if (statement.importKind === 'type') continue;
+    for (const specifier of statement.specifiers) {
+      if (specifier.type === 'ImportNamespaceSpecifier')
+        return { name: `${specifier.local.name}.${wanted}`, edits: [] };
+      const imported = specifier.type === 'ImportSpecifier' ? specifier.imported : undefined;
+      if (imported?.type === 'Identifier' && imported.name === wanted) return { name: specifier.local.name, edits: [] };
+    }
+    const first = statement.specifiers.find(({ type }) => type === 'ImportSpecifier');
+    if (first !== undefined)
+      return { name: wanted, edits: [map.replace(startOf(first), startOf(first), `${wanted}, `)] };
+  }
+  const [first] = map.program.body;
+  if (first === undefined) return refuse('The file is empty.');
+  const line = `import { ${wanted} } from ${map.quoted(LIBRARY)}${map.semicolon}`;
+  return { name: wanted, edits: [map.insertAbove(first, [line])] };
+}
+
+/** The type of the shared state, as the flow or one of its nodes names it. */
+export function sharedType({ source }: SourceMap, instances: readonly Instance[]): string | undefined {
+  for (const { creation, class: called, file } of instances) {
+    const ofCreation =
+      creation.type === 'NewExpression' && file === source ? firstArgument(creation.typeArguments) : undefined;
+    if (ofCreation !== undefined) return source.textOf(ofCreation);
+    if (called.type !== 'class' || called.scope.file !== source) continue;
+    const ofClass = firstArgument(called.node.superTypeArguments);
+    if (ofClass !== undefined) return source.textOf(ofClass);
+  }
+  return undefined;
+}
+
+function firstArgument(types: { readonly params: readonly t.Node[] } | null | undefined): t.Node | undefined {
+  return given(types) ? types.params[0] : undefined;
+}
