@@ -232,7 +232,7 @@ export class LLMClient {
       durationMs: performance.now() - startedAt,
       inputTokens: input,
       outputTokens: output,
-      estimatedCost: isCounted ? estimateCost(this.model, { input, output }, this.#price) : undefined,
+      estimatedCost: isCounted ? estimateCost(this.#endpoint, { input, output }, this.#price) : undefined,
       retries,
     });
   }

@@ -1,56 +1,67 @@
+import type { Endpoint } from './providers.ts';
+
 /** US dollars for a million tokens. */
 export interface Price {
   readonly input: number;
   readonly output: number;
+  /** A longer prompt costs more: then nothing is known. */
+  readonly upToTokens?: number;
 }
 
-// List prices of the providers' public price pages, without discounts for cached or batched tokens. The longest prefix wins.
+/**
+ * List prices, without discounts for cached or batched tokens. Each was looked up on 2026-11-20 in stored copies of the page that is
+ * named, or of pages of 2026 that quote it. A model that is not here, because nothing was found or two pages differed, has no price:
+ * no cost is shown rather than a wrong one.
+ */
 const PRICES: Readonly<Record<string, Price>> = {
-  'gpt-4o': { input: 2.5, output: 10 },
-  'gpt-4o-mini': { input: 0.15, output: 0.6 },
-  'gpt-4.1': { input: 2, output: 8 },
-  'gpt-4.1-mini': { input: 0.4, output: 1.6 },
-  'gpt-4.1-nano': { input: 0.1, output: 0.4 },
-  'gpt-5': { input: 1.25, output: 10 },
-  'gpt-5-mini': { input: 0.25, output: 2 },
-  'gpt-5-nano': { input: 0.05, output: 0.4 },
-  'claude-opus-4-5': { input: 5, output: 25 },
-  'claude-sonnet-4': { input: 3, output: 15 },
-  'claude-haiku-4-5': { input: 1, output: 5 },
-  'gemini-2.5-pro': { input: 1.25, output: 10 },
-  'gemini-2.5-flash': { input: 0.3, output: 2.5 },
-  'gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
-  'grok-4': { input: 3, output: 15 },
+  // https://developers.openai.com/api/docs/pricing
+  'openai/gpt-4o': { input: 2.5, output: 10 },
+  'openai/gpt-4o-mini': { input: 0.15, output: 0.6 },
+  'openai/gpt-4.1': { input: 2, output: 8 },
+  'openai/gpt-4.1-mini': { input: 0.4, output: 1.6 },
+  'openai/gpt-4.1-nano': { input: 0.1, output: 0.4 },
+  'openai/gpt-5': { input: 1.25, output: 10 },
+  'openai/gpt-5-mini': { input: 0.25, output: 2 },
+  'openai/gpt-5-nano': { input: 0.05, output: 0.4 },
+  // https://platform.claude.com/docs/en/about-claude/pricing
+  'anthropic/claude-opus-4-5': { input: 5, output: 25 },
+  'anthropic/claude-opus-4-6': { input: 5, output: 25, upToTokens: 200_000 },
+  'anthropic/claude-opus-4-7': { input: 5, output: 25, upToTokens: 200_000 },
+  'anthropic/claude-sonnet-4': { input: 3, output: 15, upToTokens: 200_000 },
+  'anthropic/claude-sonnet-4-5': { input: 3, output: 15, upToTokens: 200_000 },
+  'anthropic/claude-sonnet-4-6': { input: 3, output: 15, upToTokens: 200_000 },
+  'anthropic/claude-haiku-4-5': { input: 1, output: 5 },
+  // https://ai.google.dev/gemini-api/docs/pricing
+  'gemini/gemini-2.5-flash-lite': { input: 0.1, output: 0.4 },
+  'gemini/gemini-3.5-flash': { input: 1.5, output: 9 },
 };
 
-/** What a call cost by list price, in US dollars; undefined for a model without a known price. */
-export function estimateCost(
-  model: string,
-  tokens: { readonly input: number; readonly output: number },
-  price = priceOf(model),
-): number | undefined {
-  return price === undefined ? undefined : (tokens.input * price.input + tokens.output * price.output) / 1_000_000;
-}
-
-function priceOf(model: string): Price | undefined {
-  const prefixes = Object.keys(PRICES).filter((prefix) => model === prefix || model.startsWith(`${prefix}-`));
-  const longest = prefixes.sort((a, b) => b.length - a.length)[0];
-  return longest === undefined ? undefined : PRICES[longest];
-}
-
-// US dollars for a million tokens.
+// Of a million tokens. https://developers.openai.com/api/docs/models/text-embedding-3-large, which compares both; 2026-11-20.
 const EMBEDDING_PRICES: Readonly<Record<string, number>> = {
-  'openai text-embedding-3-small': 0.02,
-  'openai text-embedding-3-large': 0.13,
+  'openai/text-embedding-3-small': 0.02,
+  'openai/text-embedding-3-large': 0.13,
 };
 
-/** What a million tokens cost at a service of embeddings, in US dollars; undefined where the price is not known. */
-export function embeddingPrice({
-  provider,
-  model,
-}: {
-  readonly provider: string;
-  readonly model: string;
-}): number | undefined {
-  return EMBEDDING_PRICES[`${provider} ${model}`];
+// A snapshot costs what its model does. Any other ending is another model: `gpt-5-pro` is no `gpt-5`.
+const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
+
+/** What a call cost by list price, in US dollars; undefined where the price is not known. */
+export function estimateCost(
+  endpoint: Endpoint,
+  tokens: { readonly input: number; readonly output: number },
+  price = priceOf(endpoint, PRICES),
+): number | undefined {
+  if (price === undefined || tokens.input > (price.upToTokens ?? Infinity)) return undefined;
+  return (tokens.input * price.input + tokens.output * price.output) / 1_000_000;
+}
+
+/** What a million tokens cost to embed by list price, in US dollars; undefined where the price is not known. */
+export function embeddingPrice(endpoint: Endpoint): number | undefined {
+  return priceOf(endpoint, EMBEDDING_PRICES);
+}
+
+/** The same model behind another address may cost anything. */
+function priceOf<T>({ provider, model, isOwnAddress }: Endpoint, prices: Readonly<Record<string, T>>): T | undefined {
+  const name = `${provider}/${model.replace(SNAPSHOT, '')}`;
+  return isOwnAddress && Object.hasOwn(prices, name) ? prices[name] : undefined;
 }

@@ -16,18 +16,22 @@ function local(baseUrl: string, model: string): Provider {
   return { baseUrl, model, isLocal: true, takesJsonSchema: true };
 }
 
+// The default models were looked up on 2026-11-20 in stored copies of the services' pages of models and retirements: retired are
+// deepseek-chat (api-docs.deepseek.com), llama-3.3-70b-versatile at groq (console.groq.com/docs/deprecations), llama-3.3-70b at
+// cerebras (inference-docs.cerebras.ai/support/deprecation), grok-4 (docs.x.ai, May 2026) and, from 2026-12-01 on,
+// gemini-2.5-flash (ai.google.dev/gemini-api/docs/deprecations). Nothing was found about those of together and fireworks.
 const PROVIDERS: Readonly<Record<string, Provider>> = {
   openai: hosted('https://api.openai.com/v1', 'gpt-4o-mini'),
   anthropic: hosted('https://api.anthropic.com/v1', 'claude-haiku-4-5', false),
-  gemini: hosted('https://generativelanguage.googleapis.com/v1beta/openai', 'gemini-2.5-flash'),
+  gemini: hosted('https://generativelanguage.googleapis.com/v1beta/openai', 'gemini-3.5-flash-lite'),
   mistral: hosted('https://api.mistral.ai/v1', 'mistral-small-latest'),
-  deepseek: hosted('https://api.deepseek.com/v1', 'deepseek-chat', false),
-  groq: hosted('https://api.groq.com/openai/v1', 'llama-3.3-70b-versatile', false),
-  xai: hosted('https://api.x.ai/v1', 'grok-4'),
+  deepseek: hosted('https://api.deepseek.com/v1', 'deepseek-flash', false),
+  groq: hosted('https://api.groq.com/openai/v1', 'openai/gpt-oss-120b', false),
+  xai: hosted('https://api.x.ai/v1', 'grok-4.3'),
   together: hosted('https://api.together.xyz/v1', 'meta-llama/Llama-3.3-70B-Instruct-Turbo'),
   fireworks: hosted('https://api.fireworks.ai/inference/v1', 'accounts/fireworks/models/llama-v3p3-70b-instruct'),
   openrouter: hosted('https://openrouter.ai/api/v1', 'openai/gpt-4o-mini'),
-  cerebras: hosted('https://api.cerebras.ai/v1', 'llama-3.3-70b'),
+  cerebras: hosted('https://api.cerebras.ai/v1', 'gpt-oss-120b'),
   ollama: local('http://127.0.0.1:11434/v1', 'llama3.2'),
   lmstudio: local('http://127.0.0.1:1234/v1', 'default'),
   vllm: local('http://127.0.0.1:8000/v1', 'default'),
@@ -67,6 +71,8 @@ export interface Endpoint {
   readonly model: string;
   /** Without a trailing slash. */
   readonly baseUrl: string;
+  /** Whether the address is the provider's own, and not of a proxy or another service that speaks the same. */
+  readonly isOwnAddress: boolean;
   readonly keyVariable: string | undefined;
   readonly needsKey: boolean;
   /** A sentence for when the key is not there. */
@@ -92,10 +98,12 @@ export function resolveEndpoint(options: EndpointOptions): Endpoint {
   if (baseUrl === undefined) throw new AppError('bad-input', 'The provider "custom" needs a baseUrl.');
   const ownVariable = known === undefined || isLocal ? undefined : `${name.toUpperCase()}_API_KEY`;
   const keyVariable = options.apiKeyEnv ?? ownVariable;
+  const address = parseAddress(baseUrl);
   return {
     provider: name,
     model: options.model ?? model,
-    baseUrl: parseAddress(baseUrl).href.replace(/\/+$/, ''),
+    baseUrl: address.href.replace(/\/+$/, ''),
+    isOwnAddress: known !== undefined && hostOf(address) === hostOf(new URL(known.baseUrl)),
     keyVariable,
     needsKey: !isLocal || options.apiKeyEnv !== undefined,
     keyAdvice: `There is no key for ${name}. Set ${keyVariable}, or give apiKey.`,
@@ -109,6 +117,7 @@ function editorEndpoint({ model = 'auto' }: EndpointOptions): Endpoint {
     provider: EDITOR_PROVIDER,
     model,
     baseUrl: parseAddress(process.env[BRIDGE.url] ?? 'http://vscode.invalid/v1').href.replace(/\/+$/, ''),
+    isOwnAddress: false,
     keyVariable: BRIDGE.token,
     needsKey: true,
     keyAdvice:

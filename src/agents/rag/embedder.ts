@@ -47,8 +47,7 @@ function openService({ provider, model = DEFAULT_SERVICE_MODEL, apiKey, baseUrl 
   const service = new EmbeddingService(endpoint, key);
   return {
     id: `${provider}/${model}@${endpoint.baseUrl}`,
-    // At another address it may cost anything.
-    dollarsPerMillionTokens: baseUrl === undefined ? embeddingPrice(endpoint) : undefined,
+    dollarsPerMillionTokens: embeddingPrice(endpoint),
     embed: (texts, embedOptions) => service.embed(texts, embedOptions),
   };
 }

@@ -18,6 +18,8 @@ const PLACES = 'places.json';
 const MOST_MISSING = 0.1;
 const REMEMBERED_QUERIES = 64;
 const SLICE_MS = 20;
+// Nobody waits for it, and a stop would have to be noticed by a person.
+const RETRIES = 8;
 
 export interface FolderVectorsOptions {
   /** The real path of the folder. */
@@ -215,6 +217,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
     advance(0);
     await embedTexts(this.#missing(signal), this.#embedder, {
       signal,
+      retries: RETRIES,
       onWait: (seconds) => onProgress?.({ done, total, waiting: seconds }),
       onVectors: async (vectors) => {
         await this.#store.add(vectors);

@@ -358,7 +358,8 @@ test('tool calls are passed through', async (t) => {
 
 test('a call inside a traced run is reported with usage, cost and retries, and without key or prompt', async (t) => {
   const server = await chatServer(t, rateLimited('0'), reply('Fine.'));
-  const llm = new LLMClient({ provider: 'openai', model: 'gpt-4o', baseUrl: server.baseUrl, apiKey: KEY });
+  const price = { input: 2.5, output: 10 };
+  const llm = new LLMClient({ provider: 'openai', model: 'gpt-4o', baseUrl: server.baseUrl, apiKey: KEY, price });
   class Ask extends Node<object> {
     override async exec(): Promise<string> {
       return llm.ask('a secret prompt');
