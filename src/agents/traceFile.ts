@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import type { TraceEvent } from './trace.ts';
 
 const FLUSH_CHARACTERS = 64 * 1024;
 
@@ -23,7 +22,7 @@ export class TraceFile implements AsyncDisposable {
   }
 
   /** The option of `run`; bound, so it can be passed on its own. */
-  readonly onEvent = (event: TraceEvent): void => {
+  readonly onEvent = (event: { readonly type: string }): void => {
     this.#lines += `${JSON.stringify(event)}\n`;
     if (this.#lines.length > FLUSH_CHARACTERS) this.#flush();
     if (this.#isScheduled) return;

@@ -19,6 +19,8 @@ export interface ProgramFiles {
   readonly entry: string;
   /** The program that runs one job. */
   readonly jobRunner: string;
+  /** The program in which a flow file runs. */
+  readonly flowRunner: string;
   /** The program of the threads that build an index. */
   readonly indexWorker: string;
   readonly version: string;
@@ -31,6 +33,7 @@ export function locateProgram(entry: string): ProgramFiles {
   return {
     entry,
     jobRunner: isSource ? join(folder, '..', 'service', 'jobRunner.ts') : join(folder, 'jobRunner.mjs'),
+    flowRunner: isSource ? join(folder, '..', 'flows', 'run', 'flowRunner.ts') : join(folder, 'flowRunner.mjs'),
     indexWorker: isSource ? join(folder, '..', 'retrieval', 'indexWorker.ts') : join(folder, 'indexWorker.mjs'),
     get version() {
       const manifest: unknown = JSON.parse(

@@ -5,7 +5,9 @@ import { Redactor } from '../core/redact.ts';
 import { type Context, locateProgram, type ProgramFiles } from './context.ts';
 import { describeFailure, EXIT, type Failure } from './exit.ts';
 import { listenForInterrupt } from './interrupt.ts';
+import { addFlowVerbs } from './flowCommands.ts';
 import { Terminal } from './terminal.ts';
+import type { Runs, Verb } from './verb.ts';
 
 const DEFAULT_MAX_RUNTIME = 3600;
 const DEFAULT_PORT = 4780;
@@ -19,16 +21,13 @@ Environment:
 
 Exit status:
   0 done (for watch: the job succeeded)    3 not authorised
-  1 the job failed                         4 not enough credits
+  1 the job or flow failed                 4 not enough credits
   2 bad use                                5 network`;
 
 interface ProgramOptions {
   readonly entry: string;
   readonly env: NodeJS.ProcessEnv;
 }
-
-/** A verb's work: gives the exit status. */
-type Verb<Options> = (context: Context, argument: string, options: Options) => Promise<number>;
 
 /** Parses the arguments, runs the verb, and gives the exit status of the process. All failures end up here and are told once. */
 export async function runProgram(argv: readonly string[], { entry, env }: ProgramOptions): Promise<number> {
@@ -99,13 +98,13 @@ function describeProgram(files: ProgramFiles, terminal: Terminal, run: Run): Com
       const globals = command.optsWithGlobals<{ remote?: string }>();
       return run(globals.remote, async (context) => {
         const verb = await load();
-        return verb(context, command.args[0] ?? '', command.opts<Options & object>());
+        const [argument = '', ...rest] = command.args;
+        return verb(context, argument, command.opts<Options & object>(), rest);
       });
     };
+  addFlowVerbs(program, runs);
   return addServe(addIndexVerbs(addJobVerbs(addSubmit(program, runs), runs), runs), runs);
 }
-
-type Runs = <Options>(load: () => Promise<Verb<Options>>) => (...input: readonly unknown[]) => Promise<void>;
 
 function addSubmit(program: Command, runs: Runs): Command {
   program

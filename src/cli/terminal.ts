@@ -2,9 +2,11 @@ import { styleText } from 'node:util';
 
 /** A stream that a person may be looking at. */
 export interface TextStream {
+  readonly writableNeedDrain?: boolean;
   readonly isTTY?: boolean;
   readonly columns?: number;
   write(text: string): unknown;
+  once?(event: 'drain', listener: () => void): unknown;
 }
 
 const CLEAR_LINE = '\r\u001b[2K';
@@ -81,6 +83,12 @@ export class Terminal {
   clearStatus(): void {
     if (this.#hasStatus) this.#stderr.write(CLEAR_LINE);
     this.#hasStatus = false;
+  }
+
+  /** A promise until the reader of our output has caught up; undefined where it has. */
+  drained(): Promise<void> | undefined {
+    const slow = [this.#stdout, this.#stderr].find((stream) => stream.writableNeedDrain === true);
+    return slow === undefined ? undefined : new Promise((resolve) => slow.once?.('drain', resolve));
   }
 
   #pick(stream: 'stdout' | 'stderr'): TextStream {

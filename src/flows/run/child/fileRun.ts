@@ -41,6 +41,9 @@ async function chosen(
 }
 
 function readSource(file: string): string {
+  if (!/\.[cm]?[jt]s$/.test(file)) {
+    throw new AppError('bad-input', `${file} is no flow file: those end in .ts, .mts, .js or .mjs.`);
+  }
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {

@@ -1,0 +1,42 @@
+import type { Command } from 'commander';
+import type { Runs } from './verb.ts';
+
+/** Adds `farwharf flow` with its verbs. */
+export function addFlowVerbs(program: Command, runs: Runs): Command {
+  const flow = program.command('flow').description('run and test flow files').helpCommand(false);
+  flow
+    .command('run')
+    .argument('<file>', 'flow file: .ts, .mts, .js or .mjs')
+    .argument('[args...]', 'what the file finds in process.argv')
+    .description('run a flow file here, and keep the run in its history')
+    .option('--shared <json>', 'shared state to begin with, as JSON or @FILE')
+    .option('--flow <name>', 'export to run, where the file has several flows')
+    .option('--trace <file>', 'write the events of the run to this file, one JSON object on each line')
+    .option('--replay <run>', 'use the results of this run (an id, or last) where code and input are the same')
+    .option('--from <node>', 'begin at this node, with the state that it had in the last run')
+    .option('--of <run>', 'the run that --from means (default: last)')
+    .option('--json', 'print JSON, a line for each event')
+    .action(runs(async () => (await import('./verbs/flowRun.ts')).runFlowFile));
+  flow
+    .command('runs')
+    .argument('<file>')
+    .description('list the runs of a flow file that are kept')
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/flowRuns.ts')).listFlowRuns));
+  flow
+    .command('pin')
+    .argument('<file>')
+    .description('pin a run of a flow file as a test, which lies beside it')
+    .option('--run <run>', 'the run (default: the last)', 'last')
+    .option('--name <name>', 'name of the test', 'run')
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/flowPin.ts')).pinFlow));
+  flow
+    .command('test')
+    .argument('[paths...]', 'tests, or folders to look for them (default: the current one)')
+    .description('run pinned tests without network')
+    .option('--update', 'run what was edited live, and accept what changed')
+    .option('--json', 'print JSON, a line for each test')
+    .action(runs(async () => (await import('./verbs/flowTest.ts')).testFlows));
+  return program;
+}

@@ -1,0 +1,128 @@
+import { readFileSync } from 'node:fs';
+import { readFile, stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { TraceFile } from '../../agents/traceFile.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { formatDuration } from '../../core/format.ts';
+import { farwharfHome } from '../../core/home.ts';
+import { plainText } from '../../core/terminalText.ts';
+import { readFlows } from '../../flows/flowProject.ts';
+import { describeRunEnd, describeUsage } from '../../flows/run/describeRun.ts';
+import type { FlowProcessEvent } from '../../flows/run/flowRun.ts';
+import { type RecordedRun, runRecorded } from '../../flows/run/recordedRun.ts';
+import { RunHistory } from '../../flows/run/runHistory.ts';
+import { sourceHashes } from '../../flows/run/sourceHash.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../exit.ts';
+import { FlowPrinter } from '../flowPrinter.ts';
+
+interface FlowRunFlags {
+  readonly shared?: string;
+  readonly flow?: string;
+  readonly trace?: string;
+  readonly replay?: string;
+  readonly from?: string;
+  readonly of?: string;
+}
+
+/** `farwharf flow run`: runs a flow file here. JSON: a line for each event, and at the end `{ type: "end", run, outcome }`. */
+export async function runFlowFile(
+  context: Context,
+  argument: string,
+  flags: FlowRunFlags,
+  args: readonly string[],
+): Promise<number> {
+  const { terminal, signal, env } = context;
+  const file = await readableFile(argument);
+  const shared = flags.shared === undefined ? undefined : await readShared(flags.shared);
+  const printer = new FlowPrinter(terminal);
+  const trace = flags.trace === undefined ? undefined : new TraceFile(resolve(flags.trace));
+  const { from, of = 'last' } = flags;
+  try {
+    const run = await runRecorded(
+      new RunHistory(farwharfHome(env)),
+      { node: process.execPath, runner: context.program.flowRunner },
+      {
+        file,
+        flow: flags.flow,
+        shared,
+        args,
+        cwd: process.cwd(),
+        env,
+        replay: flags.replay,
+        rerun: from === undefined ? undefined : { run: of, path: from },
+        sources: hashesOf(file),
+      },
+      {
+        signal,
+        onEvent: (event: FlowProcessEvent) => {
+          if (event.type === 'run') trace?.onEvent(event.event);
+          return printer.print(event);
+        },
+      },
+    );
+    return tell(context, run);
+  } finally {
+    await trace?.close();
+  }
+}
+
+/** The shared state as it is given: JSON, or the file after `@`. */
+export async function readShared(text: string): Promise<Readonly<Record<string, unknown>>> {
+  const json = text.startsWith('@') ? await readText(text.slice(1)) : text;
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch (cause) {
+    throw new AppError('bad-input', `--shared is no JSON: ${messageOf(cause)}`, { cause });
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new AppError('bad-input', '--shared must be a JSON object, like {"topic": "harbours"}.');
+  }
+  return value as Readonly<Record<string, unknown>>;
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(resolve(path), 'utf8');
+  } catch (cause) {
+    throw new AppError('missing', `--shared names a file that cannot be read: ${messageOf(cause)}`, { cause });
+  }
+}
+
+async function readableFile(argument: string): Promise<string> {
+  const file = resolve(argument);
+  const found = await stat(file).catch((): undefined => undefined);
+  if (found?.isFile() === true) return file;
+  throw new AppError('missing', `There is no file ${plainText(file)}.`);
+}
+
+/** What the source of each node is now. A file that cannot be read as a flow may still run. */
+function hashesOf(file: string): Readonly<Record<string, string>> | undefined {
+  const read = (path: string): string | undefined => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return undefined;
+    }
+  };
+  const text = read(file);
+  if (text === undefined) return undefined;
+  const host = { version: (path: string) => (read(path) === undefined ? undefined : 1), read };
+  return sourceHashes(readFlows(file, text, host), read);
+}
+
+function tell({ terminal }: Context, { record, outcome }: RecordedRun): number {
+  terminal.json({ type: 'end', run: record.id, outcome });
+  const seconds = (Date.parse(record.finishedAt ?? record.startedAt) - Date.parse(record.startedAt)) / 1000;
+  const usage = record.usage === undefined ? '' : describeUsage(record.usage);
+  const parts = [
+    `${describeRunEnd(record.outcome)}, after ${formatDuration(seconds)}`,
+    ...(usage === '' ? [] : [usage]),
+    `run ${record.id}`,
+  ];
+  terminal.note(plainText(parts.join(' · ')));
+  if (outcome.type === 'refused') return EXIT.badUse;
+  if (outcome.type === 'stopped') return EXIT.interrupted;
+  return outcome.type === 'done' && outcome.exitCode === 0 ? EXIT.done : EXIT.failed;
+}

@@ -1,0 +1,77 @@
+import { relative, resolve } from 'node:path';
+import { AppError, isAbort, messageOf } from '../../core/errors.ts';
+import { formatCount, formatDuration } from '../../core/format.ts';
+import { plainText } from '../../core/terminalText.ts';
+import { LIVE_REASONS } from '../../flows/run/describeRun.ts';
+import { findFlowTests } from '../../flows/run/flowTestFile.ts';
+import { type FlowTestResult, runFlowTest } from '../../flows/run/flowTestRun.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../exit.ts';
+
+const MARKS = { passed: '✔', failed: '✖', updated: '↻' } as const;
+
+type Verdict = Pick<FlowTestResult, 'status' | 'differences' | 'live' | 'durationMs'> & { readonly error?: string };
+
+/** `farwharf flow test`: runs pinned tests. JSON: `{ test, status, duration_ms, differences, live, error? }` for each. */
+export async function testFlows(
+  context: Context,
+  first: string,
+  { update = false }: { readonly update?: boolean },
+  rest: readonly string[],
+): Promise<number> {
+  const { terminal, signal } = context;
+  const tests = await findFlowTests((first === '' ? ['.'] : [first, ...rest]).map((path) => resolve(path)));
+  if (tests.length === 0) {
+    throw new AppError(
+      'missing',
+      'There are no flow tests here. `farwharf flow pin FILE` makes one of the last run of a flow.',
+    );
+  }
+  const counts = { passed: 0, failed: 0, updated: 0 };
+  for (const path of tests) {
+    signal.throwIfAborted();
+    const name = relative(process.cwd(), path);
+    const verdict = await judge(path, context, update);
+    counts[verdict.status] += 1;
+    const { status, durationMs, differences, live, error } = verdict;
+    terminal.json({
+      test: name,
+      status,
+      duration_ms: Math.round(durationMs),
+      differences,
+      live,
+      ...(error && { error }),
+    });
+    if (!terminal.isJson) for (const line of describe(name, verdict)) terminal.answer(plainText(line));
+  }
+  terminal.note(
+    `${formatCount(tests.length, 'test')}: ${counts.passed} passed, ${counts.failed} failed` +
+      (counts.updated === 0 ? '' : `, ${counts.updated} updated`),
+  );
+  return counts.failed === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** A test that cannot be read fails, and the others run all the same. */
+async function judge(path: string, { signal, env, program }: Context, isUpdate: boolean): Promise<Verdict> {
+  const runtime = { node: process.execPath, runner: program.flowRunner };
+  try {
+    return await runFlowTest(path, runtime, { signal, env, isUpdate });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    return { status: 'failed', differences: [], live: [], durationMs: 0, error: messageOf(error) };
+  }
+}
+
+function describe(name: string, { status, durationMs, differences, live, error }: Verdict): string[] {
+  const head = `${MARKS[status]} ${name} (${formatDuration(durationMs / 1000)})`;
+  if (status === 'passed') return [head];
+  return [
+    head,
+    ...(error === undefined ? [] : [`    ${error}`]),
+    ...live.map(({ path, reason }) => `    ${path} ran live: ${LIVE_REASONS[reason]}`),
+    ...differences.flatMap((difference) => [
+      `    ${difference.type === 'state' ? `shared.${difference.key}` : difference.type}`,
+      ...difference.lines.map((line) => `      ${line}`),
+    ]),
+  ];
+}

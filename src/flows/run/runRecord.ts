@@ -1,0 +1,53 @@
+import * as z from 'zod';
+
+const failure = z.object({
+  name: z.string(),
+  message: z.string(),
+  stack: z.string().optional(),
+  place: z.object({ file: z.string(), line: z.number(), column: z.number() }).optional(),
+  path: z.string().optional(),
+});
+
+/** How a run ended, as its record keeps it; the shared state is in the trace. */
+const recordedOutcome = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('done'), action: z.string().optional(), exitCode: z.number() }),
+  z.object({ type: z.literal('failed'), error: failure }),
+  z.object({ type: z.literal('refused'), error: failure }),
+  z.object({ type: z.literal('exited'), code: z.number() }),
+  z.object({ type: z.literal('killed'), signal: z.string() }),
+  z.object({ type: z.literal('stopped') }),
+]);
+
+export const runRecord = z.object({
+  version: z.literal(1),
+  /** Sorts by time. */
+  id: z.string(),
+  /** Absolute, on the machine where it ran. */
+  file: z.string(),
+  /** The name of the flow that ran first. */
+  name: z.string().optional(),
+  /** ISO 8601. */
+  startedAt: z.string(),
+  finishedAt: z.string().optional(),
+  /** What was asked for. */
+  flow: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  shared: z.record(z.string(), z.json()).optional(),
+  /** The id of the run whose results were used. */
+  replayOf: z.string().optional(),
+  /** The run and the node after which this one went on. */
+  resumedFrom: z.object({ run: z.string(), path: z.string(), visit: z.number() }).optional(),
+  /** The id of the job, where it ran as one. */
+  job: z.string().optional(),
+  /** A hash of the source of each node, by `flow/node` ids of the file's graph, to tell which were edited since. */
+  sources: z.record(z.string(), z.string()).optional(),
+  steps: z.number().optional(),
+  usage: z
+    .object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number(), cost: z.number() })
+    .optional(),
+  /** Absent while it runs, and when the program that ran it was ended. */
+  outcome: recordedOutcome.optional(),
+});
+
+/** What is known of a run without reading its trace. */
+export type RunRecord = z.infer<typeof runRecord>;

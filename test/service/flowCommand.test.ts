@@ -1,0 +1,245 @@
+import assert from 'node:assert/strict';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { processIdentity } from '../../src/core/processTree.ts';
+import { RunHistory } from '../../src/flows/run/runHistory.ts';
+import { Scratch } from './commandLine.ts';
+import { COUNTER } from './support/flowChild.ts';
+
+// Its model is a function in the file, so a run costs nothing and needs no key; `calls.txt` says how often it was asked.
+const ASKING = `
+import { appendFileSync } from 'node:fs';
+import { Flow, LLMClient, Node } from 'farwharf/agents';
+const model = new LLMClient({ baseUrl: 'http://model.invalid/v1', model: 'm', async fetch(url, init) {
+  appendFileSync('calls.txt', '.');
+  const { messages } = JSON.parse(init.body);
+  const content = 'answer to ' + messages.at(-1).content;
+  return Response.json({ choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }], usage: { prompt_tokens: 10, completion_tokens: 5 } });
+} });
+class Ask extends Node {
+  prep(shared) { return shared.topic; }
+  exec(topic) { return model.ask('about ' + topic); }
+  post(shared, _, answer) { shared.answer = answer; }
+}
+class Shout extends Node {
+  prep(shared) { return shared.answer; }
+  exec(answer) { return answer + '!'; }
+  post(shared, _, text) { shared.text = text; }
+}
+const [ask, shout] = [new Ask(), new Shout()];
+export const talk = new Flow({ start: ask, name: 'Talk' }).connect(ask, shout).connect(shout, null);
+`;
+
+const linesOf = (text: string): unknown[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line): unknown => JSON.parse(line));
+
+describe('farwharf flow', { concurrency: 2, timeout: 120_000 }, () => {
+  it('run keeps the run, replays it free with only edited nodes live, and begins again at a node', async () => {
+    await using scratch = await Scratch.create();
+    const cwd = await scratch.folder('flows', { 'talk.mjs': ASKING });
+    const calls = async (): Promise<number> => (await readFile(join(cwd, 'calls.txt'), 'utf8')).length;
+    const first = await scratch.run(['flow', 'run', 'talk.mjs', '--shared', '{"topic":"tides"}'], { cwd });
+    assert.equal(first.exit, 0, first.stderr);
+    assert.match(first.stderr, /Talk\/Ask -> default, .*1 model call, 15 tokens/);
+    assert.match(first.stderr, /done, after .* · run \d+-/);
+    assert.equal(await calls(), 1);
+
+    const replay = await scratch.run(['flow', 'run', 'talk.mjs', '--replay', 'last', '--shared', '{"topic":"tides"}'], {
+      cwd,
+    });
+    assert.match(replay.stderr, /Talk\/Ask -> default, .* recorded\n.*Talk\/Shout -> default, .* recorded/);
+    assert.equal(await calls(), 1);
+
+    await writeFile(join(cwd, 'talk.mjs'), ASKING.replace("answer + '!'", "answer + '?'"));
+    const args = ['flow', 'run', 'talk.mjs', '--replay', 'last', '--shared', '{"topic":"tides"}', '--json'];
+    const edited = await scratch.run(args, { cwd });
+    const events = linesOf(edited.stdout) as {
+      type: string;
+      path?: string;
+      reason?: string;
+      outcome?: { shared: unknown };
+    }[];
+    assert.deepEqual(
+      events.filter(({ type }) => type === 'live').map(({ path, reason }) => [path, reason]),
+      [['Talk/Shout', 'code']],
+    );
+    const state = { topic: 'tides', answer: 'answer to about tides' };
+    assert.deepEqual(events.at(-1)?.outcome?.shared, { ...state, text: 'answer to about tides?' });
+    assert.equal(await calls(), 1);
+
+    await writeFile(join(cwd, 'talk.mjs'), ASKING.replace("answer + '!'", "answer + ' again'"));
+    const again = await scratch.run(['flow', 'run', 'talk.mjs', '--from', 'Shout', '--json'], { cwd });
+    const outcome = (linesOf(again.stdout) as { outcome?: { shared: unknown } }[]).at(-1)?.outcome;
+    assert.deepEqual(outcome?.shared, { ...state, text: 'answer to about tides again' });
+    assert.equal(await calls(), 1);
+
+    const runs = await scratch.run(['flow', 'runs', 'talk.mjs'], { cwd });
+    assert.equal(runs.stdout.trim().split('\n').length, 5, runs.stdout);
+    const unknown = await scratch.run(['flow', 'run', 'talk.mjs', '--from', 'Whisper'], { cwd });
+    assert.equal(unknown.exit, 2);
+    assert.match(unknown.stderr, /has no step "Whisper". Its steps are at Talk\/Shout/);
+  });
+
+  it('pin makes a test that runs offline, shows an edited result as a difference, and is updated', async () => {
+    await using scratch = await Scratch.create();
+    const cwd = await scratch.folder('flows', { 'talk.mjs': ASKING });
+    await scratch.run(['flow', 'run', 'talk.mjs', '--shared', '{"topic":"tides"}'], { cwd });
+    const pinned = await scratch.run(['flow', 'pin', 'talk.mjs', '--name', 'tides'], { cwd });
+    assert.equal(pinned.stdout, 'talk.tides.flowtest.json\n', pinned.stderr);
+    const run = (...flags: string[]) => scratch.run(['flow', 'test', ...flags], { cwd });
+
+    const passed = await run();
+    assert.equal(passed.exit, 0, passed.stdout);
+    assert.match(passed.stdout, /^✔ talk\.tides\.flowtest\.json/);
+
+    // An edited node runs; what it asks the model as before is answered from the test.
+    await writeFile(
+      join(cwd, 'talk.mjs'),
+      ASKING.replace("model.ask('about ' + topic)", "model.ask('about ' + topic).then((a) => a.toUpperCase())"),
+    );
+    const failed = await run();
+    assert.equal(failed.exit, 1);
+    assert.match(failed.stdout, /Talk\/Ask ran live: its code was edited/);
+    assert.match(failed.stdout, /shared\.answer\n +- "answer to about tides"\n +\+ "ANSWER TO ABOUT TIDES"/);
+    assert.equal((await readFile(join(cwd, 'calls.txt'), 'utf8')).length, 1);
+
+    const updated = await run('--update', '--json');
+    assert.deepEqual(
+      (linesOf(updated.stdout) as { status: string }[]).map(({ status }) => status),
+      ['updated'],
+    );
+    assert.equal((await run()).exit, 0);
+
+    // Another question has no answer in the test, and the network is closed.
+    await writeFile(join(cwd, 'talk.mjs'), ASKING.replace("'about '", "'all about '"));
+    assert.match((await run()).stdout, /asked something that the recording has no answer for.*all about tides/);
+
+    await writeFile(join(cwd, 'talk.tides.flowtest.json'), '{}');
+    const broken = await run();
+    assert.equal(broken.exit, 1);
+    assert.match(broken.stdout, /is no flow test of this version/);
+  });
+
+  it('a test notes the keys that differ from run to run, and fits in another folder', async () => {
+    await using scratch = await Scratch.create();
+    const text = ASKING.replace(
+      'shared.text = text;',
+      'shared.text = text; shared.at = performance.now(); shared.here = import.meta.dirname;',
+    );
+    const cwd = await scratch.folder('flows', { 'talk.mjs': text });
+    await scratch.run(['flow', 'run', 'talk.mjs'], { cwd });
+    const pinned = await scratch.run(['flow', 'pin', 'talk.mjs'], { cwd });
+    assert.equal(pinned.exit, 0, pinned.stderr);
+    const json = await readFile(join(cwd, 'talk.run.flowtest.json'), 'utf8');
+    assert.deepEqual((JSON.parse(json) as { ignore: string[] }).ignore, ['at']);
+    assert.equal(json.includes(cwd), false);
+    const elsewhere = await scratch.folder('elsewhere', { 'talk.mjs': text, 'talk.run.flowtest.json': json });
+    const { exit, stdout } = await scratch.run(['flow', 'test', elsewhere], { cwd: scratch.root });
+    assert.equal(exit, 0, stdout);
+  });
+
+  it('the network is closed in a test', async () => {
+    await using scratch = await Scratch.create();
+    const file = `import { Flow, Node } from 'farwharf/agents';
+class Get extends Node { post(shared) { return fetch('http://127.0.0.1:64999/').catch((error) => { shared.why = String(error.cause?.message); }); } }
+export const get = new Flow({ start: new Get() });`;
+    const cwd = await scratch.folder('flows', { 'get.mjs': file });
+    await scratch.run(['flow', 'run', 'get.mjs'], { cwd });
+    await scratch.run(['flow', 'pin', 'get.mjs'], { cwd });
+    const test = JSON.parse(await readFile(join(cwd, 'get.run.flowtest.json'), 'utf8')) as { ignore: string[] };
+    assert.deepEqual(test.ignore, ['why']);
+    await writeFile(join(cwd, 'get.run.flowtest.json'), JSON.stringify({ ...test, ignore: [] }));
+    const { stdout } = await scratch.run(['flow', 'test'], { cwd });
+    assert.match(stdout, /\+ "The network is closed/);
+  });
+
+  it('exit statuses, traces and bad input are as promised', async () => {
+    await using scratch = await Scratch.create();
+    const cwd = await scratch.folder('flows', {
+      'counter.mjs': COUNTER,
+      'fails.mjs': COUNTER.replace('return count + 1;', "throw new Error('no harbour');"),
+      'state.json': '{"goal":1}',
+    });
+    const run = (...args: string[]) => scratch.run(['flow', 'run', ...args], { cwd });
+    const traced = await run('counter.mjs', '--shared', '@state.json', '--trace', 'trace.jsonl');
+    assert.equal(traced.exit, 0);
+    const trace = linesOf(await readFile(join(cwd, 'trace.jsonl'), 'utf8')) as { type: string }[];
+    assert.deepEqual([trace[0]?.type, trace.at(-1)?.type], ['run-start', 'run-end']);
+    const failed = await run('fails.mjs');
+    assert.equal(failed.exit, 1);
+    assert.match(failed.stderr, /failed at Counter\/Add: no harbour \(.*fails\.mjs:\d+:\d+\)/);
+    for (const args of [
+      ['gone.mjs'],
+      ['counter.mjs', '--shared', '[1]'],
+      ['counter.mjs', '--shared', '{'],
+      ['state.json'],
+    ]) {
+      assert.equal((await run(...args)).exit, 2, args.join(' '));
+    }
+    assert.equal((await scratch.run(['flow', 'test'], { cwd })).exit, 2);
+  });
+
+  it('Ctrl+C ends the flow and its children, and the run is kept as stopped', async () => {
+    await using scratch = await Scratch.create();
+    const cwd = await scratch.folder('flows', {
+      'endless.mjs': `import { Flow, Node } from 'farwharf/agents'; import { spawn } from 'node:child_process';
+class Wait extends Node { exec() { const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' }); console.log(child.pid); return new Promise(() => setInterval(() => {}, 1000)); } }
+export const flow = new Flow({ start: new Wait() });`,
+    });
+    let isInterrupted = false;
+    const { exit, stdout } = await scratch.run(['flow', 'run', 'endless.mjs'], {
+      cwd,
+      onOutput: ({ stdout: printed }, interrupt) => {
+        if (!isInterrupted && printed.includes('\n')) interrupt();
+        isInterrupted ||= printed.includes('\n');
+      },
+    });
+    assert.equal(exit, 130);
+    assert.equal(processIdentity(Number(stdout)), undefined);
+    const [record] = await new RunHistory(scratch.home).list(join(cwd, 'endless.mjs'));
+    assert.deepEqual(record?.outcome, { type: 'stopped' });
+  });
+
+  it('a program that is killed takes the flow with it', async () => {
+    await using scratch = await Scratch.create();
+    const cwd = await scratch.folder('flows', {
+      'endless.mjs': `import { Flow, Node } from 'farwharf/agents';
+class Wait extends Node { exec() { console.log(process.pid); return new Promise(() => setInterval(() => {}, 1000)); } }
+export const flow = new Flow({ start: new Wait() });`,
+    });
+    const { stdout } = await scratch.run(['flow', 'run', 'endless.mjs'], {
+      cwd,
+      onOutput: ({ stdout: printed }, interrupt) => {
+        if (printed.includes('\n')) interrupt('SIGKILL');
+      },
+    });
+    const deadline = Date.now() + 10_000;
+    while (processIdentity(Number(stdout)) !== undefined && Date.now() < deadline)
+      await new Promise((r) => setTimeout(r, 50));
+    assert.equal(processIdentity(Number(stdout)), undefined);
+  });
+});
+
+it('of a file the newest runs are kept, within a number and a size', async () => {
+  await using scratch = await Scratch.create();
+  const history = new RunHistory(scratch.home, { runs: 3, bytes: 2_500 });
+  const file = join(scratch.root, 'flow.ts');
+  const ids: string[] = [];
+  for (let index = 0; index < 5; index += 1) {
+    const { record, folder } = await history.begin({ file });
+    await writeFile(folder.trace, 'x'.repeat(900));
+    ids.push(record.id);
+  }
+  assert.deepEqual(
+    (await history.list(file)).map(({ id }) => id),
+    ids.toReversed().slice(0, 3),
+  );
+  await history.delete(file, ids.at(-1) ?? '');
+  assert.equal((await history.list(file)).length, 2);
+  await assert.rejects(history.find(file, 'nothing'), /has no run "nothing"/);
+  assert.equal((await readdir(join(scratch.home, 'flows'))).length, 1);
+});
