@@ -88,6 +88,21 @@ const configurations = [
       flowRunner: 'src/flows/run/flowRunner.ts',
     },
   },
+  {
+    ...common,
+    platform: 'browser',
+    target: 'chrome128', // the oldest that the supported VS Code shows webviews with
+    format: 'iife',
+    keepNames: false,
+    entryPoints: { canvas: 'src/webview/canvas/main.ts' },
+    outdir: 'dist/webview',
+  },
+  {
+    ...common,
+    platform: 'browser',
+    entryPoints: { canvas: 'src/webview/canvas/canvas.css' },
+    outdir: 'dist/webview',
+  },
 ];
 if (tests) {
   configurations.push({

@@ -12,20 +12,31 @@ export interface TracedUnit {
  * Names may hold `/` and `#` themselves, so the path is compared with the labels rather than split.
  * Undefined where the graph has no such node: the code has changed since, or a part of it could not be read.
  */
-export function unitOfPath({ flows }: Pick<FlowFile, 'flows'>, root: FlowGraph, path: string): TracedUnit | undefined {
-  const rest = afterLabel(path, root.label);
-  if (rest === '') return { graph: root, node: undefined };
-  return rest === undefined ? undefined : unitBelow(flows, root, rest);
+export function unitOfPath(file: Pick<FlowFile, 'flows'>, root: FlowGraph, path: string): TracedUnit | undefined {
+  return unitsOfPath(file, root, path)?.at(-1);
 }
 
-function unitBelow(flows: readonly FlowGraph[], graph: FlowGraph, path: string): TracedUnit | undefined {
+/** All that lies on the way of a trace event's `path`, from the outermost flow to the unit itself; see `unitOfPath`. */
+export function unitsOfPath(
+  { flows }: Pick<FlowFile, 'flows'>,
+  root: FlowGraph,
+  path: string,
+): readonly TracedUnit[] | undefined {
+  const rest = afterLabel(path, root.label);
+  const outermost = { graph: root, node: undefined };
+  if (rest === '') return [outermost];
+  const below = rest === undefined ? undefined : unitsBelow(flows, root, rest);
+  return below && [outermost, ...below];
+}
+
+function unitsBelow(flows: readonly FlowGraph[], graph: FlowGraph, path: string): TracedUnit[] | undefined {
   for (const node of graph.nodes) {
     const rest = afterLabel(path, node.label);
     if (rest === undefined) continue;
-    if (rest === '') return { graph, node };
+    if (rest === '') return [{ graph, node }];
     const inner = flows.find(({ id }) => id === node.flow);
-    const unit = inner === undefined ? undefined : unitBelow(flows, inner, rest);
-    if (unit !== undefined) return unit;
+    const units = inner === undefined ? undefined : unitsBelow(flows, inner, rest);
+    if (units !== undefined) return [{ graph, node }, ...units];
   }
   return undefined;
 }

@@ -24,6 +24,7 @@ export function assignColumns(rows: readonly (readonly Cell[])[]): void {
       });
     }
   }
+  straightenPairs(rows);
   straightenBends(rows);
 }
 
@@ -73,6 +74,22 @@ export function separate(row: readonly Cell[], wish: (cell: Cell) => number): vo
       if (cell !== undefined) cell.x = Math.round(sum / weight + (offsets[at] ?? 0));
     }
   });
+}
+
+/** Puts a cell straight below the only one that leads to it, where that leads nowhere else and there is room. */
+function straightenPairs(rows: readonly (readonly Cell[])[]): void {
+  for (const row of rows) {
+    for (const cell of row) {
+      const upper = onlyOne(cell.above.map((link) => link.upper));
+      if (upper === undefined || onlyOne(upper.below.map((link) => link.lower)) !== cell) continue;
+      const [low, high] = freedomOf(cell, row);
+      if (low <= high) cell.x = Math.min(Math.max(upper.x, low), high);
+    }
+  }
+}
+
+function onlyOne(cells: readonly Cell[]): Cell | undefined {
+  return cells.every((cell) => cell === cells[0]) ? cells[0] : undefined;
 }
 
 /** Puts runs of bends that may share one axis on it. */

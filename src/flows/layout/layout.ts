@@ -18,7 +18,7 @@ import {
   type Point,
 } from './shape.ts';
 
-const ROW_GAP = 64;
+const ROW_GAP = 72;
 const LABEL_GAP = 8;
 
 /**

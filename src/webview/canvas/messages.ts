@@ -37,6 +37,8 @@ export type FromCanvas =
   /** Send `comparison` for these two. */
   | { readonly type: 'compare'; readonly run: string; readonly other: string }
   | { readonly type: 'export'; readonly format: 'svg' | 'mermaid'; readonly flow: string; readonly text: string }
+  /** One step of the editor's own history of the source. */
+  | { readonly type: 'undo' | 'redo' }
   | { readonly type: 'manageTrust' }
   /** Something in the canvas went wrong, for the log. */
   | { readonly type: 'failure'; readonly message: string };
@@ -75,14 +77,14 @@ interface EditRequest {
   readonly operation: FlowOperation;
 }
 
-interface EditResult {
+export interface EditResult {
   readonly type: 'editResult';
   readonly id: number;
   /** A sentence for people; undefined when the edit was made. */
   readonly refusal: string | undefined;
 }
 
-export type RunState = 'running' | 'done' | 'failed' | 'stopped';
+type RunState = 'running' | 'done' | 'failed' | 'stopped';
 
 export interface RunInfo {
   readonly id: string;
@@ -129,8 +131,8 @@ export interface SharedChange {
   readonly after: string | undefined;
 }
 
-/** What a step changed in `shared`, and all of it afterwards. Steps count the events `node-end` and `error` from 0. */
-interface SharedMessage {
+/** What a step changed in `shared`, and all of it afterwards. Steps are the visits of nodes that are no flows, in the order in which they end, from 0. */
+export interface SharedMessage {
   readonly type: 'shared';
   readonly run: string;
   readonly step: number;
@@ -140,7 +142,7 @@ interface SharedMessage {
 }
 
 /** Where two runs first differ. */
-interface ComparisonMessage {
+export interface ComparisonMessage {
   readonly type: 'comparison';
   readonly run: string;
   readonly other: string;

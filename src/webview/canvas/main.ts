@@ -1,0 +1,151 @@
+import { Announcer } from './announcer.ts';
+import { Banner } from './banner.ts';
+import { CanvasActions } from './canvasActions.ts';
+import { canvasCommands, type Command } from './commands.ts';
+import { Editing } from './editing.ts';
+import { html } from './elements.ts';
+import { Find } from './find.ts';
+import { selectionAt, shownFlow, withGraph } from './graphView.ts';
+import { showHelp } from './help.ts';
+import { Host } from './host.ts';
+import { listenToKeys } from './keyboard.ts';
+import { openMenu } from './menu.ts';
+import type { ToCanvas } from './messages.ts';
+import { Minimap } from './minimap.ts';
+import { Outline } from './outline.ts';
+import { PointerInput } from './pointer.ts';
+import { Runs } from './runs.ts';
+import { Scene } from './scene.ts';
+import { SharedPanel } from './sharedPanel.ts';
+import { Store } from './store.ts';
+import { Timeline } from './timeline.ts';
+import { toolbar } from './toolbar.ts';
+import { Viewport } from './viewport.ts';
+
+const host = new Host();
+const store = new Store();
+const announcer = new Announcer();
+const runs = new Runs(store, host, announcer);
+const scene = new Scene(store, runs.idleMicros);
+const surface = html('div', {
+  class: 'surface',
+  tabindex: 0,
+  role: 'application',
+  'aria-label': 'Flow. Arrow keys follow the connections; press ? for all keys. The outline holds the same as a list.',
+});
+const page = html('div', { class: 'page' });
+const viewport = new Viewport(surface, scene.world);
+const actions = new CanvasActions(store, host, viewport, announcer);
+const editing = new Editing(page, store, host, announcer);
+const find = new Find(surface, store, actions);
+const outline = new Outline(store, actions);
+const banner = new Banner({
+  store,
+  host,
+  addNode: () => {
+    const flow = shownFlow(store.state)?.id;
+    if (flow !== undefined) void editing.addNode(flow);
+  },
+});
+const help = (): void => showHelp(page, commands);
+const commands = canvasCommands({ store, actions, editing, runs, viewport, find, help });
+const body = html('div', { class: 'body' });
+
+const menuOfSelection = (at?: { readonly x: number; readonly y: number }): void => {
+  const shown = commands.filter(({ isInMenu, when }) => isInMenu === true && (when?.() ?? true));
+  const box = actions.selectedNode?.box;
+  const label = actions.selectedEdge?.label;
+  const place = box === undefined ? (label ?? { x: 40, y: 40 }) : { x: box.x + 20, y: box.y + box.height };
+  openMenu(body, 'Selection', shown, at ?? viewport.toSurface(place));
+};
+const menuBelow = (label: string, choices: readonly Command[], below: HTMLElement): void => {
+  const [button, area] = [below.getBoundingClientRect(), page.getBoundingClientRect()];
+  openMenu(page, label, choices, { x: button.left - area.left, y: button.bottom - area.top + 2 });
+};
+const toggleOutline = (): boolean => page.classList.toggle('has-outline');
+
+surface.append(scene.element);
+const stage = html(
+  'div',
+  { class: 'stage' },
+  surface,
+  banner.empty,
+  new Minimap(store, viewport).element,
+  find.element,
+);
+body.append(
+  html('nav', { class: 'side', 'aria-label': 'Outline' }, outline.element),
+  stage,
+  new SharedPanel(store, runs).element,
+);
+page.append(
+  toolbar({ store, actions, runs, viewport, find, toggleOutline, openMenu: menuBelow, help }),
+  banner.element,
+  body,
+  new Timeline(store, runs).element,
+  announcer.live,
+  announcer.notices,
+);
+document.body.append(page);
+
+const pointer = new PointerInput({ surface, store, scene, viewport, actions, editing, openMenu: menuOfSelection });
+const escape = (): boolean => {
+  const { marked } = store.state;
+  if (pointer.cancel() || find.close()) return true;
+  if (marked.size > 0) store.set({ marked: new Set() });
+  return marked.size > 0;
+};
+listenToKeys({ surface, store, actions, commands, openMenu: menuOfSelection, escape });
+store.on(['file'], ({ file }) => page.classList.toggle('is-stale', file?.syntaxError !== undefined));
+
+// A page that grows or shrinks keeps what is in its middle, and a flow that was never seen is fitted once there is room.
+let isFitted = false;
+const fitFirst = (): void => {
+  if (isFitted || surface.clientWidth === 0 || store.state.drawing.nodes.length === 0) return;
+  isFitted = true;
+  viewport.fit(store.state.drawing.bounds, { isWhole: false });
+};
+new ResizeObserver(fitFirst).observe(surface);
+
+function receive(message: ToCanvas): void {
+  switch (message.type) {
+    case 'graph':
+      store.set(withGraph(store.state, message));
+      fitFirst();
+      return;
+    case 'cursor':
+      store.set({ caret: selectionAt(store.state, message.file, message.offset) });
+      return;
+    case 'editResult':
+      editing.settle(message);
+      return;
+    case 'runs':
+      runs.list(message.runs);
+      return;
+    case 'run':
+      runs.show(message.run);
+      return;
+    case 'runEvents':
+      runs.add(message.run, message.events);
+      return;
+    case 'shared':
+      store.set({ shared: message });
+      return;
+    case 'comparison':
+      store.set({ comparison: message });
+      return;
+    case 'focus':
+      if (message.flow !== store.state.flow) actions.showFlow(message.flow);
+      if (message.node !== undefined) actions.select({ type: 'node', path: message.node });
+      surface.focus();
+      return;
+  }
+}
+
+// What goes wrong here would otherwise be seen by nobody but the developer tools.
+window.addEventListener('error', ({ message, filename, lineno }) =>
+  host.send({ type: 'failure', message: `${message} (${filename}:${lineno})` }),
+);
+window.addEventListener('unhandledrejection', ({ reason }) => host.send({ type: 'failure', message: String(reason) }));
+host.listen(receive);
+host.send({ type: 'ready' });

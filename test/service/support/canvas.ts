@@ -1,0 +1,158 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import * as esbuild from 'esbuild';
+import type { Browser, Page } from 'playwright-core';
+import { findChromium, launchBrowser } from '../../../scripts/vscode/browser.ts';
+import { Unavailable } from '../../../scripts/vscode/unavailable.ts';
+import type { FromCanvas, ToCanvas } from '../../../src/webview/canvas/messages.ts';
+import { canvasPage } from '../../../src/webview/canvas/page.ts';
+import { THEMES, type ThemeName } from './themes.ts';
+
+const SOURCE = join(import.meta.dirname, '../../../src/webview/canvas');
+const NONCE = 'x7Gk2';
+
+interface PageOptions {
+  readonly theme?: ThemeName;
+  readonly width?: number;
+  readonly height?: number;
+  readonly forcedColors?: 'active' | 'none';
+  /** Device pixels per CSS pixel: what a window's zoom is to a page. */
+  readonly zoom?: number;
+}
+
+/** A Chromium and a server with the built canvas; `page` opens it as VS Code would. */
+export class CanvasBench implements AsyncDisposable {
+  readonly #browser: Browser;
+  readonly #server: Server;
+
+  private constructor(browser: Browser, server: Server) {
+    this.#browser = browser;
+    this.#server = server;
+  }
+
+  /** Undefined, with the reason told, where there is no Chromium. */
+  static async start(onUnavailable: (reason: string) => void): Promise<CanvasBench | undefined> {
+    let chromium: string;
+    try {
+      chromium = findChromium(() => {});
+    } catch (error) {
+      if (!(error instanceof Unavailable)) throw error;
+      onUnavailable(error.message);
+      return undefined;
+    }
+    const [script, style] = await Promise.all([bundle('main.ts'), bundle('canvas.css')]);
+    const server = createServer(({ url = '', headers }, response) => {
+      const [type, text] = url.endsWith('.js')
+        ? ['text/javascript', script]
+        : url.endsWith('.css')
+          ? ['text/css', style]
+          : [
+              'text/html',
+              canvasPage({ script: 'canvas.js', style: 'canvas.css', source: `http://${headers.host}`, nonce: NONCE }),
+            ];
+      response.writeHead(200, { 'content-type': type }).end(text);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new CanvasBench(await launchBrowser(chromium), server);
+  }
+
+  async page({
+    theme = 'dark',
+    width = 900,
+    height = 700,
+    forcedColors = 'none',
+    zoom = 1,
+  }: PageOptions = {}): Promise<CanvasPage> {
+    const context = await this.#browser.newContext({
+      viewport: { width: Math.round(width / zoom), height: Math.round(height / zoom) },
+      deviceScaleFactor: zoom,
+      reducedMotion: 'reduce',
+      forcedColors,
+    });
+    const page = await context.newPage();
+    const canvas = new CanvasPage(page);
+    page.on('pageerror', (error) => canvas.errors.push(error));
+    page.on('console', (line) => {
+      if (line.type() === 'error') canvas.errors.push(new Error(line.text()));
+    });
+    const { kind, colors } = THEMES[theme];
+    await page.addInitScript(
+      `(${inPage.toString()})(${JSON.stringify({ kind, colors: { ...colors, 'font-size': '13px', 'font-family': 'system-ui, sans-serif', 'editor-font-family': 'monospace' } })})`,
+    );
+    await page.goto(`http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/`);
+    await canvas.next('ready');
+    return canvas;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close();
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+/** The page, from the side of the extension. */
+export class CanvasPage {
+  readonly page: Page;
+  /** What went wrong in the page, refusals of its content policy among it. */
+  readonly errors: Error[] = [];
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  async send(...messages: readonly ToCanvas[]): Promise<void> {
+    await this.page.evaluate(`for (const each of ${JSON.stringify(messages)}) window.postMessage(each)`);
+    await this.page.evaluate('new Promise((resolve) => setTimeout(resolve, 0))');
+  }
+
+  /** All that the canvas has sent, from the beginning. */
+  async sent(): Promise<FromCanvas[]> {
+    return this.page.evaluate('window.sent');
+  }
+
+  /** The last message of a type, waited for. Messages that were taken here before are not taken again. */
+  async next<Type extends FromCanvas['type']>(type: Type): Promise<Extract<FromCanvas, { type: Type }>> {
+    await this.page.waitForFunction(`window.sent.some((each) => each.type === '${type}' && !each.isTaken)`);
+    return this.page.evaluate(
+      `(() => { const found = window.sent.find((each) => each.type === '${type}' && !each.isTaken); const copy = { ...found }; found.isTaken = true; return copy; })()`,
+    );
+  }
+
+  close(): Promise<void> {
+    return this.page.context().close();
+  }
+}
+
+async function bundle(file: string): Promise<string> {
+  const { outputFiles } = await esbuild.build({
+    entryPoints: [join(SOURCE, file)],
+    bundle: true,
+    format: 'iife',
+    target: 'chrome128',
+    write: false,
+  });
+  return outputFiles[0]?.text ?? '';
+}
+
+/** What VS Code does to a page before its scripts run. Turned into text: it may use nothing from outside. */
+function inPage({ kind, colors }: { readonly kind: string; readonly colors: Readonly<Record<string, string>> }): void {
+  const page = globalThis as unknown as {
+    sent: unknown[];
+    acquireVsCodeApi: () => { postMessage(message: unknown): void };
+    document: {
+      documentElement: { style: { setProperty(name: string, value: string): void } };
+      body: { classList: { add(name: string): void } };
+      addEventListener(type: string, listener: () => void): void;
+    };
+  };
+  page.sent = [];
+  page.acquireVsCodeApi = () => ({ postMessage: (message) => void page.sent.push(structuredClone(message)) });
+  page.document.addEventListener('DOMContentLoaded', () => {
+    page.document.body.classList.add(kind);
+    for (const [name, value] of Object.entries(colors))
+      page.document.documentElement.style.setProperty(`--vscode-${name}`, value);
+  });
+}
