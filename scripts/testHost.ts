@@ -1,7 +1,7 @@
 // Runs the tests that need a real VS Code: the suites in its extension host, then the packed extension in its window.
 // `--grep TEXT` picks tests by title, `--only suites` or `--only window` one of the two parts.
 import { once } from 'node:events';
-import { glob, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { glob, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from 'node:test';
@@ -22,8 +22,9 @@ import { Unavailable } from './vscode/unavailable.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const { values: flags } = parseArgs({ options: { grep: { type: 'string' }, only: { type: 'string' } } });
-// The second finds the window as the first left it, with a job that still runs.
-const SUITES = ['first', 'reopened'];
+// The second finds the window as the first left it, with a job that still runs. The third has a workspace file, to which folders
+// can be added without a reload.
+const SUITES = { first: 'workspace', reopened: 'workspace', search: 'large.code-workspace' };
 
 const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
 const print = (text: string): void => void process.stdout.write(text);
@@ -56,7 +57,8 @@ async function runSuites(): Promise<void> {
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-host-')));
   const folders = {
     home: join(scratch, 'home'),
-    workspace: join(scratch, 'workspace'),
+    workspace: join(scratch, SUITES.first),
+    large: join(scratch, 'large'),
     userData: join(scratch, 'data'),
   };
   const report = join(scratch, 'report.jsonl');
@@ -64,7 +66,6 @@ async function runSuites(): Promise<void> {
     for (const folder of Object.values(folders)) await mkdir(folder);
     await using host = await startHost({
       extension: ROOT,
-      workspace: folders.workspace,
       userData: folders.userData,
       env: {
         ...isolatedEnvironment(folders.home),
@@ -75,18 +76,25 @@ async function runSuites(): Promise<void> {
       log,
     });
     log(`running in ${host.name}`);
-    for (const suite of SUITES) await runSuite(host, suite, report);
+    await writeFile(join(scratch, SUITES.search), JSON.stringify({ folders: [{ path: 'large' }] }));
+    for (const [suite, opened] of Object.entries(SUITES)) {
+      await runSuite(host, { suite, opened: join(scratch, opened) }, report);
+    }
   } finally {
     await endProcessesOf(folders.home);
     await rm(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
   }
 }
 
-async function runSuite(host: Host, suite: string, report: string): Promise<void> {
+async function runSuite(
+  host: Host,
+  { suite, opened }: { suite: string; opened: string },
+  report: string,
+): Promise<void> {
   const before = counts.failed;
   await rm(report, { force: true });
   const ended = new AbortController();
-  const running = host.runSuite(join(ROOT, 'out', 'host', suite, 'index.js')).finally(() => ended.abort());
+  const running = host.runSuite(join(ROOT, 'out', 'host', suite, 'index.js'), opened).finally(() => ended.abort());
   let isDone = false;
   const printing = (async () => {
     for await (const event of followReport(report, ended.signal)) {

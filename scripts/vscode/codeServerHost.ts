@@ -27,7 +27,7 @@ export async function startCodeServerHost(options: HostOptions): Promise<Host> {
   const resources = started.move();
   return {
     name: `code-server ${codeServer.version}`,
-    runSuite: (suite) => runSuite(context, server.authority, suite, options),
+    runSuite: (suite, workspace) => runSuite(context, server.authority, { suite, workspace }, options),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
@@ -35,7 +35,7 @@ export async function startCodeServerHost(options: HostOptions): Promise<Host> {
 async function runSuite(
   context: BrowserContext,
   authority: string,
-  suite: string,
+  { suite, workspace }: { suite: string; workspace: string },
   options: HostOptions,
 ): Promise<boolean> {
   const page = await context.newPage();
@@ -52,7 +52,7 @@ async function runSuite(
       ['extensionTestsPath', remote(suite)],
       ['skipWelcome', 'true'],
     ];
-    await openWorkbench(page, workbenchUrl(authority, options.workspace, payload));
+    await openWorkbench(page, workbenchUrl(authority, workspace, payload));
     const timeout = sleep(SUITE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
       throw new Error(`The suite did not end within ${SUITE_TIMEOUT_MS / 1000} s.`);
     });

@@ -21,7 +21,7 @@ export async function startDesktopHost(options: HostOptions): Promise<Host> {
     await writeSettings(options.userData);
     return {
       name: `desktop VS Code (${vscodeExecutablePath})`,
-      runSuite: (suite) => runSuite(vscodeExecutablePath, suite, env, options),
+      runSuite: (suite, workspace) => runSuite(vscodeExecutablePath, { suite, workspace }, env, options),
       [Symbol.asyncDispose]: async () => screen.close(),
     };
   } catch (error) {
@@ -32,9 +32,9 @@ export async function startDesktopHost(options: HostOptions): Promise<Host> {
 
 async function runSuite(
   vscodeExecutablePath: string,
-  suite: string,
+  { suite, workspace }: { suite: string; workspace: string },
   env: NodeJS.ProcessEnv,
-  { extension, workspace, userData, evidence }: HostOptions,
+  { extension, userData, evidence }: HostOptions,
 ): Promise<boolean> {
   const output = createWriteStream(join(evidence, 'window.log'), { flags: 'a' });
   const folders = [`--user-data-dir=${userData}`, `--extensions-dir=${join(userData, 'extensions')}`];

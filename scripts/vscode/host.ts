@@ -3,19 +3,18 @@ export interface Host extends AsyncDisposable {
   /** For people: which VS Code this is. */
   readonly name: string;
   /**
-   * Opens a window on the workspace, runs the suite in it and closes the window.
+   * Opens a window on a folder or a `.code-workspace` file, runs the suite in it and closes the window.
    *
    * @returns whether VS Code says that it went well.
    * @throws Error when the suite could not be run.
    */
-  runSuite(suite: string): Promise<boolean>;
+  runSuite(suite: string, workspace: string): Promise<boolean>;
 }
 
 /** What all windows of one test run have in common. */
 export interface HostOptions {
   /** Folder of the extension's package.json. */
   readonly extension: string;
-  readonly workspace: string;
   /** Folder for settings and window state; empty at first, removed by the caller. */
   readonly userData: string;
   readonly env: NodeJS.ProcessEnv;

@@ -25,6 +25,9 @@ export function printEvent(event: TestEvent, counts: Counts, print: (text: strin
       counts.skipped += 1;
       print(`  SKIPPED ${event.title}\n`);
       return;
+    case 'note':
+      print(`          ${event.text}\n`);
+      return;
     case 'done':
       return;
   }

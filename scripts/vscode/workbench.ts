@@ -52,9 +52,9 @@ export async function choose(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();
 }
 
-/** The address of a window on `folder`, with the workbench's own options. */
-export function workbenchUrl(authority: string, folder: string, payload: readonly [string, string][] = []): string {
-  const query = new URLSearchParams({ folder });
+/** The address of a window on a folder or a `.code-workspace` file, with the workbench's own options. */
+export function workbenchUrl(authority: string, path: string, payload: readonly [string, string][] = []): string {
+  const query = new URLSearchParams(path.endsWith('.code-workspace') ? { workspace: path } : { folder: path });
   if (payload.length > 0) query.set('payload', JSON.stringify(payload));
   return `http://${authority}/?${query.toString()}`;
 }

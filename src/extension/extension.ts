@@ -130,15 +130,20 @@ async function loadWhereUsedBefore(
   await load().catch(report);
 }
 
+/** Starts the index of the folders that are open, or that are opened later. */
 async function indexWhenIdle(
   load: () => Promise<Features>,
   report: (error: unknown) => Promise<void>,
   signal: AbortSignal,
 ): Promise<void> {
+  const start = async (): Promise<void> => {
+    if (vscode.workspace.workspaceFolders !== undefined) await (await load()).search().index.start();
+  };
   try {
     await sleep(IDLE_AFTER_MS, undefined, { signal, ref: false });
-    if (vscode.workspace.workspaceFolders === undefined) return;
-    await (await load()).search().index.start();
+    const opening = vscode.workspace.onDidChangeWorkspaceFolders(() => void start().catch(report));
+    signal.addEventListener('abort', () => opening.dispose(), { once: true });
+    await start();
   } catch (error) {
     if (!signal.aborted) await report(error);
   }

@@ -58,13 +58,13 @@ export function shownLog(): string {
  * @throws Error after 45 seconds.
  */
 export async function eventually<T>(
-  look: () => T | undefined | false,
+  look: () => Promise<T | undefined | false> | T | undefined | false,
   what: string,
   describe: () => unknown = newestJob,
 ): Promise<T> {
   const deadline = Date.now() + TIMEOUT_MS;
   for (;;) {
-    const found = look();
+    const found = await look();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > deadline) throw new Error(`Waited in vain for ${what}; there is ${JSON.stringify(describe())}`);
     await sleep(POLL_MS);

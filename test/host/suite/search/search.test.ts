@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import type { ExtensionApi } from '../../../../src/extension/extension.ts';
+import type { FolderStatus } from '../../../../src/retrieval/indexService.ts';
+import { NEEDLE, pathOf, writeCheckout } from '../../support/checkout.ts';
+import { eventually, workspaceFolder } from '../../support/inside.ts';
+import { note } from '../../support/note.ts';
+
+const FILES = 10_000;
+const KEY_EVERY_MS = 30;
+// Only what nobody could call responsive; the figure itself is printed.
+const MAX_SLICE_MS = 1000;
+
+// One story in one window: each test goes on where the one before ended.
+suite('searching a large checkout', () => {
+  let api: ExtensionApi;
+  let status: readonly FolderStatus[] = [];
+  const inFolder = (path: string): string => join(workspaceFolder(), path);
+
+  /** The paths that a query finds, best first. */
+  const find = async (query: string): Promise<readonly string[]> =>
+    (await api.search(query, { limit: 5 })).map(({ path }) => path);
+  const isReady = async (): Promise<boolean> => {
+    status = await api.indexStatus();
+    return status.length > 0 && status.every(({ state }) => state === 'ready');
+  };
+  const waitFor = (look: () => Promise<boolean>, what: string): Promise<true> => eventually(look, what, () => status);
+
+  suiteSetup(async () => {
+    await eventually(() => vscode.workspace.workspaceFolders?.[0], 'the folder of the workspace file');
+    await writeCheckout(workspaceFolder(), FILES);
+    const extension = vscode.extensions.getExtension<ExtensionApi>('farwharf.farwharf');
+    assert.ok(extension, 'farwharf.farwharf is not installed');
+    api = await extension.activate();
+  });
+
+  test('the index is built while typing stays responsive', async () => {
+    const document = await vscode.workspace.openTextDocument({ content: '', language: 'plaintext' });
+    const editor = await vscode.window.showTextDocument(document);
+    const before = await longestSlice(() => sleep(1000));
+    let keys = 0;
+    const during = await longestSlice(async () => {
+      const isTyping = new AbortController();
+      const typing = (async () => {
+        for (; !isTyping.signal.aborted; keys += 1) {
+          await editor.edit((edit) => edit.insert(new vscode.Position(0, keys), 'x'));
+          await sleep(KEY_EVERY_MS);
+        }
+      })();
+      await api.search('anything', { limit: 1 });
+      await waitFor(isReady, 'an index that is ready');
+      isTyping.abort();
+      await typing;
+    });
+    note(
+      `longest slice of the extension host: ${during.toFixed(1)} ms while ${status[0]?.files} files were indexed and ${keys} keys typed; ${before.toFixed(1)} ms before`,
+    );
+    assert.ok(Number(status[0]?.files) > FILES, JSON.stringify(status));
+    assert.ok(during < MAX_SLICE_MS, `${during} ms`);
+    await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
+  });
+
+  test('a search finds the place that its words are about', async () => {
+    const [hit] = await api.search(NEEDLE.words, { limit: 5 });
+    assert.equal(hit?.path, NEEDLE.path);
+    assert.ok(hit.startLine <= NEEDLE.line && NEEDLE.line <= hit.endLine);
+  });
+
+  test('what is passed over is counted, and never found', async () => {
+    assert.ok(Number(status[0]?.passedOver) >= 3, JSON.stringify(status));
+    assert.deepEqual(await find('bundle'), []);
+  });
+
+  test('an unsaved edit is found as it is on screen, and not any more when it is undone', async () => {
+    const document = await vscode.workspace.openTextDocument(inFolder(pathOf(42)));
+    const editor = await vscode.window.showTextDocument(document);
+    await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '// a walrus on the screen\n'));
+    await waitFor(async () => (await find('walrus'))[0] === pathOf(42), 'an unsaved edit that is found');
+    await vscode.commands.executeCommand('workbench.action.files.revert');
+    await waitFor(async () => (await find('walrus')).length === 0, 'a reverted edit that is not found');
+  });
+
+  test('a saved edit is found, and stays found', async () => {
+    const document = await vscode.workspace.openTextDocument(inFolder(pathOf(43)));
+    const editor = await vscode.window.showTextDocument(document);
+    await editor.edit((edit) => edit.insert(new vscode.Position(0, 0), '// an ocelot on the disk\n'));
+    assert.ok(await document.save());
+    await waitFor(async () => (await find('ocelot'))[0] === pathOf(43), 'a saved edit that is found');
+    await vscode.commands.executeCommand('workbench.action.closeActiveEditor');
+    assert.deepEqual(await find('ocelot'), [pathOf(43)]);
+  });
+
+  test('a file that was renamed in VS Code is found by its new name only', async () => {
+    const edit = new vscode.WorkspaceEdit();
+    const renamed = 'billing/renamed.ts';
+    edit.renameFile(vscode.Uri.file(inFolder(NEEDLE.path)), vscode.Uri.file(inFolder(renamed)));
+    assert.ok(await vscode.workspace.applyEdit(edit));
+    await waitFor(async () => (await find(NEEDLE.words))[0] === renamed, 'a renamed file that is found');
+    assert.equal((await find(NEEDLE.words)).includes(NEEDLE.path), false);
+  });
+
+  test('what other programs write, move and remove is noticed', async () => {
+    await writeFile(inFolder('orders/new.md'), '# Hippopotamus\n\nIt bathes.\n');
+    await waitFor(async () => (await find('hippopotamus'))[0] === 'orders/new.md', 'a new file that is found');
+    await rename(inFolder('orders/new.md'), inFolder('orders/moved.md'));
+    await waitFor(async () => (await find('hippopotamus'))[0] === 'orders/moved.md', 'a moved file that is found');
+    await rm(inFolder('orders/moved.md'));
+    await waitFor(async () => (await find('hippopotamus')).length === 0, 'a removed file that is not found');
+  });
+
+  test('a paused index takes in nothing, and everything when it is resumed', async () => {
+    await vscode.commands.executeCommand('farwharf.pauseIndex');
+    await writeFile(inFolder('orders/paused.md'), '# Chinchilla\n');
+    await sleep(1500);
+    assert.deepEqual(await find('chinchilla'), []);
+    assert.equal((await api.indexStatus())[0]?.state, 'paused');
+    await vscode.commands.executeCommand('farwharf.resumeIndex');
+    await waitFor(async () => (await find('chinchilla')).length === 1, 'what changed during the pause');
+  });
+
+  test('a rebuilt index finds the same', async () => {
+    await waitFor(isReady, 'an index that is ready');
+    const { files } = status[0] ?? {};
+    const before = await find('verify ledger');
+    await vscode.commands.executeCommand('farwharf.rebuildIndex');
+    await sleep(500);
+    await waitFor(isReady, 'a rebuilt index');
+    assert.equal(status[0]?.files, files);
+    assert.deepEqual(await find('verify ledger'), before);
+  });
+
+  test('a second folder is searched as soon as it is added, and no longer than it is open', async () => {
+    const second = join(dirname(workspaceFolder()), 'second folder');
+    await mkdir(second);
+    await writeFile(join(second, 'zoo.md'), '# Zoo\n\nA capybara.\n');
+    vscode.workspace.updateWorkspaceFolders(1, 0, { uri: vscode.Uri.file(second) });
+    await waitFor(async () => (await api.search('capybara', { limit: 1 }))[0]?.folder === second, 'the second folder');
+    vscode.workspace.updateWorkspaceFolders(1, 1);
+    await waitFor(async () => (await find('capybara')).length === 0, 'a search without the second folder');
+  });
+});
+
+/** The longest time, in milliseconds, that nothing else could run in this thread during some work. */
+async function longestSlice(work: () => Promise<unknown>): Promise<number> {
+  const monitor = monitorEventLoopDelay({ resolution: 1 });
+  monitor.enable();
+  await work();
+  monitor.disable();
+  return monitor.max / 1e6;
+}
