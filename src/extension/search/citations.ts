@@ -10,7 +10,7 @@ export interface Citation {
   readonly lastLine: number;
 }
 
-const NUMBERS = /\[(\d+(?:\s*,\s*\d+)*)\](?![(\w])/g;
+const NUMBERS = /(?<![\w\])])\[(\d+(?:\s*,\s*\d+)*)\](?![(\w])/g;
 const LINES = /^(?::|#L)(\d+)(?:(?:-|–|-L)(\d+))?/;
 const PATH_CHARACTER = /[\p{L}\p{N}_./\\-]/u;
 

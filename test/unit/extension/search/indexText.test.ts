@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  byReason,
+  folderLines,
+  indexState,
+  indexSummary,
+  nothingFound,
+} from '../../../../src/extension/search/indexText.ts';
+import type { FolderStatus } from '../../../../src/retrieval/indexService.ts';
+
+const READY: FolderStatus = {
+  folder: '/work',
+  state: 'ready',
+  files: 12_345,
+  chunks: 40_000,
+  bytes: 3_200_000,
+  passedOver: 3,
+  pending: 0,
+  progress: undefined,
+  updatedAt: 60_000,
+  isWriter: true,
+  problem: undefined,
+};
+const building: FolderStatus = { ...READY, state: 'building', progress: { doneBytes: 30, totalBytes: 90 } };
+
+test('an index that is as it should be has nothing to say but its size', () => {
+  assert.equal(indexState([READY], false), '');
+  assert.equal(indexSummary([READY, READY], false), '24,690 files');
+});
+
+test('building, pausing and failing are told', () => {
+  assert.equal(indexState([READY, building], false), 'building 33 %');
+  assert.equal(indexState([READY], true), 'paused');
+  assert.equal(indexSummary([{ ...READY, state: 'error' }], false), '12,345 files, needs a look');
+});
+
+test('a search without results says whether the index could have known', () => {
+  assert.equal(nothingFound([READY], false), 'Nothing in 12,345 files has these words.');
+  assert.equal(nothingFound([], false), 'Nothing yet: the index is starting');
+  assert.equal(nothingFound([building], false), 'Nothing yet: the index is building 33 %');
+  assert.match(nothingFound([READY], true), /paused: newer changes are not in it/);
+});
+
+test('the view tells files, chunks, size, age, and what is wrong', () => {
+  const lines = (status: FolderStatus): Record<string, string> =>
+    Object.fromEntries(folderLines(status, 60_000 * 6).map(({ label, description }) => [label, description]));
+  assert.deepEqual(lines(READY), {
+    'Up to date': '',
+    Files: '12,345',
+    Chunks: '40,000',
+    'Size on disk': '3.2 MB',
+    Updated: '5 min ago',
+  });
+  assert.equal(lines({ ...READY, isWriter: false })['Up to date'], 'kept by another window');
+  assert.equal(lines({ ...READY, updatedAt: undefined })['Updated'], 'not yet');
+  const problem = { code: 'no-space', message: 'The disk is full.' };
+  assert.equal(lines({ ...READY, state: 'error', problem })['Problem'], 'The disk is full.');
+});
+
+test('what is passed over is grouped by its reason, the most frequent first', () => {
+  const items = ['binary', 'secret', 'binary'].map((reason, index) => ({
+    path: `${index}`,
+    type: 'file' as const,
+    reason,
+  }));
+  assert.deepEqual(
+    byReason(items).map(([reason, { length }]) => `${reason} ${length}`),
+    ['binary 2', 'secret 1'],
+  );
+});

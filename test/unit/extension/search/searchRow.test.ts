@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Highlighter } from '../../../../src/extension/search/highlights.ts';
+import { searchRow } from '../../../../src/extension/search/searchRow.ts';
+import type { ServiceHit } from '../../../../src/retrieval/indexService.ts';
+
+const hit = (text: string, more: Partial<ServiceHit> = {}): ServiceHit => ({
+  folder: '/work',
+  path: 'src/queue.ts',
+  startLine: 10,
+  endLine: 10 + text.split('\n').length - 1,
+  score: 1,
+  text,
+  symbols: ['drain'],
+  scope: ['Queue'],
+  ...more,
+});
+const highlighter = new Highlighter({ text: 'dead letter', prefixes: [] });
+
+test('a row shows the line that was meant, and below it where it is and what it belongs to', () => {
+  const row = searchRow(hit('drain() {\n  return this.deadLetter;\n}'), highlighter);
+  assert.deepEqual(row, { label: 'return this.deadLetter;', detail: 'src/queue.ts:11 · Queue · drain', line: 11 });
+});
+
+test('where several folders are open the row names the folder', () => {
+  assert.match(searchRow(hit('dead'), highlighter, 'api').detail, /^api\/src\/queue\.ts:10/);
+});
+
+test('a long line is shown from near the word that was asked for', () => {
+  const { label } = searchRow(hit(`${'x '.repeat(300)}letter${' y'.repeat(300)}`), highlighter);
+  assert.match(label, /^….*letter.*…$/);
+  assert.ok(label.length < 200);
+});
+
+test('neither icons nor control characters of a file reach the list', () => {
+  const { label, detail } = searchRow(hit('letter $(trash) \u001b[31mred\u202e', { path: 'a$(x).ts' }), highlighter);
+  assert.doesNotMatch(label + detail, /\$\(|\u001B|\u202E/);
+});
