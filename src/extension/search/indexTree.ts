@@ -91,7 +91,8 @@ export class IndexTree implements Disposable {
   #folderRows(status: FolderStatus): IndexNode[] {
     const { folder, passedOver: count } = status;
     const lines = folderLines(status, Date.now()).map((line): IndexNode => ({ type: 'line', folder, line }));
-    return [...lines, { type: 'passedOver', folder, count }];
+    const afterFiles = lines.findIndex((node) => node.type === 'line' && node.line.id === 'files') + 1;
+    return lines.toSpliced(afterFiles, 0, { type: 'passedOver', folder, count });
   }
 }
 
