@@ -1,12 +1,13 @@
 // Runs the tests that need a real VS Code: the suites in its extension host, then the packed extension in its window.
 // `--grep TEXT` picks tests by title, `--only suites` or `--only window` one of the two parts.
 import { once } from 'node:events';
-import { glob, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { glob, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { run } from 'node:test';
 import { inspect, parseArgs } from 'node:util';
 import { messageOf } from '../src/core/errors.ts';
+import { CHECKOUT_FILES, writeCheckout } from '../test/host/support/checkout.ts';
 import { build } from './build.ts';
 import { packExtension } from './package.ts';
 import { findChromium } from './vscode/browser.ts';
@@ -22,9 +23,8 @@ import { Unavailable } from './vscode/unavailable.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
 const { values: flags } = parseArgs({ options: { grep: { type: 'string' }, only: { type: 'string' } } });
-// The second finds the window as the first left it, with a job that still runs. The third has a workspace file, to which folders
-// can be added without a reload.
-const SUITES = { first: 'workspace', reopened: 'workspace', search: 'large.code-workspace' };
+// And the folders that they open. The second finds the window as the first left it, with a job that still runs.
+const SUITES = { first: 'workspace', reopened: 'workspace', search: 'large' };
 
 const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
 const print = (text: string): void => void process.stdout.write(text);
@@ -58,7 +58,7 @@ async function runSuites(): Promise<void> {
   const folders = {
     home: join(scratch, 'home'),
     workspace: join(scratch, SUITES.first),
-    large: join(scratch, 'large'),
+    large: join(scratch, SUITES.search),
     userData: join(scratch, 'data'),
   };
   const report = join(scratch, 'report.jsonl');
@@ -76,7 +76,7 @@ async function runSuites(): Promise<void> {
       log,
     });
     log(`running in ${host.name}`);
-    await writeFile(join(scratch, SUITES.search), JSON.stringify({ folders: [{ path: 'large' }] }));
+    await writeCheckout(folders.large, CHECKOUT_FILES);
     for (const [suite, opened] of Object.entries(SUITES)) {
       await runSuite(host, { suite, opened: join(scratch, opened) }, report);
     }

@@ -27,7 +27,7 @@ export async function startCodeServerHost(options: HostOptions): Promise<Host> {
   const resources = started.move();
   return {
     name: `code-server ${codeServer.version}`,
-    runSuite: (suite, workspace) => runSuite(context, server.authority, { suite, workspace }, options),
+    runSuite: (suite, folder) => runSuite(context, server.authority, { suite, folder }, options),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
 }
@@ -35,7 +35,7 @@ export async function startCodeServerHost(options: HostOptions): Promise<Host> {
 async function runSuite(
   context: BrowserContext,
   authority: string,
-  { suite, workspace }: { suite: string; workspace: string },
+  { suite, folder }: { suite: string; folder: string },
   options: HostOptions,
 ): Promise<boolean> {
   const page = await context.newPage();
@@ -52,7 +52,7 @@ async function runSuite(
       ['extensionTestsPath', remote(suite)],
       ['skipWelcome', 'true'],
     ];
-    await openWorkbench(page, workbenchUrl(authority, workspace, payload));
+    await openWorkbench(page, workbenchUrl(authority, folder, payload));
     const timeout = sleep(SUITE_TIMEOUT_MS, undefined, { ref: false }).then(() => {
       throw new Error(`The suite did not end within ${SUITE_TIMEOUT_MS / 1000} s.`);
     });

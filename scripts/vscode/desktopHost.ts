@@ -21,7 +21,7 @@ export async function startDesktopHost(options: HostOptions): Promise<Host> {
     await writeSettings(options.userData);
     return {
       name: `desktop VS Code (${vscodeExecutablePath})`,
-      runSuite: (suite, workspace) => runSuite(vscodeExecutablePath, { suite, workspace }, env, options),
+      runSuite: (suite, folder) => runSuite(vscodeExecutablePath, { suite, folder }, env, options),
       [Symbol.asyncDispose]: async () => screen.close(),
     };
   } catch (error) {
@@ -32,7 +32,7 @@ export async function startDesktopHost(options: HostOptions): Promise<Host> {
 
 async function runSuite(
   vscodeExecutablePath: string,
-  { suite, workspace }: { suite: string; workspace: string },
+  { suite, folder }: { suite: string; folder: string },
   env: NodeJS.ProcessEnv,
   { extension, userData, evidence }: HostOptions,
 ): Promise<boolean> {
@@ -44,7 +44,7 @@ async function runSuite(
       extensionDevelopmentPath: extension,
       extensionTestsPath: suite,
       extensionTestsEnv: env,
-      launchArgs: [workspace, ...folders],
+      launchArgs: [folder, ...folders],
       stdout: output,
       stderr: output,
     });

@@ -3,12 +3,12 @@ export interface Host extends AsyncDisposable {
   /** For people: which VS Code this is. */
   readonly name: string;
   /**
-   * Opens a window on a folder or a `.code-workspace` file, runs the suite in it and closes the window.
+   * Opens a window on a folder, runs the suite in it and closes the window.
    *
    * @returns whether VS Code says that it went well.
    * @throws Error when the suite could not be run.
    */
-  runSuite(suite: string, workspace: string): Promise<boolean>;
+  runSuite(suite: string, folder: string): Promise<boolean>;
 }
 
 /** What all windows of one test run have in common. */

@@ -142,7 +142,7 @@ async function indexWhenIdle(
   try {
     await sleep(IDLE_AFTER_MS, undefined, { signal, ref: false });
     const opening = vscode.workspace.onDidChangeWorkspaceFolders(() => void start().catch(report));
-    signal.addEventListener('abort', () => opening.dispose(), { once: true });
+    signal.addEventListener('abort', () => void opening.dispose(), { once: true });
     await start();
   } catch (error) {
     if (!signal.aborted) await report(error);

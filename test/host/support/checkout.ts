@@ -17,6 +17,9 @@ const VERBS = ['read', 'write', 'merge', 'split', 'verify', 'encode', 'decode', 
 const NOUNS = ['ledger', 'packet', 'window', 'invoice', 'column', 'session', 'segment', 'vector', 'channel', 'record'];
 const BATCH = 500;
 
+/** As many source files as a large code base has. */
+export const CHECKOUT_FILES = 10_000;
+
 /** The one file of a checkout that speaks of this, and its line. */
 export const NEEDLE = { path: 'billing/needle.ts', words: 'porcupine quills', line: 3 } as const;
 

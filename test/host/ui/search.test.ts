@@ -6,10 +6,9 @@ import type { Locator } from 'playwright-core';
 import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, reloadWorkbench, runCommand } from '../../../scripts/vscode/workbench.ts';
-import { NEEDLE, writeCheckout } from '../support/checkout.ts';
+import { CHECKOUT_FILES, NEEDLE, writeCheckout } from '../support/checkout.ts';
 import { ANSWER_START, type ModelServer, startModelServer } from '../support/modelServer.ts';
 
-const FILES = 10_000;
 const OPEN_FILE = 'welcome.md';
 const BUILD_TIMEOUT_MS = 60_000;
 const STEP_TIMEOUT_MS = 20_000;
@@ -24,7 +23,7 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
     window = await openWindow({
       name: 'large folder',
       prepare: async (folder) => {
-        await writeCheckout(folder, FILES);
+        await writeCheckout(folder, CHECKOUT_FILES);
         await writeFile(join(folder, OPEN_FILE), '# Welcome\n\nRead me first.\n');
       },
     });

@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import type { ExtensionApi } from '../../../../src/extension/extension.ts';
 import type { FolderStatus } from '../../../../src/retrieval/indexService.ts';
-import { NEEDLE, pathOf, writeCheckout } from '../../support/checkout.ts';
+import { CHECKOUT_FILES, NEEDLE, pathOf } from '../../support/checkout.ts';
 import { eventually, workspaceFolder } from '../../support/inside.ts';
 import { note } from '../../support/note.ts';
 
-const FILES = 10_000;
 const KEY_EVERY_MS = 30;
 // Only what nobody could call responsive; the figure itself is printed.
 const MAX_SLICE_MS = 1000;
@@ -31,8 +30,6 @@ suite('searching a large checkout', () => {
   const waitFor = (look: () => Promise<boolean>, what: string): Promise<true> => eventually(look, what, () => status);
 
   suiteSetup(async () => {
-    await eventually(() => vscode.workspace.workspaceFolders?.[0], 'the folder of the workspace file');
-    await writeCheckout(workspaceFolder(), FILES);
     const extension = vscode.extensions.getExtension<ExtensionApi>('farwharf.farwharf');
     assert.ok(extension, 'farwharf.farwharf is not installed');
     api = await extension.activate();
@@ -41,7 +38,6 @@ suite('searching a large checkout', () => {
   test('the index is built while typing stays responsive', async () => {
     const document = await vscode.workspace.openTextDocument({ content: '', language: 'plaintext' });
     const editor = await vscode.window.showTextDocument(document);
-    const before = await longestSlice(() => sleep(1000));
     let keys = 0;
     const during = await longestSlice(async () => {
       const isTyping = new AbortController();
@@ -56,10 +52,11 @@ suite('searching a large checkout', () => {
       isTyping.abort();
       await typing;
     });
+    const otherwise = await longestSlice(() => sleep(1000));
     note(
-      `longest slice of the extension host: ${during.toFixed(1)} ms while ${status[0]?.files} files were indexed and ${keys} keys typed; ${before.toFixed(1)} ms before`,
+      `longest slice of the extension host: ${during.toFixed(1)} ms while ${status[0]?.files} files were indexed and ${keys} keys typed; ${otherwise.toFixed(1)} ms in an idle second`,
     );
-    assert.ok(Number(status[0]?.files) > FILES, JSON.stringify(status));
+    assert.ok(Number(status[0]?.files) > CHECKOUT_FILES, JSON.stringify(status));
     assert.ok(during < MAX_SLICE_MS, `${during} ms`);
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   });
@@ -127,20 +124,8 @@ suite('searching a large checkout', () => {
     const { files } = status[0] ?? {};
     const before = await find('verify ledger');
     await vscode.commands.executeCommand('farwharf.rebuildIndex');
-    await sleep(500);
-    await waitFor(isReady, 'a rebuilt index');
-    assert.equal(status[0]?.files, files);
-    assert.deepEqual(await find('verify ledger'), before);
-  });
-
-  test('a second folder is searched as soon as it is added, and no longer than it is open', async () => {
-    const second = join(dirname(workspaceFolder()), 'second folder');
-    await mkdir(second);
-    await writeFile(join(second, 'zoo.md'), '# Zoo\n\nA capybara.\n');
-    vscode.workspace.updateWorkspaceFolders(1, 0, { uri: vscode.Uri.file(second) });
-    await waitFor(async () => (await api.search('capybara', { limit: 1 }))[0]?.folder === second, 'the second folder');
-    vscode.workspace.updateWorkspaceFolders(1, 1);
-    await waitFor(async () => (await find('capybara')).length === 0, 'a search without the second folder');
+    await waitFor(async () => (await isReady()) && status[0]?.files === files, 'a rebuilt index');
+    await waitFor(async () => String(await find('verify ledger')) === String(before), 'the same places');
   });
 });
 
