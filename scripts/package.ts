@@ -14,6 +14,7 @@ const ALLOWED = [
   /^extension\/package(\.nls)?\.json$/,
   /^extension\/(readme\.md|changelog\.md|license\.txt)$/i,
   /^extension\/dist\/[\w-]+\.(js|mjs)$/,
+  /^extension\/dist\/webview\/[\w-]+\.(js|css)$/,
   /^extension\/dist\/chunks\/[\w-]+\.mjs$/,
   /^extension\/media\/([\w-]+\/)*[\w.-]+\.(svg|png|css|js|md|json)$/,
 ];
@@ -22,6 +23,8 @@ const REQUIRED = [
   'dist/extension.js',
   'dist/features.js',
   'dist/worker.js',
+  'dist/folderIndexWorker.js',
+  'dist/chatModel.js',
   'dist/cli.mjs',
   'dist/jobRunner.mjs',
   'dist/indexWorker.mjs',
