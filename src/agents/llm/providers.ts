@@ -132,7 +132,12 @@ function providerOf({ baseUrl, model }: EndpointOptions): string {
     const known = Object.entries(PROVIDERS).find(([, provider]) => hostOf(new URL(provider.baseUrl)) === host);
     return known?.[0] ?? CUSTOM_PROVIDER;
   }
-  return MODEL_NAMES.find(([pattern]) => model !== undefined && pattern.test(model))?.[1] ?? 'openai';
+  return (model === undefined ? undefined : providerOfModel(model)) ?? 'openai';
+}
+
+/** The provider that a model belongs to by its name; undefined where the name tells none. */
+export function providerOfModel(model: string): string | undefined {
+  return MODEL_NAMES.find(([pattern]) => pattern.test(model))?.[1];
 }
 
 // The local three differ in their ports only.

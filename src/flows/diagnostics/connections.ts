@@ -1,0 +1,163 @@
+import type { FlowEdge, FlowGraph, FlowNode } from '../graph.ts';
+import {
+  type Examined,
+  type Fix,
+  type FlowDiagnostic,
+  insideQuotes,
+  placeOfNode,
+  type Severity,
+} from './diagnostic.ts';
+import { closest } from './similar.ts';
+
+// Longer lists of fixes are no help: beyond these the canvas is the place to connect.
+const MAX_TARGETS = 6;
+
+/** The nodes that a fix may connect to. */
+interface Targets {
+  readonly graph: FlowGraph;
+  readonly loose: readonly FlowNode[];
+  readonly reachedNodes: readonly FlowNode[];
+}
+
+/** Actions that `post` can return and that no connection has. */
+export function unconnectedActions(examined: Examined): FlowDiagnostic[] {
+  const { file, graph, reached } = examined;
+  const connected = new Set(graph.edges.map(({ source, action }) => `${source}:${action}`));
+  const loose = graph.nodes.filter(({ id }) => !reached.has(id)).slice(0, MAX_TARGETS);
+  const reachedNodes = graph.nodes.filter(({ id }) => reached.has(id)).slice(0, MAX_TARGETS + 1);
+  const targets = { graph, loose, reachedNodes };
+  return graph.nodes
+    .filter(({ id }) => reached.has(id))
+    .flatMap((node) =>
+      node.actions.known
+        .filter(({ action }) => !connected.has(`${node.id}:${action}`))
+        .map(({ action, ranges }): FlowDiagnostic => {
+          const place = placeOfNode(examined, node);
+          const range = ranges.find((one) => one.file === file.file) ?? place;
+          const hidden = graph.unread[0];
+          return {
+            code: 'unconnected-action',
+            severity: hidden === undefined ? 'warning' : 'hint',
+            message:
+              `"${node.label}" can return the action "${action}", which ${graph.label} does not connect: ` +
+              `the flow would end there with a warning. Connect it, or mark it as an end with connect(node, null${action === 'default' ? '' : `, '${action}'`}).`,
+            range,
+            related: [
+              { message: `${node.label} in ${graph.label}`, range: place },
+              ...(hidden === undefined ? [] : [{ message: hidden.reason, range: hidden.range }]),
+            ],
+            fixes: connectionFixes(targets, node, action),
+            flow: graph.id,
+            node: node.id,
+          };
+        }),
+    );
+}
+
+function connectionFixes({ graph, loose, reachedNodes }: Targets, node: FlowNode, action: string): Fix[] {
+  const connect = (target: string | null): Fix => {
+    const label = graph.nodes.find(({ id }) => id === target)?.label;
+    return {
+      title: label === undefined ? `End the flow at "${action}"` : `Connect "${action}" to ${label}`,
+      operation: { type: 'connect', flow: graph.id, source: node.id, target, action },
+    };
+  };
+  // What nothing leads to yet is the likeliest to be meant.
+  const targets = [...loose, ...reachedNodes].filter(({ id }) => id !== node.id);
+  const className = newClassName(action, graph.nodes);
+  return [
+    connect(null),
+    ...targets.slice(0, MAX_TARGETS).map(({ id }) => connect(id)),
+    {
+      title: `Write a new node ${className} for "${action}"`,
+      operation: { type: 'addNode', flow: graph.id, className, from: { node: node.id, action } },
+    },
+  ];
+}
+
+/** A class for what follows an action: `ask-again` becomes `AskAgain`. */
+function newClassName(action: string, nodes: readonly FlowNode[]): string {
+  const words = action.match(/[\p{L}\p{N}]+/gu) ?? [];
+  const joined = words.map((word) => (word[0]?.toUpperCase() ?? '') + word.slice(1)).join('');
+  const stem = action === 'default' || !/^\p{L}/u.test(joined) ? 'NextStep' : joined;
+  const taken = new Set(nodes.map(({ className }) => className));
+  let name = stem;
+  for (let number = 2; taken.has(name); number += 1) name = `${stem}${number}`;
+  return name;
+}
+
+/** Connections for actions that `post` never returns. */
+export function unusedConnections(examined: Examined): FlowDiagnostic[] {
+  const { file, graph } = examined;
+  const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
+  return graph.edges.flatMap((edge): FlowDiagnostic[] => {
+    const node = nodes.get(edge.source);
+    if (node === undefined || node.actions.unknown !== undefined || edge.range.file !== file.file) return [];
+    const { known } = node.actions;
+    if (known.some(({ action }) => action === edge.action)) return [];
+    const returned = known.map(({ action }) => `"${action}"`).join(', ') || 'nothing';
+    const range = edge.actionRange?.file === file.file ? edge.actionRange : edge.range;
+    return [
+      {
+        code: 'unused-connection',
+        severity: 'warning',
+        message: `"${node.label}" never returns the action "${edge.action}" (it returns ${returned}), so nothing ever goes this way.`,
+        range,
+        related: known.flatMap(({ action, ranges }) =>
+          ranges.slice(0, 1).map((place) => ({ message: `returns "${action}"`, range: place })),
+        ),
+        fixes: [
+          ...replacements(edge, node),
+          { title: 'Delete the connection', operation: { type: 'deleteEdge', flow: graph.id, edge: edge.id } },
+        ],
+        flow: graph.id,
+        node: node.id,
+      },
+    ];
+  });
+}
+
+/** The actions that may have been meant, written into the literal between its quotes. */
+function replacements({ action, actionRange }: FlowEdge, { actions }: FlowNode): Fix[] {
+  if (actionRange === undefined) return [];
+  const names = actions.known.map((known) => known.action).filter((name) => !/['"`\\]/.test(name));
+  const range = insideQuotes(actionRange);
+  return closest(action, names).map((name) => ({ title: `Change it to "${name}"`, edits: [{ range, text: name }] }));
+}
+
+/** Nodes that are connected and that no way leads to from the start. */
+export function unreachableNodes(examined: Examined): FlowDiagnostic[] {
+  const { graph, reached } = examined;
+  if (graph.start === undefined) return [];
+  const severity: Severity = graph.unread.length === 0 ? 'warning' : 'hint';
+  if (graph.nodes.every(({ id }) => reached.has(id))) return [];
+  const connected = new Set(graph.edges.map(({ source, action }) => `${source}:${action}`));
+  const loose = graph.nodes
+    .filter(({ id }) => reached.has(id))
+    .flatMap(({ id, label, actions }) =>
+      actions.known
+        .filter(({ action }) => !connected.has(`${id}:${action}`))
+        .map(({ action }) => ({ source: id, label, action })),
+    );
+  return graph.nodes
+    .filter(({ id }) => !reached.has(id))
+    .map((node) => ({
+      code: 'unreachable-node',
+      severity,
+      message: `"${node.label}" is never reached: no way leads to it from the start of ${graph.label}. Connect something to it, or take it out.`,
+      range: placeOfNode(examined, node),
+      related: [],
+      fixes: [
+        ...loose.slice(0, MAX_TARGETS).map(({ source, label, action }) => ({
+          title: `Connect "${action}" of ${label} to it`,
+          operation: { type: 'connect', flow: graph.id, source, target: node.id, action } as const,
+        })),
+        {
+          title: `Take ${node.label} out of the flow`,
+          operation: { type: 'deleteNode', flow: graph.id, node: node.id } as const,
+        },
+      ],
+      flow: graph.id,
+      node: node.id,
+    }));
+}

@@ -1,0 +1,145 @@
+import type { FlowFile, FlowGraph, FlowNode, KeyAccess } from '../graph.ts';
+import { type Examined, type FlowDiagnostic, placeOfNode } from './diagnostic.ts';
+
+/** The keys that are certainly there; undefined where anything may be. */
+type Keys = ReadonlySet<string> | undefined;
+
+interface Missing {
+  readonly graph: FlowGraph;
+  readonly node: FlowNode;
+  readonly access: KeyAccess;
+}
+
+const MAX_DEPTH = 20;
+
+/**
+ * Keys of the shared state that are read on some way from the start on which nothing has written them. Where it is not known
+ * what a run begins with, only keys that the flow itself writes elsewhere are doubtful, and those no more than a hint.
+ */
+export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
+  const { file, graph } = examined;
+  if (graph.start === undefined || file.flows.some((other) => other.nodes.some(({ flow }) => flow === graph.id)))
+    return [];
+  const runs = graph.runs.map(({ keys }) => keys);
+  const isKnown = runs.length > 0 && runs.every((keys) => keys !== undefined);
+  const given = isKnown ? runs.reduce((a, b) => a?.filter((key) => b?.includes(key))) : [];
+  const written = new Set(writersOf(file, graph).map(({ key }) => key));
+  const missing = new Map<string, Missing>();
+  followKeys(file, graph, new Set(given), (found) => {
+    const { access } = found;
+    if (isKnown || written.has(access.key)) missing.set(`${access.range.file} ${access.range.start.offset}`, found);
+  });
+  return [...missing.values()].map((found) => describe(examined, found, isKnown));
+}
+
+function describe(examined: Examined, { graph, node, access }: Missing, isKnown: boolean): FlowDiagnostic {
+  const { file } = examined;
+  const { key, range } = access;
+  const writers = writersOf(file, examined.graph).filter((other) => other.key === key);
+  const who = writers.length === 0 ? 'nothing writes it' : 'not every way to here writes it before';
+  return {
+    code: 'unwritten-key',
+    severity: isKnown ? 'warning' : 'hint',
+    message: `"${node.label}" reads shared.${key}, and ${who}. Write it in an earlier node, give it to run(), or read it with a default.`,
+    range: range.file === file.file ? range : placeOfNode({ ...examined, graph }, node),
+    related: writers.map((writer) => ({ message: `"${writer.label}" writes it`, range: writer.access.range })),
+    fixes: [],
+    flow: graph.id,
+    node: node.id,
+  };
+}
+
+interface Writer {
+  readonly key: string;
+  readonly label: string;
+  readonly access: KeyAccess;
+}
+
+function writersOf({ flows }: FlowFile, graph: FlowGraph, seen = new Set<string>()): Writer[] {
+  if (seen.has(graph.id)) return [];
+  seen.add(graph.id);
+  return graph.nodes.flatMap(({ label, writes, flow }) => {
+    const own = writes.map((access) => ({ key: access.key, label, access }));
+    const inner = flows.find(({ id }) => id === flow);
+    return inner === undefined ? own : [...own, ...writersOf({ flows } as FlowFile, inner, seen)];
+  });
+}
+
+/**
+ * Follows what is certainly written along all ways through a flow, to a fixed point: at a node where ways meet, only what all
+ * of them have written is certain. Gives what is certain behind each action that ends the flow.
+ */
+function followKeys(
+  file: FlowFile,
+  graph: FlowGraph,
+  entry: Keys,
+  report: (missing: Missing) => void,
+  depth = 0,
+): ReadonlyMap<string, Keys> {
+  const byId = new Map(graph.nodes.map((node) => [node.id, node]));
+  const exits = new Map(graph.edges.map((edge) => [`${edge.source}:${edge.action}`, edge.target]));
+  const before = new Map<string, Keys>();
+  const endings = new Map<string, Keys>();
+  const left: string[] = [];
+  const arrive = (id: string, keys: Keys): void => {
+    const known = before.has(id);
+    const met = known ? meet(before.get(id), keys) : keys;
+    if (known && isSame(met, before.get(id))) return;
+    before.set(id, met);
+    left.push(id);
+  };
+  if (graph.start !== undefined) arrive(graph.start, entry);
+  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+    const node = byId.get(id);
+    if (node === undefined) continue;
+    for (const [action, keys] of leaving(file, node, before.get(id), depth)) {
+      const target = exits.get(`${id}:${action}`);
+      if (target !== undefined && target !== null) arrive(target, keys);
+      else endings.set(action, endings.has(action) ? meet(endings.get(action), keys) : keys);
+    }
+  }
+  for (const [id, keys] of before) {
+    const node = byId.get(id);
+    if (node !== undefined) reportReads(file, { graph, node, keys, depth }, report);
+  }
+  return endings;
+}
+
+/** What is certain behind each action of a node. */
+function leaving(file: FlowFile, node: FlowNode, keys: Keys, depth: number): [action: string, keys: Keys][] {
+  // Somebody who may write any key may have written all of them.
+  const reached = node.unreadKeys.length > 0 ? undefined : keys;
+  const inner = depth < MAX_DEPTH ? file.flows.find(({ id }) => id === node.flow) : undefined;
+  const endings = inner === undefined ? undefined : followKeys(file, inner, reached, () => {}, depth + 1);
+  return node.actions.known.map(({ action, written }) => {
+    const behind = endings?.has(action) === true ? endings.get(action) : reached;
+    return [action, behind === undefined ? undefined : new Set([...behind, ...written])];
+  });
+}
+
+interface At {
+  readonly graph: FlowGraph;
+  readonly node: FlowNode;
+  readonly keys: Keys;
+  readonly depth: number;
+}
+
+function reportReads(file: FlowFile, { graph, node, keys, depth }: At, report: (missing: Missing) => void): void {
+  if (keys === undefined) return;
+  const own = new Set(node.writes.filter(({ hook }) => hook === 'prep').map(({ key }) => key));
+  for (const access of node.reads) {
+    const isOwn = access.isOwn || (access.hook === 'post' && own.has(access.key));
+    if (!keys.has(access.key) && !access.isGuarded && !isOwn) report({ graph, node, access });
+  }
+  const inner = depth < MAX_DEPTH ? file.flows.find(({ id }) => id === node.flow) : undefined;
+  if (inner !== undefined && node.unreadKeys.length === 0) followKeys(file, inner, keys, report, depth + 1);
+}
+
+function meet(a: Keys, b: Keys): Keys {
+  if (a === undefined) return b;
+  return b === undefined ? a : a.intersection(b);
+}
+
+function isSame(a: Keys, b: Keys): boolean {
+  return a?.size === b?.size;
+}

@@ -1,0 +1,67 @@
+import { PROVIDER_NAMES, providerOfModel } from '../../agents/llm/providers.ts';
+import type { FlowFile, ModelUse } from '../graph.ts';
+import { type Fix, type FlowDiagnostic, insideQuotes } from './diagnostic.ts';
+import { closest, distanceBetween } from './similar.ts';
+
+// More letters than these apart, it is another name rather than a misspelt one.
+const MAX_DISTANCE = 3;
+
+/** Providers that LLMClient does not know, and models that belong to none or to another. */
+export function modelFaults({ models, file }: FlowFile): FlowDiagnostic[] {
+  return models.flatMap((use) => [...providerFault(use, file), ...modelFault(use, file)]);
+}
+
+// Known besides those of the table: any address, and the models of the editor.
+const OTHERS = ['custom', 'vscode'];
+
+function providerFault({ provider }: ModelUse, file: string): FlowDiagnostic[] {
+  if (provider === undefined || provider.range.file !== file) return [];
+  const names = [...PROVIDER_NAMES, ...OTHERS];
+  if (names.includes(provider.value)) return [];
+  const message = `There is no provider "${provider.value}": LLMClient would throw. Choose one of ${PROVIDER_NAMES.join(', ')}, or give baseUrl alone.`;
+  const near = closest(provider.value, names).filter((name) => distanceBetween(name, provider.value) <= MAX_DISTANCE);
+  return [fault('unknown-provider', 'error', message, provider, near)];
+}
+
+function modelFault({ provider, model, hasBaseUrl }: ModelUse, file: string): FlowDiagnostic[] {
+  if (model === undefined || hasBaseUrl || model.range.file !== file) return [];
+  const owner = providerOfModel(model.value);
+  if (provider === undefined && owner === undefined) {
+    const message = `The model "${model.value}" belongs to no provider by its name, so openai would be asked for it. Give provider, or correct the name.`;
+    return [fault('unknown-model', 'warning', message, model, [])];
+  }
+  // Services that host models of others say so in the name: `openai/gpt-4o-mini`.
+  const isElsewhere =
+    provider !== undefined && owner !== undefined && owner !== provider.value && !HOSTS.has(provider.value);
+  if (!isElsewhere) return [];
+  const message = `The model "${model.value}" is one of ${owner}, and the provider is ${provider.value}, which does not have it. Change one of them.`;
+  return [fault('unknown-model', 'warning', message, model, [])];
+}
+
+// These offer models under the names that others gave them.
+const HOSTS: ReadonlySet<string> = new Set([
+  'groq',
+  'together',
+  'fireworks',
+  'openrouter',
+  'cerebras',
+  'ollama',
+  'lmstudio',
+  'vllm',
+  'custom',
+  'vscode',
+]);
+
+function fault(
+  code: FlowDiagnostic['code'],
+  severity: FlowDiagnostic['severity'],
+  message: string,
+  { range }: NonNullable<ModelUse['model']>,
+  names: readonly string[],
+): FlowDiagnostic {
+  const fixes: Fix[] = names.map((name) => ({
+    title: `Change it to "${name}"`,
+    edits: [{ range: insideQuotes(range), text: name }],
+  }));
+  return { code, severity, message, range, related: [], fixes };
+}
