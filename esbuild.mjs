@@ -29,6 +29,7 @@ const LAZY_EXTENSION_CHUNKS = {
   worker: 'worker.ts',
   folderIndexWorker: 'folderIndexWorker.ts',
   chatModel: 'search/chatModel.ts',
+  flowWorker: 'flowWorker.ts',
 };
 
 // VS Code loads the extension as CommonJS, where esbuild does not split. Each lazy chunk is an entry of its own, and

@@ -2,32 +2,35 @@ import { Worker } from 'node:worker_threads';
 import { AppError } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { RemoteCaller } from '../core/workerRpc.ts';
-import type { WorkerService } from './worker.ts';
 
-/**
- * The worker thread with the ledger and the archive functions. It starts at the first call; after a crash, which rejects what was
- * under way, the next call starts another one.
- */
-export function startBackground(
-  program: string,
-  home: string,
-  log: Logger,
-): RemoteCaller<WorkerService> & { end(): Promise<void> } {
+export interface BackgroundOptions {
+  /** Path of the thread's built program. */
+  readonly program: string;
+  readonly name: string;
+  readonly data?: unknown;
+  readonly log: Logger;
+  /** What a call that was under way is told when the thread is lost. */
+  readonly lost: string;
+}
+
+/** A thread that starts at the first call; after a crash, which rejects what was under way, the next call starts another one. */
+export type Background<S extends Readonly<Record<string, object>>> = RemoteCaller<S> & { end(): Promise<void> };
+
+export function startBackground<S extends Readonly<Record<string, object>>>({
+  program,
+  name,
+  data,
+  log,
+  lost,
+}: BackgroundOptions): Background<S> {
   let current: Worker | undefined;
-  const caller = new RemoteCaller<WorkerService>((onLost) => {
-    // Its memory is bounded: the archive functions stream, and the ledger is on disk.
-    const worker = new Worker(program, { workerData: { home }, name: 'farwharf' });
+  const caller = new RemoteCaller<S>((onLost) => {
+    const worker = new Worker(program, { workerData: data, name });
     worker.on('error', (error) => {
-      log.error('the worker failed', { error });
-      onLost(
-        new AppError('unreachable', 'A background part of Farwharf stopped. Nothing was sent; try again.', {
-          cause: error,
-        }),
-      );
+      log.error('a thread failed', { name, error });
+      onLost(new AppError('unreachable', lost, { cause: error }));
     });
-    worker.on('exit', (code) => {
-      onLost(new AppError('unreachable', `A background part of Farwharf ended (code ${code}). Try again.`));
-    });
+    worker.on('exit', () => onLost(new AppError('unreachable', lost)));
     current = worker;
     return worker;
   });

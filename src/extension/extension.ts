@@ -6,6 +6,7 @@ import type { FolderStatus, ServiceHit } from '../retrieval/indexService.ts';
 import { registerCommands } from './commands.ts';
 import type { Features } from './features.ts';
 import type { JobNode } from './jobNodes.ts';
+import { startFlowsWhereNeeded } from './flows/flowStart.ts';
 import { INDEX_VIEW, JOBS_VIEW } from './names.ts';
 import type { IndexNode } from './search/indexTree.ts';
 import type { Shell } from './shell.ts';
@@ -106,6 +107,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     shell.jobsView,
     shell.indexView,
     registerCommands({ load, report }),
+    startFlowsWhereNeeded(async () => (await load()).flows(), report),
     { dispose: () => idle.abort() },
   );
   void loadWhereUsedBefore(load, report);

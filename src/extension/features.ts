@@ -11,6 +11,8 @@ import { startBackground } from './background.ts';
 import type { CommandHandlers } from './commands.ts';
 import { ContextKeys } from './contexts.ts';
 import { tellFailures } from './endings.ts';
+import { createFlowHandlers } from './flows/flowHandlers.ts';
+import { Flows } from './flows/flows.ts';
 import { createHandlers } from './handlers.ts';
 import { Hosts } from './hosts.ts';
 import { JobEventDocuments } from './jobEvents.ts';
@@ -27,12 +29,15 @@ import type { Shell } from './shell.ts';
 import { showStatus } from './statusBar.ts';
 import { SubmitMemory } from './submitMemory.ts';
 import { connectionText } from './words.ts';
+import type { WorkerService } from './worker.ts';
 
 export interface Features {
   readonly handlers: CommandHandlers;
   readonly tree: Pick<JobTree, 'getChildren' | 'getParent' | 'getTreeItem' | 'resolveTreeItem'>;
   /** Made when it is first used. */
   search(): Search;
+  /** Made when it is first used. */
+  flows(): Flows;
   report(error: unknown, retry?: () => void): Promise<void>;
 }
 
@@ -112,10 +117,21 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     search ??= disposables.add(new Search({ shell, ...services, report }));
     return search;
   };
+  let flows: Flows | undefined;
+  const getFlows = (): Flows => {
+    const report = (error: unknown): void => void reportError(log, error);
+    flows ??= disposables.add(new Flows({ context: shell.context, ...services, report }));
+    return flows;
+  };
   return {
-    handlers: { ...createHandlers(services, shell.context.globalState), ...createSearchHandlers(getSearch) },
+    handlers: {
+      ...createHandlers(services, shell.context.globalState),
+      ...createSearchHandlers(getSearch),
+      ...createFlowHandlers(getFlows),
+    },
     tree,
     search: getSearch,
+    flows: getFlows,
     report: (error, retry) => reportError(log, error, retry),
   };
 }
@@ -126,7 +142,13 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
   const home = farwharfHome();
   const redactor = new Redactor();
   const log = logTo(output, redactor);
-  const background = startBackground(context.asAbsolutePath(join('dist', 'worker.js')), home, log);
+  const background = startBackground<WorkerService>({
+    program: context.asAbsolutePath(join('dist', 'worker.js')),
+    name: 'farwharf',
+    data: { home },
+    log,
+    lost: 'A background part of Farwharf stopped. Nothing was sent; try again.',
+  });
   disposables.add({ dispose: () => void background.end() });
   const { archiver, ledger } = background.service;
   const keys = new Keys(context.secrets, redactor, 'key');

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { isActive, isOver } from '../jobs/record.ts';
 import type { CommandHandlers } from './commands.ts';
 import { cancelJob, removeJob, withJob } from './jobCommands.ts';
-import type { SearchCommandId } from './names.ts';
+import type { FlowCommandId, SearchCommandId } from './names.ts';
 import { submitAgain } from './resubmit.ts';
 import { download } from './results.ts';
 import type { Services } from './services.ts';
@@ -15,7 +15,7 @@ const everyJob = (): boolean => true;
 export function createHandlers(
   services: Services,
   globalState: vscode.Memento,
-): Omit<CommandHandlers, SearchCommandId> {
+): Omit<CommandHandlers, SearchCommandId | FlowCommandId> {
   return {
     'farwharf.submitWorkspace': (argument) => submit(services, withoutFile(argument)),
     'farwharf.submitFile': (argument) => submit(services, argument ?? vscode.window.activeTextEditor?.document.uri),

@@ -15,6 +15,17 @@ const SEARCH_COMMANDS = [
 ] as const;
 export type SearchCommandId = (typeof SEARCH_COMMANDS)[number];
 
+const FLOW_COMMANDS = [
+  'farwharf.newFlow',
+  'farwharf.openCanvas',
+  'farwharf.runFlow',
+  'farwharf.debugFlow',
+  'farwharf.replayFlow',
+  'farwharf.stopFlow',
+  'farwharf.showFlowOutput',
+] as const;
+export type FlowCommandId = (typeof FLOW_COMMANDS)[number];
+
 export const COMMANDS = [
   'farwharf.submitWorkspace',
   'farwharf.submitFile',
@@ -33,6 +44,7 @@ export const COMMANDS = [
   'farwharf.openSettings',
   'farwharf.openLog',
   ...SEARCH_COMMANDS,
+  ...FLOW_COMMANDS,
 ] as const;
 export type CommandId = (typeof COMMANDS)[number];
 
@@ -47,6 +59,10 @@ export interface Contexts {
   readonly indexPaused: boolean;
   /** Whether an answer is under way. */
   readonly answering: boolean;
+  /** Whether the active editor has a flow. */
+  readonly flowEditor: boolean;
+  /** Whether a flow runs in this window. */
+  readonly flowRunning: boolean;
 }
 export const CONTEXTS = [
   'connection',
@@ -55,6 +71,8 @@ export const CONTEXTS = [
   'searchOpen',
   'indexPaused',
   'answering',
+  'flowEditor',
+  'flowRunning',
 ] as const satisfies readonly (keyof Contexts)[];
 
 export interface Settings {
@@ -92,3 +110,6 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
 
 export const JOBS_VIEW = 'farwharf.jobs';
 export const INDEX_VIEW = 'farwharf.index';
+
+/** The type of the webview panels that show flows. */
+export const CANVAS_TYPE = 'farwharf.canvas';

@@ -21,10 +21,6 @@ export interface EmbedderOptions {
   readonly baseUrl?: string | undefined;
   /** The folder that a local model lies in; without it a model is fetched once from the model hub. */
   readonly localModelPath?: string | undefined;
-  /** Files or folders that the library of local models is looked for from, before FARWHARF_HOME. Its code runs in this process. */
-  readonly libraryFrom?: readonly string[] | undefined;
-  /** Whether a local model may be fetched that is not there; true when absent. */
-  readonly mayDownload?: boolean | undefined;
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
@@ -56,10 +52,13 @@ function openService({ provider, model = DEFAULT_SERVICE_MODEL, apiKey, baseUrl 
   };
 }
 
-async function openLocal(options: EmbedderOptions): Promise<Embedder> {
-  const { model = DEFAULT_LOCAL_MODEL, localModelPath, libraryFrom, mayDownload = true, onProgress } = options;
+async function openLocal({
+  model = DEFAULT_LOCAL_MODEL,
+  localModelPath,
+  onProgress,
+}: EmbedderOptions): Promise<Embedder> {
   const home = farwharfHome();
-  const library = findModelLibrary(home, libraryFrom);
+  const library = findModelLibrary(home, [import.meta.filename, join(process.cwd(), 'package.json')]);
   if (library === undefined) {
     throw new AppError(
       'missing',
@@ -67,8 +66,7 @@ async function openLocal(options: EmbedderOptions): Promise<Embedder> {
     );
   }
   const folder = localModelPath ?? join(home, 'models', 'hub');
-  const mayFetch = mayDownload && localModelPath === undefined;
-  const download = mayFetch ? (process.env['HF_ENDPOINT'] ?? MODEL_HUB) : undefined;
+  const download = localModelPath === undefined ? (process.env['HF_ENDPOINT'] ?? MODEL_HUB) : undefined;
   return LocalEmbedder.open({ library, model, folder, download, program: modelProgram(import.meta.url), onProgress });
 }
 

@@ -49,6 +49,8 @@ export type MovedNodes = Readonly<Record<string, Point>>;
 /** The source as it stands now. Sent at first, and after each change of the text. */
 export interface GraphMessage {
   readonly type: 'graph';
+  /** The address of the document, by which a window that is loaded again finds it. */
+  readonly document?: string | undefined;
   /** The document's version, which edits name again. */
   readonly version: number;
   readonly file: FlowFile;

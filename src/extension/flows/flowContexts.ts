@@ -1,0 +1,22 @@
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
+import type { ContextKeys } from '../contexts.ts';
+import type { FlowDocuments } from './flowDocuments.ts';
+import type { FlowRuns } from './flowRuns.ts';
+
+/** Keeps the context keys of flows true: whether the active editor has one, and whether one runs. */
+export function followFlowContexts(contexts: ContextKeys, documents: FlowDocuments, runs: FlowRuns): Disposable {
+  const disposables = new DisposableStore();
+  const tellEditor = (): void => {
+    const uri = vscode.window.activeTextEditor?.document.uri;
+    const readout = uri === undefined ? undefined : documents.last(uri);
+    contexts.set('flowEditor', (readout?.file.flows.length ?? 0) > 0);
+  };
+  disposables.add(documents.onDidRead(tellEditor));
+  disposables.add(documents.onDidClose(tellEditor));
+  disposables.add(vscode.window.onDidChangeActiveTextEditor(tellEditor));
+  disposables.add(runs.onNews(() => contexts.set('flowRunning', runs.running() !== undefined)));
+  contexts.set('flowRunning', false);
+  tellEditor();
+  return disposables;
+}

@@ -1,0 +1,16 @@
+import type { CommandHandlers } from '../commands.ts';
+import type { FlowCommandId } from '../names.ts';
+import type { Flows } from './flows.ts';
+
+/** What the commands of flows do. */
+export function createFlowHandlers(flows: () => Flows): Pick<CommandHandlers, FlowCommandId> {
+  return {
+    'farwharf.newFlow': () => flows().create(),
+    'farwharf.openCanvas': (argument) => flows().openCanvas(argument),
+    'farwharf.runFlow': (argument) => flows().starter.start(argument, 'run'),
+    'farwharf.debugFlow': (argument) => flows().starter.start(argument, 'debug'),
+    'farwharf.replayFlow': (argument) => flows().starter.replay(argument),
+    'farwharf.stopFlow': () => flows().starter.stop(),
+    'farwharf.showFlowOutput': () => flows().runs.showOutput(),
+  };
+}

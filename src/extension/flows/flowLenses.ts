@@ -1,0 +1,45 @@
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
+import type { FlowGraph } from '../../flows/graph.ts';
+import { type FlowDocuments, readerPath } from './flowDocuments.ts';
+import type { FlowTarget } from './flowTarget.ts';
+import { looksLikeFlow } from './flowText.ts';
+import { toRange } from './ranges.ts';
+
+/** What can be done with a flow, above the line that makes it. */
+export class FlowLenses implements vscode.CodeLensProvider, Disposable {
+  readonly #documents: FlowDocuments;
+  readonly #changed = new vscode.EventEmitter<void>();
+  readonly #disposables = new DisposableStore();
+  readonly onDidChangeCodeLenses = this.#changed.event;
+
+  constructor(documents: FlowDocuments) {
+    this.#documents = documents;
+    const selector = [{ language: 'typescript' }, { language: 'javascript' }];
+    this.#disposables.add(vscode.languages.registerCodeLensProvider(selector, this));
+    this.#disposables.add(this.#changed);
+  }
+
+  async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
+    if (!looksLikeFlow(document)) return [];
+    const { file } = await this.#documents.read(document);
+    const path = readerPath(document);
+    return file.flows.filter(({ range }) => range.file === path).flatMap((flow) => lensesOf(document, flow));
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+}
+
+function lensesOf({ uri }: vscode.TextDocument, flow: FlowGraph): vscode.CodeLens[] {
+  const target: FlowTarget = { uri: uri.toString(), flow: flow.id };
+  const lens = (title: string, command: string, tooltip: string): vscode.CodeLens =>
+    new vscode.CodeLens(toRange(flow.range), { title, command, tooltip, arguments: [target] });
+  return [
+    lens('$(play) Run', 'farwharf.runFlow', `Run ${flow.label} on this machine`),
+    lens('$(debug-alt) Debug', 'farwharf.debugFlow', `Run ${flow.label} with breakpoints`),
+    lens('$(type-hierarchy) Open Canvas', 'farwharf.openCanvas', `Show ${flow.label} as a graph`),
+    lens('$(rocket) Submit as Job', 'farwharf.submitFlow', `Run ${flow.label} on remote compute`),
+  ];
+}

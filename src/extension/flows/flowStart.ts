@@ -1,0 +1,29 @@
+import * as vscode from 'vscode';
+import { CANVAS_TYPE } from '../names.ts';
+import type { Flows } from './flows.ts';
+import { looksLikeFlow } from './flowText.ts';
+
+/** Sets up flows when the first file with one is seen, or when a canvas of before is shown again: most windows have neither. */
+export function startFlowsWhereNeeded(
+  load: () => Promise<Flows>,
+  report: (error: unknown) => Promise<void>,
+): vscode.Disposable {
+  const watching = vscode.workspace.onDidOpenTextDocument((document) => look(document));
+  const look = (document: vscode.TextDocument): void => {
+    if (!looksLikeFlow(document)) return;
+    watching.dispose();
+    load().catch(report);
+  };
+  for (const document of vscode.workspace.textDocuments) look(document);
+  const canvases = vscode.window.registerWebviewPanelSerializer(CANVAS_TYPE, {
+    deserializeWebviewPanel: async (panel, state) => {
+      try {
+        await (await load()).canvases.restore(panel, state);
+      } catch (error) {
+        panel.dispose();
+        await report(error);
+      }
+    },
+  });
+  return vscode.Disposable.from(watching, canvases);
+}

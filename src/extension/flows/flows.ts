@@ -1,0 +1,93 @@
+import { join } from 'node:path';
+import type * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
+import type { Logger } from '../../core/log.ts';
+import { type Background, startBackground } from '../background.ts';
+import type { FlowWorkerService } from '../flowWorker.ts';
+import type { ContextKeys } from '../contexts.ts';
+import { Canvases } from './canvases.ts';
+import { followFlowContexts } from './flowContexts.ts';
+import { FlowDocuments } from './flowDocuments.ts';
+import { FlowHovers } from './flowHovers.ts';
+import { FlowLenses } from './flowLenses.ts';
+import { FlowRuns } from './flowRuns.ts';
+import { flowRuntime } from './flowRuntime.ts';
+import { FlowStarter } from './flowStarter.ts';
+import { FlowTests } from './flowTests.ts';
+import { findFlow } from './flowTarget.ts';
+import { newFlow } from './newFlow.ts';
+import { RunDecorations } from './runDecorations.ts';
+
+export interface FlowsDeps {
+  readonly context: vscode.ExtensionContext;
+  readonly contexts: ContextKeys;
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly log: Logger;
+  /** Tells a person of a failure, once. */
+  readonly report: (error: unknown) => void;
+}
+
+/** Flows in this window: reading, canvases, runs, and what editors show of them. */
+export class Flows implements Disposable {
+  readonly documents: FlowDocuments;
+  readonly runs: FlowRuns;
+  readonly canvases: Canvases;
+  readonly starter: FlowStarter;
+  readonly #background: Background<FlowWorkerService>;
+  readonly #extension: vscode.Uri;
+  readonly #disposables = new DisposableStore();
+
+  constructor({ context, contexts, home, log, report }: FlowsDeps) {
+    this.#background = startBackground<FlowWorkerService>({
+      program: context.asAbsolutePath(join('dist', 'flowWorker.js')),
+      name: 'farwharf-flows',
+      data: { home },
+      log,
+      lost: 'The reader of flows stopped. It starts again with the next change.',
+    });
+    const { reader, runs: queries } = this.#background.service;
+    this.#extension = context.extensionUri;
+    const own = this.#disposables;
+    own.add({ dispose: () => void this.#background.end() });
+    this.documents = own.add(new FlowDocuments(reader, log));
+    const runtime = flowRuntime(context);
+    this.runs = own.add(new FlowRuns({ runtime, home, queries, log }));
+    const tests = own.add(new FlowTests({ runtime, home, report }));
+    this.starter = own.add(
+      new FlowStarter({ documents: this.documents, runs: this.runs, tests, memory: context.workspaceState, report }),
+    );
+    this.canvases = own.add(
+      new Canvases({
+        extension: context.extensionUri,
+        documents: this.documents,
+        reader,
+        runs: this.runs,
+        actions: this.starter,
+        memory: context.workspaceState,
+        log,
+        report,
+      }),
+    );
+    own.add(new FlowLenses(this.documents));
+    const decorations = own.add(new RunDecorations(this.documents, this.runs));
+    own.add(new FlowHovers(this.documents, decorations));
+    own.add(followFlowContexts(contexts, this.documents, this.runs));
+  }
+
+  /** Shows the canvas of a flow. */
+  async openCanvas(argument: unknown): Promise<void> {
+    const found = await findFlow(this.documents, argument);
+    if (found !== undefined) this.canvases.show(found.document, found.flow.id);
+  }
+
+  /** Makes a flow from a template, and shows its source beside its canvas. */
+  async create(): Promise<void> {
+    const document = await newFlow(this.#extension);
+    if (document !== undefined) await this.openCanvas(document.uri);
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+}

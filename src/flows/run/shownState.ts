@@ -1,0 +1,44 @@
+import type { StateChange } from './stateChange.ts';
+import { isSpecial, type StateView } from './stateView.ts';
+
+const MAX_VALUE = 2_000;
+const MAX_STATE = 20_000;
+
+/** A difference of the shared state for people to read: values are JSON or a short description, cut to a readable size. */
+export interface ShownChange {
+  readonly path: readonly string[];
+  /** Undefined when it was not there. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+}
+
+/** The changes of a step with what was there before it. */
+export function showChanges(before: StateView, changes: readonly StateChange[]): readonly ShownChange[] {
+  return changes.map((change) => {
+    const old = valueAt(before, change.path);
+    return {
+      path: change.path.map(String),
+      before: old === undefined ? undefined : showValue(old, MAX_VALUE),
+      after: change.op === 'set' ? showValue(change.value, MAX_VALUE) : undefined,
+    };
+  });
+}
+
+/** All of a state as indented JSON. */
+export function showState(state: StateView): string {
+  return showValue(state, MAX_STATE);
+}
+
+function showValue(value: StateView, limit: number): string {
+  const text = JSON.stringify(value, (_key, part: StateView) => (isSpecial(part) ? `‹${part.text}›` : part), 2);
+  return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length - limit} characters more)`;
+}
+
+function valueAt(view: StateView, path: StateChange['path']): StateView | undefined {
+  let value: StateView | undefined = view;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = (value as Readonly<Record<string | number, StateView>>)[key];
+  }
+  return value;
+}
