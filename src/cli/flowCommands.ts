@@ -1,9 +1,9 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Runs } from './verb.ts';
 
 /** Adds `farwharf flow` with its verbs. */
 export function addFlowVerbs(program: Command, runs: Runs): Command {
-  const flow = program.command('flow').description('run and test flow files').helpCommand(false);
+  const flow = program.command('flow').description('run, check, draw and test flow files').helpCommand(false);
   flow
     .command('run')
     .argument('<file>', 'flow file: .ts, .mts, .js or .mjs')
@@ -38,5 +38,19 @@ export function addFlowVerbs(program: Command, runs: Runs): Command {
     .option('--update', 'run what was edited live, and accept what changed')
     .option('--json', 'print JSON, a line for each test')
     .action(runs(async () => (await import('./verbs/flowTest.ts')).testFlows));
+  flow
+    .command('graph')
+    .argument('<file>')
+    .description('print the graph of a flow file, without running it')
+    .addOption(new Option('--format <kind>', 'as what (default: mermaid)').choices(['json', 'mermaid', 'svg']))
+    .option('--flow <name>', 'the flow, where the file has several')
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/flowGraph.ts')).printFlowGraph));
+  flow
+    .command('check')
+    .argument('<file>')
+    .description('tell what is wrong in a flow file, without running it; exit status 1 for errors')
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/flowCheck.ts')).checkFlow));
   return program;
 }

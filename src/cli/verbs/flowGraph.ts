@@ -1,0 +1,56 @@
+import { AppError } from '../../core/errors.ts';
+import { plainText } from '../../core/terminalText.ts';
+import type { FlowFile, FlowGraph } from '../../flows/graph.ts';
+import { graphToMermaid } from '../../flows/graphToMermaid.ts';
+import { graphToSvg } from '../../flows/graphToSvg.ts';
+import { layoutFlow } from '../../flows/layout/flowLayout.ts';
+import type { Context } from '../context.ts';
+import { EXIT } from '../exit.ts';
+import { readFlowFile } from '../flowFile.ts';
+
+interface FlowGraphFlags {
+  readonly format?: 'json' | 'mermaid' | 'svg';
+  readonly flow?: string;
+}
+
+/** `farwharf flow graph`: the flows of a file, read without running it. JSON: the file with all its graphs. */
+export async function printFlowGraph(context: Context, argument: string, flags: FlowGraphFlags): Promise<number> {
+  const { terminal } = context;
+  const read = await readFlowFile(argument);
+  const format = flags.format ?? (terminal.isJson ? 'json' : 'mermaid');
+  if (read.syntaxError !== undefined) {
+    const { message, range } = read.syntaxError;
+    terminal.note(plainText(`${read.file}:${range.start.line + 1}:${range.start.column + 1}: ${message}`));
+  }
+  for (const { reason, range } of read.unread) {
+    terminal.note(plainText(`${range.file}:${range.start.line + 1}:${range.start.column + 1}: ${reason}`));
+  }
+  if (terminal.isJson) {
+    terminal.json(format === 'json' ? read : { [format]: textOf(read, flags.flow, format) });
+    return EXIT.done;
+  }
+  terminal.answer(format === 'json' ? JSON.stringify(read, undefined, 2) : textOf(read, flags.flow, format).trimEnd());
+  return EXIT.done;
+}
+
+function textOf(read: FlowFile, wanted: string | undefined, format: 'mermaid' | 'svg'): string {
+  const graph = chooseFlow(read, wanted);
+  if (format === 'mermaid') return graphToMermaid(graph, read.flows);
+  return graphToSvg(layoutFlow(graph, { flows: read.flows }));
+}
+
+/** The flow of that name; without a name the only one that is nested in no other. */
+function chooseFlow({ file, flows }: FlowFile, wanted: string | undefined): FlowGraph {
+  const nested = new Set(flows.flatMap(({ nodes }) => nodes.map(({ flow }) => flow)));
+  const outer = flows.filter(({ id }) => !nested.has(id));
+  const candidates = wanted === undefined ? outer : flows.filter(({ id, label }) => id === wanted || label === wanted);
+  const [first] = candidates;
+  const names = flows.map(({ id }) => id).join(', ');
+  if (first === undefined) {
+    const what = wanted === undefined ? 'makes no flow' : `has no flow ${wanted}`;
+    throw new AppError('bad-input', `${file} ${what}. Its flows: ${names || 'none'}.`);
+  }
+  if (candidates.length > 1)
+    throw new AppError('bad-input', `${file} has several flows. Choose one with --flow: ${names}.`);
+  return first;
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { test } from 'node:test';
+import { jsonLines, Scratch } from './commandLine.ts';
+
+const EXAMPLE = resolve(import.meta.dirname, '../../examples/agents/research.mts');
+const FAULTY = `import { writeFileSync } from 'node:fs';
+import { Flow, Node } from 'farwharf/agents';
+writeFileSync(new URL('proof', import.meta.url), 'it ran');
+class A extends Node { post(_s, _p, e) { return e ? 'more' : 'done'; } }
+const a = new A();
+export const flow = new Flow({ name: 'Faulty' }).connect(a, a, 'more');
+`;
+
+test('the graph of a flow is printed as Mermaid, SVG and JSON', async () => {
+  await using scratch = await Scratch.create();
+  const mermaid = await scratch.run(['flow', 'graph', EXAMPLE]);
+  assert.equal(mermaid.exit, 0, mermaid.stderr);
+  assert.match(mermaid.stdout, /^flowchart TD\n[\s\S]*Decide[\s\S]*subgraph[\s\S]*"enough"/);
+  const svg = await scratch.run(['flow', 'graph', EXAMPLE, '--format', 'svg', '--flow', 'lookUp']);
+  assert.match(svg.stdout, /^<svg [\s\S]*<title>LookUp<\/title>[\s\S]*<\/svg>\n$/);
+  const json = await scratch.run(['flow', 'graph', EXAMPLE, '--json']);
+  const [{ flows } = { flows: [] }] = jsonLines(json.stdout) as { flows: { id: string; start: string }[] }[];
+  assert.deepEqual(
+    flows.map(({ id, start }) => [id, start]),
+    [
+      ['lookUp', 'search'],
+      ['research', 'decide'],
+    ],
+  );
+  const wrapped = await scratch.run(['flow', 'graph', EXAMPLE, '--format', 'mermaid', '--json']);
+  assert.match(String(jsonLines(wrapped.stdout)[0]?.['mermaid']), /^flowchart TD/);
+});
+
+test('faults are told as compilers tell them, and nothing is run', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('flows', { 'faulty.mjs': FAULTY, 'broken.ts': 'const = ;', 'sound.ts': '' });
+  const faulty = await scratch.run(['flow', 'check', 'faulty.mjs'], { cwd: folder });
+  assert.equal(faulty.exit, 1);
+  assert.match(faulty.stdout, /^faulty\.mjs:6:21: error no-start: Faulty has no start/m);
+  assert.match(faulty.stderr, /1 flow: 1 error, 0 warnings/);
+  const json = await scratch.run(['flow', 'check', 'faulty.mjs', '--json'], { cwd: folder });
+  const [{ diagnostics } = { diagnostics: [] }] = jsonLines(json.stdout) as {
+    diagnostics: Record<string, unknown>[];
+  }[];
+  assert.deepEqual(
+    diagnostics.map(({ code, severity }) => [code, severity]),
+    [['no-start', 'error']],
+  );
+  assert.equal(json.exit, 1);
+  assert.equal(existsSync(join(folder, 'proof')), false);
+  const broken = await scratch.run(['flow', 'check', 'broken.ts'], { cwd: folder });
+  assert.deepEqual([broken.exit, /broken\.ts:1:7: error syntax: /.test(broken.stdout)], [1, true], broken.stdout);
+  const sound = await scratch.run(['flow', 'check', 'sound.ts'], { cwd: folder });
+  assert.deepEqual([sound.exit, sound.stdout], [0, '']);
+});
+
+test('files and flows that are not there, and unknown formats, are bad use', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('flows', { 'none.ts': 'export {};' });
+  assert.equal((await scratch.run(['flow', 'check', 'gone.ts'], { cwd: folder })).exit, 2);
+  const none = await scratch.run(['flow', 'graph', 'none.ts'], { cwd: folder });
+  assert.equal(none.exit, 2);
+  assert.match(none.stderr, /makes no flow/);
+  assert.match(
+    (await scratch.run(['flow', 'graph', EXAMPLE, '--flow', 'no'])).stderr,
+    /has no flow no\. Its flows: lookUp, research/,
+  );
+  assert.equal((await scratch.run(['flow', 'graph', EXAMPLE, '--format', 'png'])).exit, 2);
+});
