@@ -40,13 +40,20 @@ export class CanvasActions {
 
   /** Selects and shows a thing, and says what it is. */
   select(selected: Selection | undefined): void {
-    this.#store.set({ selected, marked: new Set() });
+    this.#store.set({ selected });
     const [node, edge] = [this.selectedNode, this.selectedEdge];
     if (node !== undefined) this.#viewport.reveal(node.box);
     if (edge !== undefined)
       this.#viewport.reveal({ x: edge.label.x - 40, y: edge.label.y - 20, width: 80, height: 40 });
     if (node !== undefined) this.#announcer.say(describeNode(node));
-    if (edge !== undefined) this.#announcer.say(describeEdge(edge, this.#store.state.drawing.nodes));
+    if (edge !== undefined) this.#announcer.say(describeEdge(edge, (path) => this.#nameOf(path)));
+  }
+
+  /** Forgets which nodes were chosen together; false when none were. */
+  clearMarks(): boolean {
+    const hadMarks = this.#store.state.marked.size > 0;
+    if (hadMarks) this.#store.set({ marked: new Set() });
+    return hadMarks;
   }
 
   toggleMark(path: string): void {
@@ -104,6 +111,10 @@ export class CanvasActions {
     const text = format === 'svg' ? graphToSvg(shown) : graphToMermaid(graph, file?.flows ?? []);
     this.#host.send({ type: 'export', format, flow: graph.id, text });
   }
+
+  #nameOf(path: string): string {
+    return this.#store.state.drawing.nodes.find((node) => node.path === path)?.node.className ?? path;
+  }
 }
 
 /** A node in a sentence: what an eye sees at once. */
@@ -119,8 +130,7 @@ export function describeNode({ node, isStart, isOpen }: DrawnNode): string {
 }
 
 /** A connection in a sentence. */
-export function describeEdge({ action, source, target, edge }: DrawnEdge, nodes: readonly DrawnNode[]): string {
-  const nameOf = (path: string): string => nodes.find((node) => node.path === path)?.node.className ?? path;
+export function describeEdge({ action, source, target, edge }: DrawnEdge, nameOf: (path: string) => string): string {
   if (edge === undefined) return `${action} of ${nameOf(source)} is not connected`;
   return `${action}: from ${nameOf(source)} to ${target === undefined ? 'the end of the flow' : nameOf(target)}`;
 }

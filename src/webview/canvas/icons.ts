@@ -2,8 +2,6 @@ import { svg } from './elements.ts';
 
 // Drawn on a field of 16 by 16, in strokes of one weight.
 const PATHS = {
-  add: 'M8 3v10M3 8h10',
-  agent: 'M8 2.5l4.8 2.7v5.6L8 13.5l-4.8-2.7V5.2z',
   batch: 'M2.5 5.5h8v8h-8zM5.5 5.5v-3h8v8h-3',
   chevron: 'M5.5 3.5L10 8l-4.5 4.5',
   close: 'M4 4l8 8M12 4l-8 8',
@@ -11,9 +9,7 @@ const PATHS = {
   done: 'M3 8.5l3.2 3L13 4.5',
   export: 'M8 10V2.5M5 5l3-3 3 3M3 9v4.5h10V9',
   failed: 'M4.5 4.5l7 7M11.5 4.5l-7 7',
-  first: 'M4 3.5v9M12 3.5L6.5 8l5.5 4.5z',
   fit: 'M2.5 6V2.5H6M10 2.5h3.5V6M13.5 10v3.5H10M6 13.5H2.5V10',
-  flag: 'M4 14V2.5h8l-2 2.8 2 2.7H4',
   flow: 'M5.5 2.5h5v3h-5zM1.5 10.5h5v3h-5zM9.5 10.5h5v3h-5zM8 5.5V8M4 10.5V8h8v2.5',
   help: 'M5.7 6a2.3 2.3 0 1 1 3.3 2.1c-.7.4-1 .8-1 1.6M8 12.2v.6',
   next: 'M4.5 3.5L10 8l-5.5 4.5zM12 3.5v9',
@@ -21,7 +17,7 @@ const PATHS = {
   outline: 'M2.5 3.5h4M5 8h8.5M5 12.5h8.5M2.5 3.5v9H5M2.5 8H5M9 3.5h4.5',
   parallel: 'M4 2.5v11M8 2.5v11M12 2.5v11',
   pin: 'M6 2.5h4l-.5 4.5 2.5 2.5H4L6.5 7zM8 9.5v4.5',
-  previous: 'M11.5 3.5L6 8l5.5 4.5zM4 3.5v9',
+  previous: 'M10.5 3.5L6 8l4.5 4.5',
   rag: 'M6.8 11.3a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10 10l3.8 3.8',
   run: 'M4.5 3l8 5-8 5z',
   search: 'M6.8 11.3a4.5 4.5 0 1 0 0-9 4.5 4.5 0 0 0 0 9zM10 10l3.8 3.8',

@@ -89,13 +89,13 @@ page.append(
 document.body.append(page);
 
 const pointer = new PointerInput({ surface, store, scene, viewport, actions, editing, openMenu: menuOfSelection });
-const escape = (): boolean => {
-  const { marked } = store.state;
-  if (pointer.cancel() || find.close()) return true;
-  if (marked.size > 0) store.set({ marked: new Set() });
-  return marked.size > 0;
-};
+const escape = (): boolean => pointer.cancel() || find.close() || actions.clearMarks();
 listenToKeys({ surface, store, actions, commands, openMenu: menuOfSelection, escape });
+// The panel of the shared state takes room from the drawing, so the node of the step is looked for after that.
+store.on(['step'], ({ step, drawing }) => {
+  const node = drawing.nodes.find(({ path }) => path === runs.stepAt(step)?.path);
+  if (node !== undefined) requestAnimationFrame(() => viewport.reveal(node.box));
+});
 store.on(['file'], ({ file }) => page.classList.toggle('is-stale', file?.syntaxError !== undefined));
 
 // A page that grows or shrinks keeps what is in its middle, and a flow that was never seen is fitted once there is room.

@@ -4,6 +4,8 @@ import type { Viewport } from './viewport.ts';
 
 const SIZE = { width: 150, height: 110 };
 const MARGIN = 40;
+// A smaller flow is found again with one key, and a map would only lie on it.
+const MIN_NODES = 20;
 
 /** The whole flow in small, with the part that is seen; there when the flow is larger than the page. */
 export class Minimap {
@@ -57,7 +59,7 @@ export class Minimap {
       seen.y <= bounds.y &&
       seen.x + seen.width >= bounds.x + bounds.width &&
       seen.y + seen.height >= bounds.y + bounds.height;
-    this.element.classList.toggle('is-needless', isWhole || nodes.length === 0);
+    this.element.classList.toggle('is-needless', isWhole || nodes.length < MIN_NODES);
     const { x, y, width, height } = seen;
     setAttributes(this.#frame, { x, y, width, height });
   }

@@ -62,7 +62,7 @@ function* partsOf(drawn: DrawnNode, run: NodeRun | undefined): Generator<SVGElem
   yield svg('rect', { class: 'glow', x: -3, y: -3, width: width + 6, height: height + 6, rx: 11 });
   yield svg('rect', { class: 'box', width, height, rx: 8 });
   yield svg('rect', { class: 'caret', x: 0, y: 10, width: 3, height: Math.min(40, height - 20), rx: 1.5 });
-  yield iconPath(node.type, INSET, 12, `type ${node.type}`);
+  yield iconPath(node.type, INSET, 12, `type of-${node.type}`);
 
   const corner = run === undefined ? '' : visitsText(run);
   const usage = run === undefined ? '' : usageText(run);

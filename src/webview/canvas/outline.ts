@@ -1,6 +1,6 @@
 import type { DrawnEdge, DrawnNode } from '../../flows/drawing.ts';
 import { type CanvasActions, describeEdge, describeNode } from './canvasActions.ts';
-import { html } from './elements.ts';
+import { html, setAttributes } from './elements.ts';
 import type { CanvasState, Selection, Store } from './store.ts';
 
 interface Item {
@@ -57,26 +57,17 @@ export class Outline {
 
   #draw(): void {
     const hadFocus = this.element.contains(document.activeElement);
+    const before = new Map([...this.element.children].map((row) => [row.getAttribute('data-item'), row]));
     this.#items = itemsOf(this.#store.state, this.#collapsed);
-    this.element.replaceChildren(
-      ...this.#items.map(({ key, level, text, isExpanded, setSize, position, selection }) => {
-        const row = html(
-          'div',
-          {
-            role: 'treeitem',
-            class: `item ${selection.type}`,
-            'data-item': key,
-            'aria-level': level,
-            'aria-setsize': setSize,
-            'aria-posinset': position,
-            'aria-expanded': isExpanded === undefined ? undefined : String(isExpanded),
-          },
-          text,
-        );
-        row.style.paddingInlineStart = `${level * 14}px`;
-        return row;
-      }),
-    );
+    const rows = this.#items.map((item) => {
+      const row = before.get(item.key) ?? html('div', { role: 'treeitem', 'data-item': item.key });
+      fill(row, item);
+      return row;
+    });
+    // Rows that stay in their order are left in the page: only they keep the focus, and cost nothing.
+    if (rows.length !== before.size || rows.some((row, index) => this.element.children[index] !== row)) {
+      this.element.replaceChildren(...rows);
+    }
     this.#markActive();
     if (hadFocus) this.#rowOf(this.#active)?.focus();
   }
@@ -135,6 +126,21 @@ export class Outline {
   }
 }
 
+function fill(row: Element, { text, level, setSize, position, isExpanded, selection }: Item): void {
+  const state = `${text}\n${level} ${setSize} ${position} ${isExpanded}`;
+  if (row.getAttribute('data-state') === state) return;
+  setAttributes(row, {
+    'data-state': state,
+    class: `item of-${selection.type}`,
+    'aria-level': level,
+    'aria-setsize': setSize,
+    'aria-posinset': position,
+    'aria-expanded': isExpanded === undefined ? undefined : String(isExpanded),
+  });
+  row.textContent = text;
+  if (row instanceof HTMLElement) row.style.paddingInlineStart = `${level * 14}px`;
+}
+
 function keyOf(selection: Selection): string {
   return selection.type === 'node' ? `node ${selection.path}` : `edge ${selection.key}`;
 }
@@ -145,6 +151,7 @@ function itemsOf({ drawing, progress, step }: CanvasState, collapsed: ReadonlySe
   const levelOf = (node: DrawnNode): string => node.path.slice(0, node.path.length - node.node.id.length);
   const byLevel = Map.groupBy(drawing.nodes, levelOf);
   const bySource = Map.groupBy(drawing.edges, ({ source }) => source);
+  const names = new Map(drawing.nodes.map(({ path, node }) => [path, node.className]));
   const addLevel = (prefix: string, level: number): void => {
     const nodes = byLevel.get(prefix) ?? [];
     nodes.forEach((node, index) => {
@@ -168,7 +175,7 @@ function itemsOf({ drawing, progress, step }: CanvasState, collapsed: ReadonlySe
         items.push({
           key: `edge ${edge.key}`,
           level: level + 1,
-          text: describeEdge(edge, drawing.nodes),
+          text: describeEdge(edge, (path) => names.get(path) ?? path),
           selection: { type: 'edge', key: edge.key },
           isExpanded: undefined,
           setSize: edges.length,

@@ -84,7 +84,10 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
   };
 
   return new Promise((resolve) => {
+    let isClosed = false;
     const close = (value: T | undefined): void => {
+      if (isClosed) return; // what is removed loses the focus once more
+      isClosed = true;
       box.remove();
       if (before instanceof HTMLElement) before.focus();
       resolve(value);
@@ -113,7 +116,7 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
       if (choice !== undefined) close(choice.value);
     });
     input.addEventListener('blur', () => {
-      if (box.isConnected) close(undefined);
+      close(undefined);
     });
     host.append(box);
     update();

@@ -100,10 +100,11 @@ export class PointerInput {
     else if (node !== undefined && (event.shiftKey || event.ctrlKey || event.metaKey)) actions.toggleMark(node.path);
     else if (node !== undefined) this.#selectAndReveal({ type: 'node', path: node.path });
     else if (edge !== undefined) this.#selectAndReveal({ type: 'edge', key: edge.key });
-    else actions.select(undefined);
+    else if (!actions.clearMarks()) actions.select(undefined);
   }
 
   #selectAndReveal(selected: Parameters<CanvasActions['select']>[0]): void {
+    this.#parts.actions.clearMarks();
     this.#parts.actions.select(selected);
     this.#parts.actions.reveal(true);
   }

@@ -45,6 +45,12 @@ export class Timeline {
     this.#slider.addEventListener('input', () =>
       runs.goTo((store.state.progress?.firstStep ?? 0) + Number(this.#slider.value)),
     );
+    this.#strip.addEventListener('pointerdown', ({ clientX }) => {
+      const { left, width } = this.#strip.getBoundingClientRect();
+      const { progress } = store.state;
+      if (progress === undefined || width === 0) return;
+      runs.goTo(progress.firstStep + Math.floor(((clientX - left) / width) * progress.steps.length));
+    });
     this.#comparing.addEventListener('change', () => runs.compareWith(this.#comparing.value || undefined));
     this.element.append(
       html(
@@ -113,7 +119,11 @@ export class Timeline {
       'd',
       steps.map(({ message }, index) => (message === undefined ? '' : bar(index))).join(''),
     );
-    this.#divergence.setAttribute('d', divergence === undefined ? '' : `M${divergence} 0h.3v10h-.3z`);
+    this.#divergence.setAttribute('d', divergence === undefined ? '' : `M${divergence} 0v10`);
+    // The thumb stands over the middle of its step.
+    const half = 50 / Math.max(steps.length, 1);
+    this.#slider.style.insetInlineStart = `calc(${half}% - 3px)`;
+    this.#slider.style.width = `calc(${100 - 2 * half}% + 6px)`;
   }
 
   #showComparing(run: RunInfo, runs: readonly RunInfo[], other: string | undefined): void {

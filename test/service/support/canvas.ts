@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as esbuild from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchBrowser } from '../../../scripts/vscode/browser.ts';
@@ -12,6 +13,8 @@ import { THEMES, type ThemeName } from './themes.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../src/webview/canvas');
 const NONCE = 'x7Gk2';
+const WAIT_MS = 10_000;
+const POLL_MS = 10;
 
 interface PageOptions {
   readonly theme?: ThemeName;
@@ -98,6 +101,7 @@ export class CanvasPage {
   readonly page: Page;
   /** What went wrong in the page, refusals of its content policy among it. */
   readonly errors: Error[] = [];
+  readonly #taken = new Map<string, number>();
 
   constructor(page: Page) {
     this.page = page;
@@ -113,12 +117,16 @@ export class CanvasPage {
     return this.page.evaluate('window.sent');
   }
 
-  /** The last message of a type, waited for. Messages that were taken here before are not taken again. */
+  /** The next message of a type, waited for. */
   async next<Type extends FromCanvas['type']>(type: Type): Promise<Extract<FromCanvas, { type: Type }>> {
-    await this.page.waitForFunction(`window.sent.some((each) => each.type === '${type}' && !each.isTaken)`);
-    return this.page.evaluate(
-      `(() => { const found = window.sent.find((each) => each.type === '${type}' && !each.isTaken); const copy = { ...found }; found.isTaken = true; return copy; })()`,
-    );
+    // Not with waitForFunction: it evaluates text inside the page, which the page's policy forbids.
+    for (const deadline = Date.now() + WAIT_MS; Date.now() < deadline; await sleep(POLL_MS)) {
+      const found = (await this.sent()).filter((message) => message.type === type)[this.#taken.get(type) ?? 0];
+      if (found === undefined) continue;
+      this.#taken.set(type, (this.#taken.get(type) ?? 0) + 1);
+      return found as Extract<FromCanvas, { type: Type }>;
+    }
+    throw new Error(`The canvas sent no ${type}.`);
   }
 
   close(): Promise<void> {
