@@ -6,16 +6,42 @@ const SNIFFED_BYTES = 8_000;
 // A PDF may begin with many bytes of text before its first binary stream.
 const PDF = Buffer.from('%PDF-');
 
-/** The text of a file's bytes: UTF-8, UTF-16 with its byte order mark, or else Latin-1. Undefined for binary data and PDF. */
+// What text has of these is white space.
+const CONTROL = /[\u0000-\u0008\u000e-\u001f]/;
+// At least this part of the code units has a zero byte in UTF-16 of Latin script; other scripts need the mark.
+const LEAST_ZERO_BYTES = 0.5;
+
+/**
+ * The text of a file's bytes: UTF-8, UTF-16 with or without its byte order mark, or else Latin-1. Undefined for binary data and
+ * PDF.
+ */
 export function decodeText(bytes: Uint8Array): string | undefined {
   if (bytes[0] === 0xff && bytes[1] === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
   if (bytes[0] === 0xfe && bytes[1] === 0xff) return new TextDecoder('utf-16be').decode(bytes);
-  if (bytes.subarray(0, SNIFFED_BYTES).includes(0) || PDF.equals(bytes.subarray(0, PDF.length))) return undefined;
+  const beginning = bytes.subarray(0, SNIFFED_BYTES);
+  if (beginning.includes(0)) {
+    const encoding = guessUtf16(beginning);
+    return encoding === undefined ? undefined : new TextDecoder(encoding).decode(bytes);
+  }
+  if (PDF.equals(bytes.subarray(0, PDF.length))) return undefined;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
     return new TextDecoder('latin1').decode(bytes);
   }
+}
+
+/** UTF-16 has its zeros in one byte of each two; binary data has them anywhere, beside bytes that no text has. */
+function guessUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  const zeros = [0, 0];
+  for (const [at, byte] of bytes.entries()) {
+    if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
+  }
+  const [even = 0, odd = 0] = zeros;
+  if (even > 0 === odd > 0 || Math.max(even, odd) < (LEAST_ZERO_BYTES * bytes.length) / 2) return undefined;
+  const encoding = odd > 0 ? 'utf-16le' : 'utf-16be';
+  const text = new TextDecoder(encoding).decode(bytes);
+  return CONTROL.test(text) ? undefined : encoding;
 }
 
 /**

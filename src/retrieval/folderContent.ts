@@ -3,7 +3,7 @@ import { buildFiles, type BuildTask } from './buildSegment.ts';
 import type { IndexedFile, ListedFile } from './indexedFile.ts';
 import type { IndexState, StoredIndex } from './indexStore.ts';
 import type { JournalEntry } from './journal.ts';
-import { type BuiltBatch, buildInParallel, type SizedTask } from './parallelBuild.ts';
+import { type BuiltBatch, buildInParallel, type SizedTask, workOf } from './parallelBuild.ts';
 import type { Segment, Source, SourceStatus } from './segment.ts';
 import { SegmentBuilder } from './segmentBuilder.ts';
 import { readSegment } from './segmentFile.ts';
@@ -125,7 +125,7 @@ export class FolderContent implements IndexState {
     signal?.throwIfAborted();
     this.#meanwhile = new Set();
     try {
-      if (program !== undefined && total >= PARALLEL_BYTES) {
+      if (program !== undefined && workOf(tasks) >= PARALLEL_BYTES) {
         const take = async (batch: readonly SizedTask[], built: BuiltBatch): Promise<void> => {
           await this.#takeBatch(built);
           end(batch, built.same.length);
@@ -198,7 +198,7 @@ function* slices(tasks: readonly SizedTask[]): Generator<readonly SizedTask[], v
   let [slice, bytes]: [SizedTask[], number] = [[], 0];
   for (const task of tasks) {
     slice.push(task);
-    bytes += task.size;
+    bytes += workOf([task]);
     if (bytes < SLICE_BYTES) continue;
     yield slice;
     [slice, bytes] = [[], 0];

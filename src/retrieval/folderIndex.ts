@@ -3,7 +3,7 @@ import { FolderContent, type IndexStats, type SyncOptions, type SyncSummary } fr
 import { type FolderHit, searchFolder } from './folderSearch.ts';
 import { type IndexedFile, indexText, type ListedFile } from './indexedFile.ts';
 import { indexFolder, IndexStore } from './indexStore.ts';
-import type { SizedTask } from './parallelBuild.ts';
+import { type SizedTask, workOf } from './parallelBuild.ts';
 import { parseQuery, type Query } from './query.ts';
 import { RecentFiles } from './recentFiles.ts';
 import type { SegmentSource } from './segment.ts';
@@ -106,8 +106,7 @@ export class FolderIndex implements Disposable {
   /** Reads those of some files that are not as they were. @throws the signal's reason on abort, with the rest not read. */
   async take(files: readonly ListedFile[], options: SyncOptions = {}): Promise<void> {
     const tasks = this.#tasksOf(files);
-    const bytes = tasks.reduce((sum, { size }) => sum + size, 0);
-    if (bytes < AT_ONCE_BYTES) await this.update(tasks.map(({ path }) => path));
+    if (workOf(tasks) < AT_ONCE_BYTES) await this.update(tasks.map(({ path }) => path));
     else await this.#inTurn(() => this.#build(tasks, options));
   }
 

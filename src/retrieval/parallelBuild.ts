@@ -10,8 +10,16 @@ import type { IndexWorkerService } from './indexWorker.ts';
 const LEAST_BATCH_BYTES = 4_000_000;
 const MOST_BATCH_BYTES = 24_000_000;
 
+// Opening a file takes as long as indexing so much of it.
+const FILE_BYTES = 4_000;
+
 export interface SizedTask extends BuildTask {
   readonly size: number;
+}
+
+/** How long reading files takes, in the bytes of one file for which that takes as long. */
+export function workOf(tasks: readonly SizedTask[]): number {
+  return tasks.reduce((sum, { size }) => sum + size + FILE_BYTES, 0);
 }
 
 export interface BuiltBatch extends Omit<Built, 'segment'> {
@@ -65,7 +73,7 @@ export async function buildInParallel(tasks: readonly SizedTask[], options: Para
 }
 
 function cutBatches(tasks: readonly SizedTask[], threads: number): SizedTask[][] {
-  const total = tasks.reduce((sum, { size }) => sum + size, 0);
+  const total = workOf(tasks);
   const most = Math.min(Math.max(total / (2 * threads), LEAST_BATCH_BYTES), MOST_BATCH_BYTES);
   const batches: SizedTask[][] = [];
   let bytes = Infinity;
@@ -75,7 +83,7 @@ function cutBatches(tasks: readonly SizedTask[], threads: number): SizedTask[][]
       bytes = 0;
     }
     batches.at(-1)?.push(task);
-    bytes += task.size;
+    bytes += workOf([task]);
   }
   return batches;
 }
