@@ -48,7 +48,7 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
     pick.placeholder =
       excerpts.length === 0 && earlier.length === 0
         ? 'Nothing is ticked, so nothing would be sent'
-        : `Enter sends ${formatCount(excerpts.length, 'place')} of ${formatCount(files, 'file')}, ${size}${conversation}. Untick what should stay here.`;
+        : `Sends ${formatCount(excerpts.length, 'place')} of ${formatCount(files, 'file')}, ${size}${conversation}. Untick what stays here.`;
   };
   pick.title = `Ask ${model.name} at ${model.place}${caveat === '' ? '' : ` · ${caveat}`}`;
   pick.canSelectMany = true;

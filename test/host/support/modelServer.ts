@@ -11,7 +11,11 @@ export interface ModelRequest {
 /** How it answers: what it says, or with what status it refuses. */
 export type ModelBehaviour =
   | { readonly type: 'answer'; readonly wait?: Promise<void> }
-  | { readonly type: 'refuse'; readonly status: number; readonly message: string };
+  | {
+      readonly type: 'refuse';
+      readonly status: number;
+      readonly error: { readonly message: string; readonly code: string };
+    };
 
 export interface ModelServer extends AsyncDisposable {
   /** Up to and with `/v1`. */
@@ -57,7 +61,7 @@ export async function startModelServer(): Promise<ModelServer> {
 
 async function respond(response: ServerResponse, prompt: string, behaviour: ModelBehaviour): Promise<void> {
   if (behaviour.type === 'refuse') {
-    sendJson(response, behaviour.status, { error: { message: behaviour.message } });
+    sendJson(response, behaviour.status, { error: behaviour.error });
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });

@@ -113,8 +113,8 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
   test('Ctrl+Enter asks a model: what is sent is shown first, and what is unticked stays here', async () => {
     await openSearch();
     await window.page.keyboard.type('quills session');
-    await row(NEEDLE.words).waitFor();
-    await row('ession').nth(1).waitFor();
+    await row(NEEDLE.path).waitFor();
+    await list().locator('.monaco-list-row').nth(1).waitFor();
     await window.page.keyboard.press('Control+Enter');
     await title('Ask Folder').waitFor();
     await window.page.keyboard.press('Control+A');
@@ -124,7 +124,7 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
       .locator('.quick-input-title', { hasText: `Ask stub-1 at ${placeOf(model)}` })
       .waitFor();
     const boxes = list().locator('.monaco-list-row');
-    const unticked = (await boxes.nth(1).locator('.label-name').innerText()).trim();
+    const unticked = (await boxes.nth(1).locator('.label-name').first().innerText()).trim();
     await boxes.nth(1).locator('input[type=checkbox], .monaco-checkbox').click();
     assert.equal(model.requests.length, 0, 'nothing is sent before it is confirmed');
     await window.page.keyboard.press('Enter');
@@ -168,13 +168,14 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
   });
 
   test('a refused key and a full quota are told in the document, with what to do', async () => {
-    for (const [status, text] of [
+    for (const [status, advice] of [
       [401, 'Check the key'],
-      [403, 'Check the key'],
+      [429, 'the quota is used up'],
     ] as const) {
-      model.behaviour = { type: 'refuse', status, message: 'no' };
+      model.behaviour = { type: 'refuse', status, error: { message: 'no', code: 'insufficient_quota' } };
       await ask(`What is a channel, ${status}?`);
-      await editorLine(text).waitFor();
+      await editorLine(`HTTP ${status}`).waitFor();
+      await editorLine(advice).waitFor();
       await window.page.locator('.codelens-decoration a', { hasText: 'Try Again' }).waitFor();
     }
   });
