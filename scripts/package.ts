@@ -16,7 +16,7 @@ const ALLOWED = [
   /^extension\/dist\/[\w-]+\.(js|mjs)$/,
   /^extension\/dist\/webview\/[\w-]+\.(js|css)$/,
   /^extension\/dist\/chunks\/[\w-]+\.mjs$/,
-  /^extension\/media\/([\w-]+\/)*[\w.-]+\.(svg|png|css|js|md|json)$/,
+  /^extension\/media\/([\w-]+\/)*[\w.-]+\.(svg|png|css|js|md|json|mts)$/,
 ];
 const REQUIRED = [
   'package.json',
