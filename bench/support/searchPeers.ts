@@ -96,7 +96,7 @@ function openFts5(chunks: readonly Chunk[]): SearchPeer {
   return {
     search: (query, limit) => {
       const words: string[] = [];
-      scanWords(query, (start, end) => words.push(`"${query.slice(start, end)}"`));
+      scanWords(query, (word) => words.push(`"${word}"`));
       return words.length === 0 ? [] : find.all(words.join(' OR '), limit).map(({ rowid }) => Number(rowid));
     },
   };

@@ -174,6 +174,12 @@ function addIndexVerbs(program: Command, runs: Runs): Command {
     .command('index')
     .argument('[folder]', 'folder to index (default: the current one)')
     .description("bring a folder's search index up to date")
+    .option('--meaning <who>', 'rank by meaning too, with vectors from `local` or from a service such as openai')
+    .option('--no-meaning', 'rank by words alone again, and remove the vectors')
+    .option('--model <name>', 'the embedding model (default: a small one)')
+    .option('--model-path <dir>', 'the folder that a local model lies in; nothing is fetched then')
+    .option('--base-url <url>', 'the address of an embeddings service that speaks as OpenAI does')
+    .option('--yes', 'install, fetch and send what that takes without asking')
     .option('--json', 'print JSON')
     .action(runs(async () => (await import('./verbs/indexFolder.ts')).indexFolder));
   program

@@ -1,4 +1,5 @@
 const ENCODER = new TextEncoder();
+const FEW_BYTES = 32;
 
 /** Bytes that grow: numbers of variable length (seven bits a byte, the lowest first), doubles and texts. */
 export class ByteWriter {
@@ -33,10 +34,16 @@ export class ByteWriter {
     this.append(bytes);
   }
 
-  append(bytes: Uint8Array): void {
-    if (this.#length + bytes.length > this.#bytes.length) this.#grow(bytes.length);
-    this.#bytes.set(bytes, this.#length);
-    this.#length += bytes.length;
+  /** Appends the bytes from `from` to before `to`. */
+  append(bytes: Uint8Array, from = 0, to = bytes.length): void {
+    if (this.#length + to - from > this.#bytes.length) this.#grow(to - from);
+    // A call that copies costs more than a few bytes do.
+    if (to - from > FEW_BYTES) {
+      this.#bytes.set(bytes.subarray(from, to), this.#length);
+      this.#length += to - from;
+      return;
+    }
+    for (let at = from; at < to; at += 1) this.#bytes[this.#length++] = bytes[at] ?? 0;
   }
 
   clear(): void {
@@ -72,6 +79,11 @@ export class ByteReader {
       value |= (byte & 127) << shift;
       if (byte < 128) return value >>> 0;
     }
+  }
+
+  /** Reads bytes into a place. */
+  read(into: Uint8Array, from: number, to: number): void {
+    for (let at = from; at < to; at += 1) into[at] = this.#bytes[this.at++] ?? 0;
   }
 
   double(): number {

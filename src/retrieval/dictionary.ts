@@ -11,62 +11,116 @@ export interface TermPlace {
   readonly length: number;
 }
 
-/** The terms of a segment in the order of their UTF-16 units, each with the place of its postings. It never changes. */
+/** The terms of a segment in the order of their bytes in UTF-8, each with the place of its postings. It never changes. */
 export class Dictionary {
   readonly size: number;
   readonly bytes: Uint8Array;
   /** Where each group begins: in `bytes`, and in the postings. */
   readonly groups: Uint32Array;
   readonly starts: Uint32Array;
+  readonly #finder: DictionaryCursor;
 
   constructor(size: number, bytes: Uint8Array, groups: Uint32Array, starts: Uint32Array) {
     this.size = size;
     this.bytes = bytes;
     this.groups = groups;
     this.starts = starts;
+    this.#finder = new DictionaryCursor(this);
   }
 
   find(term: string): TermPlace | undefined {
-    for (const place of this.from(term)) return place.term === term ? place : undefined;
-    return undefined;
+    const wanted = Buffer.from(term);
+    const cursor = this.#finder;
+    cursor.seek(wanted);
+    const isThere = cursor.isValid && cursor.compare(wanted) === 0;
+    return isThere ? { term, start: cursor.start, length: cursor.length } : undefined;
   }
 
   /** The terms that begin with `prefix`, in order. */
   *withPrefix(prefix: string): Generator<TermPlace, void> {
-    for (const place of this.from(prefix)) {
-      if (!place.term.startsWith(prefix)) return;
-      yield place;
+    const wanted = Buffer.from(prefix);
+    const cursor = new DictionaryCursor(this);
+    for (cursor.seek(wanted); cursor.isValid && cursor.startsWith(wanted); cursor.next()) {
+      yield { term: cursor.term.toString('utf8', 0, cursor.size), start: cursor.start, length: cursor.length };
     }
   }
+}
 
-  /** All terms from the first that is not before `term`, in order. */
-  *from(term: string): Generator<TermPlace, void> {
-    let [low, high] = [0, this.groups.length - 1];
+/** Goes through the terms of a dictionary in order, without making strings of them. */
+export class DictionaryCursor {
+  /** The bytes of the term, until the next one is read, and how many there are. */
+  term = Buffer.alloc(128);
+  size = 0;
+  /** Where its postings lie. */
+  start = 0;
+  length = 0;
+  /** False behind the last term. */
+  isValid = false;
+  readonly #dictionary: Dictionary;
+  readonly #reader: ByteReader;
+  #index = -1;
+
+  constructor(dictionary: Dictionary) {
+    this.#dictionary = dictionary;
+    this.#reader = new ByteReader(dictionary.bytes);
+  }
+
+  /** Goes to the first term that is not before `wanted`. */
+  seek(wanted: Uint8Array): void {
+    let [low, high] = [0, this.#dictionary.groups.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.#firstOf(middle) <= term) low = middle;
+      this.#open(middle);
+      if (this.compare(wanted) <= 0) low = middle;
       else high = middle - 1;
     }
-    for (let group = low; group < this.groups.length; group += 1) {
-      for (const place of this.#read(group)) if (place.term >= term) yield place;
-    }
+    this.#open(low);
+    while (this.isValid && this.compare(wanted) < 0) this.next();
   }
 
-  #firstOf(group: number): string {
-    const reader = new ByteReader(this.bytes, this.groups[group]);
-    reader.varint(); // what is shared: nothing
-    return reader.text();
+  /** Goes to the next term, or from the beginning to the first. */
+  next(): void {
+    const index = this.#index + 1;
+    if (index % GROUP === 0) {
+      this.#open(index / GROUP);
+      return;
+    }
+    this.isValid = index < this.#dictionary.size;
+    if (this.isValid) this.#read(index, this.start + this.length);
   }
 
-  *#read(group: number): Generator<TermPlace, void> {
-    const reader = new ByteReader(this.bytes, this.groups[group]);
-    let [term, start] = ['', this.starts[group] ?? 0];
-    for (let index = Math.min(GROUP, this.size - group * GROUP); index > 0; index -= 1) {
-      term = term.slice(0, reader.varint()) + reader.text();
-      const length = reader.varint();
-      yield { term, start, length };
-      start += length;
+  /** Below zero where the term comes before the other, above where it comes behind. */
+  compare(other: Uint8Array, size = other.length): number {
+    const least = Math.min(this.size, size);
+    for (let at = 0; at < least; at += 1) {
+      const difference = (this.term[at] ?? 0) - (other[at] ?? 0);
+      if (difference !== 0) return difference;
     }
+    return this.size - size;
+  }
+
+  startsWith(prefix: Uint8Array): boolean {
+    return this.size >= prefix.length && prefix.every((byte, at) => this.term[at] === byte);
+  }
+
+  #open(group: number): void {
+    const { groups, starts, size } = this.#dictionary;
+    this.isValid = group * GROUP < size;
+    if (!this.isValid) return;
+    this.#reader.at = groups[group] ?? 0;
+    this.#read(group * GROUP, starts[group] ?? 0);
+  }
+
+  #read(index: number, start: number): void {
+    const reader = this.#reader;
+    const shared = reader.varint();
+    const size = shared + reader.varint();
+    if (size > this.term.length) this.term = Buffer.concat([this.term], 2 * size);
+    reader.read(this.term, shared, size);
+    this.size = size;
+    this.length = reader.varint();
+    this.start = start;
+    this.#index = index;
   }
 }
 
@@ -75,34 +129,41 @@ export class DictionaryWriter {
   readonly #bytes = new ByteWriter();
   readonly #groups: number[] = [];
   readonly #starts: number[] = [];
+  #last: Uint8Array = new Uint8Array(128);
+  #lastSize = 0;
   #size = 0;
-  #last = '';
 
-  add({ term, start, length }: TermPlace): void {
+  /** Adds the term of the first `size` bytes, and the place of its postings. */
+  add(term: Uint8Array, size: number, start: number, length: number): void {
     if (this.#size % GROUP === 0) {
       this.#groups.push(this.#bytes.length);
       this.#starts.push(start);
-      this.#last = '';
+      this.#lastSize = 0;
     }
-    const shared = sharedLength(this.#last, term);
-    this.#bytes.varint(shared);
-    this.#bytes.text(term.slice(shared));
-    this.#bytes.varint(length);
-    this.#last = term;
+    const last = this.#roomFor(size);
+    const most = Math.min(this.#lastSize, size);
+    let shared = 0;
+    while (shared < most && last[shared] === term[shared]) shared += 1;
+    for (let at = shared; at < size; at += 1) last[at] = term[at] ?? 0;
+    this.#lastSize = size;
     this.#size += 1;
+    this.#bytes.varint(shared);
+    this.#bytes.varint(size - shared);
+    this.#bytes.append(term, shared, size);
+    this.#bytes.varint(length);
   }
 
   finish(): Dictionary {
     const [groups, starts] = [Uint32Array.from(this.#groups), Uint32Array.from(this.#starts)];
     return new Dictionary(this.#size, this.#bytes.view().slice(), groups, starts);
   }
-}
 
-function sharedLength(a: string, b: string): number {
-  const most = Math.min(a.length, b.length);
-  let shared = 0;
-  while (shared < most && a.charCodeAt(shared) === b.charCodeAt(shared)) shared += 1;
-  // Half of a surrogate pair has no UTF-8.
-  const code = b.charCodeAt(shared - 1);
-  return shared > 0 && code >= 0xd800 && code <= 0xdbff ? shared - 1 : shared;
+  #roomFor(size: number): Uint8Array {
+    if (size > this.#last.length) {
+      const larger = new Uint8Array(2 * size);
+      larger.set(this.#last);
+      this.#last = larger;
+    }
+    return this.#last;
+  }
 }

@@ -29,6 +29,6 @@ function isWordAt(found: string | undefined, wanted: string, index: number, coun
 
 function wordsOf(text: string): string[] {
   const words: string[] = [];
-  scanWords(text, (start, end) => words.push(text.slice(start, end).toLowerCase()));
+  scanWords(text, (word) => words.push(word.toLowerCase()));
   return words;
 }

@@ -8,7 +8,7 @@ export const NO_DOCUMENT = 0xffff_ffff;
 /** The documents that hold a term, ascending, and how often. */
 export interface Postings {
   readonly documents: Uint32Array;
-  readonly frequencies: Uint32Array;
+  readonly frequencies: Uint16Array;
 }
 
 /**
@@ -62,7 +62,7 @@ export class PostingsWriter {
 function writeBlock(
   writer: ByteWriter,
   documents: Uint32Array,
-  frequencies: Uint32Array,
+  frequencies: Uint16Array,
   from: number,
   to: number,
   before: number,

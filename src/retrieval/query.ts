@@ -64,6 +64,6 @@ function endingWord(text: string): readonly string[] {
 
 function lastWord(text: string): string | undefined {
   let last: string | undefined;
-  scanWords(text, (start, end) => (last = text.slice(start, end)));
+  scanWords(text, (word) => (last = word));
   return last;
 }

@@ -1,4 +1,4 @@
-import { DictionaryWriter, type TermPlace } from './dictionary.ts';
+import { DictionaryCursor, DictionaryWriter } from './dictionary.ts';
 import type { LiveSegment } from './liveSegment.ts';
 import { PostingList, PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource } from './segment.ts';
@@ -7,8 +7,7 @@ interface Cursor {
   readonly live: LiveSegment;
   /** The new number of each document. */
   readonly renumbered: Uint32Array;
-  readonly terms: Iterator<TermPlace, void>;
-  place: TermPlace | undefined;
+  readonly terms: DictionaryCursor;
 }
 
 /**
@@ -33,8 +32,9 @@ export function mergeSegments(parts: readonly LiveSegment[], isOldest: boolean):
         lastLines.push(segment.lastLines[at] ?? 0);
       }
     }
-    const terms = segment.dictionary.from('');
-    return { live, renumbered, terms, place: terms.next().value ?? undefined };
+    const terms = new DictionaryCursor(segment.dictionary);
+    terms.next();
+    return { live, renumbered, terms };
   });
   const typedLengths = Uint16Array.from(lengths);
   return {
@@ -53,43 +53,42 @@ function mergeTerms(
   const dictionary = new DictionaryWriter();
   const lists = new PostingsWriter();
   const documents = new Uint32Array(lengths.length);
-  const frequencies = new Uint32Array(lengths.length);
+  const frequencies = new Uint16Array(lengths.length);
   let postingCount = 0;
-  for (;;) {
-    const term = firstTerm(cursors);
-    if (term === undefined) break;
+  for (let first = firstTerm(cursors); first !== undefined; first = firstTerm(cursors)) {
+    const term = Buffer.from(first.term.subarray(0, first.size));
     let count = 0;
     for (const cursor of cursors) {
-      if (cursor.place?.term !== term) continue;
-      count = copyLive(cursor, cursor.place.start, { documents, frequencies }, count);
-      cursor.place = cursor.terms.next().value ?? undefined;
+      const { terms } = cursor;
+      if (!terms.isValid || terms.compare(term) !== 0) continue;
+      count = copyLive(cursor, { documents, frequencies }, count);
+      terms.next();
     }
     if (count === 0) continue;
     const start = lists.length;
     lists.add({ documents, frequencies }, 0, count, lengths);
-    dictionary.add({ term, start, length: lists.length - start });
+    dictionary.add(term, term.length, start, lists.length - start);
     postingCount += count;
   }
   return { dictionary: dictionary.finish(), postings: lists.finish(), postingCount };
 }
 
-function firstTerm(cursors: readonly Cursor[]): string | undefined {
-  let first: string | undefined;
-  for (const { place } of cursors) {
-    if (place !== undefined && (first === undefined || place.term < first)) first = place.term;
+function firstTerm(cursors: readonly Cursor[]): DictionaryCursor | undefined {
+  let first: DictionaryCursor | undefined;
+  for (const { terms } of cursors) {
+    if (terms.isValid && (first === undefined || terms.compare(first.term, first.size) < 0)) first = terms;
   }
   return first;
 }
 
 /** Copies the postings of documents that are left behind the `count` that are there, and gives the new count. */
 function copyLive(
-  { live, renumbered }: Cursor,
-  start: number,
-  to: { readonly documents: Uint32Array; readonly frequencies: Uint32Array },
+  { live, renumbered, terms }: Cursor,
+  to: { readonly documents: Uint32Array; readonly frequencies: Uint16Array },
   count: number,
 ): number {
   let end = count;
-  const list = new PostingList(live.segment.postings, start, live.segment.lengths);
+  const list = new PostingList(live.segment.postings, terms.start, live.segment.lengths);
   for (let hasMore = list.advance(0) < renumbered.length; hasMore; hasMore = list.nextBlock()) {
     for (let at = 0; at < list.size; at += 1) {
       const document = list.documents[at] ?? 0;

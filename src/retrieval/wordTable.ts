@@ -1,96 +1,121 @@
+import { blocksOf, LEAST_BLOCKS, mixed, type WordKey } from './wordKey.ts';
+
+// All that is known of a word lies together, most often in one line of the processor's cache: its length, two numbers for
+// whoever asks, and its blocks.
+/** The numbers of a record that are the caller's: 0 until they are set. */
+export const FIRST = 1;
+export const SECOND = 2;
+/** Where its blocks begin. */
+const BLOCKS = 3;
+// No record begins there: it stands for no word.
+const NONE = 0;
+
 /**
- * Finds numbers by words without making strings of the words: a text is full of words that were seen before, and cutting each
+ * Finds words by their bytes, without making strings of them: a text is full of words that were seen before, and cutting each
  * out and hashing it for a Map takes three times as long as all the rest of indexing.
  */
 export class WordTable {
-  #slots = new Int32Array(1 << 12);
-  #hashes = new Int32Array(1 << 11);
-  /** Where each entry's word begins among the units, and its numbers among the numbers; one more than there are entries. */
-  #units = new Uint16Array(1 << 14);
-  #unitStarts = new Uint32Array(1 << 11);
-  #numbers = new Uint32Array(1 << 12);
-  #numberStarts = new Uint32Array(1 << 11);
-  #size = 0;
+  /** The records, one behind the other; a word is known by the place of its own. */
+  records = new Int32Array(1 << 12);
+  size = 0;
+  #end = NONE + 1;
+  #slots = new Int32Array(1 << 10);
 
-  /** The entry of the word between two places of a text, or -1. `hash` is what `scanWords` gave. */
-  find(text: string, start: number, end: number, hash: number): number {
+  /** Whether a record is that of a word. */
+  isAt(record: number, { blocks, blockCount, length }: WordKey): boolean {
+    const { records } = this;
+    if (records[record + BLOCKS] !== blocks[0] || records[record + BLOCKS + 1] !== blocks[1]) return false;
+    if (records[record] !== length) return false;
+    let at = LEAST_BLOCKS;
+    while (at < blockCount && records[record + BLOCKS + at] === blocks[at]) at += 1;
+    return at >= blockCount;
+  }
+
+  /** The record of a word, or 0. */
+  find(key: WordKey): number {
     const slots = this.#slots;
-    const hashes = this.#hashes;
     const mask = slots.length - 1;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const entry = (slots[slot] ?? 0) - 1;
-      if (entry < 0) return -1;
-      if (hashes[entry] === hash && this.#isAt(entry, text, start, end)) return entry;
+    for (let slot = key.hash & mask; ; slot = (slot + 1) & mask) {
+      const record = slots[slot] ?? NONE;
+      if (record === NONE || this.isAt(record, key)) return record;
     }
   }
 
-  /** Adds a word that is not there, and gives its entry. */
-  add(word: string, hash: number, numbers: readonly number[]): number {
-    const entry = this.#size++;
-    const [unit, number] = [this.#unitStarts[entry] ?? 0, this.#numberStarts[entry] ?? 0];
-    this.#makeRoom(unit + word.length, number + numbers.length);
-    for (let at = 0; at < word.length; at += 1) this.#units[unit + at] = word.charCodeAt(at);
-    this.#numbers.set(numbers, number);
-    this.#hashes[entry] = hash;
-    this.#unitStarts[entry + 1] = unit + word.length;
-    this.#numberStarts[entry + 1] = number + numbers.length;
-    this.#insert(entry);
-    return entry;
+  /** Adds a word that is not there, and gives its record. */
+  add({ blocks, blockCount, length, hash }: WordKey): number {
+    const record = this.#end;
+    this.#end += BLOCKS + blockCount;
+    this.size += 1;
+    this.#makeRoom();
+    const { records } = this;
+    records[record] = length;
+    for (let at = 0; at < blockCount; at += 1) records[record + BLOCKS + at] = blocks[at] ?? 0;
+    this.#insert(record, hash);
+    return record;
   }
 
-  /** The place of an entry's first number, and behind its last, for `numberAt`. */
-  numbersFrom(entry: number): number {
-    return this.#numberStarts[entry] ?? 0;
+  /** One of a record's own numbers. */
+  numberOf(record: number, which: number): number {
+    return this.records[record + which] ?? 0;
   }
 
-  numbersTo(entry: number): number {
-    return this.#numberStarts[entry + 1] ?? 0;
+  setNumber(record: number, which: number, value: number): void {
+    this.records[record + which] = value;
   }
 
-  numberAt(place: number): number {
-    return this.#numbers[place] ?? 0;
+  /** The length of a word in bytes. */
+  lengthOf(record: number): number {
+    return this.records[record] ?? 0;
   }
 
-  #isAt(entry: number, text: string, start: number, end: number): boolean {
-    const units = this.#units;
-    const from = this.#unitStarts[entry] ?? 0;
-    if ((this.#unitStarts[entry + 1] ?? 0) - from !== end - start) return false;
-    for (let at = start; at < end; at += 1) {
-      if (units[from + at - start] !== text.charCodeAt(at)) return false;
+  /** Four bytes of a word as a number that is in their order; zeros behind its end. */
+  blockOf(record: number, index: number): number {
+    if (index >= blocksOf(this.lengthOf(record))) return 0;
+    const block = this.records[record + BLOCKS + index] ?? 0;
+    const swapped = ((block & 0xff) << 24) | ((block & 0xff_00) << 8) | ((block >>> 8) & 0xff_00) | (block >>> 24);
+    return swapped >>> 0;
+  }
+
+  /** Writes the bytes of a word, and gives how many they are. */
+  writeTo(bytes: Uint8Array, record: number): number {
+    const length = this.lengthOf(record);
+    for (let at = 0; at < length; at += 1) {
+      bytes[at] = (this.records[record + BLOCKS + (at >> 2)] ?? 0) >>> (8 * (at & 3));
     }
-    return true;
+    return length;
   }
 
-  #insert(entry: number): void {
-    const mask = this.#slots.length - 1;
-    let slot = (this.#hashes[entry] ?? 0) & mask;
-    while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
-    this.#slots[slot] = entry + 1;
+  /** The record behind another, from 0 on; 0 behind the last. They come in the order in which they were added. */
+  recordAfter(record: number): number {
+    const next = record === NONE ? NONE + 1 : record + BLOCKS + blocksOf(this.lengthOf(record));
+    return next === this.#end ? NONE : next;
   }
 
-  #makeRoom(units: number, numbers: number): void {
-    if (units > this.#units.length) {
-      const larger = new Uint16Array(Math.max(units, this.#units.length * 2));
-      larger.set(this.#units);
-      this.#units = larger;
-    }
-    if (numbers > this.#numbers.length) this.#numbers = widened(this.#numbers, numbers);
-    if (this.#size + 1 > this.#unitStarts.length) {
-      this.#unitStarts = widened(this.#unitStarts, this.#size + 1);
-      this.#numberStarts = widened(this.#numberStarts, this.#size + 1);
-      const hashes = new Int32Array(this.#unitStarts.length);
-      hashes.set(this.#hashes);
-      this.#hashes = hashes;
+  #hashOf(record: number): number {
+    const end = record + BLOCKS + blocksOf(this.lengthOf(record));
+    let hash = 0;
+    for (let at = record + BLOCKS; at < end; at += 1) hash = mixed(hash, this.records[at] ?? 0);
+    return hash;
+  }
+
+  #insert(record: number, hash: number): void {
+    const slots = this.#slots;
+    const mask = slots.length - 1;
+    let slot = hash & mask;
+    while (slots[slot] !== NONE) slot = (slot + 1) & mask;
+    slots[slot] = record;
+  }
+
+  #makeRoom(): void {
+    if (this.#end > this.records.length) {
+      const larger = new Int32Array(2 * this.#end);
+      larger.set(this.records);
+      this.records = larger;
     }
     // Half full at most, so that what is not there is found out soon.
-    if (this.#size * 2 <= this.#slots.length) return;
-    this.#slots = new Int32Array(this.#slots.length * 2);
-    for (let entry = 0; entry < this.#size - 1; entry += 1) this.#insert(entry);
+    if (this.size * 2 <= this.#slots.length) return;
+    const before = this.#slots;
+    this.#slots = new Int32Array(before.length * 4);
+    for (const record of before) if (record !== NONE) this.#insert(record, this.#hashOf(record));
   }
-}
-
-function widened(values: Uint32Array, least: number): Uint32Array<ArrayBuffer> {
-  const larger = new Uint32Array(Math.max(least, values.length * 2));
-  larger.set(values);
-  return larger;
 }

@@ -1,9 +1,8 @@
 import lunr from 'lunr';
+import { MAX_WORD } from './asciiTerms.ts';
 import { scanWords } from './scanWords.ts';
+import { stem } from './stemmer.ts';
 
-const MAX_WORD = 64; // longer runs are hashes, keys and encoded data
-// What is remembered must not grow with the folder; the common words come back soon.
-const MAX_STEMS = 200_000;
 const NO_TERMS: readonly string[] = [];
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const CJK_RUNS =
@@ -22,17 +21,13 @@ const LEAST_STEM = 2;
 /**
  * Splits words into index terms: identifiers whole and in parts (camelCase, snake_case, digits), each by
  * its Porter stem, and Chinese, Japanese and Korean by pairs of characters. The same analysis serves documents and queries.
- *
- * Stems are remembered, so that one is computed once for each distinct word and not for each of its uses.
  */
 export class WordAnalyzer {
-  readonly #stems = new Map<string, string>();
-
   /** The distinct terms of a text. */
   allTerms(text: string): readonly string[] {
     const terms = new Set<string>();
-    scanWords(text, (start, end) => {
-      for (const term of this.termsOf(text.slice(start, end))) terms.add(term);
+    scanWords(text, (word) => {
+      for (const term of this.termsOf(word)) terms.add(term);
     });
     return [...terms];
   }
@@ -43,10 +38,11 @@ export class WordAnalyzer {
    */
   stemsFrom(half: string): readonly string[] {
     const word = half.toLowerCase();
+    if (word.length > MAX_WORD) return [];
     const stems = new Set(this.termsOf(half));
     for (let cut = Math.max(LEAST_STEM, word.length - LONGEST_ENDING); cut <= word.length; cut += 1) {
       const [root, rest] = [word.slice(0, cut), word.slice(cut)];
-      for (const ending of ENDINGS) if (ending.startsWith(rest)) stems.add(this.#stem(root + ending));
+      for (const ending of ENDINGS) if (ending.startsWith(rest)) stems.add(stemOf(root + ending));
     }
     return [...stems];
   }
@@ -55,8 +51,7 @@ export class WordAnalyzer {
   queryTerms(query: string): readonly string[] {
     const all = new Set<string>();
     const telling = new Set<string>();
-    scanWords(query, (start, end) => {
-      const word = query.slice(start, end);
+    scanWords(query, (word) => {
       for (const term of this.termsOf(word)) {
         all.add(term);
         if (!isStopWord(word)) telling.add(term);
@@ -74,19 +69,14 @@ export class WordAnalyzer {
     const parts = word.match(PARTS) ?? [];
     const whole = word.replaceAll(/^[_$]+|[_$]+$/g, '');
     if (whole === '') return NO_TERMS;
-    const terms = [whole, ...(parts.length > 1 ? parts : [])].map((part) => this.#stem(part.toLowerCase()));
+    const terms = [whole, ...(parts.length > 1 ? parts : [])].map((part) => stemOf(part.toLowerCase()));
     return [...new Set(terms)];
   }
+}
 
-  #stem(word: string): string {
-    let stem = this.#stems.get(word);
-    if (stem === undefined) {
-      stem = lunr.stemmer(new lunr.Token(word, {})).toString();
-      if (this.#stems.size >= MAX_STEMS) this.#stems.clear();
-      this.#stems.set(word, stem);
-    }
-    return stem;
-  }
+function stemOf(word: string): string {
+  const bytes = Buffer.from(word);
+  return bytes.toString('utf8', 0, stem(bytes, bytes.length));
 }
 
 /** Whether a word is of a script that does not part words, so that it may be several. */

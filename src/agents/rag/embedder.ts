@@ -21,6 +21,10 @@ export interface EmbedderOptions {
   readonly baseUrl?: string | undefined;
   /** The folder that a local model lies in; without it a model is fetched once from the model hub. */
   readonly localModelPath?: string | undefined;
+  /** Files or folders that the library of local models is looked for from, before FARWHARF_HOME. Its code runs in this process. */
+  readonly libraryFrom?: readonly string[] | undefined;
+  /** Whether a local model may be fetched that is not there; true when absent. */
+  readonly mayDownload?: boolean | undefined;
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
@@ -52,13 +56,10 @@ function openService({ provider, model = DEFAULT_SERVICE_MODEL, apiKey, baseUrl 
   };
 }
 
-async function openLocal({
-  model = DEFAULT_LOCAL_MODEL,
-  localModelPath,
-  onProgress,
-}: EmbedderOptions): Promise<Embedder> {
+async function openLocal(options: EmbedderOptions): Promise<Embedder> {
+  const { model = DEFAULT_LOCAL_MODEL, localModelPath, libraryFrom, mayDownload = true, onProgress } = options;
   const home = farwharfHome();
-  const library = findModelLibrary(home, [import.meta.filename, join(process.cwd(), 'package.json')]);
+  const library = findModelLibrary(home, libraryFrom);
   if (library === undefined) {
     throw new AppError(
       'missing',
@@ -66,7 +67,8 @@ async function openLocal({
     );
   }
   const folder = localModelPath ?? join(home, 'models', 'hub');
-  const download = localModelPath === undefined ? (process.env['HF_ENDPOINT'] ?? MODEL_HUB) : undefined;
+  const mayFetch = mayDownload && localModelPath === undefined;
+  const download = mayFetch ? (process.env['HF_ENDPOINT'] ?? MODEL_HUB) : undefined;
   return LocalEmbedder.open({ library, model, folder, download, program: modelProgram(import.meta.url), onProgress });
 }
 

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Chunk } from '../../retrieval/chunk.ts';
 import { chunkText } from '../../retrieval/chunkText.ts';
 import { type Hit, KeywordIndex } from '../../retrieval/keywordIndex.ts';
@@ -54,5 +55,8 @@ export class RagIndex {
 async function openVectors(options: RAGNodeOptions): Promise<VectorRanking> {
   const { embeddingProvider: provider = 'local', embeddingModel: model, localModelPath, persistPath } = options;
   const { embeddingApiKey: apiKey, embeddingBaseUrl: baseUrl } = options;
-  return VectorRanking.open(await openEmbedder({ provider, model, apiKey, baseUrl, localModelPath }), persistPath);
+  // Beside this library, or in the project of the program that uses it.
+  const libraryFrom = [import.meta.filename, join(process.cwd(), 'package.json')];
+  const embedder = await openEmbedder({ provider, model, apiKey, baseUrl, localModelPath, libraryFrom });
+  return VectorRanking.open(embedder, persistPath);
 }

@@ -3,6 +3,7 @@ import { plainText } from '../../core/terminalText.ts';
 import type { IndexStats } from '../../retrieval/folderContent.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import type { MeaningFlags } from '../meaning.ts';
 import { openUpToDateIndex } from '../upToDateIndex.ts';
 
 const REASONS: Readonly<Record<keyof IndexStats['passedOver'], string>> = {
@@ -13,8 +14,11 @@ const REASONS: Readonly<Record<keyof IndexStats['passedOver'], string>> = {
   removed: '',
 };
 
-/** `farwharf index`: brings the index of a folder up to date. JSON: what it holds, what changed, and the seconds it took. */
-export async function indexFolder(context: Context, argument: string): Promise<number> {
+/**
+ * `farwharf index`: brings the index of a folder up to date, and what ranks it by meaning where that was chosen. JSON: what it holds,
+ * what changed, and the seconds it took; then the state of the ranking by meaning.
+ */
+export async function indexFolder(context: Context, argument: string, flags: MeaningFlags): Promise<number> {
   const { terminal } = context;
   const { index, root, summary, seconds } = await openUpToDateIndex(argument || '.', context);
   using opened = index;
@@ -28,5 +32,12 @@ export async function indexFolder(context: Context, argument: string): Promise<n
   const reasons = Object.entries(passedOver) as [keyof typeof REASONS, number][];
   for (const [reason, count] of reasons)
     terminal.note(`  passed over: ${formatCount(count, 'file')} (${REASONS[reason]})`);
+  const { embedFolder } = await import('../meaning.ts');
+  const outcome = await embedFolder({ root, index: opened }, flags, context);
+  if (outcome !== undefined) {
+    const { state, estimate, note } = outcome;
+    terminal.json({ meaning: { ...state, ...estimate } });
+    terminal.note(note);
+  }
   return EXIT.done;
 }

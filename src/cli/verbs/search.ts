@@ -12,13 +12,20 @@ interface SearchFlags {
   readonly topK: number;
 }
 
-/** `farwharf search`: the places of a folder that a query is about, best first. JSON: `{ hits: [...] }`, each with its text. */
+/**
+ * `farwharf search`: the places of a folder that a query is about, best first. JSON: `{ hits: [...] }`, each with its text,
+ * and the state of the ranking by meaning where that was chosen.
+ */
 export async function search(context: Context, query: string, { folder, topK }: SearchFlags): Promise<number> {
   const { terminal } = context;
-  const { index } = await openUpToDateIndex(folder, context);
+  const { index, root } = await openUpToDateIndex(folder, context);
   using opened = index;
-  const hits = await opened.search(query, topK);
-  terminal.json({ hits: hits.map(hitAsJson) });
+  const { describeFallback, nearestPlaces } = await import('../meaning.ts');
+  const meaning = await nearestPlaces(query, root, context);
+  const hits = await opened.search(query, topK, meaning?.near);
+  terminal.json({ hits: hits.map(hitAsJson), ...(meaning === undefined ? {} : { meaning: meaning.state }) });
+  const fallback = meaning && describeFallback(meaning.state);
+  if (fallback !== undefined) terminal.note(plainText(fallback));
   if (terminal.isJson) return EXIT.done;
   if (hits.length === 0) {
     terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} has a word of that query.`);

@@ -54,9 +54,9 @@ export class Highlighter {
   #findTerms(text: string): (Highlight & { readonly terms: readonly string[] })[] {
     return text.split('\n').flatMap((lineText, line) => {
       const found: (Highlight & { readonly terms: readonly string[] })[] = [];
-      scanWords(lineText, (start, end) => {
-        const terms = this.#askedTerms(lineText.slice(start, end));
-        if (terms.length > 0) found.push({ line, start, end, terms });
+      scanWords(lineText, (word, start) => {
+        const terms = this.#askedTerms(word);
+        if (terms.length > 0) found.push({ line, start, end: start + word.length, terms });
       });
       return found;
     });

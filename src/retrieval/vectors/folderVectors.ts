@@ -1,4 +1,3 @@
-import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Disposable } from '../../core/lifetime.ts';
@@ -10,14 +9,15 @@ import { ChunkPlaces } from './chunkPlaces.ts';
 import type { Embedder } from './embedder.ts';
 import { embedTexts } from './embedTexts.ts';
 import { type EmbeddingEstimate, estimateEmbedding } from './embeddingEstimate.ts';
-import type { ChunkPlace, MeaningRanking, MeaningState } from './meaning.ts';
+import type { ChunkPlace, MeaningRanking, MeaningState, NearestOptions } from './meaning.ts';
+import { vectorsFolder } from './meaningChoice.ts';
+import { QueryVectors } from './queryVectors.ts';
+import { takeTurns } from './turns.ts';
 import { keyOf, VectorStore } from './vectorStore.ts';
 
 const PLACES = 'places.json';
 // After the first time, so few chunks may miss their vectors while changed files are taken in.
 const MOST_MISSING = 0.1;
-const REMEMBERED_QUERIES = 64;
-const SLICE_MS = 20;
 // Nobody waits for it, and a stop would have to be noticed by a person.
 const RETRIES = 8;
 
@@ -52,7 +52,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
   readonly #embedder: Embedder;
   readonly #store: VectorStore;
   readonly #places: ChunkPlaces;
-  readonly #queries = new Map<string, Float32Array>();
+  readonly #queries: QueryVectors;
   /** Texts that the model refused. */
   readonly #refused = new Set<string>();
   /** Texts without a vector. */
@@ -71,6 +71,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
   ) {
     this.#root = root;
     this.#embedder = embedder;
+    this.#queries = new QueryVectors(embedder);
     this.#folder = folder;
     this.#store = store;
     this.#places = places;
@@ -83,7 +84,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
    * @throws the system's error when FARWHARF_HOME cannot be written.
    */
   static async open(options: FolderVectorsOptions): Promise<FolderVectors> {
-    const folder = join(options.home, 'vectors', hash('sha256', options.root, 'hex').slice(0, 32));
+    const folder = vectorsFolder(options.home, options.root);
     const store = await VectorStore.open(folder, options.embedder.id);
     return new FolderVectors(options, folder, store, await ChunkPlaces.read(join(folder, PLACES)));
   }
@@ -140,13 +141,16 @@ export class FolderVectors implements MeaningRanking, Disposable {
     await this.#places.write(join(this.#folder, PLACES));
   }
 
-  async nearest(query: string, limit: number, signal?: AbortSignal): Promise<readonly ChunkPlace[]> {
-    if (this.state.type === 'unfinished') return [];
+  async nearest(query: string, limit: number, options: NearestOptions = {}): Promise<readonly ChunkPlace[]> {
+    const { signal, accepts = () => true } = options;
+    if (this.state.type === 'unfinished' || query.trim() === '') return [];
+    const acceptedPlaces = (key: string): ChunkPlace[] =>
+      this.#places.placesOf(key).filter(({ path }) => accepts(path));
     try {
-      const vector = await this.#embedQuery(query, signal);
-      const found = this.#store.nearest(vector, limit, (key) => this.#places.hasKey(key));
+      const vector = await this.#queries.vectorOf(query, signal);
+      const found = this.#store.nearest(vector, limit, (key) => acceptedPlaces(key).length > 0);
       this.#failure = undefined;
-      return found.flatMap(({ key }) => this.#places.placesOf(key)).slice(0, limit);
+      return found.flatMap(({ key }) => acceptedPlaces(key)).slice(0, limit);
     } catch (error) {
       signal?.throwIfAborted();
       this.#failure = messageOf(error);
@@ -158,20 +162,13 @@ export class FolderVectors implements MeaningRanking, Disposable {
     this.#store.dispose();
   }
 
-  async #embedQuery(query: string, signal: AbortSignal | undefined): Promise<Float32Array> {
-    const known = this.#queries.get(query);
-    if (known !== undefined) return known;
-    const [vector] = await this.#embedder.embed([query], { signal, retries: 0 });
-    if (vector === undefined) throw new AppError('corrupt', `${this.#embedder.id} gave no vector for the query.`);
-    this.#queries.set(query, vector);
-    const [oldest] = this.#queries.keys();
-    if (this.#queries.size > REMEMBERED_QUERIES && oldest !== undefined) this.#queries.delete(oldest);
-    return vector;
+  [Symbol.dispose](): void {
+    this.dispose();
   }
 
   /** Learns which texts stand where. */
   async #place(sources: Iterable<Source>, signal: AbortSignal | undefined): Promise<void> {
-    const pause = pauses(signal);
+    const pause = takeTurns(signal);
     const gone = new Set(this.#places.paths);
     for (const { path, hash: wanted, status } of sources) {
       if (status !== 'indexed') continue;
@@ -190,7 +187,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
   async *#missing(
     signal: AbortSignal | undefined,
   ): AsyncGenerator<{ readonly key: string; readonly text: string }, void> {
-    const pause = pauses(signal);
+    const pause = takeTurns(signal);
     const given = new Set<string>();
     const isMissing = (key: string): boolean => this.#isMissing(key) && !given.has(key);
     for (const path of this.#places.paths) {
@@ -239,15 +236,4 @@ export class FolderVectors implements MeaningRanking, Disposable {
   #isMissing(key: string): boolean {
     return !this.#store.has(key) && !this.#refused.has(key);
   }
-}
-
-/** Lets other work have its turn from time to time, and ends with the signal. */
-function pauses(signal: AbortSignal | undefined): () => Promise<void> {
-  let since = performance.now();
-  return async () => {
-    if (performance.now() - since < SLICE_MS) return;
-    await new Promise((resolve) => setImmediate(resolve));
-    signal?.throwIfAborted();
-    since = performance.now();
-  };
 }

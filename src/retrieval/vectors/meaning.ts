@@ -16,9 +16,15 @@ export type MeaningState =
   /** The query could not be embedded. */
   | { readonly type: 'failed'; readonly reason: string };
 
+export interface NearestOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** The files that what is found may come from; all when absent. */
+  readonly accepts?: ((path: string) => boolean) | undefined;
+}
+
 /** Ranks the chunks of a folder by meaning, beside the ranking by words. */
 export interface MeaningRanking {
   readonly state: MeaningState;
   /** The `limit` chunks nearest to the query, best first; none unless it is ready. Never rejects but on abort. */
-  nearest(query: string, limit: number, signal?: AbortSignal): Promise<readonly ChunkPlace[]>;
+  nearest(query: string, limit: number, options?: NearestOptions): Promise<readonly ChunkPlace[]>;
 }

@@ -25,7 +25,7 @@ const found = (index: KeywordIndex, query: string, limit = 10, isTyping = false)
 
 function wordsOf(text: string): string[] {
   const words: string[] = [];
-  scanWords(text, (start, end) => words.push(text.slice(start, end)));
+  scanWords(text, (word) => words.push(word));
   return words;
 }
 

@@ -1,48 +1,55 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { scanWords } from '../../../src/retrieval/scanWords.ts';
+import { scanWords, WordScanner } from '../../../src/retrieval/scanWords.ts';
 import { WordTable } from '../../../src/retrieval/wordTable.ts';
+import { seeded } from './randomCorpus.ts';
 
 function wordsOf(text: string): string[] {
   const words: string[] = [];
-  scanWords(text, (start, end) => words.push(text.slice(start, end)));
+  scanWords(text, (word) => words.push(word));
   return words;
 }
 
 test('every word of a text is visited once, and odd text is no error', () => {
   assert.deepEqual(wordsOf('one, two\uD800 (three_3) 😀 𝒳y \uDC00'), ['one', 'two', 'three_3', '𝒳y']);
   assert.deepEqual(wordsOf('größe=検索機能; $x-ñ'), ['größe', '検索機能', '$x', 'ñ']);
-  for (const text of ['', ' ', '\uD800', '\uDC00\uD800', '—…']) assert.deepEqual(wordsOf(text), []);
+  for (const text of ['', ' ', '\uD800', '\uDC00\uD800', '—…', '\0']) assert.deepEqual(wordsOf(text), []);
 });
 
-test('a word has one hash, wherever it is', () => {
-  const hashes = new Map<string, Set<number>>();
-  const text = 'alpha beta (alpha) beta.alpha 検索 検索';
-  scanWords(text, (start, end, hash) => {
-    const word = text.slice(start, end);
-    hashes.set(word, (hashes.get(word) ?? new Set()).add(hash));
+test('a word is told with its place in the text', () => {
+  const text = 'one 😀 one ßone\uD800one 検索';
+  const places: string[] = [];
+  scanWords(text, (word, start) => {
+    assert.equal(text.slice(start, start + word.length), word);
+    places.push(`${word} ${start}`);
   });
-  assert.deepEqual(
-    [...hashes.values()].map(({ size }) => size),
-    [1, 1, 1],
-  );
+  assert.deepEqual(places, ['one 0', 'one 7', 'ßone 11', 'one 16', '検索 20']);
 });
 
-test('a table finds 50,000 words by their places in a text, also those with one hash', () => {
+test('words are what a regular expression for letters, marks and digits finds', () => {
+  const random = seeded(41);
+  const characters = Array.from('aZ09_$ .-\n\tßéИ検\u0301٣Ⅷ²😀𝒳\uD800\0');
+  for (let round = 0; round < 3000; round += 1) {
+    const text = Array.from({ length: random(40) }, () => characters[random(characters.length)]).join('');
+    assert.deepEqual(wordsOf(text), text.toWellFormed().match(/[\p{L}\p{N}\p{M}_$]+/gu) ?? [], JSON.stringify(text));
+  }
+});
+
+test('a table finds 50,000 words of all lengths by their bytes', () => {
+  const scanner = new WordScanner();
   const table = new WordTable();
-  const text = Array.from({ length: 50_000 }, (_, at) => `w${at}`).join(' ');
-  const places: [number, number, number][] = [];
-  scanWords(text, (start, end, hash) => {
-    const crowded = hash & 0xfff_00; // many words share what is left
-    assert.equal(table.find(text, start, end, crowded), -1);
-    table.add(text.slice(start, end), crowded, start % 3 === 0 ? [] : [start, end]);
-    places.push([start, end, crowded]);
-  });
-  for (const [start, end, hash] of places) {
-    const entry = table.find(text, start, end, hash);
-    const numbers: number[] = [];
-    for (let place = table.numbersFrom(entry); place < table.numbersTo(entry); place += 1)
-      numbers.push(table.numberAt(place));
-    assert.deepEqual(numbers, start % 3 === 0 ? [] : [start, end]);
+  const words = Array.from({ length: 50_000 }, (_, at) => `${'größe'.slice(at % 6)}${at}${'x'.repeat(at % 23)}`);
+  const records = new Map<string, number>();
+  scanner.open(words.join(' '));
+  while (scanner.next()) {
+    assert.equal(table.find(scanner.key), 0, scanner.word);
+    records.set(scanner.word, table.add(scanner.key));
+  }
+  assert.equal(table.size, new Set(words).size);
+  scanner.open(words.toReversed().join(' '));
+  while (scanner.next()) assert.equal(table.find(scanner.key), records.get(scanner.word));
+  for (let record = table.recordAfter(0), at = 0; record !== 0; record = table.recordAfter(record), at += 1) {
+    const bytes = new Uint8Array(64);
+    assert.equal(Buffer.from(bytes.subarray(0, table.writeTo(bytes, record))).toString(), words[at]);
   }
 });

@@ -40,7 +40,7 @@ test('a segment that was written is read as it was', async (t) => {
   assert.deepEqual(read.lengths, segment.lengths);
   assert.deepEqual(read.firstLines, segment.firstLines);
   assert.deepEqual(read.lastLines, segment.lastLines);
-  assert.deepEqual([...read.dictionary.from('')], [...segment.dictionary.from('')]);
+  assert.deepEqual([...read.dictionary.withPrefix('')], [...segment.dictionary.withPrefix('')]);
   const search = (of: Segment): unknown => {
     const set = new SegmentSet();
     set.add(of);

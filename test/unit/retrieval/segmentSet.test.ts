@@ -44,9 +44,9 @@ function countTerms(sources: Sources): Counted[] {
       const counts = new Map<string, number>();
       let length = 0;
       for (const part of [text, path]) {
-        scanWords(part, (start, end) => {
+        scanWords(part, (word) => {
           if (part === text) length += 1;
-          for (const term of analyzer.termsOf(part.slice(start, end))) counts.set(term, (counts.get(term) ?? 0) + 1);
+          for (const term of analyzer.termsOf(word)) counts.set(term, (counts.get(term) ?? 0) + 1);
         });
       }
       return { name: `${path} ${ordinal}`, counts, length };

@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import lunr from 'lunr';
+import { stem } from '../../../src/retrieval/stemmer.ts';
+import { orderTerms } from '../../../src/retrieval/termOrder.ts';
+import { Vocabulary } from '../../../src/retrieval/vocabulary.ts';
+import { WordAnalyzer } from '../../../src/retrieval/words.ts';
+import { FIRST, SECOND } from '../../../src/retrieval/wordTable.ts';
+import { type Random, seeded } from './randomCorpus.ts';
+
+const pick = (random: Random, from: readonly string[], most: number): string =>
+  Array.from({ length: 1 + random(most) }, () => from[random(from.length)]).join('');
+
+const ENDINGS =
+  'ational tional enci anci izer bli alli entli eli ousli ization ation ator alism iveness fulness ousness aliti iviti biliti logi icate ative alize iciti ical ful ness al ance ence er ic able ible ant ement ment ent ou ism ate iti ous ive ize ion sion tion sses ies ss s eed ed ing y e ll'.split(
+    ' ',
+  );
+
+test('stems are those of lunr', () => {
+  const random = seeded(51);
+  const syllables = [...Array.from('aeiouybdlstxwz'), 'tr', 'pl', 'ss', 'ff', 'at', 'iz', '9'];
+  for (let round = 0; round < 60_000; round += 1) {
+    const word = pick(random, syllables, 4) + (random(4) === 0 ? '' : pick(random, ENDINGS, 2));
+    const bytes = Buffer.from(word);
+    const expected = lunr.stemmer(new lunr.Token(word, {})).toString();
+    assert.equal(bytes.toString('utf8', 0, stem(bytes, bytes.length)), expected, word);
+  }
+});
+
+function termsByWord(vocabulary: Vocabulary, text: string): string[][] {
+  const names = new Map<number, string>();
+  const bytes = new Uint8Array(1 << 10);
+  for (let record = vocabulary.terms.recordAfter(0); record !== 0; record = vocabulary.terms.recordAfter(record)) {
+    const length = vocabulary.terms.writeTo(bytes, record);
+    names.set(vocabulary.terms.numberOf(record, FIRST), Buffer.from(bytes.subarray(0, length)).toString());
+  }
+  return [...vocabulary.found.subarray(0, vocabulary.read(text))].map((word) => {
+    const first = vocabulary.words.numberOf(word, FIRST);
+    const end = first + vocabulary.words.numberOf(word, SECOND);
+    return [...vocabulary.lists.subarray(first, end)].map((term) => names.get(term) ?? '');
+  });
+}
+
+test('words have the same terms in a folder as in a query', () => {
+  const random = seeded(52);
+  const analyzer = new WordAnalyzer();
+  const vocabulary = new Vocabulary(analyzer);
+  const pieces = [...Array.from('aAbBzZ019_$'), 'Http', 'SERVER', 'ies', 'ing', 'größe', 'É', '検索', 'x'.repeat(30)];
+  const words = Array.from({ length: 8000 }, (_, at) => pick(random, pieces.slice(0, at % 2 === 0 ? 16 : 20), 7));
+  const text = words.join(' ');
+  vocabulary.read(text);
+  assert.deepEqual(
+    termsByWord(vocabulary, text),
+    words.map((word) => [...analyzer.termsOf(word)]),
+  );
+});
+
+test('terms come in the order of their bytes', () => {
+  const random = seeded(53);
+  const vocabulary = new Vocabulary(new WordAnalyzer());
+  const letters = [...Array.from('abcz09'), 'ß', '検', '𝒳', 'aaaa', 'longer'];
+  vocabulary.read(Array.from({ length: 20_000 }, () => pick(random, letters, 8)).join(' '));
+  const bytes = new Uint8Array(1 << 10);
+  const ordered = Array.from(orderTerms(vocabulary.terms), (record) =>
+    Buffer.from(bytes.subarray(0, vocabulary.terms.writeTo(bytes, record))),
+  );
+  assert.ok(ordered.length > 5000);
+  assert.deepEqual(
+    ordered,
+    ordered.toSorted((a, b) => Buffer.compare(a, b)),
+  );
+});
