@@ -9,6 +9,7 @@ import { listZip } from './zip.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const MAX_BYTES = 1_500_000;
 const ALLOWED = [
+  /^extension\/media\/flowTemplates\/\w+\.mts$/,
   /^\[Content_Types\]\.xml$/,
   /^extension\.vsixmanifest$/,
   /^extension\/package(\.nls)?\.json$/,
@@ -29,6 +30,10 @@ const REQUIRED = [
   'dist/jobRunner.mjs',
   'dist/indexWorker.mjs',
   'dist/modelWorker.mjs',
+  'dist/flowWorker.js',
+  'dist/flowRunner.mjs',
+  'dist/webview/canvas.js',
+  'media/flowTemplates/chat.mts',
 ];
 
 /** Where the packed extension of this version lies, or will lie. */
