@@ -87,6 +87,7 @@ const configurations = [
       remote: 'src/remote/index.ts',
       agents: 'src/agents/index.ts',
       flowRunner: 'src/flows/run/flowRunner.ts',
+      zod: 'zod',
     },
   },
   {

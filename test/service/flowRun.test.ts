@@ -33,6 +33,14 @@ describe('flow files run in a child', { concurrency: 3, timeout: 120_000 }, () =
     assert.deepEqual(changes.at(-1), { op: 'set', path: ['text'], value: 'counted to 2' });
   });
 
+  it('a flow describes answers with zod where zod is not installed', async () => {
+    await using folder = await FlowFolder.create({
+      'schema.mjs': `import * as z from 'zod';\n${oneNode("exec() { return z.object({ port: z.string() }).parse({ port: 'Bergen' }); } post(shared, _, found) { Object.assign(shared, found); }")}`,
+    });
+    const { outcome } = await folder.run('schema.mjs');
+    assert.deepEqual(outcome.type === 'done' && outcome.shared, { port: 'Bergen' });
+  });
+
   it('a file that runs its flow itself runs it once, with the keys that are given', async () => {
     await using folder = await FlowFolder.create({
       'awaited.mjs': `${COUNTER}await counter.run({ goal: 1 });`,

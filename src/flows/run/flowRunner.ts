@@ -1,5 +1,6 @@
 // Runs one flow file: started by `runFlow` with a channel to it, or by a job with the file of a request as its argument.
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Outlet, RuntimeFiles } from './child/childMain.ts';
 import type { ChildMessage, ParentMessage } from './runMessage.ts';
 
@@ -73,7 +74,9 @@ function endGroup(): void {
 
 function runtimeFiles(): RuntimeFiles {
   const folder = import.meta.dirname;
-  if (!import.meta.filename.endsWith('.ts')) return { root: folder, library: join(folder, 'agents.mjs') };
+  if (!import.meta.filename.endsWith('.ts'))
+    return { root: folder, library: join(folder, 'agents.mjs'), schemas: join(folder, 'zod.mjs') };
   const sources = dirname(dirname(folder));
-  return { root: sources, library: join(sources, 'agents', 'index.ts') };
+  const schemas = fileURLToPath(import.meta.resolve('zod'));
+  return { root: sources, library: join(sources, 'agents', 'index.ts'), schemas };
 }

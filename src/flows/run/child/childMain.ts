@@ -40,6 +40,8 @@ export interface RuntimeFiles {
   readonly root: string;
   /** The library for files whose folder has none. */
   readonly library: string;
+  /** The same for zod. */
+  readonly schemas: string;
 }
 
 /** Runs a flow file in this process, whose only work it is. Everything goes to the outlet; errors are the exit status. */
@@ -79,7 +81,7 @@ export async function runChild(
     failureOf: describe,
   });
   installRunHost(host);
-  const imports = prepareImports(runtime.library, outlet, note);
+  const imports = prepareImports(runtime, outlet, note);
   if (request.isOffline === true) closeNetwork();
   try {
     await runFlowFile(request, host);
@@ -107,13 +109,14 @@ function recordedCompletions({ isOffline, replay }: ChildRequest): RecordedCompl
 }
 
 function prepareImports(
-  library: string,
+  { library, schemas }: RuntimeFiles,
   outlet: Outlet,
   note: (message: string) => void,
 ): { readonly lastUrl: string } {
   const imports = { lastUrl: '', library: '', isTransformed: false };
   const resolve = createResolver({
     library,
+    schemas,
     onLibrary: (path) => {
       if (imports.library === path) return;
       imports.library = path;

@@ -19,15 +19,18 @@ const NOT_EXPORTED = new Set([...NOT_FOUND, 'ERR_PACKAGE_PATH_NOT_EXPORTED']);
 interface ResolverOptions {
   /** The library that the runner brings, as a file. */
   readonly library: string;
+  /** The zod that the library describes schemas with, as a file. */
+  readonly schemas: string;
   /** Told which copy of the library the file gets. */
   readonly onLibrary: (path: string) => void;
 }
 
 /**
  * Finds modules as people write their imports: `./x` and `./x.js` for `x.ts`, a folder for its index, and the library in the
- * folder's own packages first (what runs elsewhere with that version runs here with it too), else the one that the runner brings.
+ * folder's own packages first (what runs elsewhere with that version runs here with it too), else the one that the runner brings;
+ * in the same way zod, which answers of models are described with.
  */
-export function createResolver({ library, onLibrary }: ResolverOptions): ResolveHookSync {
+export function createResolver({ library, schemas, onLibrary }: ResolverOptions): ResolveHookSync {
   return (specifier, context, next) => {
     if (specifier === LIBRARY) {
       const own = attempt(() => next(specifier, context), NOT_EXPORTED);
@@ -41,6 +44,7 @@ export function createResolver({ library, onLibrary }: ResolverOptions): Resolve
       if (!NOT_FOUND.has(systemCode(error) ?? '')) throw error;
       const parent = context.parentURL?.startsWith('file:') === true ? fileURLToPath(context.parentURL) : undefined;
       if (parent?.includes('/node_modules/') === true) throw error;
+      if (specifier === 'zod') return { url: pathToFileURL(schemas).href, shortCircuit: true };
       if (!isPath(specifier)) throw missingPackage(specifier, parent, error);
       const found = parent === undefined ? undefined : findSource(specifier, parent);
       if (found === undefined) throw missingFile(specifier, parent, error);
