@@ -1,9 +1,11 @@
 import { AppError } from '../core/errors.ts';
+import { renameSymbol, symbolAt } from './assist/renameSymbol.ts';
 import { applyEdits, planEdit } from './editing/editFlow.ts';
 import { type GraphShape, isSameShape, shapeOf } from './editing/graphShape.ts';
 import type { FlowOperation } from './flowOperation.ts';
+import type { EditResult, FlowReading } from './flowReading.ts';
 import type { FlowFile, ModelUse, TextEdit, Unread } from './graph.ts';
-import { GraphBuilder, type ReadFlow } from './reading/graphBuilder.ts';
+import { GraphBuilder } from './reading/graphBuilder.ts';
 import { Modules } from './reading/modules.ts';
 import { followFile } from './reading/program.ts';
 import { SourceFile } from './reading/sourceFile.ts';
@@ -15,17 +17,6 @@ export interface FlowHost {
   version(file: string): string | number | undefined;
   read(file: string): string | undefined;
 }
-
-/** One file as it was read, with what edits of its source need. */
-export interface FlowReading {
-  readonly result: FlowFile;
-  readonly source: SourceFile;
-  readonly flows: readonly ReadFlow[];
-}
-
-export type EditResult =
-  | { readonly ok: true; readonly edits: readonly TextEdit[] }
-  | { readonly ok: false; readonly reason: string };
 
 // Of files that were read for others, those parsed last stay parsed.
 const MAX_PARSED = 500;
@@ -82,6 +73,14 @@ export class FlowProject {
       if (error instanceof AppError && error.code === 'refused') return { ok: false, reason: error.message };
       throw error;
     }
+  }
+
+  /** Renames the action or key at a place, in all files that were read for it. Refused where there is nothing to rename. */
+  rename(file: string, text: string, offset: number, newName: string): EditResult {
+    const reading = this.readSource(file, text);
+    const symbol = symbolAt(reading, offset);
+    if (symbol === undefined) return { ok: false, reason: 'There is no action and no key of the shared state here.' };
+    return renameSymbol(reading, symbol, newName, (path) => (path === file ? reading.source : this.#find([path])));
   }
 
   #try(source: SourceFile, edits: readonly TextEdit[], shapes: ReadonlyMap<string, GraphShape>): void {

@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import type { FlowOperation } from './flowOperation.ts';
-import { type EditResult, FlowProject } from './flowProject.ts';
+import { FlowProject } from './flowProject.ts';
+import type { EditResult } from './flowReading.ts';
 import type { FlowFile } from './graph.ts';
 
 interface OpenText {

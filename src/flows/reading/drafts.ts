@@ -124,5 +124,6 @@ function actionsOf(
 /** Notes a call of `run`, with the keys that the shared state begins with. */
 export function noteRun(flow: Instance, node: t.Node, shared: Value, { file }: Scope): void {
   const keys = shared.type === 'object' && !shared.isOpen ? [...shared.fields.keys()] : undefined;
-  flow.flow?.runs.push({ origin: { file, node }, keys });
+  const object = shared.type === 'object' ? shared.origin : undefined;
+  flow.flow?.runs.push({ origin: { file, node }, keys, object });
 }

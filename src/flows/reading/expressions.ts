@@ -121,7 +121,7 @@ function evaluateObject(machine: Machine, node: t.ObjectExpression, scope: Scope
     if (key === undefined) isOpen = true;
     else fields.set(key, value);
   }
-  return { type: 'object', fields, isOpen };
+  return { type: 'object', fields, isOpen, origin: { file: scope.file, node } };
 }
 
 function computedKey(machine: Machine, key: t.Node, scope: Scope): string | undefined {

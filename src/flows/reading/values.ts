@@ -62,6 +62,7 @@ interface ObjectValue {
   readonly type: 'object';
   readonly fields: Map<string, Value>;
   isOpen: boolean;
+  readonly origin?: Origin;
 }
 
 export type FunctionNode =
@@ -150,7 +151,12 @@ export interface FlowDraft {
   startOrigin: Origin | undefined;
   /** Where that is written. */
   startScope: Scope | undefined;
-  readonly runs: { readonly origin: Origin; readonly keys: readonly string[] | undefined }[];
+  readonly runs: {
+    readonly origin: Origin;
+    readonly keys: readonly string[] | undefined;
+    /** The object that the run begins with, where it is written. */
+    readonly object: Origin | undefined;
+  }[];
   readonly unread: Unread[];
 }
 

@@ -1,0 +1,93 @@
+import type { FlowFile, FlowGraph, FlowNode } from '../graph.ts';
+import { keysOf } from './sharedKeys.ts';
+
+/** Something that can be written at the cursor. */
+export interface FlowCompletion {
+  readonly label: string;
+  readonly kind: 'action' | 'node' | 'key';
+  /** What replaces the text from `from` to the cursor. */
+  readonly text: string;
+  readonly from: number;
+  /** A few words beside the label: what the action is for, who writes the key. */
+  readonly detail: string;
+}
+
+// Enough for a call over several lines; more would only cost time at each keystroke.
+const LOOK_BACK = 2_000;
+const IN_CONNECT = /\.connect\(\s*((?:[^,()]|\(\))*)$/;
+const IN_TARGET = /\.connect\(\s*([^,()]+?)\s*,\s*([^,()]*)$/;
+const IN_ACTION = /\.connect\(\s*([^,()]+?)\s*,\s*[^,()]+?\s*,\s*(['"`]?)([^'"`\n,()]*)$/;
+const IN_MEMBER = /([\p{ID_Start}$_][\p{ID_Continue}$]*)\s*\??\.\s*([\p{ID_Continue}$]*)$/u;
+const IN_PATTERN = /\b(?:prep|post)\s*\(\s*\{(?:[^{}]*,)?\s*([\p{ID_Continue}$]*)$/u;
+const HOOK_PARAMETER = /\b(?:prep|post)\s*\(\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)/gu;
+
+/**
+ * What fits at the cursor: nodes and actions inside `connect`, keys after the shared state. The place is found in the text
+ * itself, because a call that is being written seldom parses; the flows may be those of the last text that did.
+ */
+export function completionsAt({ flows }: FlowFile, text: string, offset: number): FlowCompletion[] {
+  const before = text.slice(Math.max(0, offset - LOOK_BACK), offset);
+  const action = IN_ACTION.exec(before);
+  if (action !== null) {
+    const [, source = '', quote = '', typed = ''] = action;
+    return actionCompletions(flows, source, quote, offset - typed.length);
+  }
+  const target = IN_TARGET.exec(before);
+  if (target !== null) return nodeCompletions(flows, offset - (target[2] ?? '').length, true);
+  const source = IN_CONNECT.exec(before);
+  if (source !== null) return nodeCompletions(flows, offset - (source[1] ?? '').length, false);
+  const pattern = IN_PATTERN.exec(before);
+  if (pattern !== null) return keyCompletions(flows, offset - (pattern[1] ?? '').length);
+  const member = IN_MEMBER.exec(before);
+  if (member === null) return [];
+  const hook = [...before.matchAll(HOOK_PARAMETER)].at(-1);
+  if (hook === undefined || hook[1] !== member[1] || !isInside(before.slice(hook.index))) return [];
+  return keyCompletions(flows, offset - (member[2] ?? '').length);
+}
+
+/** Whether the braces of a text that begins with a hook are still open at its end. */
+function isInside(text: string): boolean {
+  const count = (brace: string): number => text.split(brace).length;
+  return count('{') > count('}');
+}
+
+/** How the source may write a node: its id, with or without `this.` and the names of functions around it. */
+function isNamed({ id }: FlowNode, written: string): boolean {
+  const name = written.replace(/^this\./, '');
+  return id === name || id.endsWith(`.${name}`);
+}
+
+function actionCompletions(flows: readonly FlowGraph[], source: string, quote: string, from: number): FlowCompletion[] {
+  const found = new Map<string, { readonly completion: FlowCompletion; readonly isFree: boolean }>();
+  for (const { edges, nodes } of flows) {
+    for (const node of nodes.filter((one) => isNamed(one, source))) {
+      for (const { action } of node.actions.known) {
+        const edge = edges.find((one) => one.source === node.id && one.action === action);
+        const to = edge?.target === null ? 'ends the flow' : `leads to ${edge?.target}`;
+        const detail = edge === undefined ? `returned by ${node.label}, not connected yet` : to;
+        const text = quote === '' ? `'${action}'` : action;
+        const completion: FlowCompletion = { label: action, kind: 'action', text, from, detail };
+        found.set(action, { completion, isFree: edge === undefined });
+      }
+    }
+  }
+  // What is still to be connected comes first.
+  return [...found.values()].sort((a, b) => Number(b.isFree) - Number(a.isFree)).map(({ completion }) => completion);
+}
+
+function nodeCompletions(flows: readonly FlowGraph[], from: number, mayEnd: boolean): FlowCompletion[] {
+  const found = new Map<string, FlowCompletion>();
+  for (const { id, className, summary } of flows.flatMap(({ nodes }) => nodes)) {
+    if (!/^#?[\p{ID_Start}$_][\p{ID_Continue}$.]*$/u.test(id)) continue; // made in place: it has no name to write
+    found.set(id, { label: id, kind: 'node', text: id, from, detail: summary ?? className });
+  }
+  const end: FlowCompletion = { label: 'null', kind: 'node', text: 'null', from, detail: 'ends the flow' };
+  return mayEnd ? [...found.values(), end] : [...found.values()];
+}
+
+function keyCompletions(flows: readonly FlowGraph[], from: number): FlowCompletion[] {
+  return keysOf(flows).map(({ key, writers, readers }) => {
+    const written = writers.length > 0 ? `written by ${writers.join(', ')}` : `read by ${readers.join(', ')}`;
+    return { label: key, kind: 'key', text: key, from, detail: written };
+  });
+}

@@ -1,0 +1,56 @@
+import type { FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph.ts';
+
+/** What a node is connected to in one flow, for a hover or a tooltip. */
+export interface NodeNeighbours {
+  /** The word that the cursor is on. */
+  readonly range: SourceRange;
+  readonly flow: FlowGraph;
+  readonly node: FlowNode;
+  readonly isStart: boolean;
+  readonly before: readonly { readonly label: string; readonly action: string }[];
+  /** `label` is null where the flow ends, undefined where the action is not connected. */
+  readonly after: readonly { readonly label: string | null | undefined; readonly action: string }[];
+}
+
+const WORD = /[\p{ID_Continue}$#]/u;
+
+/** The nodes that the word at a place means: the name of an instance, or of a class; one entry for each flow that has it. */
+export function neighboursAt(file: FlowFile, text: string, offset: number): NodeNeighbours[] {
+  if (file.isStale) return [];
+  let [start, end] = [offset, offset];
+  while (start > 0 && WORD.test(text[start - 1] ?? '')) start -= 1;
+  while (end < text.length && WORD.test(text[end] ?? '')) end += 1;
+  const word = text.slice(start, end);
+  if (word === '') return [];
+  const range = { file: file.file, start: positionAt(text, start), end: positionAt(text, end) };
+  return file.flows.flatMap((flow) => {
+    const named = flow.nodes.filter(({ id }) => id === word || id.endsWith(`.${word}`));
+    const meant = named.length > 0 ? named : flow.nodes.filter(({ className }) => className === word);
+    return meant.map((node) => ({ range, ...neighboursOf(flow, node) }));
+  });
+}
+
+/** What a node of a flow is connected to. */
+function neighboursOf(flow: FlowGraph, node: FlowNode): Omit<NodeNeighbours, 'range'> {
+  const labelOf = (id: string): string => flow.nodes.find((one) => one.id === id)?.label ?? id;
+  const out = flow.edges.filter(({ source }) => source === node.id);
+  const loose = node.actions.known.filter(({ action }) => !out.some((edge) => edge.action === action));
+  return {
+    flow,
+    node,
+    isStart: flow.start === node.id,
+    before: flow.edges
+      .filter(({ target }) => target === node.id)
+      .map(({ source, action }) => ({ label: labelOf(source), action })),
+    after: [
+      ...out.map(({ target, action }) => ({ label: target === null ? null : labelOf(target), action })),
+      ...loose.map(({ action }) => ({ label: undefined, action })),
+    ],
+  };
+}
+
+function positionAt(text: string, offset: number): SourceRange['start'] {
+  const before = text.slice(0, offset);
+  const lineStart = Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1;
+  return { offset, line: before.split(/\r\n|\r|\n/).length - 1, column: offset - lineStart };
+}
