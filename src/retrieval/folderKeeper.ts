@@ -57,6 +57,13 @@ export class FolderKeeper {
     return this.#excluded;
   }
 
+  /** What is not searched: what does not belong to the index, and files that hold no text. */
+  get passedOver(): readonly PassedOver[] {
+    const unread = [...this.index.sources()].filter(({ status }) => status !== 'indexed');
+    const files = unread.map(({ path, status }): PassedOver => ({ path, type: 'file', reason: status }));
+    return [...this.#excluded, ...files].sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
   /** @throws the signal's reason on abort, or what the selector throws; then the batch is not taken in, or only in part. */
   async take(batch: ChangeBatch, options: KeepOptions): Promise<void> {
     if (batch.isAll || [...batch.paths].some(isRule)) await this.#takeAll(options);

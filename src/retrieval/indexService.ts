@@ -1,4 +1,5 @@
 import type { FolderHit } from './folderSearch.ts';
+import type { MeaningState } from './vectors/meaning.ts';
 
 /** A folder that is open in the editor. */
 export interface OpenFolder {
@@ -55,6 +56,8 @@ export interface FolderStatus {
   /** Whether this process writes the index; another one does otherwise, and this one takes over when that ends. */
   readonly isWriter: boolean;
   readonly problem: { readonly code: string; readonly message: string } | undefined;
+  /** Of the ranking by meaning; absent where the folder is ranked by words alone. */
+  readonly meaning?: MeaningState | undefined;
 }
 
 /** A file or folder that is not searched, and the name of the rule or the reason. */
@@ -99,6 +102,9 @@ export interface IndexService {
 
   /** Builds the indexes of these folders anew, or of all. */
   rebuild(folders?: readonly string[]): Promise<void>;
+
+  /** Takes up what was chosen for the open folders, to rank them by meaning or by words alone. */
+  reloadMeaning(): Promise<void>;
 
   /** The first `limit` of what is not searched in a folder, by path, and how many there are. */
   passedOver(

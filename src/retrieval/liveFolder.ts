@@ -1,20 +1,26 @@
 import { realpath } from 'node:fs/promises';
-import { isAbsolute, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, messageOf } from '../core/errors.ts';
+import { AppError } from '../core/errors.ts';
 import { type Disposable, Emitter } from '../core/lifetime.ts';
 import { ChangeQueue } from './changeQueue.ts';
 import type { FileSelector } from './fileSelector.ts';
 import { FolderIndex, type FolderIndexOptions } from './folderIndex.ts';
 import { FolderKeeper } from './folderKeeper.ts';
+import { problemOf } from './folderProblem.ts';
+import { followWriter } from './followWriter.ts';
 import type { FileChange, FolderState, FolderStatus, OpenFolder, PassedOver, ServiceHit } from './indexService.ts';
+import { insidePath } from './insidePath.ts';
 import type { Query } from './query.ts';
+import { LiveMeaning, type OpenModel } from './vectors/liveMeaning.ts';
 
-const REFRESH_MS = 1000;
 // A folder that cannot be read, or a git that hangs, is tried again.
 const RETRY_MS = 10_000;
 
-type LiveFolderOptions = Omit<FolderIndexOptions, 'root'> & { readonly selector: FileSelector };
+type LiveFolderOptions = Omit<FolderIndexOptions, 'root'> & {
+  readonly selector: FileSelector;
+  /** Without it folders are ranked by words alone. */
+  readonly openModel?: OpenModel | undefined;
+};
 
 /** One open folder: its index, what is still to be taken in, and how that goes on. */
 export class LiveFolder implements Disposable {
@@ -27,6 +33,7 @@ export class LiveFolder implements Disposable {
   readonly #end = new AbortController();
   #root: string;
   #keeper: FolderKeeper | undefined;
+  #meaning: LiveMeaning | undefined;
   /** Ends what is under way, at a pause too. */
   #work = new AbortController();
   #isBuilding = true;
@@ -60,16 +67,13 @@ export class LiveFolder implements Disposable {
       progress: this.#progress,
       updatedAt: this.#updatedAt,
       isWriter: index?.isWriter ?? false,
-      problem: this.#problem ?? describe(index?.problem),
+      problem: this.#problem ?? problemOf(index?.problem),
+      meaning: this.#meaning?.state,
     };
   }
 
-  /** What is not searched: what the rules leave out, and files that hold no text. */
   get passedOver(): readonly PassedOver[] {
-    const { index, excluded = [] } = this.#keeper ?? {};
-    const unread = [...(index?.sources() ?? [])].filter(({ status }) => status !== 'indexed');
-    const files = unread.map(({ path, status }): PassedOver => ({ path, type: 'file', reason: status }));
-    return [...excluded, ...files].sort((a, b) => (a.path < b.path ? -1 : 1));
+    return this.#keeper?.passedOver ?? [];
   }
 
   notify(changes: readonly FileChange[]): void {
@@ -89,7 +93,8 @@ export class LiveFolder implements Disposable {
   }
 
   async search(query: Query, limit: number): Promise<readonly ServiceHit[]> {
-    const hits = (await this.#keeper?.index.search(query, limit)) ?? [];
+    const near = await this.#meaning?.near(query);
+    const hits = (await this.#keeper?.index.search(query, limit, near)) ?? [];
     return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
   }
 
@@ -103,6 +108,7 @@ export class LiveFolder implements Disposable {
     this.#isPaused = true;
     this.#resumed = Promise.withResolvers<void>();
     this.#work.abort();
+    this.#meaning?.pause();
     this.#changed.fire();
   }
 
@@ -111,7 +117,13 @@ export class LiveFolder implements Disposable {
     this.#isPaused = false;
     this.#queue.addAll();
     this.#resumed.resolve();
+    this.#meaning?.resume();
     this.#changed.fire();
+  }
+
+  /** Takes up another choice of the model that ranks by meaning. */
+  async reloadMeaning(): Promise<void> {
+    await this.#meaning?.reload();
   }
 
   async rebuild(): Promise<void> {
@@ -131,6 +143,7 @@ export class LiveFolder implements Disposable {
     this.#end.abort();
     this.#work.abort();
     this.#resumed.resolve();
+    this.#meaning?.dispose();
     this.#keeper?.index[Symbol.dispose]();
     for (const resolve of this.#waiting) resolve();
     this.#changed.dispose();
@@ -176,6 +189,7 @@ export class LiveFolder implements Disposable {
       this.#isBuilding = false;
       this.#updatedAt = Date.now();
       this.#queue.finish();
+      this.#meaning?.update();
     } catch (error) {
       if (!signal.aborted) await this.#waitAfter(error, signal);
       this.#queue.putBack(batch);
@@ -185,7 +199,7 @@ export class LiveFolder implements Disposable {
   }
 
   async #waitAfter(failure: unknown, signal: AbortSignal): Promise<void> {
-    this.#problem = describe(failure);
+    this.#problem = problemOf(failure);
     this.#progress = undefined;
     this.#tell();
     await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
@@ -195,23 +209,21 @@ export class LiveFolder implements Disposable {
     this.#root = await realpath(this.folder.path).catch((cause: unknown) => {
       throw new AppError('missing', `There is no folder ${this.folder.path}. Check the path.`, { cause });
     });
-    const { home, workerProgram, selector } = this.#options;
-    const index = await FolderIndex.open({ root: this.#root, home, workerProgram });
+    const { home, workerProgram, selector, openModel } = this.#options;
+    const [root, onDidChange] = [this.#root, (): void => this.#changed.fire()];
+    const index = await FolderIndex.open({ root, home, workerProgram });
     if (this.#end.signal.aborted) index[Symbol.dispose]();
     for (const [path, text] of this.#overlays) index.setOverlay(path, text);
-    void this.#followWriter(index);
-    return new FolderKeeper(index, this.#root, this.folder, selector);
-  }
-
-  /** Sees what another process writes, and takes over when that ends. */
-  async #followWriter(index: FolderIndex): Promise<void> {
-    const { signal } = this.#end;
-    while (!signal.aborted) {
-      await sleep(REFRESH_MS, undefined, { signal }).catch(() => {});
-      if (signal.aborted || this.#isPaused || index.isWriter) continue;
-      if (await index.refresh()) this.#queue.addAll();
-      this.#changed.fire();
+    void followWriter(index, {
+      signal: this.#end.signal,
+      isPaused: () => this.#isPaused,
+      onNewWriter: () => this.#queue.addAll(),
+      onDidChange,
+    });
+    if (openModel !== undefined && !this.#end.signal.aborted) {
+      this.#meaning = new LiveMeaning({ root, home, openModel, sources: () => index.sources(), onDidChange });
     }
+    return new FolderKeeper(index, root, this.folder, selector);
   }
 
   /** Lets another window go on meanwhile. */
@@ -228,17 +240,7 @@ export class LiveFolder implements Disposable {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
-  /** A path of this folder, relative and with '/', empty for the folder itself; undefined for others. */
   #inside(path: string): string | undefined {
-    for (const base of [this.folder.path, this.#root]) {
-      const inside = relative(base, path);
-      if (inside !== '..' && !inside.startsWith(`..${sep}`) && !isAbsolute(inside)) return inside.split(sep).join('/');
-    }
-    return undefined;
+    return insidePath(path, [this.folder.path, this.#root]);
   }
-}
-
-function describe(error: unknown): FolderStatus['problem'] {
-  if (error === undefined) return undefined;
-  return { code: error instanceof AppError ? error.code : 'failed', message: messageOf(error) };
 }

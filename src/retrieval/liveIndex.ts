@@ -13,6 +13,8 @@ import type {
 import type { FileSelector } from './fileSelector.ts';
 import { LiveFolder } from './liveFolder.ts';
 import { parseQuery, plainQuery, type Query } from './query.ts';
+import type { OpenModel } from './vectors/liveMeaning.ts';
+import { fuseRankings } from './vectors/rankFusion.ts';
 
 export interface LiveIndexOptions {
   /** FARWHARF_HOME. */
@@ -20,6 +22,8 @@ export interface LiveIndexOptions {
   /** The program of the threads that build. */
   readonly workerProgram: string;
   readonly selector: FileSelector;
+  /** Opens the model that ranks a folder by meaning, where one was chosen; without it none is. */
+  readonly openModel?: OpenModel | undefined;
 }
 
 const STATUS_EVERY_MS = 250;
@@ -104,6 +108,10 @@ export class LiveIndex implements IndexService, Disposable {
     for (const [path, live] of this.#folders) if (folders?.includes(path) ?? true) await live.rebuild();
   }
 
+  async reloadMeaning(): Promise<void> {
+    await Promise.all([...this.#folders.values()].map((live) => live.reloadMeaning()));
+  }
+
   async passedOver(
     folder: string,
     { limit }: { readonly limit: number },
@@ -131,10 +139,15 @@ export class LiveIndex implements IndexService, Disposable {
   async #search(query: Query, limit: number, folders: readonly string[] | undefined): Promise<readonly ServiceHit[]> {
     const chosen = [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
     const hits = await Promise.all(chosen.map((live) => live.search(query, limit)));
-    return hits
-      .flat()
-      .sort((a, b) => b.score - a.score)
-      .slice(0, limit);
+    // Scores of a folder that is ranked by meaning too are of another kind: then the ranks in each folder count.
+    const isMixed = chosen.some(({ status }) => status.meaning !== undefined);
+    const ranked = isMixed
+      ? fuseRankings(hits, ({ folder, path, startLine }) => JSON.stringify([folder, path, startLine]))
+      : hits.flat().map((item) => ({ item, score: item.score }));
+    return ranked
+      .toSorted((a, b) => b.score - a.score)
+      .slice(0, limit)
+      .map(({ item }) => item);
   }
 
   #nextChange(signal: AbortSignal): Promise<void> {

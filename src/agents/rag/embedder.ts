@@ -1,17 +1,13 @@
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/home.ts';
 import type { Embedder } from '../../retrieval/vectors/embedder.ts';
-import { LocalEmbedder } from '../../retrieval/vectors/localEmbedder.ts';
-import { findModelLibrary, MODEL_LIBRARY } from '../../retrieval/vectors/modelLibrary.ts';
+import { openChosenModel } from '../../retrieval/vectors/localEmbedder.ts';
 import { EmbeddingService } from '../llm/embeddingService.ts';
 import { embeddingPrice } from '../llm/prices.ts';
 import { resolveEndpoint } from '../llm/providers.ts';
 
-const DEFAULT_LOCAL_MODEL = 'Xenova/all-MiniLM-L6-v2';
 const DEFAULT_SERVICE_MODEL = 'text-embedding-3-small';
-const MODEL_HUB = 'https://huggingface.co';
 
 export interface EmbedderOptions {
   /** `local`, or a provider of LLMClient. */
@@ -36,7 +32,10 @@ export interface EmbedderOptions {
  * `not-signed-in` when the service needs a key.
  */
 export async function openEmbedder(options: EmbedderOptions): Promise<Embedder> {
-  return options.provider === 'local' ? openLocal(options) : openService(options);
+  if (options.provider !== 'local') return openService(options);
+  const { mayDownload = true, libraryFrom, onProgress } = options;
+  const program = modelProgram(import.meta.url);
+  return openChosenModel(options, { home: farwharfHome(), program, libraryFrom, mayDownload, onProgress });
 }
 
 function openService({ provider, model = DEFAULT_SERVICE_MODEL, apiKey, baseUrl }: EmbedderOptions): Embedder {
@@ -54,22 +53,6 @@ function openService({ provider, model = DEFAULT_SERVICE_MODEL, apiKey, baseUrl 
     dollarsPerMillionTokens: embeddingPrice(endpoint),
     embed: (texts, embedOptions) => service.embed(texts, embedOptions),
   };
-}
-
-async function openLocal(options: EmbedderOptions): Promise<Embedder> {
-  const { model = DEFAULT_LOCAL_MODEL, localModelPath, libraryFrom, mayDownload = true, onProgress } = options;
-  const home = farwharfHome();
-  const library = findModelLibrary(home, libraryFrom);
-  if (library === undefined) {
-    throw new AppError(
-      'missing',
-      `Local embeddings need the package ${MODEL_LIBRARY}. Install it beside farwharf (npm install ${MODEL_LIBRARY}), or choose another embeddingProvider.`,
-    );
-  }
-  const folder = localModelPath ?? join(home, 'models', 'hub');
-  const mayFetch = mayDownload && localModelPath === undefined;
-  const download = mayFetch ? (process.env['HF_ENDPOINT'] ?? MODEL_HUB) : undefined;
-  return LocalEmbedder.open({ library, model, folder, download, program: modelProgram(import.meta.url), onProgress });
 }
 
 /** The program of the model's thread: a source beside this one, or built beside the library that this is a chunk of. */

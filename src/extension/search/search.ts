@@ -61,6 +61,7 @@ export class Search implements Disposable {
       new IndexThread({
         program: context.asAbsolutePath(join('dist', 'folderIndexWorker.js')),
         workerProgram: context.asAbsolutePath(join('dist', 'indexWorker.mjs')),
+        modelProgram: context.asAbsolutePath(join('dist', 'modelWorker.mjs')),
         home,
         log,
       }),

@@ -13,6 +13,7 @@ interface PlacedFile {
 export class ChunkPlaces {
   readonly #files = new Map<string, PlacedFile>();
   readonly #places = new Map<string, ChunkPlace[]>();
+  #hasChanged = true;
 
   get chunkCount(): number {
     let count = 0;
@@ -46,6 +47,7 @@ export class ChunkPlaces {
 
   set(path: string, file: PlacedFile): void {
     this.delete(path);
+    this.#hasChanged = true;
     this.#files.set(path, file);
     for (const [ordinal, key] of file.keys.entries()) {
       const places = this.#places.get(key) ?? [];
@@ -60,13 +62,15 @@ export class ChunkPlaces {
       if (left.length === 0) this.#places.delete(key);
       else this.#places.set(key, left);
     }
-    this.#files.delete(path);
+    this.#hasChanged = this.#files.delete(path) || this.#hasChanged;
   }
 
-  /** @throws the system's error. */
+  /** Writes it, where something has changed. @throws the system's error. */
   async write(path: string): Promise<void> {
+    if (!this.#hasChanged) return;
     const text = JSON.stringify([...this.#files].map(([file, { hash, keys }]) => [file, hash, keys.join('')]));
     await writeAtomically(path, `${crc32(text)}\n${text}`);
+    this.#hasChanged = false;
   }
 
   /** What was written; nothing where that is missing or damaged. */
@@ -78,6 +82,7 @@ export class ChunkPlaces {
     if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return places;
     const files = JSON.parse(text) as [string, string, string][]; // its checksum says that this program wrote it
     for (const [file, hash, keys] of files) places.set(file, { hash, keys: keys.match(/.{32}/g) ?? [] });
+    places.#hasChanged = false;
     return places;
   }
 }

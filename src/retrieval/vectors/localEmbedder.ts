@@ -1,10 +1,15 @@
+import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../core/errors.ts';
 import type { Disposable } from '../../core/lifetime.ts';
 import { RemoteCaller } from '../../core/workerRpc.ts';
 import type { Embedder, EmbedOptions } from './embedder.ts';
 import type { ModelService } from './modelWorker.ts';
+import { findModelLibrary, MODEL_LIBRARY } from './modelLibrary.ts';
 import type { ModelPlace } from './sentenceModel.ts';
+
+const DEFAULT_MODEL = 'Xenova/all-MiniLM-L6-v2';
+const MODEL_HUB = 'https://huggingface.co';
 
 export interface LocalEmbedderOptions extends ModelPlace {
   /** The program of the model's thread, `modelWorker`. */
@@ -47,6 +52,43 @@ export class LocalEmbedder implements Embedder, Disposable {
   dispose(): void {
     this.#thread.dispose();
   }
+}
+
+export interface ChosenModelOptions {
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  /** The program of the model's thread, `modelWorker`. */
+  readonly program: string;
+  /** Files or folders that the library is looked for from, before FARWHARF_HOME. Its code runs in this process. */
+  readonly libraryFrom?: readonly string[] | undefined;
+  /** Whether the model may be fetched where it is not there; only without `localModelPath`. */
+  readonly mayDownload: boolean;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/**
+ * Opens a model by its name, from `localModelPath` or from where models are fetched to.
+ *
+ * @throws AppError `missing` when the library or the model is not there, `unreachable` when it could not be fetched.
+ */
+export async function openChosenModel(
+  {
+    model = DEFAULT_MODEL,
+    localModelPath,
+  }: { readonly model?: string | undefined; readonly localModelPath?: string | undefined },
+  { home, program, libraryFrom, mayDownload, onProgress }: ChosenModelOptions,
+): Promise<LocalEmbedder> {
+  const library = findModelLibrary(home, libraryFrom);
+  if (library === undefined) {
+    throw new AppError(
+      'missing',
+      `Local embeddings need the package ${MODEL_LIBRARY}. Install it beside farwharf (npm install ${MODEL_LIBRARY}), or choose another embeddingProvider.`,
+    );
+  }
+  const folder = localModelPath ?? join(home, 'models', 'hub');
+  const mayFetch = mayDownload && localModelPath === undefined;
+  const download = mayFetch ? (process.env['HF_ENDPOINT'] ?? MODEL_HUB) : undefined;
+  return LocalEmbedder.open({ library, model, folder, download, program, onProgress });
 }
 
 class ModelThread implements Disposable {

@@ -18,6 +18,7 @@ test('a folder is built, searched and told about through its thread', async (t) 
   const thread = new IndexThread({
     program: join(SOURCE, 'extension/folderIndexWorker.ts'),
     workerProgram: join(SOURCE, 'retrieval/indexWorker.ts'),
+    modelProgram: join(SOURCE, 'retrieval/vectors/modelWorker.ts'),
     home: join(base, 'home'),
     log: silentLogger,
   });
