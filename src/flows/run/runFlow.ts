@@ -8,7 +8,7 @@ import type { ChildMessage } from './runMessage.ts';
 // Time for nodes to see the abort and clean up, before their process is ended.
 const STOP_GRACE_MS = 500;
 const DEBUGGER_LINES =
-  /^(?:Debugger (?:listening on ws:|attached\.|ending on ws:)|For help, see: https:\/\/nodejs\.org)/;
+  /^(?:Debugger (?:listening on ws:|attached\.|ending on ws:)|For help, see: https:\/\/nodejs\.org|Waiting for the debugger to disconnect)/;
 
 export interface RunFlowOptions {
   /** Its abort ends the child and its children: first as an abort of the flow, then SIGTERM, then SIGKILL. */
