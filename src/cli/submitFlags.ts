@@ -2,9 +2,10 @@ import { readFile, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AppError, messageOf, systemCode } from '../core/errors.ts';
 import type { ConflictChoice } from './results.ts';
+import type { FlowSubmitFlags } from './flowSubmission.ts';
 
 /** The flags of `farwharf submit`. */
-export interface SubmitFlags {
+export interface SubmitFlags extends FlowSubmitFlags {
   readonly script?: string;
   /** Seconds. */
   readonly maxRuntime: number;

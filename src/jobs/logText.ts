@@ -1,4 +1,5 @@
 import { formatCredits, formatDuration } from '../core/format.ts';
+import { MarkedLineReader, textOf } from '../core/markedLines.ts';
 import { plainText } from '../core/terminalText.ts';
 import { logTextOf, noteOf, numberField, stateOf, textField } from './progress.ts';
 import { isOver } from './record.ts';
@@ -18,10 +19,14 @@ const DIM = '\u001b[2m';
 const RESET = '\u001b[0m';
 const END_WORDS: Readonly<Record<string, string>> = { timed_out: 'stopped at its time limit' };
 
-/** Turns events into text to append to a terminal or an output channel. One for each reading of a log. */
+/**
+ * Turns events into text to append to a terminal or an output channel. One for each reading of a log. What a flow tells of its run
+ * in marked lines, on services that know no `flow` event, is no text.
+ */
 export class LogText {
   readonly #options: LogTextOptions;
   readonly #output: TerminalText;
+  readonly #marked = new Map<string, MarkedLineReader>();
   #startedAt: string | undefined;
   #endReason: string | undefined;
 
@@ -33,9 +38,9 @@ export class LogText {
   /** Text for this event; may be empty. Escape sequences other than colours never come through. */
   push(event: SpooledEvent): string {
     if (event.own === true && event.event !== 'end') return this.#line(noteOf(event.data));
-    if (event.event === 'end') return this.#line(this.#outcome(event));
+    if (event.event === 'end') return this.#heldText() + this.#line(this.#outcome(event));
     const text = logTextOf(event.event, event.data);
-    if (text !== undefined) return this.#output.push(text);
+    if (text !== undefined) return this.#output.push(this.#unmarked(textField(event.data, 'stream') ?? '', text));
     if (event.event === 'state') return this.#phase(event);
     return '';
   }
@@ -43,6 +48,17 @@ export class LogText {
   /** What was held back: the last state of a progress bar. Call it when no event came for a while, and at the end. */
   flush(): string {
     return this.#output.flush();
+  }
+
+  #unmarked(stream: string, text: string): string {
+    const reader = this.#marked.get(stream) ?? new MarkedLineReader();
+    this.#marked.set(stream, reader);
+    return textOf(reader.push(text));
+  }
+
+  /** What looked like the beginning of a marked line and turned out to be none. */
+  #heldText(): string {
+    return [...this.#marked.values()].map((reader) => this.#output.push(textOf(reader.end()))).join('');
   }
 
   #phase({ data, at }: SpooledEvent): string {

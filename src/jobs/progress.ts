@@ -1,3 +1,4 @@
+import { MarkedLineReader, textOf } from '../core/markedLines.ts';
 import { plainText } from '../core/terminalText.ts';
 import { isOver, type JobPatch, type JobRecord } from './record.ts';
 
@@ -83,11 +84,12 @@ function moneyAndExit(data: unknown): JobPatch {
 
 /** Finds the last line of output that says something, across events that cut lines anywhere. */
 export class LastLine {
+  readonly #marked = new MarkedLineReader();
   #open = '';
   #last: string | undefined;
 
   push(text: string): void {
-    const lines = (this.#open + text).split(/\r\n|[\n\r]/);
+    const lines = (this.#open + textOf(this.#marked.push(text))).split(/\r\n|[\n\r]/);
     this.#open = (lines.pop() ?? '').slice(-LINE_LIMIT * 4);
     this.#last = lines.findLast((line) => line.trim() !== '') ?? this.#last;
   }

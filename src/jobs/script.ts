@@ -19,10 +19,17 @@ const REASONS: Readonly<Record<ExclusionReason, string>> = {
   limit: 'it is over a size or count limit',
 };
 
+const FIRST_WORD = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/;
+
 /** The file that a script line names: `train.py` of `train.py --epochs 3`; quotes are understood. */
 export function scriptPath(script: string): string {
-  const word = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/.exec(script);
+  const word = FIRST_WORD.exec(script);
   return (word?.[1] ?? word?.[2] ?? word?.[3] ?? '').replace(/^(?:\.\/)+/, '');
+}
+
+/** What follows the file in a script line, as it was written: `--epochs 3`. */
+export function scriptArguments(script: string): string {
+  return script.replace(FIRST_WORD, '').trim();
 }
 
 /**

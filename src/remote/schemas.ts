@@ -100,6 +100,10 @@ export type StateEventData = z.infer<typeof stateEventData>;
 export const logEventData = z.looseObject({ stream: z.enum(['stdout', 'stderr']), text: z.string() });
 export type LogEventData = z.infer<typeof logEventData>;
 
+/** Data of the embedded service's `flow` event: what a flow told of its run, see `RunEvent`. */
+export const flowEventData = z.looseObject({ type: z.string(), run: z.number() });
+export type FlowEventData = z.infer<typeof flowEventData>;
+
 /** Data of the embedded service's `artifact` event: a file that the job made, its size in bytes. */
 export const artifactEventData = z.looseObject({ path: z.string(), size: z.number() });
 export type ArtifactEventData = z.infer<typeof artifactEventData>;

@@ -1,14 +1,18 @@
 import { open } from 'node:fs/promises';
 import { systemCode } from '../core/errors.ts';
-import { type LogEventData, logEventData } from '../remote/schemas.ts';
+import { flowEventData, logEventData } from '../remote/schemas.ts';
+import type { ServiceEvent } from './store/events.ts';
 
 // Longer than any line that a runner writes: a piece of output is at most 64 KB, and JSON can make six bytes of one.
 const READ_BYTES = 1 << 20;
 const MAX_TEXT_LENGTH = 64 * 1024;
 const LINE_FEED = 0x0a;
 
+/** What a job's process did: printed text, or told of its flow. */
+export type OutputEvent = Extract<ServiceEvent, { type: 'log' | 'flow' }>;
+
 export interface OutputPage {
-  readonly texts: readonly LogEventData[];
+  readonly events: readonly OutputEvent[];
   /** Where the next page begins. */
   readonly offset: number;
 }
@@ -19,28 +23,34 @@ export async function readOutput(path: string, offset: number): Promise<OutputPa
   const end = bytes.lastIndexOf(LINE_FEED) + 1;
   if (end === 0) {
     // No runner writes such a line, so the job wrote it itself; it is passed over.
-    return bytes.length < READ_BYTES ? undefined : { texts: [], offset: offset + bytes.length };
+    return bytes.length < READ_BYTES ? undefined : { events: [], offset: offset + bytes.length };
   }
   const lines = bytes.toString('utf8', 0, end - 1).split('\n');
-  return { texts: joinNeighbours(lines.flatMap(parseFrame)), offset: offset + end };
+  return { events: joinNeighbours(lines.flatMap(parseFrame)), offset: offset + end };
 }
 
-function parseFrame(line: string): readonly LogEventData[] {
+function parseFrame(line: string): readonly OutputEvent[] {
   try {
-    return [logEventData.parse(JSON.parse(line))];
+    const frame: unknown = JSON.parse(line);
+    if (typeof frame === 'object' && frame !== null && 'flow' in frame) {
+      return [{ type: 'flow', data: flowEventData.parse(frame.flow) }];
+    }
+    return [{ type: 'log', data: logEventData.parse(frame) }];
   } catch {
     return [];
   }
 }
 
-function joinNeighbours(texts: readonly LogEventData[]): readonly LogEventData[] {
-  const joined: LogEventData[] = [];
-  for (const { stream, text } of texts) {
+function joinNeighbours(events: readonly OutputEvent[]): readonly OutputEvent[] {
+  const joined: OutputEvent[] = [];
+  for (const event of events) {
     const last = joined.at(-1);
-    if (last?.stream === stream && last.text.length + text.length <= MAX_TEXT_LENGTH) {
-      joined[joined.length - 1] = { stream, text: last.text + text };
+    const isMore = event.type === 'log' && last?.type === 'log' && last.data.stream === event.data.stream;
+    if (isMore && last.data.text.length + event.data.text.length <= MAX_TEXT_LENGTH) {
+      const { stream, text } = last.data;
+      joined[joined.length - 1] = { type: 'log', data: { stream, text: text + event.data.text } };
     } else {
-      joined.push({ stream, text });
+      joined.push(event);
     }
   }
   return joined;

@@ -58,9 +58,9 @@ async function readContent(
   file: SelectedFile,
   parents: Map<string, Promise<void>>,
 ): Promise<FileContent> {
-  await assertRealParents(root, file.path, parents);
+  if (file.source === undefined) await assertRealParents(root, file.path, parents);
   for (let attempt = 1; ; attempt++) {
-    const open = await openRegularFile(join(root, file.path), file.path);
+    const open = await openRegularFile(file.source ?? join(root, file.path), file.path);
     if (open.size > SMALL_FILE_BYTES) return { type: 'open', file, open };
     try {
       const bytes = Buffer.allocUnsafeSlow(open.size);

@@ -5,6 +5,8 @@ export interface SelectedFile {
   /** Permission bits: 0o644 or 0o755. */
   readonly mode: number;
   readonly mtimeMs: number;
+  /** Where the bytes come from, absolute, when not from that path of the folder. */
+  readonly source?: string;
 }
 
 /** Something a person should see before the files are sent. */

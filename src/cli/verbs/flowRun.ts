@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { TraceFile } from '../../agents/traceFile.ts';
-import { AppError, messageOf } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/format.ts';
 import { farwharfHome } from '../../core/home.ts';
 import { plainText } from '../../core/terminalText.ts';
@@ -15,6 +15,7 @@ import { sourceHashes } from '../../flows/run/sourceHash.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { FlowPrinter } from '../flowPrinter.ts';
+import { readShared } from '../sharedFlag.ts';
 
 interface FlowRunFlags {
   readonly shared?: string;
@@ -64,29 +65,6 @@ export async function runFlowFile(
     return tell(context, run);
   } finally {
     await trace?.close();
-  }
-}
-
-/** The shared state as it is given: JSON, or the file after `@`. */
-export async function readShared(text: string): Promise<Readonly<Record<string, unknown>>> {
-  const json = text.startsWith('@') ? await readText(text.slice(1)) : text;
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch (cause) {
-    throw new AppError('bad-input', `--shared is no JSON: ${messageOf(cause)}`, { cause });
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new AppError('bad-input', '--shared must be a JSON object, like {"topic": "harbours"}.');
-  }
-  return value as Readonly<Record<string, unknown>>;
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(resolve(path), 'utf8');
-  } catch (cause) {
-    throw new AppError('missing', `--shared names a file that cannot be read: ${messageOf(cause)}`, { cause });
   }
 }
 

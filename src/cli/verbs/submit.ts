@@ -12,6 +12,7 @@ import type { Account } from '../../remote/schemas.ts';
 import { type Selection, selectFiles } from '../../workspace/selection.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
+import { prepareFlowJob } from '../flowSubmission.ts';
 import { exitOfWatched, showLog, tellDetached } from '../jobLog.ts';
 import type { JobPlace } from '../jobPlace.ts';
 import { bringHome, describeResults, resultsAsJson } from '../results.ts';
@@ -28,7 +29,10 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const folder = await readFolder(argument || '.');
   const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv);
   const selection = await select(folder, context, flags);
-  if (flags.dryRun === true) return showSelection(selection, context);
+  await using flow =
+    flags.script === undefined ? undefined : await prepareFlowJob(selection, flags.script, flags, context);
+  const sent = flow?.selection ?? selection;
+  if (flags.dryRun === true) return showSelection(sent, context);
   if (flags.script === undefined) throw new AppError('bad-input', 'Say what is to run: --script FILE.');
 
   await using session = new Session(context);
@@ -38,7 +42,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const account = await askAccount(client, signal);
   const { maxRuntime, machineClass, project } = flags;
   const estimate = estimateCost(account ?? {}, { maxRuntime, ...(machineClass !== undefined && { machineClass }) });
-  announce(selection, estimate, session.hostName, context);
+  announce(sent, estimate, session.hostName, context);
 
   const report = new SendingReport(terminal);
   let creditsRemaining: number | null = null;
@@ -47,8 +51,8 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
     {
       host: session.host,
       ...(account?.account_id && { account: account.account_id }),
-      selection,
-      script: flags.script,
+      selection: sent,
+      script: flow?.script ?? flags.script,
       maxRuntime,
       ...(project !== undefined && { project }),
       ...(venv !== undefined && { venv }),
@@ -70,8 +74,8 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
     job_id: jobId,
     credit_hold: record.creditHold,
     credits_remaining: creditsRemaining,
-    files: selection.files.length,
-    total_bytes: selection.totalBytes,
+    files: sent.files.length,
+    total_bytes: sent.totalBytes,
     archive_bytes: record.archiveBytes,
   };
   return await finish({ ...record, jobId }, receipt, { session, context, flags });

@@ -13,7 +13,11 @@ if (major < 22 || (major === 22 && minor < 18)) {
   if (process.send === undefined) process.stderr.write(`farwharf: ${message}\n`);
   else process.send({ type: 'refused', error: { name: 'AppError', message } } satisfies ChildMessage);
   process.exitCode = 1;
-} else if (process.send !== undefined) {
+} else if (process.send === undefined) {
+  const [request = '', ...args] = process.argv.slice(2);
+  const { runAsJob } = await import('./child/jobMain.ts');
+  await runAsJob(request, args, runtimeFiles());
+} else {
   await serveParent();
 }
 

@@ -10,7 +10,7 @@ import { parseLines } from './jsonLines.ts';
 import type { RunEvent } from './runEvent.ts';
 import { type RunFolder, runFolder } from './runFolder.ts';
 import { runFlow } from './runFlow.ts';
-import { summaryOf } from './recordedRun.ts';
+import { summaryOf } from './runSummary.ts';
 import type { RunRecord } from './runRecord.ts';
 import { differencesOf, type TestDifference } from './testDifference.ts';
 import { type RunTimeline, timelinesOf } from './timeline.ts';

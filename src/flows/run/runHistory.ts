@@ -1,10 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
-import { type Checkpoint, checkpointSchema } from '../../agents/schemas.ts';
-import { parseLines } from './jsonLines.ts';
-import type { RunEvent } from './runEvent.ts';
+import { readIfThere } from './runFiles.ts';
 import { type RunFolder, runFolder } from './runFolder.ts';
 import { type RunRecord, runRecord } from './runRecord.ts';
 
@@ -93,26 +91,6 @@ export class RunHistory {
   }
 }
 
-/** The events of a run, from its trace; none where it never began. */
-export async function readEvents(folder: RunFolder): Promise<readonly RunEvent[]> {
-  return parseLines(await readIfThere(folder.trace)) as readonly RunEvent[];
-}
-
-/** The checkpoint behind a step; undefined where none was kept. */
-export async function readCheckpointAfter(
-  folder: RunFolder,
-  { run, path, visit }: { readonly run: number; readonly path: string; readonly visit: number },
-): Promise<Checkpoint | undefined> {
-  for (const file of [folder.checkpoints, folder.olderCheckpoints]) {
-    const lines = parseLines(await readIfThere(file)) as readonly { run: number; checkpoint: Checkpoint }[];
-    const found = lines.findLast(
-      ({ run: of, checkpoint }) => of === run && checkpoint.path === path && checkpoint.visit === visit,
-    );
-    if (found !== undefined) return checkpointSchema.parse(found.checkpoint);
-  }
-  return undefined;
-}
-
 async function writeRecord(folder: RunFolder, record: RunRecord): Promise<void> {
   const temporary = `${folder.record}.${randomUUID()}.tmp`;
   await writeFile(temporary, `${JSON.stringify(record, undefined, 1)}\n`, { mode: 0o600 });
@@ -139,13 +117,4 @@ async function idsIn(path: string): Promise<string[]> {
 async function sizeOf(folder: string): Promise<number> {
   const sizes = (await idsIn(folder)).map(async (name) => (await stat(join(folder, name))).size);
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
-}
-
-async function readIfThere(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return '';
-    throw error;
-  }
 }

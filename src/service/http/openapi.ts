@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { artifactEventData, endEventData, logEventData, stateEventData } from '../../remote/schemas.ts';
+import { artifactEventData, endEventData, flowEventData, logEventData, stateEventData } from '../../remote/schemas.ts';
 import { acceptedJob, accountView, cancellation, failure, jobList, jobView } from './jobViews.ts';
 import { submission } from './submission.ts';
 
@@ -34,6 +34,7 @@ const eventStream = {
   oneOf: [
     event('state', stateEventData),
     event('log', logEventData),
+    event('flow', flowEventData),
     event('artifact', artifactEventData),
     event('end', endEventData),
   ],

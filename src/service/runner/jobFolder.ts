@@ -18,7 +18,7 @@ export interface JobFolder {
   readonly exit: string;
   /** Its presence asks the runner to end the job. */
   readonly cancel: string;
-  /** The output, one `LogFrame` on each line. */
+  /** The output, one `LogFrame` or `FlowFrame` on each line. */
   readonly output: string;
   /** What the runner itself has to say when it breaks. */
   readonly runnerLog: string;
@@ -70,6 +70,11 @@ export interface ExitMarker {
 export interface LogFrame {
   readonly stream: 'stdout' | 'stderr';
   readonly text: string;
+}
+
+/** Something that a flow told of its run, between the pieces of its output. */
+export interface FlowFrame {
+  readonly flow: unknown;
 }
 
 export function jobFolder(path: string): JobFolder {

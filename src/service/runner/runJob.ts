@@ -37,6 +37,8 @@ function environmentOf(folder: JobFolder, { jobId, artifacts, venv }: RunnerSpec
     ...venv?.env,
     [JOB_ID_VARIABLE]: jobId,
     FARWHARF_ARTIFACTS: join(folder.workspace, artifacts),
+    // For start scripts of flows: this machine may have no other Node.
+    FARWHARF_NODE: process.execPath,
   };
 }
 

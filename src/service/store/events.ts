@@ -1,10 +1,17 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { ArtifactEventData, EndEventData, LogEventData, StateEventData } from '../../remote/schemas.ts';
+import type {
+  ArtifactEventData,
+  EndEventData,
+  FlowEventData,
+  LogEventData,
+  StateEventData,
+} from '../../remote/schemas.ts';
 
 /** What the service tells about a job; `data` goes over the wire as JSON. */
 export type ServiceEvent =
   | { type: 'state'; data: StateEventData }
   | { type: 'log'; data: LogEventData }
+  | { type: 'flow'; data: FlowEventData }
   | { type: 'artifact'; data: ArtifactEventData }
   | { type: 'end'; data: EndEventData };
 

@@ -74,10 +74,10 @@ export class Store implements Disposable {
   }
 
   /** Adds output together with how far the runner's log has been read, so that none is added twice or left out. */
-  appendLog(jobId: string, texts: readonly LogEventData[], offset: number): void {
+  appendOutput(jobId: string, events: readonly ServiceEvent[], offset: number): void {
     this.#change(jobId, () => {
       this.#jobs.setLogOffset(jobId, offset);
-      return texts.map((data) => ({ type: 'log', data }));
+      return events;
     });
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MarkedLineWriter } from '../../../src/core/markedLines.ts';
 import { LogText, type LogTextOptions } from '../../../src/jobs/logText.ts';
 import type { SpooledEvent } from '../../../src/jobs/spool.ts';
 
@@ -101,4 +102,13 @@ test('a gap is drawn as a gap', () => {
     plain(log('a'), make('gap', { text: 'lines may be missing here' }, { own: true })),
     'a\nlines may be missing here\n',
   );
+});
+
+test('what a flow tells in marked lines is no text of the log', () => {
+  const lines: string[] = [];
+  const writer = new MarkedLineWriter((line) => lines.push(line));
+  for (const n of [1, 2]) writer.write({ type: 'node-start', run: 1, n });
+  const [first = '', second = ''] = lines;
+  const texts = [`a\n${first}b`, `\n${second.slice(0, 40)}`, `${second.slice(40)}c\n@`];
+  assert.equal(plain(...texts.map(log), make('end', { state: 'succeeded' })), 'a\nb\nc\n@\nsucceeded\n');
 });

@@ -16,6 +16,7 @@ import { RecordedCompletions } from './recordedCompletions.ts';
 import { createResolver } from './resolver.ts';
 import { RunFiles } from './runFiles.ts';
 import { findSyntaxError } from './syntaxCheck.ts';
+import type { ViewLimits } from '../stateView.ts';
 import { createLoader } from './typescriptSource.ts';
 
 // Long enough for what a file does after its flow (a last write, a connection that closes), short enough to wait for.
@@ -44,10 +45,19 @@ export interface RuntimeFiles {
   readonly schemas: string;
 }
 
+interface ChildParts {
+  readonly runtime: RuntimeFiles;
+  readonly outlet: Outlet;
+  /** Its abort ends the flow. */
+  readonly stop: AbortSignal;
+  /** How much of the shared state is told. */
+  readonly viewLimits?: ViewLimits;
+}
+
 /** Runs a flow file in this process, whose only work it is. Everything goes to the outlet; errors are the exit status. */
 export async function runChild(
   request: ChildRequest,
-  { runtime, outlet, stop }: { runtime: RuntimeFiles; outlet: Outlet; stop: AbortSignal },
+  { runtime, outlet, stop, viewLimits }: ChildParts,
 ): Promise<void> {
   const isOwn = (file: string): boolean =>
     !file.includes(`${sep}node_modules${sep}`) && !file.startsWith(runtime.root + sep);
@@ -76,6 +86,7 @@ export async function runChild(
     completions: recordedCompletions(request),
     stop,
     clean,
+    viewLimits,
     emit: (event) => outlet.event(event),
     pause: () => outlet.pause,
     failureOf: describe,

@@ -6,7 +6,7 @@ import type { TraceEvent } from '../../../agents/trace.ts';
 import type { FlowFailure, RunEvent } from '../runEvent.ts';
 import type { ChildRequest } from '../runMessage.ts';
 import { changesBetween } from '../stateChange.ts';
-import { type StateView, viewOf } from '../stateView.ts';
+import { type StateView, type ViewLimits, viewOf } from '../stateView.ts';
 import type { RecordedCompletions } from './recordedCompletions.ts';
 import type { RunFiles } from './runFiles.ts';
 import { TimeBudget } from './timeBudget.ts';
@@ -23,6 +23,8 @@ export interface HostParts {
   readonly stop: AbortSignal;
   /** Takes secrets out of a text. */
   readonly clean: (text: string) => string;
+  /** How much of the shared state is told; the usual when absent. */
+  readonly viewLimits: ViewLimits | undefined;
   readonly emit: (event: RunEvent) => void;
   /** A promise while the run should wait for its watchers. */
   readonly pause: () => Promise<void> | undefined;
@@ -182,7 +184,8 @@ class HostedFlow implements HostedRun {
   }
 
   #viewOf(shared: unknown): StateView {
-    return viewOf(shared, { clean: this.#parts.clean });
+    const { clean, viewLimits: limits } = this.#parts;
+    return viewOf(shared, { clean, ...(limits && { limits }) });
   }
 
   #emit(event: RunEvent): void {

@@ -1,0 +1,163 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+
+/**
+ * Values in the middle of a program's output, as lines that nothing else writes:
+ *
+ *     @@farwharf/flow:1:<writer>:<number>:<part>/<parts>:<length>:<crc32>:<a piece of JSON, in ASCII>
+ *
+ * The JSON of one value comes in parts of less than 4 KB, which POSIX writes to a pipe in one piece (write(2), PIPE_BUF), so
+ * that what other processes print to the same pipe falls between lines. Length and checksum tell a line that was cut or mixed
+ * with other text all the same; such a line stays text. Values are numbered by their writer, of which
+ * one log may have several, so a reader knows when one was lost.
+ */
+const MARK = '@@farwharf/flow:1:';
+const PART_LENGTH = 3_000;
+// Of a whole marked line: nothing longer is waited for.
+const MAX_LINE = PART_LENGTH + 120;
+const LINE = /^([0-9a-f]{8}):(\d{1,12}):(\d{1,5})\/(\d{1,5}):(\d{1,4}):([0-9a-f]{8}):(.*)$/s;
+
+/** Writes values as marked lines. */
+export class MarkedLineWriter {
+  readonly #write: (line: string) => void;
+  readonly #id = randomBytes(4).toString('hex');
+  #last = 0;
+
+  /** @param write gets one whole line at a time, and must pass it on in one piece. */
+  constructor(write: (line: string) => void) {
+    this.#write = write;
+  }
+
+  write(value: unknown): void {
+    const json = asAscii(JSON.stringify(value));
+    const parts = Math.ceil(json.length / PART_LENGTH);
+    this.#last += 1;
+    for (let part = 1; part <= parts; part += 1) {
+      const piece = json.slice((part - 1) * PART_LENGTH, part * PART_LENGTH);
+      this.#write(`${MARK}${this.#id}:${this.#last}:${part}/${parts}:${piece.length}:${checksum(piece)}:${piece}\n`);
+    }
+  }
+}
+
+/** A piece of output, in order: text that a program printed, or a value that stood between. */
+export type OutputPiece =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'value'; readonly value: unknown };
+
+/** How far the values of one writer have been read. */
+interface Progress {
+  last: number;
+  /** The parts of the value that is under way. */
+  number: number;
+  pieces: readonly string[];
+}
+
+interface Part {
+  readonly number: number;
+  readonly part: number;
+  readonly parts: number;
+  readonly piece: string;
+}
+
+/** Takes the marked lines out of one stream of text, which may be cut anywhere. */
+export class MarkedLineReader {
+  #held = '';
+  readonly #writers = new Map<string, Progress>();
+  #lost = 0;
+
+  /** How many values were damaged on their way. */
+  get lost(): number {
+    return this.#lost;
+  }
+
+  push(text: string): readonly OutputPiece[] {
+    const pieces: OutputPiece[] = [];
+    let rest = this.#held + text;
+    this.#held = '';
+    for (;;) {
+      const at = rest.indexOf(MARK);
+      if (at < 0) {
+        const held = beginningOfMark(rest);
+        this.#held = rest.slice(rest.length - held);
+        addText(pieces, rest.slice(0, rest.length - held));
+        return pieces;
+      }
+      addText(pieces, rest.slice(0, at));
+      const end = rest.indexOf('\n', at);
+      if (end < 0 && rest.length - at < MAX_LINE) {
+        this.#held = rest.slice(at);
+        return pieces;
+      }
+      const line = end < 0 ? '' : rest.slice(at + MARK.length, end);
+      if (this.#take(line, pieces)) {
+        rest = rest.slice(end + 1);
+      } else {
+        addText(pieces, MARK);
+        rest = rest.slice(at + MARK.length);
+      }
+    }
+  }
+
+  /** What was held back, once no more text will come. */
+  end(): readonly OutputPiece[] {
+    const pieces: OutputPiece[] = [];
+    addText(pieces, this.#held);
+    this.#held = '';
+    return pieces;
+  }
+
+  #take(line: string, pieces: OutputPiece[]): boolean {
+    const [, writer, number, part, parts, length, sum, rest = ''] = LINE.exec(line.replace(/\r$/, '')) ?? [];
+    if (writer === undefined || rest.length !== Number(length) || checksum(rest) !== sum) return false;
+    const progress = this.#writers.get(writer) ?? { last: 0, number: 0, pieces: [] };
+    this.#writers.set(writer, progress);
+    this.#add(progress, { number: Number(number), part: Number(part), parts: Number(parts), piece: rest }, pieces);
+    return true;
+  }
+
+  #add(progress: Progress, { number, part, parts, piece }: Part, pieces: OutputPiece[]): void {
+    const before = progress.number === number ? progress.pieces : [];
+    if (before.length !== part - 1 || number <= progress.last) return; // a part is missing, or a line came twice
+    progress.number = number;
+    progress.pieces = [...before, piece];
+    if (part < parts) return;
+    this.#lost += number - progress.last - 1;
+    progress.last = number;
+    try {
+      pieces.push({ type: 'value', value: JSON.parse(progress.pieces.join('')) });
+    } catch {
+      this.#lost += 1;
+    }
+  }
+}
+
+/** The text of pieces, without the values between. */
+export function textOf(pieces: readonly OutputPiece[]): string {
+  return pieces.map((piece) => (piece.type === 'text' ? piece.text : '')).join('');
+}
+
+function addText(pieces: OutputPiece[], text: string): void {
+  if (text === '') return;
+  const last = pieces.at(-1);
+  if (last?.type === 'text') pieces[pieces.length - 1] = { type: 'text', text: last.text + text };
+  else pieces.push({ type: 'text', text });
+}
+
+/** How many characters at the end of a text could be the beginning of a mark. */
+function beginningOfMark(text: string): number {
+  for (let length = Math.min(MARK.length - 1, text.length); length > 0; length -= 1) {
+    if (text.endsWith(MARK.slice(0, length))) return length;
+  }
+  return 0;
+}
+
+function asAscii(json: string): string {
+  return json.replaceAll(
+    /[\u007f-\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(16).padStart(8, '0');
+}

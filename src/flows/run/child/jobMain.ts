@@ -1,0 +1,117 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { MarkedLineWriter } from '../../../core/markedLines.ts';
+import { describeRunEnd } from '../describeRun.ts';
+import { FlowEnding } from '../flowEnding.ts';
+import { JOB_RUN_FOLDER, type JobRequest, jobRequest } from '../jobRequest.ts';
+import type { RunEvent } from '../runEvent.ts';
+import { type RunFolder, runFolder } from '../runFolder.ts';
+import type { RunRecord } from '../runRecord.ts';
+import { summaryOf } from '../runSummary.ts';
+import { RunTimeline } from '../timeline.ts';
+import { type Outlet, runChild, type RuntimeFiles } from './childMain.ts';
+
+const STOP_GRACE_MS = 1_000;
+// A log is no place for a large state: it goes to the trace among the results whole.
+const VIEW_LIMITS = { text: 1_000, items: 50, depth: 8, total: 20_000 };
+
+/**
+ * Runs the flow of a job: tells its events in marked lines of the job's output, and leaves trace, recording and checkpoints
+ * among the results of the job.
+ *
+ * @param path of a `JobRequest`, which lies in a folder of the workspace.
+ */
+export async function runAsJob(path: string, args: readonly string[], runtime: RuntimeFiles): Promise<void> {
+  hideExperiments();
+  const request = jobRequest.parse(JSON.parse(readFileSync(path, 'utf8')));
+  const workspace = dirname(dirname(path));
+  const folder = runFolder(join(process.env['FARWHARF_ARTIFACTS'] ?? workspace, JOB_RUN_FOLDER));
+  mkdirSync(folder.path, { recursive: true });
+  const report = new JobReport(folder, join(workspace, request.file), request, args);
+  const stop = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      stop.abort(new DOMException('The job was stopped.', 'AbortError'));
+      setTimeout(() => process.exit(1), STOP_GRACE_MS).unref();
+    });
+  }
+  process.on('exit', (code) => report.end(code, stop.signal.aborted));
+  const child = {
+    file: join(workspace, request.file),
+    flow: request.flow,
+    shared: request.shared,
+    resume: request.resume,
+    args,
+    folder: folder.path,
+  };
+  await runChild(child, { runtime, outlet: report, stop: stop.signal, viewLimits: VIEW_LIMITS });
+}
+
+/** Tells the log of the job what happens, and the results how it ended. */
+class JobReport implements Outlet {
+  readonly #folder: RunFolder;
+  readonly #record: RunRecord;
+  readonly #ending = new FlowEnding();
+  readonly #writer = new MarkedLineWriter((line) => process.stdout.write(line));
+  #timeline: RunTimeline | undefined;
+
+  constructor(folder: RunFolder, file: string, { flow, shared, resume }: JobRequest, args: readonly string[]) {
+    const startedAt = new Date().toISOString();
+    this.#folder = folder;
+    this.#record = {
+      version: 1,
+      id: startedAt.replaceAll(/[-:.TZ]/g, ''),
+      file,
+      startedAt,
+      flow,
+      shared,
+      args: [...args],
+      job: process.env['FARWHARF_JOB_ID'],
+      resumedFrom: resume && { run: '', path: resume.path, visit: resume.visit },
+    };
+    this.#write(this.#record);
+  }
+
+  event(event: RunEvent): void {
+    this.#ending.note({ type: 'events', batch: 0, events: [event] });
+    if (event.type === 'run-start') this.#timeline ??= new RunTimeline(event);
+    if (event.run === this.#timeline?.start.run) this.#timeline.push(event);
+    this.#writer.write(event);
+  }
+
+  send(message: Parameters<Outlet['send']>[0]): void {
+    this.#ending.note(message);
+    if (message.type === 'note') process.stderr.write(`farwharf: ${message.message}\n`);
+  }
+
+  get pause(): Promise<void> | undefined {
+    if (!process.stdout.writableNeedDrain) return undefined;
+    return new Promise((resolve) => process.stdout.once('drain', resolve));
+  }
+
+  flush(): void {}
+
+  end(code: number, isStopped: boolean): void {
+    const outcome = this.#ending.outcome({ code, signal: null, isStopped });
+    const summary = summaryOf(this.#timeline === undefined ? [] : [this.#timeline], outcome);
+    this.#write({ ...this.#record, ...summary });
+    if (outcome.type === 'failed' && outcome.error.stack !== undefined)
+      process.stderr.write(`${outcome.error.stack}\n`);
+    process.stderr.write(`farwharf: ${basename(this.#record.file)}: ${describeRunEnd(summary.outcome)}\n`);
+    if (outcome.type !== 'done' && code === 0) process.exitCode = 1;
+  }
+
+  #write(record: RunRecord): void {
+    writeFileSync(this.#folder.record, `${JSON.stringify(record, undefined, 1)}\n`);
+  }
+}
+
+/** What Node says of its own features is nothing for the log of a job. */
+function hideExperiments(): void {
+  process.removeAllListeners('warning');
+  process.on('warning', ({ name, message }) => {
+    if (name !== 'ExperimentalWarning' && !message.startsWith('Module type of file')) {
+      process.stderr.write(`${name}: ${message}\n`);
+    }
+  });
+}
