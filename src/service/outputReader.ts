@@ -9,7 +9,7 @@ const MAX_TEXT_LENGTH = 64 * 1024;
 const LINE_FEED = 0x0a;
 
 /** What a job's process did: printed text, or told of its flow. */
-export type OutputEvent = Extract<ServiceEvent, { type: 'log' | 'flow' }>;
+type OutputEvent = Extract<ServiceEvent, { type: 'log' | 'flow' }>;
 
 export interface OutputPage {
   readonly events: readonly OutputEvent[];

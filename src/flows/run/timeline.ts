@@ -4,7 +4,7 @@ import type { StateView } from './stateView.ts';
 
 type StepEvent<T extends RunEvent['type']> = Extract<RunEvent, { type: T }>;
 
-/** One visit of a node, or the end of a nested flow, whose `post` is a step of its own. Times are microseconds of the run. */
+/** One visit of a node, or the end of a flow, whose `post` is a step of its own. Times are microseconds of the run. */
 export interface TimelineStep {
   readonly type: 'node' | 'flow';
   readonly path: string;

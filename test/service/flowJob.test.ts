@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import * as esbuild from 'esbuild';
+import { FlowJob } from '../../src/flows/run/flowJob.ts';
+import type { RunEvent } from '../../src/flows/run/runEvent.ts';
+import { timelinesOf } from '../../src/flows/run/timeline.ts';
+import { selectFiles } from '../../src/workspace/selection.ts';
+import { type Finished, Scratch } from './commandLine.ts';
+import { COUNTER } from './support/flowChild.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+interface Event {
+  readonly event?: string;
+  readonly data?: { readonly text?: string } & Record<string, unknown>;
+}
+
+describe('a flow as a job', { timeout: 120_000 }, () => {
+  let scratch: Scratch;
+  let main: string;
+
+  // The program as it is installed: jobs get the built runtime.
+  before(async () => {
+    scratch = await Scratch.create();
+    const dist = join(scratch.root, 'program/dist');
+    main = join(dist, 'cli.mjs');
+    await esbuild.build({
+      absWorkingDir: ROOT,
+      entryPoints: {
+        cli: 'src/cli/main.ts',
+        jobRunner: 'src/service/jobRunner.ts',
+        flowRunner: 'src/flows/run/flowRunner.ts',
+        agents: 'src/agents/index.ts',
+      },
+      outdir: dist,
+      outExtension: { '.js': '.mjs' },
+      bundle: true,
+      splitting: true,
+      minify: true,
+      keepNames: true,
+      platform: 'node',
+      target: 'node22',
+      format: 'esm',
+      logLevel: 'error',
+      banner: {
+        js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+      },
+    });
+    await copyFile(join(ROOT, 'package.json'), join(scratch.root, 'program/package.json'));
+  });
+  after(() => scratch[Symbol.asyncDispose]());
+
+  const submit = async (cwd: string, ...flags: string[]): Promise<Finished & { events: Event[] }> => {
+    const finished = await scratch.run(['submit', '--watch', '--json', ...flags], { cwd, main });
+    const lines = finished.stdout.trim().split('\n');
+    return { ...finished, events: lines.map((line) => JSON.parse(line) as Event) };
+  };
+  const flowEvents = (events: readonly Event[]): RunEvent[] =>
+    events.flatMap(({ event, data }) => (event === 'flow' ? [data as unknown as RunEvent] : []));
+  const logOf = (events: readonly Event[]): string =>
+    events.map(({ event, data }) => (event === 'log' ? (data?.text ?? '') : '')).join('');
+
+  it('runs without the library being installed there, and its steps come as flow events and not in the log', async () => {
+    const text = COUNTER.replace('return count + 1;', "console.log('counting'); return count + 1;");
+    const cwd = await scratch.folder('counter', { 'counter.mjs': text });
+    const { exit, events, stderr } = await submit(cwd, '--script', 'counter.mjs', '--shared', '{"goal":2}');
+    assert.equal(exit, 0, stderr + logOf(events));
+    const [timeline] = timelinesOf(flowEvents(events));
+    assert.deepEqual(
+      timeline?.steps.filter(({ type }) => type === 'node').map(({ path, action }) => `${path} ${action}`),
+      ['Counter/Add again', 'Counter/Add enough', 'Counter/Tell undefined'],
+    );
+    assert.deepEqual(timeline?.stateAfter(2), { goal: 2, count: 2, text: 'counted to 2' });
+    assert.equal(logOf(events), 'counting\ncounting\nfarwharf: counter.mjs: done\n');
+  });
+
+  it('goes on with edited code where a failed job stood', async () => {
+    const text = COUNTER.replace("return 'counted to ' + count;", "throw new Error('no harbour');");
+    const cwd = await scratch.folder('resume', { 'counter.mjs': text });
+    const failed = await submit(cwd, '--script', 'counter.mjs', '--shared', '{"goal":3}', '--download');
+    assert.equal(failed.exit, 1);
+    assert.match(logOf(failed.events), /failed at Counter\/Tell: no harbour/);
+    const run = join(cwd, 'artifacts/farwharf-flow');
+    const record = JSON.parse(await readFile(join(run, 'run.json'), 'utf8')) as { outcome: { type: string } };
+    assert.equal(record.outcome.type, 'failed');
+
+    await writeFile(join(cwd, 'counter.mjs'), COUNTER);
+    const resumed = await submit(cwd, '--script', 'counter.mjs', '--resume', 'artifacts/farwharf-flow');
+    assert.equal(resumed.exit, 0, logOf(resumed.events));
+    const [timeline] = timelinesOf(flowEvents(resumed.events));
+    assert.deepEqual(
+      timeline?.steps.filter(({ type }) => type === 'node').map(({ path }) => path),
+      ['Counter/Tell'],
+    );
+    assert.equal(timeline?.start.resumedAfter, 'Counter/Add');
+    assert.deepEqual(timeline?.stateAfter(0), { goal: 3, count: 3, text: 'counted to 3' });
+  });
+
+  it('on a machine without Node, or with one that is too old, the start script says so', async () => {
+    const cwd = await scratch.folder('bare', { 'counter.mjs': COUNTER });
+    const selection = await selectFiles(cwd, { isTrusted: true });
+    const runner = join(scratch.root, 'program/dist/flowRunner.mjs');
+    await using job = await FlowJob.prepare({ selection, file: 'counter.mjs', runner });
+    for (const { path, source } of job.selection.files) {
+      if (source === undefined) continue;
+      await mkdir(dirname(join(cwd, path)), { recursive: true });
+      await copyFile(source, join(cwd, path));
+    }
+    const start = (env: Record<string, string>): string => {
+      const { status, stderr } = spawnSync('sh', ['-c', job.script], {
+        cwd,
+        env: { ...process.env, ...env },
+        encoding: 'utf8',
+      });
+      assert.ok(status === 127 || status === 1, stderr);
+      return stderr;
+    };
+    assert.match(start({ FARWHARF_NODE: 'no-such-node' }), /Node\.js was not found on the machine.*install it there/);
+    await writeFile(join(cwd, 'old-node'), '#!/bin/sh\nexec "$REAL_NODE" --import "$OLD" "$@"\n', { mode: 0o755 });
+    const OLD = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.0.0' })";
+    const tooOld = start({ FARWHARF_NODE: join(cwd, 'old-node'), REAL_NODE: process.execPath, OLD });
+    assert.match(tooOld, /Flows need Node 22\.18 or newer, and .* is 18\.0\.0/);
+  });
+
+  it('a script that is no flow is sent as it is, and a dry run lists the runtime of one that is', async () => {
+    const cwd = await scratch.folder('plain', { 'plain.mjs': 'console.log(1);', 'counter.mjs': COUNTER });
+    const list = async (script: string): Promise<readonly string[]> => {
+      const { stdout } = await scratch.run(['submit', '--dry-run', '--json', '--script', script], { cwd, main });
+      return (JSON.parse(stdout) as { files: { path: string }[] }).files.map(({ path }) => path);
+    };
+    assert.deepEqual(await list('plain.mjs'), ['counter.mjs', 'plain.mjs']);
+    const files = await list('counter.mjs');
+    for (const path of [
+      '.farwharf/agents.mjs',
+      '.farwharf/flow.json',
+      '.farwharf/flow.sh',
+      '.farwharf/flowRunner.mjs',
+    ]) {
+      assert.ok(files.includes(path), path);
+    }
+  });
+});
