@@ -1,5 +1,5 @@
 import { AppError } from '../core/errors.ts';
-import { renameSymbol, symbolAt } from './assist/renameSymbol.ts';
+import { type FlowSymbol, renameSymbol, symbolAt } from './assist/renameSymbol.ts';
 import { applyEdits, planEdit } from './editing/editFlow.ts';
 import { type GraphShape, isSameShape, shapeOf } from './editing/graphShape.ts';
 import type { FlowOperation } from './flowOperation.ts';
@@ -73,6 +73,11 @@ export class FlowProject {
       if (error instanceof AppError && error.code === 'refused') return { ok: false, reason: error.message };
       throw error;
     }
+  }
+
+  /** The action or key at a place, which can be renamed. */
+  symbol(file: string, text: string, offset: number): FlowSymbol | undefined {
+    return symbolAt(this.readSource(file, text), offset);
   }
 
   /** Renames the action or key at a place, in all files that were read for it. Refused where there is nothing to rename. */

@@ -1,4 +1,9 @@
-import { readFileSync, statSync } from 'node:fs';
+import { completionsAt, type FlowCompletion } from './assist/completions.ts';
+import { type NodeNeighbours, neighboursAt } from './assist/hover.ts';
+import type { FlowSymbol } from './assist/renameSymbol.ts';
+import { diagnose } from './diagnostics/diagnose.ts';
+import type { FlowDiagnostic } from './diagnostics/diagnostic.ts';
+import { diskHost } from './diskHost.ts';
 import type { FlowOperation } from './flowOperation.ts';
 import { FlowProject } from './flowProject.ts';
 import type { EditResult } from './flowReading.ts';
@@ -14,7 +19,7 @@ export class FlowReader {
   readonly #open = new Map<string, OpenText>();
   readonly #project = new FlowProject({
     version: (file) => this.#versionOf(file),
-    read: (file) => this.#open.get(file)?.text ?? readText(file),
+    read: (file) => this.#open.get(file)?.text ?? diskHost.read(file),
   });
 
   /** The text of an open document, until it is closed. */
@@ -38,22 +43,37 @@ export class FlowReader {
     return this.#project.edit(file, this.#textOf(file), operation);
   }
 
+  /** What is wrong in a file, with ways to mend it. */
+  diagnose(file: string): FlowDiagnostic[] {
+    return diagnose(this.read(file));
+  }
+
+  /** What fits at a place: nodes and actions inside `connect`, keys after the shared state. */
+  complete(file: string, offset: number): FlowCompletion[] {
+    return completionsAt(this.read(file), this.#textOf(file), offset);
+  }
+
+  /** The nodes that the word at a place means, each with its neighbours. */
+  neighbours(file: string, offset: number): NodeNeighbours[] {
+    return neighboursAt(this.read(file), this.#textOf(file), offset);
+  }
+
+  /** The action or key at a place, which `rename` renames. */
+  symbol(file: string, offset: number): FlowSymbol | undefined {
+    return this.#project.symbol(file, this.#textOf(file), offset);
+  }
+
+  /** The edits that rename the action or key at a place everywhere, or why that cannot be done. */
+  rename(file: string, offset: number, newName: string): EditResult {
+    return this.#project.rename(file, this.#textOf(file), offset, newName);
+  }
+
   #textOf(file: string): string {
-    return this.#open.get(file)?.text ?? readText(file) ?? '';
+    return this.#open.get(file)?.text ?? diskHost.read(file) ?? '';
   }
 
-  #versionOf(file: string): string | undefined {
+  #versionOf(file: string): string | number | undefined {
     const open = this.#open.get(file);
-    if (open !== undefined) return `open ${open.version}`;
-    const status = statSync(file, { throwIfNoEntry: false });
-    return status?.isFile() === true ? `${status.mtimeMs} ${status.size}` : undefined;
-  }
-}
-
-function readText(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined; // deleted or unreadable: as if it were not there
+    return open === undefined ? diskHost.version(file) : `open ${open.version}`;
   }
 }
