@@ -5,7 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Chunk } from '../src/retrieval/chunk.ts';
 import { chunkText } from '../src/retrieval/chunkText.ts';
-import { type DocQuery, takeDocQueries } from './support/docQueries.ts';
+import { type DocQuery, takeDocQueries } from './ranking/docQueries.ts';
 import { PEERS, type SearchPeer } from './support/searchPeers.ts';
 
 const ROOT = join(import.meta.dirname, '..');

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import lunr from 'lunr';
-import MiniSearch from 'minisearch';
+import MiniSearch, { type Options } from 'minisearch';
 import type { Chunk } from '../../src/retrieval/chunk.ts';
 import { plainQuery } from '../../src/retrieval/query.ts';
 import { scanWords } from '../../src/retrieval/scanWords.ts';
@@ -21,8 +21,8 @@ export interface SearchPeer {
 export const PEERS: Readonly<Record<string, (chunks: readonly Chunk[]) => SearchPeer>> = {
   farwharf: openOurs,
   lunr: openLunr,
-  MiniSearch: openMiniSearch,
-  FTS5: openFts5,
+  MiniSearch: (chunks) => openMiniSearch(chunks),
+  FTS5: (chunks) => openFts5(chunks),
 };
 
 function openOurs(chunks: readonly Chunk[]): SearchPeer {
@@ -61,7 +61,7 @@ function openLunr(chunks: readonly Chunk[]): SearchPeer {
     search: (query, limit) =>
       index
         .query((clauses) => {
-          clauses.term(lunr.tokenizer(query).map(String), {});
+          clauses.term(wordsOf(query), {}); // its own parser would take signs as operators, and keeps commas in words
         })
         .slice(0, limit)
         .map(({ ref }) => Number(ref)),
@@ -70,8 +70,8 @@ function openLunr(chunks: readonly Chunk[]): SearchPeer {
   };
 }
 
-function openMiniSearch(chunks: readonly Chunk[]): SearchPeer {
-  const options = { fields: ['text'] };
+export function openMiniSearch(chunks: readonly Chunk[], analysis: Pick<Options, 'tokenize'> = {}): SearchPeer {
+  const options = { fields: ['text'], ...analysis };
   const index = new MiniSearch(options);
   index.addAll(chunks.map(({ text }, id) => ({ id, text })));
   return {
@@ -85,9 +85,9 @@ function openMiniSearch(chunks: readonly Chunk[]): SearchPeer {
   };
 }
 
-function openFts5(chunks: readonly Chunk[]): SearchPeer {
+export function openFts5(chunks: readonly Chunk[], tokenize = 'unicode61'): SearchPeer {
   const database = new DatabaseSync(':memory:');
-  database.exec("CREATE VIRTUAL TABLE chunks USING fts5(text, content='')");
+  database.exec(`CREATE VIRTUAL TABLE chunks USING fts5(text, content='', tokenize='${tokenize}')`);
   const insert = database.prepare('INSERT INTO chunks(rowid, text) VALUES (?, ?)');
   database.exec('BEGIN');
   for (const [id, { text }] of chunks.entries()) insert.run(id, text);
@@ -95,9 +95,14 @@ function openFts5(chunks: readonly Chunk[]): SearchPeer {
   const find = database.prepare('SELECT rowid FROM chunks WHERE chunks MATCH ? ORDER BY rank LIMIT ?');
   return {
     search: (query, limit) => {
-      const words: string[] = [];
-      scanWords(query, (word) => words.push(`"${word}"`));
+      const words = wordsOf(query).map((word) => `"${word}"`);
       return words.length === 0 ? [] : find.all(words.join(' OR '), limit).map(({ rowid }) => Number(rowid));
     },
   };
+}
+
+function wordsOf(query: string): string[] {
+  const words: string[] = [];
+  scanWords(query, (word) => words.push(word));
+  return words;
 }

@@ -17,7 +17,7 @@ export class Visit implements OpenVisit {
   readonly number: number;
   isReplayed = false;
   /** The visit of the flow that this one is part of. */
-  readonly outer: OpenVisit | undefined;
+  readonly #outer: OpenVisit | undefined;
   readonly #isFlow: boolean;
   // In microseconds of the run, as all times here.
   readonly #startedAt: number;
@@ -29,7 +29,7 @@ export class Visit implements OpenVisit {
 
   constructor(run: Run, { path, node, number, isFlow }: Beginning) {
     this.run = run;
-    this.outer = run.visit;
+    this.#outer = run.visit;
     run.visit = this;
     this.path = path;
     this.node = node;
@@ -64,7 +64,7 @@ export class Visit implements OpenVisit {
   finished(action: unknown): void {
     const now = this.run.micros();
     this.#finishedAt = now;
-    this.run.visit = this.outer;
+    this.run.visit = this.#outer;
     this.run.listener?.onEvent({
       type: this.#isFlow ? 'flow-end' : 'node-end',
       path: this.path,
@@ -114,7 +114,7 @@ export class Visit implements OpenVisit {
   }
 
   failed(error: unknown): void {
-    this.run.visit = this.outer;
+    this.run.visit = this.#outer;
     this.run.listener?.onEvent({ type: 'error', ...this.#place(), message: messageOf(error) });
   }
 

@@ -1,4 +1,4 @@
-import { type Chunk, MAX_CHARACTERS, MAX_LINES } from './chunk.ts';
+import type { Chunk, ChunkBounds } from './chunk.ts';
 
 /** Lines that belong together: a definition, a section, a paragraph. `from` counts from 0, `to` is behind the last line. */
 export interface Block {
@@ -11,15 +11,20 @@ export interface Block {
 }
 
 /** Packs blocks into chunks within the bounds; a block that is larger is cut at lines, and a line that is larger at characters. */
-export function packBlocks(lines: readonly string[], blocks: readonly Block[], source: string): Chunk[] {
+export function packBlocks(
+  lines: readonly string[],
+  blocks: readonly Block[],
+  source: string,
+  bounds: ChunkBounds,
+): Chunk[] {
   const chunks: Chunk[] = [];
   let open: Block | undefined;
   const close = (): void => {
-    if (open !== undefined) chunks.push(...cut(lines, open, source));
+    if (open !== undefined) chunks.push(...cut(lines, open, source, bounds));
     open = undefined;
   };
   for (const block of blocks) {
-    if (open !== undefined && !block.isApart && fits(lines, open.from, block.to)) {
+    if (open !== undefined && !block.isApart && fits(lines, open.from, block.to, bounds)) {
       open = { ...open, to: block.to, symbols: [...open.symbols, ...block.symbols] };
     } else {
       close();
@@ -30,24 +35,24 @@ export function packBlocks(lines: readonly string[], blocks: readonly Block[], s
   return chunks;
 }
 
-function fits(lines: readonly string[], from: number, to: number): boolean {
-  if (to - from > MAX_LINES) return false;
+function fits(lines: readonly string[], from: number, to: number, bounds: ChunkBounds): boolean {
+  if (to - from > bounds.lines) return false;
   let characters = 0;
   for (let line = from; line < to; line += 1) characters += (lines[line]?.length ?? 0) + 1;
-  return characters <= MAX_CHARACTERS;
+  return characters <= bounds.characters;
 }
 
-function cut(lines: readonly string[], block: Block, source: string): Chunk[] {
+function cut(lines: readonly string[], block: Block, source: string, bounds: ChunkBounds): Chunk[] {
   const chunks: Chunk[] = [];
   let [from, characters] = [block.from, 0];
   const emit = (to: number): void => {
     const text = lines.slice(from, to).join('\n');
-    if (text.trim() !== '') chunks.push(...cutCharacters(text, { ...block, from, to }, source));
+    if (text.trim() !== '') chunks.push(...cutCharacters(text, { ...block, from, to }, source, bounds.characters));
     [from, characters] = [to, 0];
   };
   for (let line = block.from; line < block.to; line += 1) {
     const length = (lines[line]?.length ?? 0) + 1;
-    const isFull = line - from >= MAX_LINES || characters + length > MAX_CHARACTERS;
+    const isFull = line - from >= bounds.lines || characters + length > bounds.characters;
     if (isFull && line > from) emit(line);
     characters += length;
   }
@@ -58,12 +63,12 @@ function cut(lines: readonly string[], block: Block, source: string): Chunk[] {
   );
 }
 
-function cutCharacters(text: string, { from, to, symbols, scope }: Block, source: string): Chunk[] {
+function cutCharacters(text: string, { from, to, symbols, scope }: Block, source: string, most: number): Chunk[] {
   const place = { source, startLine: from + 1, endLine: to, symbols, scope };
-  if (text.length <= 2 * MAX_CHARACTERS) return [{ text, ...place }];
-  const count = Math.ceil(text.length / MAX_CHARACTERS);
+  if (text.length <= 2 * most) return [{ text, ...place }];
+  const count = Math.ceil(text.length / most);
   return Array.from({ length: count }, (_, index) => ({
-    text: text.slice(index * MAX_CHARACTERS, (index + 1) * MAX_CHARACTERS),
+    text: text.slice(index * most, (index + 1) * most),
     ...place,
   }));
 }

@@ -14,6 +14,11 @@ export interface Chunk {
 
 export type ChunkMode = 'smart' | 'paragraphs' | 'sentences' | 'fixed';
 
-/** Bounds of a chunk: 40 lines and 1,500 characters ranked best over several code bases. */
-export const MAX_LINES = 40;
-export const MAX_CHARACTERS = 1500;
+/** How large a chunk can be. */
+export interface ChunkBounds {
+  readonly lines: number;
+  readonly characters: number;
+}
+
+/** The bounds that `bench/ranking.ts --sweep` chose: larger chunks leave less in what a model is given, smaller ones rank worse. */
+export const CHUNK_BOUNDS: ChunkBounds = { lines: 40, characters: 1000 };

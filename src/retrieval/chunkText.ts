@@ -1,5 +1,5 @@
 import { packBlocks } from './block.ts';
-import { type Chunk, type ChunkMode, MAX_CHARACTERS } from './chunk.ts';
+import { CHUNK_BOUNDS, type Chunk, type ChunkBounds, type ChunkMode } from './chunk.ts';
 import { definitionBlocks } from './definitions.ts';
 import { cellBlocks, keyBlocks, paragraphBlocks, sectionBlocks } from './sections.ts';
 
@@ -10,16 +10,16 @@ const CODE =
   /\.(?:[cm]?[jt]sx?|py|pyi|go|rs|java|kt|kts|scala|c|h|cc|cpp|hpp|cs|swift|rb|php|pl|lua|jl|r|sh|bash|zsh|ps1|sql|vue|svelte|zig|dart|ex|exs|hs|ml|m|f90)$/i;
 
 /**
- * Cuts text into chunks of at most 40 lines and about 1,500 characters.
+ * Cuts text into chunks within bounds: lines are the most there can be, characters may be more where a line is long.
  *
  * `smart` looks at the kind of the source: code at definitions, Markdown at headings, notebooks at cells, data at top keys,
  * other text at paragraphs. `paragraphs` cuts at blank lines, `sentences` between sentences, `fixed` wherever a chunk is full.
  */
-export function chunkText(text: string, source: string, mode: ChunkMode): Chunk[] {
-  if (mode === 'sentences') return sentenceChunks(text, source);
+export function chunkText(text: string, source: string, mode: ChunkMode, bounds: ChunkBounds = CHUNK_BOUNDS): Chunk[] {
+  if (mode === 'sentences') return sentenceChunks(text, source, bounds);
   const lines = text.split(/\r\n|\n|\r/);
   if (lines.at(-1) === '') lines.pop(); // the end of the last line is no line
-  return packBlocks(lines, blocksOf(lines, source, mode), source);
+  return packBlocks(lines, blocksOf(lines, source, mode), source, bounds);
 }
 
 function blocksOf(lines: readonly string[], source: string, mode: 'smart' | 'paragraphs' | 'fixed') {
@@ -31,7 +31,7 @@ function blocksOf(lines: readonly string[], source: string, mode: 'smart' | 'par
   return CODE.test(source) ? definitionBlocks(lines) : paragraphBlocks(lines);
 }
 
-function sentenceChunks(text: string, source: string): Chunk[] {
+function sentenceChunks(text: string, source: string, { characters }: ChunkBounds): Chunk[] {
   const sentences = [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)];
   const chunks: Chunk[] = [];
   let [open, startLine, line] = ['', 1, 1];
@@ -51,7 +51,7 @@ function sentenceChunks(text: string, source: string): Chunk[] {
     [open, startLine] = ['', line];
   };
   for (const { segment } of sentences) {
-    if (open.length + segment.length > MAX_CHARACTERS) close();
+    if (open.length + segment.length > characters) close();
     open += segment;
     line += countLines(segment);
   }

@@ -5,7 +5,7 @@ import type { TopK } from './topK.ts';
 // BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with k1 above the usual 1.2, which ranks
 // better once the names of definitions are weighted.
 const K1 = 2;
-const B = 0.75;
+const B = 0.85;
 // Documents that are scored together: few enough for the processor's cache, enough to pass over many at once.
 const WINDOW = 4096;
 // Scores are summed as whole numbers of this fraction, so that a sum does not depend on the order of its parts.

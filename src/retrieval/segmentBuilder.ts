@@ -1,18 +1,22 @@
+import { basename } from 'node:path';
 import type { Chunk } from './chunk.ts';
 import { DictionaryWriter } from './dictionary.ts';
 import { DocumentTerms } from './documentTerms.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
+import { summariesOf } from './summaries.ts';
 import { orderTerms } from './termOrder.ts';
 import { Vocabulary } from './vocabulary.ts';
 import { FIRST } from './wordTable.ts';
 import type { WordAnalyzer } from './words.ts';
 
-// The name of a definition counts eight times, the words of its path and scope once. Weights do not add to the length,
-// which is that of the text alone.
+// How often a word counts by where it is, besides once for each place in the text; `bench/ranking.ts --sweep` chose them. They
+// do not add to the length, which is that of the text alone.
 const SYMBOL_WEIGHT = 8;
+const SCOPE_WEIGHT = 2;
+const SUMMARY_WEIGHT = 1;
 const PATH_WEIGHT = 1;
-const SCOPE_WEIGHT = 1;
+const FILE_NAME_WEIGHT = 1;
 const MAX_LENGTH = 0xffff;
 
 /** Gathers the chunks of sources and makes a segment of them. */
@@ -32,9 +36,9 @@ export class SegmentBuilder {
   /** Adds a source with all of its chunks. */
   add(source: Source, chunks: readonly Chunk[]): void {
     this.#sources.push({ ...source, firstDocument: this.#lengths.length, documentCount: chunks.length });
-    const wordCount = this.#vocabulary.read(source.path);
-    const pathWords = this.#vocabulary.found.slice(0, wordCount);
-    for (const chunk of chunks) this.#addChunk(chunk, pathWords);
+    const pathWords = this.#wordsOf(source.path);
+    const nameWords = this.#wordsOf(basename(source.path));
+    for (const chunk of chunks) this.#addChunk(chunk, pathWords, nameWords);
   }
 
   finish(): Segment {
@@ -67,15 +71,22 @@ export class SegmentBuilder {
     };
   }
 
-  #addChunk({ text, symbols, scope, startLine, endLine }: Chunk, pathWords: Int32Array): void {
+  #addChunk({ text, symbols, scope, startLine, endLine }: Chunk, pathWords: Int32Array, nameWords: Int32Array): void {
     const length = this.#count(text, 1);
     if (symbols.length > 0) this.#count(symbols.join(' '), SYMBOL_WEIGHT);
     if (scope.length > 0) this.#count(scope.join(' '), SCOPE_WEIGHT);
+    for (const summary of summariesOf(text)) this.#count(summary, SUMMARY_WEIGHT);
     this.#documents.count(pathWords, pathWords.length, PATH_WEIGHT);
+    this.#documents.count(nameWords, nameWords.length, FILE_NAME_WEIGHT);
     this.#documents.endDocument();
     this.#lengths.push(Math.min(length, MAX_LENGTH));
     this.#firstLines.push(startLine);
     this.#lastLines.push(endLine);
+  }
+
+  #wordsOf(text: string): Int32Array {
+    const wordCount = this.#vocabulary.read(text);
+    return this.#vocabulary.found.slice(0, wordCount);
   }
 
   /** Counts the words of a text, and gives the number of those that have terms. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ChunkMode, MAX_CHARACTERS, MAX_LINES } from '../../../src/retrieval/chunk.ts';
+import { type ChunkMode, CHUNK_BOUNDS } from '../../../src/retrieval/chunk.ts';
 import { chunkText } from '../../../src/retrieval/chunkText.ts';
 
 const MODES: readonly ChunkMode[] = ['smart', 'paragraphs', 'sentences', 'fixed'];
@@ -17,8 +17,8 @@ test('every mode covers all text, cites the lines it came from, and keeps to the
       const chunks = chunkText(text, source, mode);
       const covered = new Set<number>();
       for (const chunk of chunks) {
-        assert.ok(chunk.text.length <= 2 * MAX_CHARACTERS, `${mode} ${source}`);
-        if (mode !== 'sentences') assert.ok(chunk.endLine - chunk.startLine < MAX_LINES);
+        assert.ok(chunk.text.length <= 2 * CHUNK_BOUNDS.characters, `${mode} ${source}`);
+        if (mode !== 'sentences') assert.ok(chunk.endLine - chunk.startLine < CHUNK_BOUNDS.lines);
         for (let line = chunk.startLine; line <= chunk.endLine; line += 1) covered.add(line);
         const first = chunk.text.split('\n')[0] ?? '';
         assert.ok(
@@ -181,7 +181,7 @@ test('sentences are not cut in the middle, and say their lines', () => {
 test('line ends of all systems count, and one endless line is cut', () => {
   assert.equal(chunkText('a\r\nb\rc\n', 'a.txt', 'fixed')[0]?.endLine, 3);
   const chunks = chunkText('x'.repeat(100_000), 'a.txt', 'smart');
-  assert.ok(chunks.length > 10 && chunks.every(({ text }) => text.length <= 2 * MAX_CHARACTERS));
+  assert.ok(chunks.length > 10 && chunks.every(({ text }) => text.length <= 2 * CHUNK_BOUNDS.characters));
   assert.equal(chunks.map(({ text }) => text).join(''), 'x'.repeat(100_000));
 });
 

@@ -16,12 +16,12 @@ function indexOf(...chunks: Chunk[]): KeywordIndex {
 const found = (index: KeywordIndex, query: string, limit = 10): string[] =>
   index.search(query, limit).map(({ chunk: { source } }) => source);
 
-test('scores are those of BM25 with k1 = 2 and b = 0.75', () => {
+test('scores are those of BM25 with k1 = 2 and b = 0.85', () => {
   const index = indexOf(chunk('1', 'apple apple pear'), chunk('2', 'apple plum plum plum plum'), chunk('3', 'plum'));
   const [first, second] = index.search('apple', 10);
   const idf = Math.log(1 + (3 - 2 + 0.5) / (2 + 0.5));
   const expected = (frequency: number, length: number): number =>
-    (idf * frequency * 3) / (frequency + 2 * (0.25 + (0.75 * length) / 3));
+    (idf * frequency * 3) / (frequency + 2 * (0.15 + (0.85 * length) / 3));
   assert.equal(first?.chunk.source, '1');
   assert.ok(Math.abs(first.score - expected(2, 3)) < 1e-9, `${first.score}`);
   assert.ok(Math.abs((second?.score ?? 0) - expected(1, 5)) < 1e-9);

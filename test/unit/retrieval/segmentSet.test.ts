@@ -43,7 +43,8 @@ function countTerms(sources: Sources): Counted[] {
     chunks.map(({ text }, ordinal) => {
       const counts = new Map<string, number>();
       let length = 0;
-      for (const part of [text, path]) {
+      for (const part of [text, path, path]) {
+        // the name of the file counts beside the path
         scanWords(part, (word) => {
           if (part === text) length += 1;
           for (const term of analyzer.termsOf(word)) counts.set(term, (counts.get(term) ?? 0) + 1);
@@ -64,7 +65,7 @@ function bruteForce(documents: readonly Counted[], terms: readonly string[], lim
       for (const [term, holders] of held) {
         const frequency = counts.get(term) ?? 0;
         const weight = Math.log(1 + (documents.length - holders + 0.5) / (holders + 0.5));
-        score += (weight * frequency * 3) / (frequency + 2 * (0.25 + (0.75 * length) / average));
+        score += (weight * frequency * 3) / (frequency + 2 * (0.15 + (0.85 * length) / average));
       }
       return [name, score];
     })
