@@ -10,6 +10,7 @@ const SEARCH_COMMANDS = [
   'farwharf.selectModel',
   'farwharf.findRelated',
   'farwharf.rebuildIndex',
+  'farwharf.rankByMeaning',
   'farwharf.pauseIndex',
   'farwharf.resumeIndex',
 ] as const;

@@ -1,6 +1,7 @@
 import { assertNever } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/format.ts';
 import type { FolderStatus, PassedOver } from '../../retrieval/indexService.ts';
+import type { MeaningState } from '../../retrieval/vectors/meaning.ts';
 
 /** `building 34 %`, `paused`, and so on; nothing where all is as it should be. */
 export function indexState(status: readonly FolderStatus[], isPaused: boolean): string {
@@ -32,7 +33,7 @@ export interface IndexLine {
 
 /** What is to be said of the index of a folder. `now` in milliseconds since 1970. */
 export function folderLines(status: FolderStatus, now: number): readonly IndexLine[] {
-  const { files, chunks, bytes, updatedAt, problem } = status;
+  const { files, chunks, bytes, updatedAt, problem, meaning } = status;
   return [
     { id: 'state', ...stateLine(status) },
     ...(problem === undefined
@@ -47,7 +48,28 @@ export function folderLines(status: FolderStatus, now: number): readonly IndexLi
       description: updatedAt === undefined ? 'not yet' : ago(now - updatedAt),
       icon: 'history',
     },
+    ...(meaning === undefined ? [] : [{ id: 'meaning', label: 'By meaning', ...meaningText(meaning) }]),
   ];
+}
+
+function meaningText(meaning: MeaningState): Pick<IndexLine, 'description' | 'icon'> {
+  switch (meaning.type) {
+    case 'off':
+      return { description: 'off', icon: 'circle-slash' };
+    case 'ready':
+      return { description: 'on', icon: 'sparkle' };
+    case 'failed':
+      return { description: `by words alone: ${meaning.reason}`, icon: 'warning' };
+    case 'unfinished': {
+      const { done, total, reason } = meaning;
+      const part = `${count(done)} of ${formatCount(total, 'text')}, by words alone until then`;
+      return reason === undefined
+        ? { description: part, icon: 'sync~spin' }
+        : { description: `${part} (${reason})`, icon: 'circle-outline' };
+    }
+    default:
+      return assertNever(meaning);
+  }
 }
 
 function stateLine({ state, progress, pending, isWriter }: FolderStatus): Omit<IndexLine, 'id'> {

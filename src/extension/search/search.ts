@@ -34,6 +34,10 @@ export interface SearchDeps {
 
 /** Searching the window's folders: the index, its view, and what the commands need. */
 export class Search implements Disposable {
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  /** The program of the thread of a model that ranks by meaning. */
+  readonly modelProgram: string;
   readonly index: SearchIndex;
   readonly tree: IndexTree;
   readonly recent: RecentSearches;
@@ -50,6 +54,8 @@ export class Search implements Disposable {
 
   constructor({ shell, home, contexts, modelKeys, log, signal, report }: SearchDeps) {
     const { context } = shell;
+    this.home = home;
+    this.modelProgram = context.asAbsolutePath(join('dist', 'modelWorker.mjs'));
     this.contexts = contexts;
     this.modelKeys = modelKeys;
     this.log = log;
@@ -61,7 +67,7 @@ export class Search implements Disposable {
       new IndexThread({
         program: context.asAbsolutePath(join('dist', 'folderIndexWorker.js')),
         workerProgram: context.asAbsolutePath(join('dist', 'indexWorker.mjs')),
-        modelProgram: context.asAbsolutePath(join('dist', 'modelWorker.mjs')),
+        modelProgram: this.modelProgram,
         home,
         log,
       }),

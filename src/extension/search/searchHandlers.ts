@@ -2,6 +2,7 @@ import type { CommandHandlers } from '../commands.ts';
 import type { SearchCommandId } from '../names.ts';
 import { askAgain, askFolder, askFollowUp, stopAnswer } from './ask.ts';
 import { selectModel } from './modelPick.ts';
+import { rankByMeaning } from './rankByMeaning.ts';
 import { findRelated } from './related.ts';
 import type { Search } from './search.ts';
 import { searchFolder } from './searchFolder.ts';
@@ -21,6 +22,7 @@ export function createSearchHandlers(search: () => Search): Pick<CommandHandlers
     'farwharf.selectModel': () => selectModel(search().modelKeys),
     'farwharf.findRelated': () => findRelated(search()),
     'farwharf.rebuildIndex': () => search().index.rebuild(),
+    'farwharf.rankByMeaning': () => rankByMeaning(search()),
     'farwharf.pauseIndex': () => search().setPaused(true),
     'farwharf.resumeIndex': () => search().setPaused(false),
   };

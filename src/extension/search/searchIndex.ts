@@ -98,6 +98,12 @@ export class SearchIndex implements Disposable {
     await this.#thread.index.rebuild();
   }
 
+  /** Takes up another choice of the model that ranks a folder by meaning. */
+  async reloadMeaning(): Promise<void> {
+    await this.start();
+    await this.#thread.index.reloadMeaning();
+  }
+
   async passedOver(folder: string, limit: number): ReturnType<IndexService['passedOver']> {
     return this.#thread.index.passedOver(folder, { limit });
   }

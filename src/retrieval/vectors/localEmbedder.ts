@@ -8,8 +8,8 @@ import type { ModelService } from './modelWorker.ts';
 import { findModelLibrary, MODEL_LIBRARY } from './modelLibrary.ts';
 import type { ModelPlace } from './sentenceModel.ts';
 
-const DEFAULT_MODEL = 'Xenova/all-MiniLM-L6-v2';
-const MODEL_HUB = 'https://huggingface.co';
+export const DEFAULT_MODEL = 'Xenova/all-MiniLM-L6-v2';
+export const MODEL_HUB = 'https://huggingface.co';
 
 export interface LocalEmbedderOptions extends ModelPlace {
   /** The program of the model's thread, `modelWorker`. */

@@ -58,6 +58,17 @@ test('the view tells files, chunks, size, age, and what is wrong', () => {
   assert.equal(lines({ ...READY, state: 'error', problem })['Problem'], 'The disk is full.');
 });
 
+test('the view tells how far the ranking by meaning is, and why there is none', () => {
+  const line = (meaning: FolderStatus['meaning']): string | undefined =>
+    folderLines({ ...READY, meaning }, 0).find(({ id }) => id === 'meaning')?.description;
+  assert.equal(line(undefined), undefined);
+  assert.equal(line({ type: 'ready' }), 'on');
+  const unfinished = { type: 'unfinished', done: 1200, total: 5000 } as const;
+  assert.equal(line(unfinished), '1,200 of 5,000 texts, by words alone until then');
+  assert.equal(line({ ...unfinished, reason: 'stopped' }), '1,200 of 5,000 texts, by words alone until then (stopped)');
+  assert.equal(line({ type: 'failed', reason: 'There is no model.' }), 'by words alone: There is no model.');
+});
+
 test('what is passed over is grouped by its reason, the most frequent first', () => {
   const items = ['binary', 'secret', 'binary'].map((reason, index) => ({
     path: `${index}`,

@@ -1,0 +1,92 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import * as vscode from 'vscode';
+import { formatCount } from '../../core/format.ts';
+import { type MeaningChoice, readMeaningChoice, writeMeaningChoice } from '../../retrieval/vectors/meaningChoice.ts';
+import { DEFAULT_MODEL, MODEL_HUB, openChosenModel } from '../../retrieval/vectors/localEmbedder.ts';
+import { findModelLibrary, installModelLibrary } from '../../retrieval/vectors/modelLibrary.ts';
+import { withSignal } from '../abort.ts';
+import { diskFolders } from '../folders.ts';
+import { pickOne } from '../picks.ts';
+import type { Search } from './search.ts';
+
+const TITLE = 'Search by meaning too?';
+
+interface ChoiceItem extends vscode.QuickPickItem {
+  readonly choose: () => Promise<MeaningChoice | 'words' | undefined>;
+}
+
+/** Lets the person choose the model on this machine that ranks a folder by meaning, or words alone. Nothing is fetched unasked. */
+export async function rankByMeaning(search: Search): Promise<void> {
+  const folders = diskFolders();
+  const folder = folders.length > 1 ? await vscode.window.showWorkspaceFolderPick() : folders[0];
+  if (folder === undefined) return;
+  const root = await realpath(folder.uri.fsPath);
+  const current = await readMeaningChoice(search.home, root);
+  const picked = await pickOne<ChoiceItem>({
+    title: TITLE,
+    placeholder: 'Places that say the same in other words are found too. Nothing leaves this machine.',
+    items: choices(current),
+  });
+  if (picked === undefined || picked === 'back') return;
+  const choice = await picked.choose();
+  if (choice === undefined) return;
+  if (choice !== 'words' && !(await prepare(choice, search, folder))) return;
+  await writeMeaningChoice(search.home, root, choice === 'words' ? undefined : choice);
+  await search.index.reloadMeaning();
+}
+
+function choices(current: MeaningChoice | undefined): readonly ChoiceItem[] {
+  const hub: ChoiceItem = {
+    label: '$(cloud-download) A small model, fetched once',
+    description: DEFAULT_MODEL,
+    detail: `About 25 MB from ${new URL(MODEL_HUB).host}`,
+    choose: async () => ({ provider: 'local' }),
+  };
+  const own: ChoiceItem = {
+    label: '$(folder) A model in a folder...',
+    detail: 'A sentence model with config.json, tokenizer.json and onnx/model.onnx',
+    choose: chooseModelFolder,
+  };
+  const words: ChoiceItem = {
+    label: '$(circle-slash) Words alone',
+    detail: 'The vectors of this folder are removed',
+    choose: async () => 'words',
+  };
+  return current === undefined ? [hub, own] : [hub, own, words];
+}
+
+async function chooseModelFolder(): Promise<MeaningChoice | undefined> {
+  const [uri] =
+    (await vscode.window.showOpenDialog({
+      title: 'The folder of the model',
+      openLabel: 'Use This Model',
+      canSelectFiles: false,
+      canSelectFolders: true,
+    })) ?? [];
+  if (uri === undefined) return undefined;
+  return { provider: 'local', model: basename(uri.fsPath), localModelPath: dirname(uri.fsPath) };
+}
+
+/** Installs and fetches what is missing, once the person has agreed; false when they have not. */
+async function prepare(choice: MeaningChoice, search: Search, folder: vscode.WorkspaceFolder): Promise<boolean> {
+  const { home, modelProgram } = search;
+  const status = search.index.status.find((known) => known.folder === folder.uri.fsPath);
+  const chunks = status === undefined ? 'The chunks of this folder' : formatCount(status.chunks, 'chunk');
+  const library = findModelLibrary(home) === undefined ? 'npm installs a library of about 35 MB first. ' : '';
+  const detail = `${library}${chunks} then go through the model in the background, on this machine and at no cost. Search goes on by words meanwhile.`;
+  const agreed = await vscode.window.showInformationMessage(TITLE, { modal: true, detail }, 'Start');
+  if (agreed === undefined) return false;
+  const options = { location: vscode.ProgressLocation.Notification, title: 'Preparing the model', cancellable: true };
+  await vscode.window.withProgress(options, (progress, token) =>
+    withSignal(token, async (signal) => {
+      const onProgress = (done: number, total: number): void =>
+        progress.report({ message: `${Math.floor((100 * done) / Math.max(total, 1))} %` });
+      await installModelLibrary(home, { signal, onProgress });
+      const model = await openChosenModel(choice, { home, program: modelProgram, mayDownload: true, onProgress });
+      model.dispose();
+      signal.throwIfAborted();
+    }),
+  );
+  return true;
+}
