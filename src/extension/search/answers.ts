@@ -155,9 +155,11 @@ export class Answers
             ['$(sparkle) Select Model', 'farwharf.selectModel'],
           ]
         : [['$(debug-stop) Stop', 'farwharf.stopAnswer']];
-    const top = new vscode.Range(0, 0, 0, 0);
+    // Above the last question, which is what one has just read.
+    const line = conversation.turns.length > 1 ? answerText(conversation.turns.slice(0, -1)).split('\n').length : 0;
+    const range = new vscode.Range(line, 0, line, 0);
     return offered.map(
-      ([title, command]) => new vscode.CodeLens(top, { title, command, arguments: [conversation.uri] }),
+      ([title, command]) => new vscode.CodeLens(range, { title, command, arguments: [conversation.uri] }),
     );
   }
 

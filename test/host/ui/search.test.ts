@@ -126,8 +126,9 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
     const boxes = list().locator('.monaco-list-row');
     const unticked = (await boxes.nth(1).locator('.label-name').first().innerText()).trim();
     await boxes.nth(1).locator('input[type=checkbox], .monaco-checkbox').click();
+    await list().locator('.quick-input-count', { hasText: '16' }).waitFor();
     assert.equal(model.requests.length, 0, 'nothing is sent before it is confirmed');
-    await window.page.keyboard.press('Enter');
+    await list().getByRole('button', { name: 'OK' }).click();
     await editorLine(ANSWER_START).waitFor();
     const sent = model.requests[0]?.messages.map(({ content }) => content).join('\n') ?? '';
     assert.match(sent, /\[1\] billing\/needle\.ts:1-\d+/);
@@ -141,7 +142,8 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
     const citation = window.page.locator('.part.editor .detected-link', { hasText: 'billing/needle.ts:1-' }).first();
     await citation.waitFor();
     assert.equal(await window.page.locator('.detected-link', { hasText: 'made' }).count(), 0);
-    await citation.click({ modifiers: ['ControlOrMeta'] });
+    await citation.click();
+    await runCommand(window.page, 'Open Link');
     await editorLine(NEEDLE.words).waitFor();
     await window.page.locator('.statusbar-item', { hasText: /selected/ }).waitFor();
   });
