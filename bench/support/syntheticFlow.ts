@@ -27,6 +27,33 @@ export function syntheticFlow(count: number, seed = 1): SyntheticEdge[] {
   return edges;
 }
 
+/** The source of a module that makes this flow. */
+export function flowSource(count: number, edges: readonly SyntheticEdge[]): string {
+  const lines = [
+    "import { Flow, Node } from 'farwharf/agents';",
+    '',
+    'interface Shared { input: string; count: number }',
+    '',
+  ];
+  const actions = Map.groupBy(edges, ({ source }) => source);
+  for (let node = 0; node < count; node += 1) {
+    const returned = (actions.get(node) ?? []).map(({ action }) => action);
+    lines.push(
+      `/** Does step ${node} of the work. It is followed by others. */`,
+      `class Step${node} extends Node<Shared> {`,
+    );
+    lines.push('  override post(shared: Shared): string {', '    shared.count += shared.input.length;');
+    for (const action of returned.slice(1))
+      lines.push(`    if (shared.count % 7 === ${action.length}) return '${action}';`);
+    lines.push(`    return '${returned[0] ?? 'default'}';`, '  }', '}', `const step${node} = new Step${node}();`, '');
+  }
+  lines.push('export const flow = new Flow<Shared>({ start: step0 })');
+  for (const { source, target, action } of edges) {
+    lines.push(`  .connect(step${source}, ${target === null ? 'null' : `step${target}`}, '${action}')`);
+  }
+  return `${lines.join('\n')};\n`;
+}
+
 /** Numbers from 0 to 1 that look random: the 32-bit generator "mulberry32", which is enough to vary a drawing. */
 function generator(seed: number): () => number {
   let state = seed;

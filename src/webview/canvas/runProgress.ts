@@ -126,7 +126,10 @@ export class RunProgress {
   #push(entry: Entry): void {
     this.#entries.push(entry);
     if (this.#entries.length <= MAX_ENTRIES * 1.2) return;
-    const removed = this.#entries.splice(0, this.#entries.length - MAX_ENTRIES);
+    // Cut before a visit begins: the end of one that was not seen beginning would be counted as none.
+    const from = this.#entries.length - MAX_ENTRIES;
+    const cut = this.#entries.findIndex(({ type }, index) => index >= from && type === 'start');
+    const removed = this.#entries.splice(0, cut);
     const steps = removed.filter(({ type }) => type === 'step').length;
     this.#steps.splice(0, steps);
     this.#dropped += steps;

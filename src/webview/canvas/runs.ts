@@ -114,10 +114,11 @@ export class Runs {
   }
 
   stepBy(count: 1 | -1): void {
-    const { progress, step } = this.#store.state;
+    const { progress, step, run } = this.#store.state;
     if (progress === undefined) return;
     const last = progress.firstStep + progress.steps.length - 1;
-    this.goTo((step ?? last + (count === -1 ? 1 : 0)) + count);
+    // While it runs, what is shown is already past the last step that has ended.
+    this.goTo((step ?? (run?.state === 'running' ? last + 1 : last)) + count);
   }
 
   stepAt(step: number | undefined): RunStep | undefined {

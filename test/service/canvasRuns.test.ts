@@ -1,0 +1,190 @@
+// Runs on the canvas, in a real browser: live, stepped through, compared.
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { RunInfo, SharedChange } from '../../src/webview/canvas/messages.ts';
+import { drawnFile, drawnFlow } from '../unit/flows/drawnFlows.ts';
+import { tracedRun } from '../unit/webview/tracedRun.ts';
+import { CanvasBench, type CanvasPage } from './support/canvas.ts';
+
+const lookUp = drawnFlow('lookUp', ['search -> .']);
+const research = drawnFlow(
+  'research',
+  ['decide -search-> look', 'look -> decide', 'decide -enough-> write', 'write -> .'],
+  {
+    look: { type: 'flow', flow: 'lookUp' },
+  },
+);
+const file = drawnFile([research, lookUp]);
+const run: RunInfo = {
+  id: 'first',
+  flow: 'research',
+  state: 'running',
+  startedAt: Date.UTC(2026, 0, 2, 3, 4, 5),
+  durationMs: undefined,
+  remote: undefined,
+  message: undefined,
+  isRecorded: true,
+};
+const failed: RunInfo = { ...run, state: 'failed', durationMs: 3_000, message: 'no paper' };
+const trace = tracedRun()
+  .visit('research/decide', { action: 'search', millis: 800, tokens: 1_500, cost: 0.01 })
+  .flow('research/look', (inside) => inside.visit('research/look/search', { millis: 40 }))
+  .visit('research/decide', { visit: 2, action: 'enough', millis: 600, tokens: 1_700, cost: 0.01 })
+  .visit('research/write', { millis: 900, fails: 'no paper' });
+
+let bench: CanvasBench | undefined;
+let missing = '';
+before(async () => {
+  bench = await CanvasBench.start((reason) => {
+    missing = reason;
+  });
+});
+after(async () => bench?.[Symbol.asyncDispose]());
+
+function onPage(name: string, work: (canvas: CanvasPage) => Promise<void>, { isTrusted = true } = {}): void {
+  test(name, async (t) => {
+    if (bench === undefined) {
+      t.skip(`THE CANVAS IS NOT TESTED HERE: ${missing}`);
+      return;
+    }
+    const canvas = await bench.page({ width: 1_000 });
+    try {
+      await canvas.send({ type: 'graph', version: 1, file, isTrusted });
+      await work(canvas);
+      assert.deepEqual(canvas.errors, []);
+    } finally {
+      await canvas.close();
+    }
+  });
+}
+
+const nodeOf = (path: string): string => `.node[data-path="${path}"]`;
+const textOf = async (canvas: CanvasPage, selector: string): Promise<string> =>
+  (await canvas.page.locator(selector).allTextContents()).join(' ');
+
+async function showFailedRun(canvas: CanvasPage): Promise<void> {
+  await canvas.send(
+    { type: 'runs', runs: [failed, { ...run, id: 'second', state: 'done' }] },
+    { type: 'run', run: failed },
+    { type: 'runEvents', run: 'first', events: trace.events },
+  );
+}
+
+onPage('the buttons ask for a run, a debugged run, a job, and its end', async (canvas) => {
+  for (const [name, type] of [
+    ['Run', 'run'],
+    ['Debug', 'debug'],
+    ['Submit as job', 'submit'],
+  ] as const) {
+    await canvas.page.getByRole('button', { name, exact: true }).click();
+    assert.deepEqual(await canvas.next(type), { type, flow: 'research' });
+  }
+  await canvas.send({ type: 'runs', runs: [run] }, { type: 'run', run });
+  await canvas.page.getByRole('button', { name: 'Stop' }).click();
+  assert.deepEqual(await canvas.next('stop'), { type: 'stop', run: 'first' });
+});
+
+onPage(
+  'in a folder that is not trusted, running asks for trust first',
+  async (canvas) => {
+    await canvas.page.getByRole('button', { name: 'Run', exact: true }).click();
+    await canvas.next('manageTrust');
+    assert.ok(!(await canvas.sent()).some(({ type }) => type === 'run'));
+  },
+  { isTrusted: false },
+);
+
+onPage('a run lights up live: what runs, what is done, and the way it took', async (canvas) => {
+  await canvas.send({ type: 'runs', runs: [run] }, { type: 'run', run });
+  await canvas.send({ type: 'runEvents', run: 'first', events: tracedRun().start('research/decide').events });
+  assert.equal(await canvas.page.locator('.node.is-running').getAttribute('data-path'), 'decide');
+  await canvas.send({ type: 'runEvents', run: 'first', events: trace.events.slice(1) });
+  assert.match(await textOf(canvas, `${nodeOf('decide')} .corner`), /×2 · 1\.4 s 3\.2k tok · \$0\.02/);
+  assert.equal(await canvas.page.locator('.node.is-failed').getAttribute('data-path'), 'write');
+  assert.match(await textOf(canvas, `${nodeOf('write')} > title`), /Failed: no paper/);
+  assert.equal(await canvas.page.locator('.edge.is-taken').count(), 3);
+  await canvas.send({ type: 'runEvents', run: 'another', events: tracedRun().start('research/look').events });
+  assert.equal(await canvas.page.locator('.node.is-running').count(), 0);
+});
+
+onPage('a run is stepped through, with what each step changed in shared', async (canvas) => {
+  await showFailedRun(canvas);
+  assert.match(await textOf(canvas, '.timeline .summary'), /Failed: no paper · 3\.0 s · 4 steps · 3\.2k tok · \$0\.02/);
+  await canvas.page.getByRole('button', { name: 'Step back (,)' }).click();
+  assert.equal((await canvas.next('readShared')).step, 2);
+  assert.equal(await canvas.page.locator('.node.is-failed').count(), 0);
+  assert.equal(await canvas.page.locator('.node.is-current').getAttribute('data-path'), 'decide');
+  const changes: SharedChange[] = [
+    { path: ['query'], before: '"old"', after: '"new"' },
+    { path: ['notes', '0'], before: undefined, after: '"<b>"' },
+  ];
+  await canvas.send({ type: 'shared', run: 'first', step: 2, changes, state: '{ "query": "new" }' });
+  assert.deepEqual(await canvas.page.locator('.change h3').allTextContents(), ['querychanged', 'notes.0added']);
+  assert.deepEqual(await canvas.page.locator('.change del, .change ins').allTextContents(), [
+    '−"old"',
+    '+"new"',
+    '+"<b>"',
+  ]);
+
+  await canvas.page.getByRole('slider', { name: 'Step' }).focus();
+  await canvas.page.keyboard.press('Home');
+  assert.equal((await canvas.next('readShared')).step, 0);
+  assert.equal(await canvas.page.locator('.edge.is-taken').count(), 1);
+  assert.match(await textOf(canvas, '.timeline .moment'), /Step 1 of 4: decide → search · 800 ms/);
+  await canvas.page.locator('.surface').focus();
+  await canvas.page.keyboard.press('.');
+  assert.equal((await canvas.next('readShared')).step, 1);
+  await canvas.page.getByRole('button', { name: 'Follow the run' }).click();
+  assert.equal(await canvas.page.locator('.node.is-failed').count(), 1);
+  assert.equal(await canvas.page.locator('.shared').isVisible(), false);
+});
+
+onPage('an answer about another step is not shown for this one', async (canvas) => {
+  await showFailedRun(canvas);
+  await canvas.page.locator('.surface').focus();
+  await canvas.page.keyboard.press(',');
+  await canvas.send({ type: 'shared', run: 'first', step: 0, changes: [], state: undefined });
+  assert.equal(await canvas.page.locator('.shared').getAttribute('aria-busy'), 'true');
+});
+
+onPage('two runs are compared, and their first difference is marked', async (canvas) => {
+  await showFailedRun(canvas);
+  await canvas.page.getByLabel('Compare with another run').selectOption('second');
+  assert.deepEqual(await canvas.next('compare'), { type: 'compare', run: 'first', other: 'second' });
+  await canvas.send({
+    type: 'comparison',
+    run: 'first',
+    other: 'second',
+    divergence: { step: 2, reason: '“enough” there.' },
+  });
+  assert.equal(await textOf(canvas, '.timeline .difference'), 'First difference at step 3: “enough” there.');
+  assert.equal(await canvas.page.locator('.divergence').getAttribute('d'), 'M2 0v10');
+  await canvas.send({ type: 'comparison', run: 'first', other: 'second', divergence: undefined });
+  assert.equal(await textOf(canvas, '.timeline .difference'), 'Both runs did the same.');
+});
+
+onPage('a run is run again from a node, pinned as a test, opened from the list and closed', async (canvas) => {
+  await showFailedRun(canvas);
+  await canvas.page.locator(nodeOf('decide')).click();
+  await canvas.page.keyboard.press('r');
+  assert.deepEqual(await canvas.next('rerunFrom'), {
+    type: 'rerunFrom',
+    run: 'first',
+    path: 'research/decide',
+    visit: 2,
+  });
+  await canvas.page.getByRole('button', { name: 'Pin as test' }).click();
+  assert.deepEqual(await canvas.next('pinTest'), { type: 'pinTest', run: 'first' });
+  await canvas.page.getByLabel('Runs of this flow').selectOption('second');
+  assert.deepEqual(await canvas.next('openRun'), { type: 'openRun', run: 'second' });
+  await canvas.page.getByRole('button', { name: 'Close the run' }).click();
+  assert.equal(await canvas.page.locator('.timeline').isVisible(), false);
+  assert.equal(await canvas.page.locator('.is-taken, .is-failed').count(), 0);
+});
+
+onPage('the end of a run is shown and said', async (canvas) => {
+  await canvas.send({ type: 'runs', runs: [run] }, { type: 'run', run });
+  await canvas.send({ type: 'runEvents', run: 'first', events: trace.events }, { type: 'runs', runs: [failed] });
+  assert.equal(await textOf(canvas, '.unseen[role=status]'), 'The run failed: no paper');
+  assert.equal(await canvas.page.getByRole('button', { name: 'Stop' }).isVisible(), false);
+});
