@@ -7,6 +7,7 @@ import type { FlowWorkerService } from '../flowWorker.ts';
 import type { ContextKeys } from '../contexts.ts';
 import { Canvases } from './canvases.ts';
 import { followFlowContexts } from './flowContexts.ts';
+import { FlowDiagnostics } from './flowDiagnostics.ts';
 import { FlowDocuments } from './flowDocuments.ts';
 import { FlowHovers } from './flowHovers.ts';
 import { FlowLenses } from './flowLenses.ts';
@@ -70,6 +71,7 @@ export class Flows implements Disposable {
       }),
     );
     own.add(new FlowLenses(this.documents));
+    own.add(new FlowDiagnostics(this.documents, reader, log));
     const decorations = own.add(new RunDecorations(this.documents, this.runs));
     own.add(new FlowHovers(this.documents, decorations));
     own.add(followFlowContexts(contexts, this.documents, this.runs));

@@ -4,7 +4,7 @@ import { readerPath } from './flowDocuments.ts';
 import { toRange } from './ranges.ts';
 
 /** Several edits as VS Code takes them: one step of undo, over several files too. */
-function toWorkspaceEdit(edits: readonly TextEdit[]): vscode.WorkspaceEdit {
+export function toWorkspaceEdit(edits: readonly TextEdit[]): vscode.WorkspaceEdit {
   const edit = new vscode.WorkspaceEdit();
   for (const { range, text } of edits) edit.replace(uriOf(range.file), toRange(range), text);
   return edit;
@@ -15,6 +15,7 @@ export async function applySourceEdits(edits: readonly TextEdit[]): Promise<bool
   return vscode.workspace.applyEdit(toWorkspaceEdit(edits));
 }
 
-function uriOf(file: string): vscode.Uri {
+/** The address of a file that the reader names. */
+export function uriOf(file: string): vscode.Uri {
   return vscode.workspace.textDocuments.find((document) => readerPath(document) === file)?.uri ?? vscode.Uri.file(file);
 }
