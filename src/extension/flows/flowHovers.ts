@@ -1,21 +1,29 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
-import type { FlowGraph, FlowNode } from '../../flows/graph.ts';
+import type { RemoteService } from '../../core/workerRpc.ts';
+import type { NodeNeighbours } from '../../flows/assist/hover.ts';
+import type { FlowWorkerService } from '../flowWorker.ts';
 import { escapeMarkdown } from '../markdown.ts';
 import { type FlowDocuments, readerPath } from './flowDocuments.ts';
 import { looksLikeFlow } from './flowText.ts';
-import { describeNodeRun } from './nodeRuns.ts';
-import { contains } from './ranges.ts';
+import { describeNodeRun, type NodeRun } from './nodeRuns.ts';
+import { toRange } from './ranges.ts';
 import type { RunDecorations } from './runDecorations.ts';
 
 /** Tells of the node under the pointer: what leads to it, where it leads, and what it did in the last run. */
 export class FlowHovers implements vscode.HoverProvider, Disposable {
   readonly #documents: FlowDocuments;
+  readonly #reader: RemoteService<FlowWorkerService>['reader'];
   readonly #decorations: RunDecorations;
   readonly #disposables = new DisposableStore();
 
-  constructor(documents: FlowDocuments, decorations: RunDecorations) {
+  constructor(
+    documents: FlowDocuments,
+    reader: RemoteService<FlowWorkerService>['reader'],
+    decorations: RunDecorations,
+  ) {
     this.#documents = documents;
+    this.#reader = reader;
     this.#decorations = decorations;
     const selector = [{ language: 'typescript' }, { language: 'javascript' }];
     this.#disposables.add(vscode.languages.registerHoverProvider(selector, this));
@@ -23,45 +31,39 @@ export class FlowHovers implements vscode.HoverProvider, Disposable {
 
   async provideHover(document: vscode.TextDocument, position: vscode.Position): Promise<vscode.Hover | undefined> {
     if (!looksLikeFlow(document)) return undefined;
-    const { file } = await this.#documents.read(document);
-    const word = document.getText(document.getWordRangeAtPosition(position));
-    const path = readerPath(document);
-    const offset = document.offsetAt(position);
-    for (const flow of file.flows) {
-      const node = flow.nodes.find((one) => isUnder(one, word, path, offset));
-      if (node !== undefined) return new vscode.Hover(this.#describe(document, flow, node));
-    }
-    return undefined;
+    await this.#documents.read(document);
+    const found = await this.#reader.neighbours(readerPath(document), document.offsetAt(position));
+    const [first] = found;
+    if (first === undefined) return undefined;
+    const runs = this.#decorations.runsIn(document);
+    return new vscode.Hover(
+      found.map((one) => describe(one, runs)),
+      toRange(first.range),
+    );
   }
 
   dispose(): void {
     this.#disposables.dispose();
   }
-
-  #describe(document: vscode.TextDocument, flow: FlowGraph, node: FlowNode): vscode.MarkdownString {
-    const text = new vscode.MarkdownString('', true);
-    const name = (id: string): string => `\`${flow.nodes.find((one) => one.id === id)?.label ?? id}\``;
-    text.appendMarkdown(`**${escapeMarkdown(node.label)}** in ${escapeMarkdown(flow.label)}`);
-    if (node.id === flow.start) text.appendMarkdown(' · start');
-    const incoming = flow.edges.filter(({ target }) => target === node.id);
-    const outgoing = flow.edges.filter(({ source }) => source === node.id);
-    for (const { source, action } of incoming)
-      text.appendMarkdown(`\n\n$(arrow-left) ${name(source)} by \`${action}\``);
-    for (const { target, action } of outgoing) {
-      text.appendMarkdown(`\n\n$(arrow-right) \`${action}\` to ${target === null ? 'the end' : name(target)}`);
-    }
-    const run = this.#decorations
-      .runsIn(document)
-      .find((one) => one.node.id === node.id && one.node.label === node.label);
-    if (run !== undefined) text.appendMarkdown(`\n\n$(history) ${escapeMarkdown(describeNodeRun(run.state))}`);
-    return text;
-  }
 }
 
-/** Whether a node's class or variable is named under the pointer. */
-function isUnder({ id, className, ranges }: FlowNode, word: string, path: string, offset: number): boolean {
-  if (word === id) return true;
-  const isHere = (range: typeof ranges.class): boolean =>
-    range !== undefined && range.file === path && contains(range, offset);
-  return word === className && (isHere(ranges.class) || isHere(ranges.instance));
+function describe(
+  { flow, node, isStart, before, after }: NodeNeighbours,
+  runs: readonly NodeRun[],
+): vscode.MarkdownString {
+  const name = (label: string): string => `**${escapeMarkdown(label)}**`;
+  const by = (action: string): string => `*${escapeMarkdown(action)}*`;
+  const run = runs.find((one) => one.node.id === node.id && one.node.label === node.label);
+  const lines = [
+    `${name(node.label)} in ${escapeMarkdown(flow.label)}${isStart ? ' · start' : ''}`,
+    ...before.map(({ label, action }) => `$(arrow-left) ${name(label)} by ${by(action)}`),
+    ...after.map(({ label, action }) => {
+      if (label === undefined) return `$(warning) ${by(action)} is not connected`;
+      return label === null
+        ? `$(debug-stop) ${by(action)} ends the flow`
+        : `$(arrow-right) ${by(action)} to ${name(label)}`;
+    }),
+    ...(run === undefined ? [] : [`$(history) ${escapeMarkdown(describeNodeRun(run.state))}`]),
+  ];
+  return new vscode.MarkdownString(lines.join('\n\n'), true);
 }

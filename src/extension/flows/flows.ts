@@ -6,11 +6,13 @@ import { type Background, startBackground } from '../background.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
 import type { ContextKeys } from '../contexts.ts';
 import { Canvases } from './canvases.ts';
+import { FlowCompletions } from './flowCompletions.ts';
 import { followFlowContexts } from './flowContexts.ts';
 import { FlowDiagnostics } from './flowDiagnostics.ts';
 import { FlowDocuments } from './flowDocuments.ts';
 import { FlowHovers } from './flowHovers.ts';
 import { FlowLenses } from './flowLenses.ts';
+import { FlowRenames } from './flowRenames.ts';
 import { FlowRuns } from './flowRuns.ts';
 import { flowRuntime } from './flowRuntime.ts';
 import { FlowStarter } from './flowStarter.ts';
@@ -73,7 +75,9 @@ export class Flows implements Disposable {
     own.add(new FlowLenses(this.documents));
     own.add(new FlowDiagnostics(this.documents, reader, log));
     const decorations = own.add(new RunDecorations(this.documents, this.runs));
-    own.add(new FlowHovers(this.documents, decorations));
+    own.add(new FlowHovers(this.documents, reader, decorations));
+    own.add(new FlowCompletions(this.documents, reader));
+    own.add(new FlowRenames(this.documents, reader));
     own.add(followFlowContexts(contexts, this.documents, this.runs));
   }
 
