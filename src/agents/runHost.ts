@@ -27,6 +27,8 @@ export interface ModelExchange {
   readonly request: Readonly<Record<string, unknown>>;
   readonly completion: unknown;
   readonly durationMs: number;
+  /** US dollars by list price; undefined where that or the count of tokens is not known. */
+  readonly cost: number | undefined;
 }
 
 /** The host's side of one run. */

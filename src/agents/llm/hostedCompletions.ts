@@ -1,6 +1,8 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { Run } from '../run.ts';
 import type { HostedRun, ModelExchange } from '../runHost.ts';
+import { estimateCost } from './prices.ts';
+import type { Endpoint } from './providers.ts';
 import type { ChatService } from './service.ts';
 
 /** What a client asks of a chat completions service. */
@@ -9,26 +11,35 @@ export type Completions = Pick<ChatService, 'complete' | 'stream'>;
 /** The service itself, or in a hosted run one whose host sees every exchange, and may answer in its place. */
 export async function hosted(
   run: Run | undefined,
-  provider: string,
+  endpoint: Endpoint,
   connect: () => Promise<Completions>,
 ): Promise<Completions> {
   const host = run?.hosted;
   if (host === undefined) return connect();
   const { path, number: visit } = run?.visit ?? {};
-  return new HostedCompletions(host, { provider, path, visit }, connect);
+  return new HostedCompletions(host, endpoint, { path, visit }, connect);
+}
+
+/** A completion, as far as its price needs it. */
+interface Counted {
+  readonly choices: readonly unknown[];
+  readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null | undefined;
 }
 
 class HostedCompletions implements Completions {
   readonly #host: HostedRun;
-  readonly #place: Pick<ModelExchange, 'provider' | 'path' | 'visit'>;
+  readonly #endpoint: Endpoint;
+  readonly #place: Pick<ModelExchange, 'path' | 'visit'>;
   readonly #connect: () => Promise<Completions>;
 
   constructor(
     host: HostedRun,
-    place: Pick<ModelExchange, 'provider' | 'path' | 'visit'>,
+    endpoint: Endpoint,
+    place: Pick<ModelExchange, 'path' | 'visit'>,
     connect: () => Promise<Completions>,
   ) {
     this.#host = host;
+    this.#endpoint = endpoint;
     this.#place = place;
     this.#connect = connect;
   }
@@ -36,7 +47,7 @@ class HostedCompletions implements Completions {
   async complete(...[body, options]: Parameters<Completions['complete']>): ReturnType<Completions['complete']> {
     const request = { ...body } as Readonly<Record<string, unknown>>;
     const startedAt = performance.now();
-    const known = this.#host.findCompletion(this.#place.provider, request) as ChatCompletion | undefined;
+    const known = this.#host.findCompletion(this.#endpoint.provider, request) as ChatCompletion | undefined;
     const answer =
       known === undefined ? await (await this.#connect()).complete(body, options) : { value: known, retries: 0 };
     this.#tell(request, answer.value, startedAt);
@@ -47,7 +58,7 @@ class HostedCompletions implements Completions {
     const { stream: _stream, stream_options: _options, ...rest } = body;
     const request = { ...rest } as Readonly<Record<string, unknown>>;
     const startedAt = performance.now();
-    const known = this.#host.findCompletion(this.#place.provider, request) as ChatCompletion | undefined;
+    const known = this.#host.findCompletion(this.#endpoint.provider, request) as ChatCompletion | undefined;
     const chunks = known === undefined ? (await this.#connect()).stream(body, options, onRetries) : [chunkOf(known)];
     let content = '';
     let usage: ChatCompletionChunk['usage'];
@@ -62,8 +73,19 @@ class HostedCompletions implements Completions {
     this.#tell(request, { choices: [choice], ...(usage && { usage }) }, startedAt);
   }
 
-  #tell(request: Readonly<Record<string, unknown>>, completion: unknown, startedAt: number): void {
-    this.#host.modelCalled({ ...this.#place, request, completion, durationMs: performance.now() - startedAt });
+  #tell(request: Readonly<Record<string, unknown>>, completion: Counted, startedAt: number): void {
+    const { prompt_tokens: input, completion_tokens: output } = completion.usage ?? {};
+    const isCounted = input !== undefined && output !== undefined;
+    const cost = isCounted ? estimateCost(this.#endpoint, { input, output }) : undefined;
+    const durationMs = performance.now() - startedAt;
+    this.#host.modelCalled({
+      provider: this.#endpoint.provider,
+      ...this.#place,
+      request,
+      completion,
+      durationMs,
+      cost,
+    });
   }
 }
 

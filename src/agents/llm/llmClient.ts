@@ -194,7 +194,7 @@ export class LLMClient {
   }
 
   #connect(): Promise<Completions> {
-    return hosted(tracedRun.getStore(), this.provider, () => this.#connectToService());
+    return hosted(tracedRun.getStore(), this.#endpoint, () => this.#connectToService());
   }
 
   /** @throws AppError `not-signed-in` that names the variable when the service needs a key and there is none. */

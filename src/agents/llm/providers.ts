@@ -87,7 +87,7 @@ export interface Endpoint {
  */
 export function resolveEndpoint(options: EndpointOptions): Endpoint {
   const name = options.provider ?? providerOf(options);
-  if (name === EDITOR_PROVIDER && options.baseUrl === undefined) return editorEndpoint(options);
+  if (name === EDITOR_PROVIDER) return editorEndpoint(options);
   const known = PROVIDERS[name];
   if (known === undefined && name !== CUSTOM_PROVIDER) {
     const names = [...Object.keys(PROVIDERS), EDITOR_PROVIDER].join(', ');
@@ -112,13 +112,14 @@ export function resolveEndpoint(options: EndpointOptions): Endpoint {
 }
 
 /** `auto` is the model that the editor chooses. */
-function editorEndpoint({ model = 'auto' }: EndpointOptions): Endpoint {
+function editorEndpoint({ model = 'auto', baseUrl, apiKeyEnv }: EndpointOptions): Endpoint {
+  const address = baseUrl ?? process.env[BRIDGE.url] ?? 'http://vscode.invalid/v1';
   return {
     provider: EDITOR_PROVIDER,
     model,
-    baseUrl: parseAddress(process.env[BRIDGE.url] ?? 'http://vscode.invalid/v1').href.replace(/\/+$/, ''),
+    baseUrl: parseAddress(address).href.replace(/\/+$/, ''),
     isOwnAddress: false,
-    keyVariable: BRIDGE.token,
+    keyVariable: apiKeyEnv ?? BRIDGE.token,
     needsKey: true,
     keyAdvice:
       'The models of VS Code are there only for flows that VS Code runs. Run the flow from the editor, or choose another provider.',

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { AppError } from '../../src/core/errors.ts';
+import type { BridgeRequest } from '../../src/flows/run/bridgeRequest.ts';
+import { type BridgedModels, ModelBridge } from '../../src/flows/run/modelBridge.ts';
+import { readModelCalls } from '../../src/flows/run/modelCalls.ts';
+import { runPrompt } from '../../src/flows/run/promptRun.ts';
+import { runFolder } from '../../src/flows/run/runFolder.ts';
+import { timelinesOf } from '../../src/flows/run/timeline.ts';
+import { FlowFolder } from './support/flowChild.ts';
+
+const ASK = `
+import { Flow, LLMClient, Node } from 'farwharf/agents';
+class Ask extends Node {
+  exec() { return new LLMClient({ provider: 'vscode', model: 'small' }).ask('where?'); }
+  async post(shared, _, answer) {
+    shared.answer = answer;
+    shared.streamed = '';
+    for await (const piece of new LLMClient({ provider: 'vscode' }).askStream('again')) shared.streamed += piece;
+  }
+}
+export const flow = new Flow({ start: new Ask(), name: 'F' });
+`;
+
+function echo(asked: BridgeRequest[] = []): BridgedModels {
+  return {
+    async *complete(request) {
+      asked.push(request);
+      yield `${request.model}: `;
+      yield request.messages.at(-1)?.content ?? '';
+    },
+    countTokens: (text) => Promise.resolve(text.length),
+    list: () => Promise.resolve(['small', 'large']),
+  };
+}
+
+test("a flow reaches the editor's models by the provider vscode, with counts, and its calls are kept", async () => {
+  await using folder = await FlowFolder.create({ 'ask.mjs': ASK });
+  await using bridge = await ModelBridge.open(echo());
+  const kept = await folder.write('run/trace.jsonl', '');
+  const { outcome, runEvents } = await folder.run('ask.mjs', {
+    env: { ...process.env, ...bridge.env },
+    folder: join(kept, '..'),
+  });
+  assert.deepEqual(outcome.type === 'done' && outcome.shared, { answer: 'small: where?', streamed: 'auto: again' });
+  assert.deepEqual(timelinesOf(runEvents)[0]?.usage, { calls: 2, inputTokens: 11, outputTokens: 24, cost: 0 });
+  const calls = await readModelCalls(runFolder(join(kept, '..')));
+  assert.deepEqual(
+    calls.map(({ provider, model, path, reply, messages }) => [provider, model, path, reply, messages[0]?.content]),
+    [
+      ['vscode', 'small', 'F/Ask', 'small: where?', 'where?'],
+      ['vscode', 'auto', 'F/Ask', 'auto: again', 'again'],
+    ],
+  );
+});
+
+test('without the editor the provider vscode says what to do', async () => {
+  await using folder = await FlowFolder.create({ 'ask.mjs': ASK });
+  const { outcome } = await folder.run('ask.mjs');
+  assert.match(outcome.type === 'failed' ? outcome.error.message : '', /only for flows that VS Code runs/);
+});
+
+test('the bridge answers nobody without its token, from another host name, or on another path', async () => {
+  await using bridge = await ModelBridge.open(echo());
+  const { FARWHARF_MODEL_BRIDGE_URL: url = '', FARWHARF_MODEL_BRIDGE_TOKEN: token = '' } = bridge.env;
+  const Authorization = `Bearer ${token}`;
+  const status = async (path: string, init: RequestInit = {}): Promise<number> =>
+    (await fetch(`${url}${path}`, init)).status;
+  assert.equal(await status('/models'), 401);
+  assert.equal(await status('/models', { headers: { Authorization: 'Bearer wrong' } }), 401);
+  const byName = url.replace('127.0.0.1', 'localhost');
+  assert.equal(
+    (await fetch(`${byName}/models`, { headers: { Authorization } }).catch(() => ({ status: 401 }))).status,
+    401,
+  );
+  assert.equal(await status('/models', { headers: { Authorization } }), 200);
+  assert.equal(await status('/files', { headers: { Authorization } }), 404);
+  const ask = (body: unknown): Promise<number> =>
+    status('/chat/completions', { method: 'POST', headers: { Authorization }, body: JSON.stringify(body) });
+  assert.equal(await ask('no request'), 400);
+  assert.equal(await ask({ model: 'm', messages: [], tools: [{}] }), 400);
+  assert.equal(await ask({ model: 'm', messages: [{ role: 'user', content: 'x'.repeat(17e6) }] }), 429);
+});
+
+test('a failure of a model is told by its code, also in the middle of a stream, and a caller that leaves ends it', async () => {
+  const left = Promise.withResolvers<void>();
+  await using bridge = await ModelBridge.open({
+    ...echo(),
+    async *complete({ messages }, signal) {
+      const [message] = messages;
+      if (message?.content === 'refused') throw new AppError('permission', 'The person said no.');
+      yield 'a beginning';
+      if (message?.content === 'breaks') throw new Error('gone');
+      await new Promise((_, reject) => {
+        signal.addEventListener('abort', () => {
+          left.resolve();
+          reject(signal.reason as Error);
+        });
+      });
+    },
+  });
+  const { FARWHARF_MODEL_BRIDGE_URL: baseUrl = '', FARWHARF_MODEL_BRIDGE_TOKEN: apiKey = '' } = bridge.env;
+  const post = (content: string, signal?: AbortSignal): Promise<Response> =>
+    fetch(`${baseUrl}/chat/completions`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${apiKey}` },
+      body: JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content }] }),
+      ...(signal && { signal }),
+    });
+  const refused = await post('refused');
+  assert.equal(refused.status, 403);
+  assert.match(await refused.text(), /The person said no/);
+  await assert.rejects(post('breaks').then((response) => response.text()));
+  const leave = new AbortController();
+  const response = await post('waits', leave.signal);
+  await response.body?.getReader().read();
+  leave.abort();
+  await left.promise;
+});
+
+test('a prompt can be sent to several models, each with its counts', async () => {
+  await using bridge = await ModelBridge.open(echo());
+  const { FARWHARF_MODEL_BRIDGE_URL: baseUrl, FARWHARF_MODEL_BRIDGE_TOKEN: apiKey } = bridge.env;
+  const messages = [{ role: 'user', content: 'where?' }];
+  const { signal } = new AbortController();
+  const replies = await Promise.all(
+    ['small', 'large'].map((model) => runPrompt({ provider: 'vscode', model, baseUrl, apiKey }, messages, { signal })),
+  );
+  assert.deepEqual(
+    replies.map(({ reply, call }) => [reply, call?.inputTokens, call?.outputTokens]),
+    [
+      ['small: where?', 6, 13],
+      ['large: where?', 6, 13],
+    ],
+  );
+});
