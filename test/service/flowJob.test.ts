@@ -6,6 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import * as esbuild from 'esbuild';
 import { FlowJob } from '../../src/flows/run/flowJob.ts';
 import type { RunEvent } from '../../src/flows/run/runEvent.ts';
+import { runFolder } from '../../src/flows/run/runFolder.ts';
+import { RunHistory } from '../../src/flows/run/runHistory.ts';
 import { timelinesOf } from '../../src/flows/run/timeline.ts';
 import { selectFiles } from '../../src/workspace/selection.ts';
 import { type Finished, Scratch } from './commandLine.ts';
@@ -86,6 +88,10 @@ describe('a flow as a job', { timeout: 120_000 }, () => {
     const run = join(cwd, 'artifacts/farwharf-flow');
     const record = JSON.parse(await readFile(join(run, 'run.json'), 'utf8')) as { outcome: { type: string } };
     assert.equal(record.outcome.type, 'failed');
+    const history = new RunHistory(scratch.home);
+    const adopted = await history.adopt(join(cwd, 'counter.mjs'), runFolder(run));
+    assert.equal((await history.find(join(cwd, 'counter.mjs'), 'last')).id, adopted.id);
+    assert.match(adopted.job ?? '', /./);
 
     await writeFile(join(cwd, 'counter.mjs'), COUNTER);
     const resumed = await submit(cwd, '--script', 'counter.mjs', '--resume', 'artifacts/farwharf-flow');

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -305,9 +306,14 @@ export const flow = new Flow<{ text: string }>({ start: new Only() });`,
     await using folder = await FlowFolder.create({ 'counter.mjs': COUNTER });
     const request = { file: join(folder.path, 'counter.mjs'), cwd: folder.path, env: process.env };
     const listen = { signal: new AbortController().signal, onEvent: () => {} };
-    await assert.rejects(
-      runFlow({ ...RUNTIME, node: join(folder.path, 'no-node') }, request, listen),
-      /could not be started/,
-    );
+    const missing = { ...RUNTIME, node: join(folder.path, 'no-node') };
+    await assert.rejects(runFlow(missing, request, listen), /could not be started/);
+    const version = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.0.0' })";
+    const old = await folder.write('old', `#!/bin/sh\nexec "${process.execPath}" --import "${version}" "$@"\n`);
+    const ancient = await folder.write('ancient', '#!/bin/sh\nexit 9\n');
+    for (const node of [old, ancient]) {
+      await chmod(node, 0o755);
+      assert.match(messageOf(await runFlow({ ...RUNTIME, node }, request, listen)), /Flows need Node 22\.18 or newer/);
+    }
   });
 });

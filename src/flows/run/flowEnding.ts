@@ -10,15 +10,21 @@ interface ProcessEnd {
   readonly isStopped: boolean;
 }
 
+// Node's status for a flag that it does not know, which the very old ones end with before any code runs.
+const INVALID_FLAG = 9;
+const TOO_OLD = { name: 'AppError', message: 'Flows need Node 22.18 or newer, and the Node that was used is older.' };
+
 /** Gathers from what a child tells how its flow ended. */
 export class FlowEnding {
   readonly #states = new Map<number, StateView>();
   #last: Pick<Extract<RunEvent, { type: 'run-end' }>, 'action' | 'error'> | undefined;
   #shared: StateView = null;
+  #isReady = false;
   #refusal: FlowFailure | undefined;
   #thrown: FlowFailure | undefined;
 
   note(message: ChildMessage): void {
+    if (message.type === 'ready') this.#isReady = true;
     if (message.type === 'events') for (const event of message.events) this.#noteEvent(event);
     if (message.type === 'refused') this.#refusal = message.error;
     if (message.type === 'threw') this.#thrown ??= message.error;
@@ -27,6 +33,7 @@ export class FlowEnding {
   outcome({ code, signal, isStopped }: ProcessEnd): FlowOutcome {
     if (isStopped) return { type: 'stopped' };
     if (this.#refusal !== undefined) return { type: 'refused', error: this.#refusal };
+    if (code === INVALID_FLAG && !this.#isReady) return { type: 'refused', error: TOO_OLD };
     const error = this.#last?.error ?? this.#thrown;
     const isUnderWay = this.#states.size > 0 || this.#last === undefined;
     if (isUnderWay && this.#thrown === undefined) {

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { readIfThere } from './runFiles.ts';
@@ -42,6 +42,23 @@ export class RunHistory {
   /** Writes what became known of a run. */
   async update(record: RunRecord): Promise<void> {
     await writeRecord(await this.folder(record.file, record.id), record);
+  }
+
+  /**
+   * Takes in the run of a job from among its results, under an id of its own; the files stay where they are.
+   *
+   * @param file the flow file here.
+   * @throws AppError `missing` when the folder holds no run.
+   */
+  async adopt(file: string, results: RunFolder): Promise<RunRecord> {
+    const found = await readRecord(results);
+    if (found === undefined) throw new AppError('missing', `There is no run of a flow in ${results.path}.`);
+    const { version: _version, id: _id, startedAt, ...facts } = found;
+    const { record, folder } = await this.begin({ ...facts, file });
+    await cp(results.path, folder.path, { recursive: true });
+    const adopted = { ...record, startedAt };
+    await this.update(adopted);
+    return adopted;
   }
 
   /** The runs of a file, the newest first. A folder that is no run is passed over. */

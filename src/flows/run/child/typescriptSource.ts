@@ -7,6 +7,8 @@ import { nearestManifest } from './nearestManifest.ts';
 
 const UNSUPPORTED = 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX';
 const INVALID = 'ERR_INVALID_TYPESCRIPT_SYNTAX';
+const UNKNOWN_EXTENSION = 'ERR_UNKNOWN_FILE_EXTENSION';
+const NO_TYPESCRIPT = 'ERR_NO_TYPESCRIPT';
 
 interface LoaderListener {
   /** A file is about to be loaded, and compiled right after. */
@@ -37,6 +39,7 @@ export function createLoader({ onLoad, onTransform }: LoaderListener): nodeModul
     } catch (error) {
       const code = systemCode(error);
       if (code === INVALID) throw withPlace(error, url);
+      if (code === UNKNOWN_EXTENSION || code === NO_TYPESCRIPT) throw withoutTypes(url, error);
       if (code !== UNSUPPORTED) throw error;
       onTransform(fileOf(url), messageOf(error));
       return { ...transformed(url, error), shortCircuit: true };
@@ -81,6 +84,14 @@ function withPlace(cause: unknown, url: string): Error {
   const stack = cause instanceof Error ? (cause.stack ?? '') : '';
   if (stack !== '') error.stack = stack.startsWith(':') ? fileOf(url) + stack : stack;
   return error;
+}
+
+/** Some builds of Node, such as those inside of other programs, leave the support of TypeScript out. */
+function withoutTypes(url: string, cause: unknown): Error {
+  const message =
+    `${process.execPath} (Node ${process.versions.node}) cannot run ${fileOf(url)}. TypeScript needs a Node that was built with it: ` +
+    'install Node 22.18 or newer from nodejs.org, or write the flow in JavaScript.';
+  return new AppError('missing', message, { cause });
 }
 
 function textOf(source: nodeModule.ModuleSource): string {
