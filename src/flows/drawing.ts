@@ -2,6 +2,11 @@ import type { FlowEdge, FlowNode } from './graph.ts';
 import { endId, type FlowLayout, innerOffset, pathInside, type Stub, stubId } from './layout/flowLayout.ts';
 import type { Box, Point } from './layout/shape.ts';
 
+/** What a node is called on the page: its class, or for a flow without a class of its own the flow's name. */
+export function titleOf({ className, label }: FlowNode): string {
+  return className === 'Flow' ? label : className;
+}
+
 /** A node at its place on the page. */
 export interface DrawnNode {
   /** The node ids from the outermost flow, joined by `/`: unique on the page. */

@@ -1,4 +1,4 @@
-import type { DrawnEdge, DrawnNode } from '../../flows/drawing.ts';
+import { type DrawnEdge, type DrawnNode, titleOf } from '../../flows/drawing.ts';
 import { graphToMermaid } from '../../flows/graphToMermaid.ts';
 import { graphToSvg } from '../../flows/graphToSvg.ts';
 import type { Announcer } from './announcer.ts';
@@ -71,14 +71,14 @@ export class CanvasActions {
     this.#store.set({ open: this.#store.state.open.symmetricDifference(new Set([path])) });
     this.#store.set(withLayout(this.#store.state));
     const node = this.#store.state.drawing.nodes.find((candidate) => candidate.path === path);
-    if (node !== undefined) this.#announcer.say(`${node.node.className} ${node.isOpen ? 'opened' : 'closed'}`);
+    if (node !== undefined) this.#announcer.say(`${titleOf(node.node)} ${node.isOpen ? 'opened' : 'closed'}`);
   }
 
   showFlow(flow: string): void {
     this.#store.set({ flow, selected: undefined, marked: new Set() });
     this.#store.set(withLayout(this.#store.state, { isTidy: true }));
     this.#host.send({ type: 'showFlow', flow });
-    this.fit();
+    this.#viewport.fit(this.#store.state.drawing.bounds, { isWhole: false });
   }
 
   /** Lays the flow out anew, as if it had never been changed, and forgets where people have put its nodes. */
@@ -113,14 +113,15 @@ export class CanvasActions {
   }
 
   #nameOf(path: string): string {
-    return this.#store.state.drawing.nodes.find((node) => node.path === path)?.node.className ?? path;
+    const drawn = this.#store.state.drawing.nodes.find((node) => node.path === path);
+    return drawn === undefined ? path : titleOf(drawn.node);
   }
 }
 
 /** A node in a sentence: what an eye sees at once. */
 export function describeNode({ node, isStart, isOpen }: DrawnNode): string {
   return [
-    `${node.className}${node.label === node.className ? '' : `, ${node.label}`}`,
+    `${titleOf(node)}${node.label === titleOf(node) ? '' : `, ${node.label}`}`,
     isStart ? 'start' : '',
     node.flow === undefined ? node.type : `nested flow, ${isOpen ? 'open' : 'closed'}`,
     node.summary ?? '',

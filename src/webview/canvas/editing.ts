@@ -1,4 +1,4 @@
-import type { DrawnEdge, DrawnNode } from '../../flows/drawing.ts';
+import { type DrawnEdge, type DrawnNode, titleOf } from '../../flows/drawing.ts';
 import type { FlowOperation } from '../../flows/flowOperation.ts';
 import { stubsOf } from '../../flows/layout/flowLayout.ts';
 import type { Announcer } from './announcer.ts';
@@ -89,11 +89,11 @@ export class Editing {
   }
 
   deleteNode({ flow, node }: DrawnNode): void {
-    this.#send({ type: 'deleteNode', flow, node: node.id }, `Deleted ${node.className}`);
+    this.#send({ type: 'deleteNode', flow, node: node.id }, `Deleted ${titleOf(node)}`);
   }
 
   setStart({ flow, node }: DrawnNode): void {
-    this.#send({ type: 'setStart', flow, node: node.id }, `${node.className} is the start`);
+    this.#send({ type: 'setStart', flow, node: node.id }, `${titleOf(node)} is the start`);
   }
 
   async extractFlow(nodes: readonly DrawnNode[]): Promise<void> {
@@ -104,7 +104,7 @@ export class Editing {
       return;
     }
     const name = await pick<string>(this.#page, {
-      title: `Extract ${nodes.length === 1 ? first.node.className : `${nodes.length} nodes`} into a flow of its own`,
+      title: `Extract ${nodes.length === 1 ? titleOf(first.node) : `${nodes.length} nodes`} into a flow of its own`,
       placeholder: 'Name of the variable, such as lookUp',
       fromText: (text) =>
         CLASS_NAME.test(text)
@@ -129,7 +129,7 @@ export class Editing {
     if (open.size === 1 && only !== undefined) return only;
     const actions = new Set([...open, ...node.actions.known.map(({ action }) => action), 'default']);
     return pick<string>(this.#page, {
-      title: `Which action of ${node.className} to connect?`,
+      title: `Which action of ${titleOf(node)} to connect?`,
       placeholder: 'Choose an action, or type one',
       choices: [...actions].map((action) => ({
         label: action,
@@ -143,12 +143,12 @@ export class Editing {
   #pickDestination(from: DrawnNode, action: string): Promise<Destination | undefined> {
     const targets = this.#store.state.drawing.nodes.filter((node) => levelOf(node) === levelOf(from));
     const choices: Choice<Destination>[] = targets.map(({ node, path }) => ({
-      label: node.className,
+      label: titleOf(node),
       detail: path === from.path ? 'this node again' : node.id,
       value: { type: 'node', node: node.id },
     }));
     return pick<Destination>(this.#page, {
-      title: `Connect “${action}” of ${from.node.className} to`,
+      title: `Connect “${action}” of ${titleOf(from.node)} to`,
       placeholder: 'Choose a node',
       choices: [
         ...choices,

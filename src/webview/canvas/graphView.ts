@@ -13,9 +13,16 @@ export function shownFlow({ file, flow }: Pick<CanvasState, 'file' | 'flow'>): F
 export function withGraph(state: CanvasState, message: GraphMessage): Partial<CanvasState> {
   const { file, version, isTrusted } = message;
   const wanted = message.flow ?? state.flow;
-  const flow = (file.flows.find(({ id }) => id === wanted) ?? file.flows[0])?.id;
+  const flow = (file.flows.find(({ id }) => id === wanted) ?? mainFlow(file))?.id;
   const next = { ...state, file, flow, moved: message.moved ?? state.moved };
   return { file, version, isTrusted, moved: next.moved, flow, ...withLayout(next) };
+}
+
+/** The flow that a file is about: one that it runs, or at least none that is a part of another. */
+function mainFlow({ flows }: FlowFile): FlowGraph | undefined {
+  const nested = new Set(flows.flatMap(({ nodes }) => nodes.flatMap(({ flow }) => flow ?? [])));
+  const outer = flows.filter(({ id }) => !nested.has(id));
+  return outer.find(({ runs }) => runs.length > 0) ?? outer[0] ?? flows[0];
 }
 
 /** The picture of a state; with `isTidy` it is laid out anew instead of kept where it was. */

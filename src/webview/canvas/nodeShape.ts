@@ -1,4 +1,4 @@
-import type { DrawnNode } from '../../flows/drawing.ts';
+import { type DrawnNode, titleOf } from '../../flows/drawing.ts';
 import { LABEL_FONT } from '../../flows/layout/flowLayout.ts';
 import { cutText, textWidth } from '../../flows/layout/textWidth.ts';
 import { setAttributes, svg } from './elements.ts';
@@ -69,9 +69,9 @@ function* partsOf(drawn: DrawnNode, run: NodeRun | undefined): Generator<SVGElem
   const right = width - INSET - (node.flow === undefined ? 0 : CHEVRON_WIDTH);
   const iconRoom = run === undefined ? 0 : 18;
   const titleRoom = right - INSET - ICON_WIDTH - iconRoom - (corner === '' ? 0 : textWidth(corner, LABEL_FONT) + 6);
-  yield text('title', node.className, TITLE_FONT, INSET + ICON_WIDTH, 25, titleRoom);
+  yield text('title', titleOf(node), TITLE_FONT, INSET + ICON_WIDTH, 25, titleRoom);
   const summaryRoom = right - INSET - (usage === '' ? 0 : textWidth(usage, LABEL_FONT) + 8);
-  const summary = node.summary ?? (node.label === node.className ? node.id : node.label);
+  const summary = node.summary ?? (node.label === titleOf(node) ? node.id : node.label);
   yield text(`summary${node.summary === undefined ? ' is-name' : ''}`, summary, LABEL_FONT, INSET, 45, summaryRoom);
 
   if (run !== undefined) {

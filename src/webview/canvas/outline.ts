@@ -1,4 +1,4 @@
-import type { DrawnEdge, DrawnNode } from '../../flows/drawing.ts';
+import { type DrawnEdge, type DrawnNode, titleOf } from '../../flows/drawing.ts';
 import { type CanvasActions, describeEdge, describeNode } from './canvasActions.ts';
 import { html, setAttributes } from './elements.ts';
 import type { CanvasState, Selection, Store } from './store.ts';
@@ -151,7 +151,7 @@ function itemsOf({ drawing, progress, step }: CanvasState, collapsed: ReadonlySe
   const levelOf = (node: DrawnNode): string => node.path.slice(0, node.path.length - node.node.id.length);
   const byLevel = Map.groupBy(drawing.nodes, levelOf);
   const bySource = Map.groupBy(drawing.edges, ({ source }) => source);
-  const names = new Map(drawing.nodes.map(({ path, node }) => [path, node.className]));
+  const names = new Map(drawing.nodes.map(({ path, node }) => [path, titleOf(node)]));
   const addLevel = (prefix: string, level: number): void => {
     const nodes = byLevel.get(prefix) ?? [];
     nodes.forEach((node, index) => {

@@ -68,7 +68,7 @@ export function toolbar({
 
   const showFlows = ({ file, flow }: CanvasState): void => {
     const options = (file?.flows ?? []).map(({ id, label }) =>
-      html('option', { value: id }, label === id ? id : `${label} (${id})`),
+      html('option', { value: id }, label.toLowerCase() === id.toLowerCase() ? id : `${label} (${id})`),
     );
     flows.replaceChildren(...options);
     flows.value = flow ?? '';

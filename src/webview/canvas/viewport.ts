@@ -4,7 +4,7 @@ const MIN_SCALE = 0.08;
 const MAX_SCALE = 3;
 const MARGIN = 32;
 // Below this a fitted flow could not be read: it begins at its top instead, and the minimap shows the rest.
-const READABLE_SCALE = 0.45;
+const READABLE_SCALE = 0.6;
 
 /** Which part of the drawing is seen, and how large. */
 export class Viewport {
