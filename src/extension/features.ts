@@ -12,6 +12,7 @@ import type { CommandHandlers } from './commands.ts';
 import { ContextKeys } from './contexts.ts';
 import { tellFailures } from './endings.ts';
 import { createFlowHandlers } from './flows/flowHandlers.ts';
+import { flowRuntime } from './flows/flowRuntime.ts';
 import { Flows } from './flows/flows.ts';
 import { createHandlers } from './handlers.ts';
 import { Hosts } from './hosts.ts';
@@ -120,7 +121,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   let flows: Flows | undefined;
   const getFlows = (): Flows => {
     const report = (error: unknown): void => void reportError(log, error);
-    flows ??= disposables.add(new Flows({ context: shell.context, ...services, report }));
+    flows ??= disposables.add(new Flows({ context: shell.context, services, report }));
     return flows;
   };
   return {
@@ -190,6 +191,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     jobLog,
     events,
     memory,
+    flowRuntime: flowRuntime(context),
   };
 }
 

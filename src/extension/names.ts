@@ -21,6 +21,7 @@ const FLOW_COMMANDS = [
   'farwharf.openCanvas',
   'farwharf.runFlow',
   'farwharf.debugFlow',
+  'farwharf.submitFlow',
   'farwharf.replayFlow',
   'farwharf.stopFlow',
   'farwharf.showFlowOutput',

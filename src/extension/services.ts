@@ -1,5 +1,6 @@
 import type * as vscode from 'vscode';
 import type { Logger } from '../core/log.ts';
+import type { FlowRuntime } from '../flows/run/flowRun.ts';
 import type { Archiver } from '../jobs/archiver.ts';
 import type { AsyncLedger } from '../jobs/asyncLedger.ts';
 import type { AccountMonitor } from './account.ts';
@@ -31,4 +32,5 @@ export interface Services {
   readonly jobLog: JobLog;
   readonly events: JobEventDocuments;
   readonly memory: SubmitMemory;
+  readonly flowRuntime: FlowRuntime;
 }

@@ -1,7 +1,10 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { FlowJob, isFlowScript } from '../flows/run/flowJob.ts';
 import { estimateCost, type Rate, readRateCard } from '../jobs/estimate.ts';
 import type { JobRecord } from '../jobs/record.ts';
-import { scriptPath } from '../jobs/script.ts';
+import { scriptArguments, scriptPath } from '../jobs/script.ts';
 import { submitWorkspace } from '../jobs/submit.ts';
 import type { Selection } from '../workspace/selection.ts';
 import { readSetting } from './config.ts';
@@ -38,21 +41,27 @@ export async function submit(services: Services, argument: unknown): Promise<str
   });
   const confirmed = await confirmSubmit(firstDraft(args, folder, memory, { script, rates }), memory, view);
   if (!confirmed) return undefined;
-  const record = await sendConfirmed(services, host, confirmed);
+  const record = await sendConfirmed(services, host, confirmed, args);
   const { script: line, ...choices } = confirmed.draft;
   const { agreement } = confirmed;
   await services.memory.set(path, agreement === undefined ? choices : { ...choices, agreement }, line);
   return record.id;
 }
 
-function sendConfirmed(services: Services, host: string, { draft, view }: Confirmed): Promise<JobRecord> {
+async function sendConfirmed(
+  services: Services,
+  host: string,
+  { draft, view }: Confirmed,
+  args: SubmitArguments,
+): Promise<JobRecord> {
   const { archiver, home, hosts, ledger } = services;
   const { estimate, selection } = view;
   const { machineClass, maxRuntime, project, script } = draft;
+  await using flow = await prepareFlow(services, selection, script, args);
   const request = {
     host,
-    selection,
-    script,
+    selection: flow?.selection ?? selection,
+    script: flow?.script ?? script,
     maxRuntime,
     isTrusted: vscode.workspace.isTrusted,
     ...(project === undefined ? {} : { project }),
@@ -61,7 +70,21 @@ function sendConfirmed(services: Services, host: string, { draft, view }: Confir
     ...(estimate.type === 'known' ? { creditsPerMinute: estimate.creditsPerMinute } : {}),
   };
   const deps = { service: hosts.service(host), archiver, ledger, home };
-  return send(services, script, (options) => submitWorkspace(deps, request, options));
+  return await send(services, script, (options) => submitWorkspace(deps, request, options));
+}
+
+/** A file of flows goes with what runs it; undefined for any other script. */
+async function prepareFlow(
+  { flowRuntime }: Services,
+  selection: Selection,
+  script: string,
+  { flow, shared }: SubmitArguments,
+): Promise<FlowJob | undefined> {
+  const file = scriptPath(script);
+  const text = await readFile(join(selection.root, file), 'utf8').catch(() => '');
+  if (!isFlowScript(file, text)) return undefined;
+  const { runner } = flowRuntime;
+  return FlowJob.prepare({ selection, file, args: scriptArguments(script), flow, shared, runner });
 }
 
 /** Reads the folder and asks the service at the same time: both must be known before anything can be decided. */

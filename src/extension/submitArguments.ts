@@ -12,9 +12,13 @@ export interface SubmitArguments {
   readonly maxRuntime?: number;
   readonly machineClass?: string;
   readonly project?: string;
+  /** The flow to run, where the script is a file of flows. */
+  readonly flow?: string;
+  /** What that flow begins with. */
+  readonly shared?: Readonly<Record<string, unknown>>;
 }
 
-const TEXTS = ['folder', 'script', 'file', 'machineClass', 'project'] as const;
+const TEXTS = ['folder', 'script', 'file', 'machineClass', 'project', 'flow'] as const;
 
 /**
  * Reads the arguments of a submit command: a file from a menu, or an object such as `{ "script": "train.py --epochs 3" }`.
@@ -38,7 +42,15 @@ export function readSubmitArguments(argument: unknown): SubmitArguments {
       throw new AppError('bad-input', `"${name}" of the command must be a text.`);
     texts[name] = value;
   }
-  return maxRuntime === undefined ? texts : { ...texts, maxRuntime };
+  const { shared } = fields;
+  if (shared !== undefined && !isObject(shared)) {
+    throw new AppError('bad-input', '"shared" of the command must be an object.');
+  }
+  return { ...texts, ...(maxRuntime !== undefined && { maxRuntime }), ...(shared !== undefined && { shared }) };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The job that a command is about: its id from a row of the view or from an argument; undefined when none was given. */

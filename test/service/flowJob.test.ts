@@ -142,7 +142,7 @@ describe('a flow as a job', { timeout: 120_000 }, () => {
     for (const path of [
       '.farwharf/agents.mjs',
       '.farwharf/flow.json',
-      '.farwharf/flow.sh',
+      '.farwharf/counter.mjs.sh',
       '.farwharf/flowRunner.mjs',
     ]) {
       assert.ok(files.includes(path), path);

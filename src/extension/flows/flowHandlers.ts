@@ -9,6 +9,7 @@ export function createFlowHandlers(flows: () => Flows): Pick<CommandHandlers, Fl
     'farwharf.openCanvas': (argument) => flows().openCanvas(argument),
     'farwharf.runFlow': (argument) => flows().starter.start(argument, 'run'),
     'farwharf.debugFlow': (argument) => flows().starter.start(argument, 'debug'),
+    'farwharf.submitFlow': (argument) => flows().starter.startJob(argument),
     'farwharf.replayFlow': (argument) => flows().starter.replay(argument),
     'farwharf.stopFlow': () => flows().starter.stop(),
     'farwharf.showFlowOutput': () => flows().runs.showOutput(),

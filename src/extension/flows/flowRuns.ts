@@ -14,7 +14,9 @@ import { showStep, traceEventsOf } from '../../flows/run/runQueries.ts';
 import type { RunRecord } from '../../flows/run/runRecord.ts';
 import { RunTimeline } from '../../flows/run/timeline.ts';
 import type { RunInfo } from '../../webview/canvas/messages.ts';
+import type { JobStore } from '../jobStore.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
+import { FlowJobs } from './flowJobs.ts';
 import { flowEnvironment } from './flowRuntime.ts';
 
 // So many drawings a second are enough for the eye.
@@ -41,8 +43,10 @@ interface LiveRun {
 }
 
 interface FlowRunsDeps {
-  readonly runtime: FlowRuntime;
+  readonly flowRuntime: FlowRuntime;
   readonly home: string;
+  readonly store: JobStore;
+  readonly memory: vscode.Memento;
   readonly queries: RemoteService<FlowWorkerService>['runs'];
   readonly log: Logger;
 }
@@ -56,25 +60,39 @@ export class FlowRuns implements Disposable {
   readonly #news = new Emitter<RunNews>();
   readonly #output: vscode.OutputChannel;
   readonly onNews = this.#news.event;
+  /** Runs elsewhere. */
+  readonly jobs: FlowJobs;
 
   constructor(deps: FlowRunsDeps) {
     this.#deps = deps;
     this.#history = new RunHistory(deps.home);
     this.#output = vscode.window.createOutputChannel('Farwharf Flows');
+    this.jobs = new FlowJobs(deps, {
+      begin: (file, run) => this.#begin(file, run, new AbortController()),
+      events: (_file, run, events) => {
+        const live = this.#live.get(run.id);
+        if (live !== undefined) for (const event of events) this.#take(live, event);
+      },
+      end: (_file, run) => {
+        const live = this.#live.get(run.id);
+        if (live !== undefined) this.#end(live, run);
+      },
+    });
   }
 
   /** The runs of a file, the newest first. */
   async list(file: string, flows: readonly FlowGraph[]): Promise<readonly RunInfo[]> {
     const records = await this.#deps.queries.list(file);
-    return records.map((record) => this.#live.get(record.id)?.info ?? infoOf(record, flows));
+    const here = records.map((record) => this.#live.get(record.id)?.info ?? infoOf(record, flows));
+    return [...here, ...this.jobs.list(file)].toSorted((a, b) => b.startedAt - a.startedAt);
   }
 
   async events(file: string, id: string): Promise<readonly TraceEvent[]> {
-    return this.#deps.queries.events(file, id);
+    return this.jobs.isJob(id) ? this.jobs.events(id) : this.#deps.queries.events(file, id);
   }
 
   async step(file: string, id: string, step: number) {
-    const timeline = this.#live.get(id)?.timeline;
+    const timeline = this.#live.get(id)?.timeline ?? (this.jobs.isJob(id) ? await this.jobs.timeline(id) : undefined);
     return timeline === undefined ? this.#deps.queries.step(file, id, step) : showStep(timeline, step);
   }
 
@@ -92,7 +110,9 @@ export class FlowRuns implements Disposable {
     return [...this.#live.values()].at(-1)?.info;
   }
 
+  /** Ends a run: here at once, a job by asking for its cancellation. */
   stop(id: string): void {
+    if (this.jobs.isJob(id)) void vscode.commands.executeCommand('farwharf.cancelJob', { id });
     this.#live.get(id)?.stop.abort();
   }
 
@@ -123,7 +143,7 @@ export class FlowRuns implements Disposable {
     try {
       const { record, outcome } = await runRecorded(
         this.#history,
-        this.#deps.runtime,
+        this.#deps.flowRuntime,
         {
           ...options,
           file,
@@ -135,10 +155,8 @@ export class FlowRuns implements Disposable {
           onEvent,
           onBegin: (begun) => {
             const info: RunInfo = { ...infoOf(begun, []), flow: options.flow, state: 'running' };
-            live = { info, file, stop, timeline: undefined, gathered: [], timer: undefined };
-            this.#live.set(info.id, live);
+            live = this.#begin(file, info, stop);
             this.#output.appendLine(`▶ ${vscode.workspace.asRelativePath(document.uri)} · ${options.flow}`);
-            this.#news.fire({ type: 'begin', file, run: info });
           },
         },
       );
@@ -161,8 +179,16 @@ export class FlowRuns implements Disposable {
       clearTimeout(timer);
       stop.abort();
     }
+    this.jobs.dispose();
     this.#news.dispose();
     this.#output.dispose();
+  }
+
+  #begin(file: string, info: RunInfo, stop: AbortController): LiveRun {
+    const live: LiveRun = { info, file, stop, timeline: undefined, gathered: [], timer: undefined };
+    this.#live.set(info.id, live);
+    this.#news.fire({ type: 'begin', file, run: info });
+    return live;
   }
 
   #take(live: LiveRun, event: Parameters<RunTimeline['push']>[0]): void {

@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
 import type { Disposable } from '../../core/lifetime.ts';
+import type { Services } from '../services.ts';
+import { submit } from '../submit.ts';
 import type { FlowDocuments } from './flowDocuments.ts';
 import { debugWith } from './flowDebug.ts';
 import { askInputs, inputKeys } from './flowInputs.ts';
@@ -9,6 +11,7 @@ import type { FlowTests } from './flowTests.ts';
 import { findFlow, type FlowTarget, type FoundFlow } from './flowTarget.ts';
 
 interface FlowStarterDeps {
+  readonly services: Services;
   readonly documents: FlowDocuments;
   readonly runs: FlowRuns;
   readonly tests: FlowTests;
@@ -43,7 +46,7 @@ export class FlowStarter implements Disposable {
   }
 
   submit(target: FlowTarget): void {
-    void vscode.commands.executeCommand('farwharf.submitFlow', target);
+    this.startJob(target).catch(this.#deps.report);
   }
 
   rerunFrom(document: vscode.TextDocument, run: string, { path, visit }: { path: string; visit: number }): void {
@@ -60,6 +63,30 @@ export class FlowStarter implements Disposable {
     if (found === undefined) return;
     const shared = await this.#inputsFor(found);
     if (shared !== null) await this.#run(found, { flow: found.flow.id, shared }, how);
+  }
+
+  /** Submits a flow as a job, with the same questions as any job. Its run is shown like one on this machine. */
+  async startJob(argument: unknown): Promise<string | undefined> {
+    const found = await findFlow(this.#deps.documents, argument);
+    if (found === undefined) return undefined;
+    const shared = await this.#inputsFor(found);
+    if (shared === null || !(await savedFor(found.document))) return undefined;
+    const { document, flow } = found;
+    const folder = vscode.workspace.getWorkspaceFolder(document.uri);
+    if (folder === undefined) {
+      const message =
+        'Only files of an open folder can be submitted: the folder is what is sent. Open the folder of the flow.';
+      throw new AppError('bad-input', message);
+    }
+    const file = document.uri.fsPath;
+    const job = await submit(this.#deps.services, {
+      folder: folder.uri.fsPath,
+      file,
+      flow: flow.id,
+      ...(shared && { shared }),
+    });
+    if (job !== undefined) await this.#deps.runs.jobs.add(job, file, flow.id);
+    return job;
   }
 
   /** Runs with the results of the last run wherever code and input are the same: only what was edited runs live. */
@@ -104,8 +131,7 @@ export class FlowStarter implements Disposable {
   }
 
   async #run({ document, flow }: FoundFlow, options: FlowRunOptions, how: HowToRun): Promise<void> {
-    if (document.isUntitled) throw new AppError('bad-input', 'Save the file first: a flow runs from its file.');
-    if (document.isDirty && !(await document.save())) return;
+    if (!(await savedFor(document))) return;
     const { runs } = this.#deps;
     const isDebugged = how === 'debug';
     await runs.run(
@@ -138,4 +164,10 @@ export class FlowStarter implements Disposable {
     this.#stopButton.tooltip = 'Stop the running flow';
     this.#stopButton.show();
   }
+}
+
+/** Saves a file that is to be run. Gives false when that was refused. */
+async function savedFor(document: vscode.TextDocument): Promise<boolean> {
+  if (document.isUntitled) throw new AppError('bad-input', 'Save the file first: a flow runs from its file.');
+  return !document.isDirty || (await document.save());
 }

@@ -1,10 +1,9 @@
 import { join } from 'node:path';
 import type * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
-import type { Logger } from '../../core/log.ts';
 import { type Background, startBackground } from '../background.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
-import type { ContextKeys } from '../contexts.ts';
+import type { Services } from '../services.ts';
 import { Canvases } from './canvases.ts';
 import { FlowCompletions } from './flowCompletions.ts';
 import { followFlowContexts } from './flowContexts.ts';
@@ -14,7 +13,6 @@ import { FlowHovers } from './flowHovers.ts';
 import { FlowLenses } from './flowLenses.ts';
 import { FlowRenames } from './flowRenames.ts';
 import { FlowRuns } from './flowRuns.ts';
-import { flowRuntime } from './flowRuntime.ts';
 import { FlowStarter } from './flowStarter.ts';
 import { FlowTests } from './flowTests.ts';
 import { findFlow } from './flowTarget.ts';
@@ -23,10 +21,7 @@ import { RunDecorations } from './runDecorations.ts';
 
 export interface FlowsDeps {
   readonly context: vscode.ExtensionContext;
-  readonly contexts: ContextKeys;
-  /** FARWHARF_HOME. */
-  readonly home: string;
-  readonly log: Logger;
+  readonly services: Services;
   /** Tells a person of a failure, once. */
   readonly report: (error: unknown) => void;
 }
@@ -41,7 +36,8 @@ export class Flows implements Disposable {
   readonly #extension: vscode.Uri;
   readonly #disposables = new DisposableStore();
 
-  constructor({ context, contexts, home, log, report }: FlowsDeps) {
+  constructor({ context, services, report }: FlowsDeps) {
+    const { contexts, flowRuntime: runtime, home, log } = services;
     this.#background = startBackground<FlowWorkerService>({
       program: context.asAbsolutePath(join('dist', 'flowWorker.js')),
       name: 'farwharf-flows',
@@ -54,11 +50,17 @@ export class Flows implements Disposable {
     const own = this.#disposables;
     own.add({ dispose: () => void this.#background.end() });
     this.documents = own.add(new FlowDocuments(reader, log));
-    const runtime = flowRuntime(context);
-    this.runs = own.add(new FlowRuns({ runtime, home, queries, log }));
+    this.runs = own.add(new FlowRuns({ ...services, memory: context.workspaceState, queries }));
     const tests = own.add(new FlowTests({ runtime, home, report }));
     this.starter = own.add(
-      new FlowStarter({ documents: this.documents, runs: this.runs, tests, memory: context.workspaceState, report }),
+      new FlowStarter({
+        services,
+        documents: this.documents,
+        runs: this.runs,
+        tests,
+        memory: context.workspaceState,
+        report,
+      }),
     );
     this.canvases = own.add(
       new Canvases({

@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import type { Json } from '../../agents/plainJson.ts';
 import type { Checkpoint } from '../../agents/schemas.ts';
 import type { SelectedFile } from '../../workspace/selectedFile.ts';
@@ -52,19 +52,21 @@ export class FlowJob implements AsyncDisposable {
     const runtime = await runtimeFiles(runner);
     const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowjob-'));
     const request: JobRequest = { version: 1, file, flow, shared: shared as Record<string, Json> | undefined, resume };
-    const [start, json] = [join(scratch, 'flow.sh'), join(scratch, 'flow.json')];
+    // Lists of jobs show the script, so it says which flow.
+    const name = `${basename(file)}.sh`;
+    const [start, json] = [join(scratch, name), join(scratch, 'flow.json')];
     await writeFile(start, START_SCRIPT);
     await chmod(start, 0o755);
     await writeFile(json, JSON.stringify(request));
     const added = await Promise.all([
-      selected('flow.sh', start, 0o755),
+      selected(name, start, 0o755),
       selected('flow.json', json),
       ...runtime.map(({ path, source }) => selected(path, source)),
     ]);
     const own = selection.files.filter(({ path }) => !added.some((other) => other.path === path));
     const files = [...own, ...added].toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
-    const script = `${JOB_FOLDER}/flow.sh ${args}`.trim();
+    const script = `${quoted(`${JOB_FOLDER}/${name}`)} ${args}`.trim();
     return new FlowJob({ ...selection, files, totalBytes }, script, scratch);
   }
 
@@ -77,6 +79,11 @@ export class FlowJob implements AsyncDisposable {
 export function isFlowScript(file: string, text: string): boolean {
   const isModule = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'].includes(extname(file));
   return isModule && /(?:\bfrom\s*|\bimport\s*|\brequire\s*\(\s*)['"]farwharf\/agents['"]/.test(text);
+}
+
+/** A path as a word of a script line. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `"${path}"`;
 }
 
 async function selected(name: string, source: string, mode = 0o644): Promise<SelectedFile> {

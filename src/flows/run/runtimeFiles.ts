@@ -11,7 +11,7 @@ export interface RuntimeFile {
 }
 
 /**
- * The built files that a flow needs on another machine: the runner, the library, and what they import.
+ * The built files that a flow needs on another machine: the runner, the library with its zod, and what they import.
  *
  * @param runner path of the built `flowRunner.mjs`.
  * @throws AppError `missing` when the runner is not built.
@@ -25,7 +25,7 @@ export async function runtimeFiles(runner: string): Promise<readonly RuntimeFile
   }
   const folder = dirname(runner);
   const found = new Map<string, RuntimeFile>();
-  const waiting = [runner, join(folder, 'agents.mjs')];
+  const waiting = [runner, join(folder, 'agents.mjs'), join(folder, 'zod.mjs')];
   for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
     if (found.has(source)) continue;
     const text = await readFile(source, 'utf8').catch((): undefined => undefined);
