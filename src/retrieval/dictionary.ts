@@ -4,11 +4,10 @@ import { ByteReader, ByteWriter } from './bytes.ts';
 // costs a binary search over the groups and half a group of reading; a Map of strings would take ten times the memory.
 const GROUP = 16;
 
-/** Where the postings of a term lie. */
-export interface TermPlace {
+/** A term, and where its postings begin. */
+interface TermPlace {
   readonly term: string;
   readonly start: number;
-  readonly length: number;
 }
 
 /** The terms of a segment in the order of their bytes in UTF-8, each with the place of its postings. It never changes. */
@@ -28,12 +27,22 @@ export class Dictionary {
     this.#finder = new DictionaryCursor(this);
   }
 
-  find(term: string): TermPlace | undefined {
-    const wanted = Buffer.from(term);
+  /** Where the postings of a term begin, given in UTF-8; -1 where it is not there. */
+  find(term: Uint8Array): number {
     const cursor = this.#finder;
-    cursor.seek(wanted);
-    const isThere = cursor.isValid && cursor.compare(wanted) === 0;
-    return isThere ? { term, start: cursor.start, length: cursor.length } : undefined;
+    cursor.seek(term);
+    return cursor.isValid && cursor.compare(term) === 0 ? cursor.start : -1;
+  }
+
+  /** The last group that begins with a term that is not behind `wanted`, or the first of all. */
+  groupOf(wanted: Uint8Array): number {
+    let [low, high] = [0, this.groups.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#compareFirst(middle, wanted) <= 0) low = middle;
+      else high = middle - 1;
+    }
+    return low;
   }
 
   /** The terms that begin with `prefix`, in order. */
@@ -41,8 +50,26 @@ export class Dictionary {
     const wanted = Buffer.from(prefix);
     const cursor = new DictionaryCursor(this);
     for (cursor.seek(wanted); cursor.isValid && cursor.startsWith(wanted); cursor.next()) {
-      yield { term: cursor.term.toString('utf8', 0, cursor.size), start: cursor.start, length: cursor.length };
+      yield { term: cursor.term.toString('utf8', 0, cursor.size), start: cursor.start };
     }
+  }
+
+  /** Compares where it lies: a term of nearly every step of a search is not looked at again. */
+  #compareFirst(group: number, wanted: Uint8Array): number {
+    const { bytes } = this;
+    let at = (this.groups[group] ?? 0) + 1; // behind what is shared, which is nothing
+    let size = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = bytes[at++] ?? 0;
+      size |= (byte & 127) << shift;
+      if (byte < 128) break;
+    }
+    const least = Math.min(size, wanted.length);
+    for (let index = 0; index < least; index += 1) {
+      const difference = (bytes[at + index] ?? 0) - (wanted[index] ?? 0);
+      if (difference !== 0) return difference;
+    }
+    return size - wanted.length;
   }
 }
 
@@ -67,14 +94,7 @@ export class DictionaryCursor {
 
   /** Goes to the first term that is not before `wanted`. */
   seek(wanted: Uint8Array): void {
-    let [low, high] = [0, this.#dictionary.groups.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      this.#open(middle);
-      if (this.compare(wanted) <= 0) low = middle;
-      else high = middle - 1;
-    }
-    this.#open(low);
+    this.#open(this.#dictionary.groupOf(wanted));
     while (this.isValid && this.compare(wanted) < 0) this.next();
   }
 

@@ -1,4 +1,4 @@
-import { PostingList } from './postings.ts';
+import { countPostings, PostingList } from './postings.ts';
 import type { Segment } from './segment.ts';
 
 /** A segment, and which of its sources have been changed or removed since it was built. */
@@ -38,9 +38,9 @@ export class LiveSegment {
    */
   countHolders(start: number): number {
     const { postings, lengths } = this.segment;
+    if (this.removedSources.size === 0) return countPostings(postings, start);
     const list = new PostingList(postings, start, lengths);
     let { count } = list;
-    if (this.removedSources.size === 0) return count;
     let document = list.advance(this.#nextRemoved(0));
     while (document < this.removed.length) {
       if (this.removed[document] === 1) {

@@ -79,7 +79,12 @@ function writeBlock(
 
 /** How many postings the list has that begins at `start`. */
 export function countPostings(bytes: Uint8Array, start: number): number {
-  return new ByteReader(bytes, start).varint();
+  let count = 0;
+  for (let at = start, shift = 0; ; at += 1, shift += 7) {
+    const byte = bytes[at] ?? 0;
+    count |= (byte & 127) << shift;
+    if (byte < 128) return count >>> 0;
+  }
 }
 
 /** A posting list that is read forwards, a block at a time; blocks that are passed over are not decoded. */

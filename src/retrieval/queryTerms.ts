@@ -6,36 +6,46 @@ import type { TermPrefix, TermQuery } from './termQuery.ts';
 // A half word stands for those of its terms that most documents hold: the others tell little, and each costs a list.
 const MOST_EXPANSIONS = 32;
 
-interface HeldTerm {
+/** A term in each segment: where its postings begin, or -1; and how many documents hold it in all. */
+interface FoundTerm {
   readonly term: string;
+  readonly starts: readonly number[];
   readonly holders: number;
 }
 
 /** Finds the posting lists of a query's terms in each segment, with what a term weighs in the whole index. */
 export function findTerms(segments: readonly LiveSegment[], query: TermQuery, totals: Totals): WeightedList[][] {
   const lists: WeightedList[][] = segments.map(() => []);
-  const add = (term: string, weight: number): void => {
-    for (const [at, { segment }] of segments.entries()) {
-      const place = segment.dictionary.find(term);
-      if (place !== undefined) lists[at]?.push({ start: place.start, weight });
-    }
+  const add = (found: FoundTerm, holders: number): void => {
+    const weight = termWeight(holders, totals);
+    for (const [at, start] of found.starts.entries()) if (start >= 0) lists[at]?.push({ start, weight });
   };
   for (const term of query.terms) {
-    const holders = countHolders(segments, term);
-    if (holders > 0) add(term, termWeight(holders, totals));
+    const found = findTerm(segments, term);
+    if (found.holders > 0) add(found, found.holders);
   }
   const taken = new Set(query.terms);
   for (const prefix of query.prefixes) {
     // They all stand for one word, and weigh what a word does that as many documents hold.
     const expansions = expand(segments, prefix).filter(({ term }) => !taken.has(term));
     const holders = expansions.reduce((sum, { holders: own }) => sum + own, 0);
-    const weight = termWeight(Math.min(holders, totals.documents), totals);
-    for (const { term } of expansions) {
-      taken.add(term);
-      add(term, weight);
+    for (const found of expansions) {
+      taken.add(found.term);
+      add(found, Math.min(holders, totals.documents));
     }
   }
   return lists;
+}
+
+function findTerm(segments: readonly LiveSegment[], term: string): FoundTerm {
+  const bytes = Buffer.from(term);
+  let holders = 0;
+  const starts = segments.map((live) => {
+    const start = live.segment.dictionary.find(bytes);
+    if (start >= 0) holders += live.countHolders(start);
+    return start;
+  });
+  return { term, starts, holders };
 }
 
 /** 1 for each document that a query cannot find: removed, of another path, or without a required term. */
@@ -52,10 +62,10 @@ export function excludedDocuments(live: LiveSegment, { required, paths }: TermQu
 }
 
 function excludeOthers({ segment }: LiveSegment, term: string, excluded: Uint8Array): void {
-  const place = segment.dictionary.find(term);
+  const start = segment.dictionary.find(Buffer.from(term));
   let next = 0;
-  if (place !== undefined) {
-    const list = new PostingList(segment.postings, place.start, segment.lengths);
+  if (start >= 0) {
+    const list = new PostingList(segment.postings, start, segment.lengths);
     for (let hasMore = list.advance(0) !== NO_DOCUMENT; hasMore; hasMore = list.nextBlock()) {
       for (let at = 0; at < list.size; at += 1) {
         const document = list.documents[at] ?? 0;
@@ -67,17 +77,8 @@ function excludeOthers({ segment }: LiveSegment, term: string, excluded: Uint8Ar
   excluded.fill(1, next);
 }
 
-function countHolders(segments: readonly LiveSegment[], term: string): number {
-  let holders = 0;
-  for (const live of segments) {
-    const place = live.segment.dictionary.find(term);
-    if (place !== undefined) holders += live.countHolders(place.start);
-  }
-  return holders;
-}
-
 /** The terms of a prefix that most documents hold. They do not depend on how the documents lie in segments. */
-function expand(segments: readonly LiveSegment[], { start, stems }: TermPrefix): readonly HeldTerm[] {
+function expand(segments: readonly LiveSegment[], { start, stems }: TermPrefix): readonly FoundTerm[] {
   if (start === '') return [];
   const counts = new Map<string, number>();
   for (const { segment } of segments) {
@@ -85,19 +86,19 @@ function expand(segments: readonly LiveSegment[], { start, stems }: TermPrefix):
       void counts.set(term, (counts.get(term) ?? 0) + countPostings(segment.postings, at));
     for (const { term, start: at } of segment.dictionary.withPrefix(start)) count(term, at);
     for (const term of stems) {
-      const place = term.startsWith(start) ? undefined : segment.dictionary.find(term);
-      if (place !== undefined) count(term, place.start);
+      const at = term.startsWith(start) ? -1 : segment.dictionary.find(Buffer.from(term));
+      if (at >= 0) count(term, at);
     }
   }
   // The counts are with removed documents, so none is too low: once they are below the last that is taken, nothing better comes.
   const candidates = [...counts].sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
-  let best: HeldTerm[] = [];
+  let best: FoundTerm[] = [];
   for (const [term, most] of candidates) {
     const last = best[MOST_EXPANSIONS - 1];
     if (last !== undefined && most < last.holders) break;
-    const holders = countHolders(segments, term);
-    if (holders === 0) continue;
-    best.push({ term, holders });
+    const found = findTerm(segments, term);
+    if (found.holders === 0) continue;
+    best.push(found);
     best.sort((a, b) => b.holders - a.holders || (a.term < b.term ? -1 : 1));
     best = best.slice(0, MOST_EXPANSIONS);
   }

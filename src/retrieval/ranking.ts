@@ -1,13 +1,16 @@
 import type { LiveSegment } from './liveSegment.ts';
-import { NO_DOCUMENT, PostingList } from './postings.ts';
+import { PostingList } from './postings.ts';
 import type { TopK } from './topK.ts';
 
 // BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework", 2009) with k1 above the usual 1.2, which ranks
 // better once the names of definitions are weighted.
 const K1 = 2;
 const B = 0.85;
-// Documents that are scored together: few enough for the processor's cache, enough to pass over many at once.
-const WINDOW = 4096;
+// Documents that are bounded together: few enough for the bounds to be low, enough for bounding to cost little. A query of many
+// terms has bounds that are high whatever the window.
+const WINDOW = 1024;
+const WIDE_WINDOW = 16_384;
+const MANY_TERMS = 50;
 // Scores are summed as whole numbers of this fraction, so that a sum does not depend on the order of its parts.
 const UNIT = 2 ** 32;
 
@@ -60,19 +63,35 @@ class Scorer {
     return Math.round((this.#factor * frequency) / (frequency + this.#base + this.#slope * length));
   }
 
-  /** Bounds the scores between two documents from what the blocks say, without decoding one. */
-  setBound(from: number, to: number): void {
-    const { lasts, blockCount, highest, shortest } = this.list;
+  /** Bounds the scores between two documents from what the blocks say, mostly without decoding one. */
+  setBound({ from, to, size }: Window): void {
+    const { list } = this;
+    const { lasts, blockCount, highest, shortest } = list;
     let block = this.#boundBlock;
     while (block < blockCount && (lasts[block] ?? 0) < from) block += 1;
     this.#boundBlock = block;
     this.bound = 0;
+    // A block of a rare term reaches over many windows, of which few hold the term: looking costs less than scoring them.
+    const before = block === 0 ? -1 : (lasts[block - 1] ?? 0);
+    if (block < blockCount && (lasts[block] ?? 0) - before > size && list.advance(from) >= to) return;
     for (; block < blockCount && (block === 0 || (lasts[block - 1] ?? 0) + 1 < to); block += 1) {
       // One more than the score, since another order of rounding could give that.
       const bound = this.score(highest[block] ?? 0, shortest[block] ?? 0) + 1;
       if (bound > this.bound) this.bound = bound;
     }
   }
+}
+
+/** What is ranked, and the documents that are bounded together. */
+interface Window {
+  readonly live: LiveSegment;
+  readonly excluded: Uint8Array;
+  /** Sums of scores, and a bit for each document that has one. */
+  readonly sums: Float64Array;
+  readonly bits: Uint32Array;
+  readonly size: number;
+  from: number;
+  to: number;
 }
 
 /**
@@ -93,30 +112,56 @@ export function rankSegment(
   const scorers = terms.map(
     ({ start, weight }) => new Scorer(new PostingList(postings, start, lengths), weight, totals.averageLength),
   );
-  const sums = new Float64Array(Math.min(WINDOW, lengths.length));
-  for (let from = 0; from < lengths.length; from += WINDOW) {
-    const to = Math.min(from + WINDOW, lengths.length);
-    const first = excluded.indexOf(0, from);
-    if (first === -1) return;
-    if (first >= to) continue;
-    for (const scorer of scorers) scorer.setBound(from, to);
-    const present = scorers.filter(({ bound }) => bound > 0).sort((a, b) => a.bound - b.bound);
-    // The first `optional` terms together stay below the threshold: a document that holds no other is no candidate.
-    let [optional, optionalBound] = [0, 0];
-    for (const { bound } of present) {
-      if (optionalBound + bound >= best.threshold) break;
-      optionalBound += bound;
-      optional += 1;
+  const size = scorers.length > MANY_TERMS ? WIDE_WINDOW : WINDOW;
+  const [sums, bits] = [new Float64Array(size), new Uint32Array(size / 32)];
+  const window: Window = { live, excluded, sums, bits, size, from: 0, to: 0 };
+  for (let from = excluded.indexOf(0); from >= 0 && from < lengths.length; from = excluded.indexOf(0, window.to)) {
+    window.from = from;
+    window.to = Math.min(from + size, lengths.length);
+    let sum = 0;
+    for (const scorer of scorers) {
+      scorer.setBound(window);
+      sum += scorer.bound;
     }
-    if (optional === present.length) continue;
-    for (const scorer of present.slice(optional)) sumWindow(scorer, sums, lengths, from, to);
-    offerWindow(live, present.slice(0, optional).reverse(), { sums, excluded, from, to, optionalBound }, best);
+    if (sum > 0 && sum >= best.threshold) rankWindow(window, scorers, best);
   }
 }
 
-function sumWindow(scorer: Scorer, sums: Float64Array, lengths: Uint16Array, from: number, to: number): void {
+function rankWindow(window: Window, scorers: Scorer[], best: TopK<Found>): void {
+  sortByBound(scorers);
+  // The first `optional` terms together stay below the threshold: a document that holds no other is no candidate.
+  let [optional, optionalBound] = [0, 0];
+  for (const { bound } of scorers) {
+    if (optionalBound + bound >= best.threshold) break;
+    optionalBound += bound;
+    optional += 1;
+  }
+  for (let at = optional; at < scorers.length; at += 1) {
+    const scorer = scorers[at];
+    if (scorer !== undefined && scorer.bound > 0) sumWindow(scorer, window);
+  }
+  offerWindow(window, scorers, { optional, optionalBound }, best);
+}
+
+/** From window to window the order hardly changes. */
+function sortByBound(scorers: Scorer[]): void {
+  for (let at = 1; at < scorers.length; at += 1) {
+    const scorer = scorers[at];
+    if (scorer === undefined) continue;
+    let place = at;
+    for (let before = scorers[place - 1]; before !== undefined && before.bound > scorer.bound; ) {
+      scorers[place] = before;
+      place -= 1;
+      before = scorers[place - 1];
+    }
+    scorers[place] = scorer;
+  }
+}
+
+function sumWindow(scorer: Scorer, { live, sums, bits, from, to }: Window): void {
   const { list } = scorer;
-  if (list.advance(from) === NO_DOCUMENT) return;
+  const { lengths } = live.segment;
+  if (list.advance(from) >= to) return;
   const { documents, frequencies } = list;
   do {
     const { size } = list;
@@ -124,46 +169,43 @@ function sumWindow(scorer: Scorer, sums: Float64Array, lengths: Uint16Array, fro
     for (; at < size; at += 1) {
       const document = documents[at] ?? 0;
       if (document >= to) break;
-      const score = scorer.score(frequencies[at] ?? 0, lengths[document] ?? 0);
-      sums[document - from] = (sums[document - from] ?? 0) + score;
+      const place = document - from;
+      sums[place] = (sums[place] ?? 0) + scorer.score(frequencies[at] ?? 0, lengths[document] ?? 0);
+      bits[place >> 5] = (bits[place >> 5] ?? 0) | (1 << (place & 31));
     }
     list.at = at;
     if (at < size) return;
   } while (list.nextBlock());
 }
 
-interface Window {
-  readonly sums: Float64Array;
-  readonly excluded: Uint8Array;
-  readonly from: number;
-  readonly to: number;
-  readonly optionalBound: number;
-}
-
 function offerWindow(
-  live: LiveSegment,
-  optional: readonly Scorer[],
-  { sums, excluded, from, to, optionalBound }: Window,
+  { live, excluded, sums, bits, from }: Window,
+  scorers: readonly Scorer[],
+  { optional, optionalBound }: { readonly optional: number; readonly optionalBound: number },
   best: TopK<Found>,
 ): void {
   const { lengths } = live.segment;
   let { threshold } = best;
-  for (let document = from; document < to; document += 1) {
-    let sum = sums[document - from] ?? 0;
-    if (sum === 0) continue;
-    sums[document - from] = 0;
-    if (sum + optionalBound < threshold || excluded[document] === 1) continue;
-    let rest = optionalBound;
-    for (const scorer of optional) {
-      if (sum + rest < threshold) break;
-      rest -= scorer.bound;
-      const { list } = scorer;
-      if (list.advance(document) === document) {
+  for (let word = 0; word < bits.length; word += 1) {
+    for (let left = bits[word] ?? 0; left !== 0; left &= left - 1) {
+      const place = 32 * word + 31 - Math.clz32(left & -left);
+      const document = from + place;
+      let sum = sums[place] ?? 0;
+      sums[place] = 0;
+      if (sum + optionalBound < threshold || excluded[document] === 1) continue;
+      let rest = optionalBound;
+      for (let at = optional - 1; at >= 0 && sum + rest >= threshold; at -= 1) {
+        const scorer = scorers[at];
+        if (scorer === undefined || scorer.bound === 0) break;
+        rest -= scorer.bound;
+        const { list } = scorer;
+        if (list.advance(document) !== document) continue;
         sum += scorer.score(list.frequencies[list.at] ?? 0, lengths[document] ?? 0);
       }
+      if (sum < threshold) continue;
+      best.offer({ live, document }, sum);
+      threshold = best.threshold;
     }
-    if (sum < threshold) continue;
-    best.offer({ live, document }, sum);
-    threshold = best.threshold;
+    bits[word] = 0;
   }
 }

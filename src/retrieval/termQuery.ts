@@ -2,7 +2,7 @@ import type { PathFilter } from './pathFilter.ts';
 import type { Query } from './query.ts';
 import { hasJoinedWords, type WordAnalyzer } from './words.ts';
 
-const LEAST_PREFIX = 2;
+const LEAST_PREFIX = 3;
 
 /** A query in terms of the index. */
 export interface TermQuery {
@@ -33,7 +33,7 @@ export function toTermQuery({ text, prefixes, phrases, paths }: Query, analyzer:
 function toTermPrefix(prefix: string, analyzer: WordAnalyzer): TermPrefix {
   // Of a run that is indexed by pairs the last character begins the pair that is not whole; the others are terms.
   if (hasJoinedWords(prefix)) return { start: Array.from(prefix).at(-1) ?? '', stems: [] };
-  // So many words begin with one letter that they tell nothing.
+  // So many words begin with one letter or two that they tell nothing.
   const start = prefix.replace(/^[_$]+/, '').toLowerCase();
   return start.length < LEAST_PREFIX ? { start: '', stems: [] } : { start, stems: analyzer.stemsFrom(start) };
 }

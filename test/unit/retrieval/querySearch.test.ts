@@ -128,14 +128,14 @@ test('results are the same while removed texts are still in the index', () => {
       'word1*',
       'word2* lang:ts word7x',
       `"${randomWord(random, 30)} ${randomWord(random, 30)}"`,
-      'wo*',
+      'wor*',
     ]) {
       assert.deepEqual(index.search(parseQuery(query), 15), scratch.search(parseQuery(query), 15), query);
     }
   }
 });
 
-test('a word that is typed finds its text with every letter', () => {
+test('a word that is typed finds its text from the third letter on', () => {
   const chunks = texts(
     'relational organizations',
     'happiness deliveries',
@@ -145,7 +145,7 @@ test('a word that is typed finds its text with every letter', () => {
   const index = indexOf(chunks);
   for (const { text } of chunks) {
     for (const word of text.split(' ')) {
-      for (let length = 2; length <= word.length; length += 1) {
+      for (let length = 3; length <= word.length; length += 1) {
         assert.ok(found(index, word.slice(0, length), 10, true).includes(text), word.slice(0, length));
       }
     }
