@@ -1,34 +1,26 @@
-// Makes the README's pictures from the real thing: the quickstart as a job in the real workbench, in light and in dark.
-import { cp, mkdir, stat } from 'node:fs/promises';
+// Makes the README's pictures from the real thing, in light and in dark: the quickstart as a job in the real workbench, and a
+// search of this project. `--only jobs` or `--only search` makes those alone.
+import { cp, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type { Page } from 'playwright-core';
-import { formatBytes } from '../src/core/format.ts';
+import { parseArgs } from 'node:util';
 import { build } from './build.ts';
 import { packExtension } from './package.ts';
+import { PICTURE_SETTINGS, PICTURES, takePicture } from './picture.ts';
+import { takeSearchPictures } from './searchPictures.ts';
 import { openWindow } from './vscode/window.ts';
 import { choose, runCommand } from './vscode/workbench.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const PICTURES = join(ROOT, 'media', 'screenshots');
-const MAX_BYTES = 300_000;
+const { values: flags } = parseArgs({ options: { only: { type: 'string' } } });
 const THEMES = { light: 'Light 2026', dark: 'Dark 2026' };
-const SETTINGS = {
-  'editor.minimap.enabled': false,
-  'editor.wordWrap': 'on',
-  'editor.guides.indentation': false,
-  'breadcrumbs.enabled': false,
-  'window.commandCenter': false,
-  'workbench.layoutControl.enabled': false,
-};
 const SHOWN_LINE = '10 s'; // of the log, half of the training: enough to see that the model learns
 const JOB_TIMEOUT_MS = 120_000;
-const SETTLE_MS = 800; // animations and hovers of the last click
 
 /** Submits the quickstart, watches it and brings its results home, with a picture of each step. */
-async function takePictures(kind: string, theme: string): Promise<void> {
+async function takeJobPictures(kind: string, theme: string): Promise<void> {
   await using window = await openWindow({
     name: 'quickstart',
-    settings: { ...SETTINGS, 'workbench.colorTheme': theme },
+    settings: { ...PICTURE_SETTINGS, 'workbench.colorTheme': theme },
     prepare: (folder) => cp(join(ROOT, 'examples', 'quickstart'), folder, { recursive: true, filter: isSource }),
   });
   const { page } = window;
@@ -52,15 +44,6 @@ async function takePictures(kind: string, theme: string): Promise<void> {
   await takePicture(page, `results-${kind}`);
 }
 
-async function takePicture(page: Page, name: string): Promise<void> {
-  const path = join(PICTURES, `${name}.png`);
-  await page.waitForTimeout(SETTLE_MS);
-  await page.screenshot({ path });
-  const { size } = await stat(path);
-  process.stdout.write(`${path}: ${formatBytes(size)}\n`);
-  if (size > MAX_BYTES) throw new Error(`${path} is over ${formatBytes(MAX_BYTES)}.`);
-}
-
 /** Not what an earlier run of the example left. */
 function isSource(path: string): boolean {
   return !/(loss\.png|metrics\.json|samples\.txt)$/.test(path);
@@ -69,4 +52,7 @@ function isSource(path: string): boolean {
 build();
 await packExtension();
 await mkdir(PICTURES, { recursive: true });
-for (const [kind, theme] of Object.entries(THEMES)) await takePictures(kind, theme);
+for (const [kind, theme] of Object.entries(THEMES)) {
+  if (flags.only !== 'search') await takeJobPictures(kind, theme);
+  if (flags.only !== 'jobs') await takeSearchPictures(kind, theme);
+}

@@ -2,8 +2,11 @@ import * as vscode from 'vscode';
 import { formatBytes, formatCount } from '../../core/format.ts';
 import { DisposableStore } from '../../core/lifetime.ts';
 import { plainText } from '../../core/terminalText.ts';
+import { parseQuery } from '../../retrieval/query.ts';
 import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './excerpts.ts';
+import { Highlighter } from './highlights.ts';
 import type { AnswerModel } from './models.ts';
+import { bestLineText } from './searchRow.ts';
 
 // As much as is ticked at first: about 3,000 tokens, which small models on this machine take too.
 const TICKED_CHARACTERS = 12_000;
@@ -56,7 +59,8 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
   pick.matchOnDescription = true;
   pick.matchOnDetail = true;
   pick.buttons = [showText, changeModel];
-  pick.items = found.map((excerpt) => ({ ...excerptRow(excerpt), buttons: [openFile], excerpt }));
+  const highlighter = new Highlighter(parseQuery(question));
+  pick.items = found.map((excerpt) => ({ ...excerptRow(excerpt, highlighter), buttons: [openFile], excerpt }));
   pick.selectedItems = firstItems(pick.items);
   update();
 
@@ -89,12 +93,11 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
   });
 }
 
-function excerptRow({ path, startLine, endLine, text }: Excerpt): vscode.QuickPickItem {
-  const first = text.split('\n').find((line) => /\w/.test(line)) ?? '';
+function excerptRow({ path, startLine, endLine, text }: Excerpt, highlighter: Highlighter): vscode.QuickPickItem {
   return {
     label: plainText(`${path}:${startLine}-${endLine}`),
     description: formatBytes(Buffer.byteLength(text)),
-    detail: plainText(first).trim().slice(0, 120).replaceAll('$(', '$\u200B('),
+    detail: bestLineText(text, highlighter),
   };
 }
 

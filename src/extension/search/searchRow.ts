@@ -4,7 +4,7 @@ import type { Highlighter } from './highlights.ts';
 
 // A row is one line; longer lines begin near the first word that was asked for.
 const LEAD_CHARACTERS = 30;
-const MAX_CHARACTERS = 160;
+const MAX_CHARACTERS = 100;
 
 /** A row of the search list in plain values. */
 export interface SearchRow {
@@ -20,16 +20,20 @@ export interface SearchRow {
  * @param folderName put before the path where several folders are open.
  */
 export function searchRow(hit: ServiceHit, highlighter: Highlighter, folderName?: string): SearchRow {
-  const best = highlighter.bestLine(hit.text);
-  const lines = hit.text.split('\n');
-  const line = hit.startLine + best;
+  const line = hit.startLine + highlighter.bestLine(hit.text);
   const place = `${folderName === undefined ? '' : `${folderName}/`}${hit.path}:${line}`;
   const names = [...hit.scope, ...hit.symbols].slice(0, 3);
   return {
-    label: noIcons(shorten(lines[best] ?? '', highlighter)) || ' ',
+    label: bestLineText(hit.text, highlighter),
     detail: noIcons([place, ...names].join(' · ')),
     line,
   };
+}
+
+/** The line of a text that says most about a query, as a row of a list can show it. */
+export function bestLineText(text: string, highlighter: Highlighter): string {
+  const line = text.split('\n')[highlighter.bestLine(text)] ?? '';
+  return noIcons(shorten(line, highlighter)) || ' '; // VS Code wants some text
 }
 
 function shorten(line: string, highlighter: Highlighter): string {

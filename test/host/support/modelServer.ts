@@ -10,7 +10,7 @@ export interface ModelRequest {
 
 /** How it answers: what it says, or with what status it refuses. */
 export type ModelBehaviour =
-  | { readonly type: 'answer'; readonly wait?: Promise<void> }
+  | { readonly type: 'answer'; readonly wait?: Promise<void>; readonly say?: (prompt: string) => string }
   | {
       readonly type: 'refuse';
       readonly status: number;
@@ -65,7 +65,7 @@ async function respond(response: ServerResponse, prompt: string, behaviour: Mode
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  for (const [index, piece] of cut(answerTo(prompt)).entries()) {
+  for (const [index, piece] of cut((behaviour.say ?? answerTo)(prompt)).entries()) {
     if (index === 1) await behaviour.wait;
     if (response.destroyed) return;
     response.write(

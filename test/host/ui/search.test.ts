@@ -45,6 +45,7 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
   const editorLine = (text: string | RegExp): Locator =>
     window.page.locator('.part.editor .view-line', { hasText: text }).first();
   const title = (text: string): Locator => list().locator('.quick-input-title', { hasText: text }).first();
+  const lens = (text: string): Locator => window.page.locator('.codelens-decoration a', { hasText: text }).first();
   const indexRow = (text: string | RegExp): Locator =>
     window.page.locator('.pane', { hasText: 'Index' }).locator('.monaco-list-row', { hasText: text }).first();
 
@@ -138,7 +139,7 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
   });
 
   test('a citation opens the place that it names; a path that was made up is no link', async () => {
-    await editorLine('which was sent').waitFor();
+    await lens('Ask Follow-Up').waitFor(); // the text moves no more
     const citation = window.page.locator('.part.editor .detected-link', { hasText: 'billing/needle.ts:1-' }).first();
     await citation.waitFor();
     assert.equal(await window.page.locator('.detected-link', { hasText: 'made' }).count(), 0);
@@ -150,14 +151,14 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
 
   test('a follow-up goes on in the same document, with the conversation so far', async () => {
     await tab('How are the quills').click();
-    await window.page.locator('.codelens-decoration a', { hasText: 'Ask Follow-Up' }).click();
+    await lens('Ask Follow-Up').click();
     await title('Ask Follow-Up').waitFor();
     await window.page.keyboard.type('And who verifies a ledger?');
     await window.page.keyboard.press('Enter');
     await title('Ask stub-1').waitFor();
     await window.page.keyboard.press('Enter');
     await editorLine('And who verifies').waitFor();
-    await window.page.locator('.codelens-decoration a', { hasText: 'Ask Follow-Up' }).waitFor();
+    await lens('Ask Follow-Up').waitFor();
     const roles = model.requests[1]?.messages.map(({ role }) => role);
     assert.deepEqual(roles, ['system', 'user', 'assistant', 'user']);
   });
@@ -165,7 +166,7 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
   test('an answer can be stopped, and keeps what came', async () => {
     model.behaviour = { type: 'answer', wait: new Promise(() => {}) };
     await ask('What is a session?');
-    await window.page.locator('.codelens-decoration a', { hasText: 'Stop' }).click();
+    await lens('Stop').click();
     await editorLine('Stopped').waitFor();
   });
 
@@ -178,7 +179,7 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
       await ask(`What is a channel, ${status}?`);
       await editorLine(`HTTP ${status}`).waitFor();
       await editorLine(advice).waitFor();
-      await window.page.locator('.codelens-decoration a', { hasText: 'Try Again' }).waitFor();
+      await lens('Try Again').waitFor();
     }
   });
 
