@@ -15,13 +15,12 @@ import { sweep } from './ranking/sweep.ts';
 const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_FOLDERS = ['src', 'node_modules/openai/src', 'node_modules/zod/src'].map((path) => join(ROOT, path));
 
+// Reach is the part of the questions whose answer is in the first 8,000 characters of what is found, which a model would be given.
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 function report(set: QuerySet): void {
   print(`\n${set.name}: ${set.about}, ${set.chunks.length} chunks, ${set.queries.length} questions`);
-  print(
-    `${''.padEnd(18)}${['MRR@10', 'recall@5', 'nDCG@10', 'in 8,000 characters'].map((title) => title.padStart(10)).join('')}`,
-  );
+  print(`${''.padEnd(18)}${['MRR@10', 'recall@5', 'nDCG@10', 'reach'].map((title) => title.padStart(10)).join('')}`);
   const results = Object.entries(RANKED).map(([name, open]): [string, Quality] => {
     const quality = measureQuality(open(set.chunks).search, set);
     const { mrr, recall, ndcg, reach } = quality;

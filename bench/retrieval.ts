@@ -1,20 +1,15 @@
-// Search of code, against lunr, MiniSearch and SQLite's FTS5 as they come, on the same chunks in one process: build, query,
-// load, size, and how well a comment finds the function that it described. The folders are those given, else sources that an
-// install brings (openai, Apache-2.0; zod, MIT) and those of this repository. The comments are taken out before indexing.
-import { globSync, readFileSync } from 'node:fs';
-import { join, relative } from 'node:path';
+// Search of code, against lunr, MiniSearch and SQLite's FTS5 as they come, on the same chunks in one process: build, query, load
+// and size; `ranking.ts` measures what they find. The folders are those given, else sources that an install brings (openai,
+// Apache-2.0; zod, MIT) and those of this repository. The queries are the comments of functions, which are taken out before.
+import { join } from 'node:path';
 import type { Chunk } from '../src/retrieval/chunk.ts';
-import { chunkText } from '../src/retrieval/chunkText.ts';
-import { type DocQuery, takeDocQueries } from './ranking/docQueries.ts';
+import { docstringSet, readCheckout } from './ranking/docstrings.ts';
 import { PEERS, type SearchPeer } from './support/searchPeers.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_FOLDERS = ['src', 'node_modules/openai/src', 'node_modules/zod/src'].map((path) => join(ROOT, path));
-const MAX_QUERIES = 400;
 const BUILDS = 3;
 const TOP = 10;
-const REACH_CHARACTERS = 8000;
-const MAX_FILE_CHARACTERS = 1_000_000;
 
 interface Measured {
   readonly buildMs: number;
@@ -22,36 +17,6 @@ interface Measured {
   readonly p95: number;
   readonly bytes: number | undefined;
   readonly loadMs: number | undefined;
-  readonly mrr: number;
-  readonly recall: number;
-}
-
-function readCorpus(folders: readonly string[]): {
-  readonly chunks: Chunk[];
-  readonly queries: DocQuery[];
-  readonly bytes: number;
-} {
-  const chunks: Chunk[] = [];
-  const queries: DocQuery[] = [];
-  let bytes = 0;
-  for (const folder of folders) {
-    for (const name of globSync('**/*.{ts,py}', { cwd: folder }).sort()) {
-      const path = `${relative(ROOT, folder)}/${name}`;
-      const whole = readFileSync(join(folder, name), 'utf8');
-      if (whole.length > MAX_FILE_CHARACTERS) continue;
-      const taken = takeDocQueries(path, whole);
-      bytes += Buffer.byteLength(taken.text);
-      chunks.push(...chunkText(taken.text, path, 'smart'));
-      queries.push(...taken.queries);
-    }
-  }
-  // Evenly over the files, the same in every run.
-  const step = Math.max(1, queries.length / MAX_QUERIES);
-  const chosen = Array.from(
-    { length: Math.min(queries.length, MAX_QUERIES) },
-    (_, at) => queries[Math.floor(at * step)],
-  );
-  return { chunks, queries: chosen.filter((query) => query !== undefined), bytes };
 }
 
 function milliseconds(work: () => unknown): number {
@@ -74,7 +39,7 @@ const quantile = (sorted: readonly number[], part: number): number =>
 function measure(
   open: (chunks: readonly Chunk[]) => SearchPeer,
   chunks: readonly Chunk[],
-  queries: readonly DocQuery[],
+  queries: readonly string[],
 ): Measured {
   let peer: SearchPeer | undefined;
   const builds = Array.from({ length: BUILDS }, () => cpuMilliseconds(() => (peer = open(chunks)))).sort(
@@ -83,16 +48,11 @@ function measure(
   const buildMs = quantile(builds, 0.5);
   if (peer === undefined) throw new Error('It was not opened.');
   const { search, save, load } = peer;
-  for (const { query } of queries.slice(0, 50)) search(query, TOP);
+  for (const query of queries.slice(0, 50)) search(query, TOP);
   const times: number[] = [];
-  let [mrr, recall] = [0, 0];
   for (const query of queries) {
-    let found: readonly number[] = [];
     // The better of two: another process on the machine disturbs one of them.
-    times.push(Math.min(...[1, 2].map(() => milliseconds(() => (found = search(query.query, TOP))))));
-    const rank = found.findIndex((id) => isAnswer(chunks[id], query));
-    if (rank >= 0) mrr += 1 / (rank + 1);
-    if (isWithinReach(search(query.query, 40), chunks, query)) recall += 1;
+    times.push(Math.min(...[1, 2].map(() => milliseconds(() => search(query, TOP)))));
   }
   times.sort((a, b) => a - b);
   const saved = save?.();
@@ -107,27 +67,15 @@ function measure(
     p95: quantile(times, 0.95),
     bytes,
     loadMs,
-    mrr: mrr / queries.length,
-    recall: recall / queries.length,
   };
 }
 
-function isAnswer(chunk: Chunk | undefined, { path, line }: DocQuery): boolean {
-  return chunk !== undefined && chunk.source === path && chunk.startLine <= line + 2 && chunk.endLine >= line;
-}
-
-function isWithinReach(found: readonly number[], chunks: readonly Chunk[], query: DocQuery): boolean {
-  let characters = 0;
-  for (const id of found) {
-    characters += chunks[id]?.text.length ?? 0;
-    if (characters > REACH_CHARACTERS) return false;
-    if (isAnswer(chunks[id], query)) return true;
-  }
-  return false;
-}
-
 const folders = process.argv.length > 2 ? process.argv.slice(2) : DEFAULT_FOLDERS;
-const { chunks, queries, bytes } = readCorpus(folders);
+const sets = folders.map((folder) => docstringSet(readCheckout(folder)));
+const chunks = sets.flatMap(({ chunks: own }) => own);
+const queries = sets.flatMap(({ queries: own }) => own.map(({ text }) => text));
+const bytes = chunks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
+for (const { name, about } of sets) process.stdout.write(`retrieval: ${name}: ${about}\n`);
 process.stdout.write(`retrieval: ${(bytes / 1e6).toFixed(1)} MB, ${chunks.length} chunks, ${queries.length} queries\n`);
 const results = Object.entries(PEERS).map(([name, open]): [string, Measured] => {
   measure(open, chunks.slice(0, 200), queries.slice(0, 5)); // warm
@@ -137,16 +85,15 @@ const [, ours] = results[0] ?? [];
 if (ours === undefined) throw new Error('Nothing was measured.');
 const ratio = (theirs: number | undefined, own: number | undefined): string =>
   theirs === undefined || own === undefined ? '-' : (theirs / own).toFixed(2);
-for (const [name, { buildMs, p50, p95, bytes: size, loadMs, mrr, recall }] of results) {
+for (const [name, { buildMs, p50, p95, bytes: size, loadMs }] of results) {
   process.stdout.write(
     `retrieval: ${name.padEnd(10)} | build ${buildMs.toFixed(0)} ms CPU | query p50 ${p50.toFixed(3)} p95 ${p95.toFixed(3)} ms | ` +
-      `load ${loadMs?.toFixed(1) ?? '-'} ms | ${size === undefined ? '-' : (size / bytes).toFixed(2)} of the text | ` +
-      `MRR@10 ${mrr.toFixed(3)} | recall in 8,000 characters ${recall.toFixed(3)}\n`,
+      `load ${loadMs?.toFixed(1) ?? '-'} ms | ${size === undefined ? '-' : (size / bytes).toFixed(2)} of the text\n`,
   );
 }
 for (const [name, peer] of results.slice(1)) {
   process.stdout.write(
     `retrieval: ${name} / farwharf | build ${ratio(peer.buildMs, ours.buildMs)} | p95 ${ratio(peer.p95, ours.p95)} | ` +
-      `load ${ratio(peer.loadMs, ours.loadMs)} | size ${ratio(peer.bytes, ours.bytes)} | MRR ours / theirs ${ratio(ours.mrr, peer.mrr)}\n`,
+      `load ${ratio(peer.loadMs, ours.loadMs)} | size ${ratio(peer.bytes, ours.bytes)}\n`,
   );
 }

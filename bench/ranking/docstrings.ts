@@ -1,5 +1,5 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
-import { basename, join, resolve, sep } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { CHUNK_BOUNDS, type Chunk, type ChunkBounds } from '../../src/retrieval/chunk.ts';
 import { chunkText } from '../../src/retrieval/chunkText.ts';
 import { decodeText } from '../../src/retrieval/documentText.ts';
@@ -54,11 +54,16 @@ export function readCheckout(folder: string): Checkout {
   // Unpacked from an archive most files have its date.
   const date = new Date(times.sort((a, b) => a - b)[times.length >> 1] ?? 0).toISOString().slice(0, 10);
   return {
-    name: basename(folder),
+    name: nameOf(folder),
     about: `${files.length} files, ${(bytes / 1e6).toFixed(1)} MB, of ${date}`,
     files,
     queries,
   };
+}
+
+function nameOf(folder: string): string {
+  const path = relative('.', folder);
+  return path.startsWith('..') ? basename(folder) : path;
 }
 
 /** The questions of a checkout over its chunks, cut as shipped or within other bounds. */
