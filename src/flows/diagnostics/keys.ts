@@ -1,8 +1,15 @@
 import type { FlowFile, FlowGraph, FlowNode, KeyAccess } from '../graph.ts';
 import { type Examined, type FlowDiagnostic, placeOfNode } from './diagnostic.ts';
 
-/** The keys that are certainly there; undefined where anything may be. */
-type Keys = ReadonlySet<string> | undefined;
+/** The keys that are certainly there, a bit for each; undefined where anything may be. */
+type Keys = Uint32Array | undefined;
+
+/** What the ways through one flow and those nested in it are followed with. */
+interface Walk {
+  readonly file: FlowFile;
+  readonly numbers: ReadonlyMap<string, number>;
+  report(missing: Missing): void;
+}
 
 interface Missing {
   readonly graph: FlowGraph;
@@ -25,10 +32,15 @@ export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
   const given = isKnown ? runs.reduce((a, b) => a?.filter((key) => b?.includes(key))) : [];
   const written = new Set(writersOf(file, graph).map(({ key }) => key));
   const missing = new Map<string, Missing>();
-  followKeys(file, graph, new Set(given), (found) => {
+  const report = (found: Missing): void => {
     const { access } = found;
     if (isKnown || written.has(access.key)) missing.set(`${access.range.file} ${access.range.start.offset}`, found);
-  });
+  };
+  // Only keys that somebody reads matter, which in large flows are few of those that are there.
+  const read = file.flows.flatMap(({ nodes }) => nodes.flatMap(({ reads }) => reads.map(({ key }) => key)));
+  const numbers = new Map([...new Set(read)].map((key, number) => [key, number]));
+  const walk = { file, numbers, report };
+  followKeys(walk, graph, withKeys(walk, new Uint32Array((numbers.size >> 5) + 1), given ?? []));
   return [...missing.values()].map((found) => describe(examined, found, isKnown));
 }
 
@@ -69,30 +81,26 @@ function writersOf({ flows }: FlowFile, graph: FlowGraph, seen = new Set<string>
  * Follows what is certainly written along all ways through a flow, to a fixed point: at a node where ways meet, only what all
  * of them have written is certain. Gives what is certain behind each action that ends the flow.
  */
-function followKeys(
-  file: FlowFile,
-  graph: FlowGraph,
-  entry: Keys,
-  report: (missing: Missing) => void,
-  depth = 0,
-): ReadonlyMap<string, Keys> {
+function followKeys(walk: Walk, graph: FlowGraph, entry: Keys, depth = 0): ReadonlyMap<string, Keys> {
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
   const exits = new Map(graph.edges.map((edge) => [`${edge.source}:${edge.action}`, edge.target]));
   const before = new Map<string, Keys>();
   const endings = new Map<string, Keys>();
-  const left: string[] = [];
+  // A set keeps the order in which nodes are to be looked at, and each of them once.
+  const left = new Set<string>();
   const arrive = (id: string, keys: Keys): void => {
     const known = before.has(id);
     const met = known ? meet(before.get(id), keys) : keys;
     if (known && isSame(met, before.get(id))) return;
     before.set(id, met);
-    left.push(id);
+    left.add(id);
   };
   if (graph.start !== undefined) arrive(graph.start, entry);
-  for (let id = left.pop(); id !== undefined; id = left.pop()) {
+  for (const id of left) {
+    left.delete(id);
     const node = byId.get(id);
     if (node === undefined) continue;
-    for (const [action, keys] of leaving(file, node, before.get(id), depth)) {
+    for (const [action, keys] of leaving({ ...walk, report: () => {} }, node, before.get(id), depth)) {
       const target = exits.get(`${id}:${action}`);
       if (target !== undefined && target !== null) arrive(target, keys);
       else endings.set(action, endings.has(action) ? meet(endings.get(action), keys) : keys);
@@ -100,20 +108,20 @@ function followKeys(
   }
   for (const [id, keys] of before) {
     const node = byId.get(id);
-    if (node !== undefined) reportReads(file, { graph, node, keys, depth }, report);
+    if (node !== undefined) reportReads(walk, { graph, node, keys, depth });
   }
   return endings;
 }
 
 /** What is certain behind each action of a node. */
-function leaving(file: FlowFile, node: FlowNode, keys: Keys, depth: number): [action: string, keys: Keys][] {
+function leaving(walk: Walk, node: FlowNode, keys: Keys, depth: number): [action: string, keys: Keys][] {
   // Somebody who may write any key may have written all of them.
   const reached = node.unreadKeys.length > 0 ? undefined : keys;
-  const inner = depth < MAX_DEPTH ? file.flows.find(({ id }) => id === node.flow) : undefined;
-  const endings = inner === undefined ? undefined : followKeys(file, inner, reached, () => {}, depth + 1);
+  const inner = depth < MAX_DEPTH ? walk.file.flows.find(({ id }) => id === node.flow) : undefined;
+  const endings = inner === undefined ? undefined : followKeys(walk, inner, reached, depth + 1);
   return node.actions.known.map(({ action, written }) => {
     const behind = endings?.has(action) === true ? endings.get(action) : reached;
-    return [action, behind === undefined ? undefined : new Set([...behind, ...written])];
+    return [action, withKeys(walk, behind, written)];
   });
 }
 
@@ -124,22 +132,39 @@ interface At {
   readonly depth: number;
 }
 
-function reportReads(file: FlowFile, { graph, node, keys, depth }: At, report: (missing: Missing) => void): void {
+function reportReads(walk: Walk, { graph, node, keys, depth }: At): void {
   if (keys === undefined) return;
   const own = new Set(node.writes.filter(({ hook }) => hook === 'prep').map(({ key }) => key));
   for (const access of node.reads) {
     const isOwn = access.isOwn || (access.hook === 'post' && own.has(access.key));
-    if (!keys.has(access.key) && !access.isGuarded && !isOwn) report({ graph, node, access });
+    if (!access.isGuarded && !isOwn && !hasKey(walk, keys, access.key)) walk.report({ graph, node, access });
   }
-  const inner = depth < MAX_DEPTH ? file.flows.find(({ id }) => id === node.flow) : undefined;
-  if (inner !== undefined && node.unreadKeys.length === 0) followKeys(file, inner, keys, report, depth + 1);
+  const inner = depth < MAX_DEPTH ? walk.file.flows.find(({ id }) => id === node.flow) : undefined;
+  if (inner !== undefined && node.unreadKeys.length === 0) followKeys(walk, inner, keys, depth + 1);
 }
 
+function hasKey({ numbers }: Walk, keys: Uint32Array, key: string): boolean {
+  const number = numbers.get(key) ?? 0;
+  return (((keys[number >> 5] ?? 0) >>> (number & 31)) & 1) === 1;
+}
+
+function withKeys({ numbers }: Walk, keys: Keys, added: readonly string[]): Keys {
+  if (keys === undefined) return undefined;
+  const all = keys.slice();
+  for (const key of added) {
+    const number = numbers.get(key);
+    if (number !== undefined) all[number >> 5] = (all[number >> 5] ?? 0) | (1 << (number & 31));
+  }
+  return all;
+}
+
+/** What both have. */
 function meet(a: Keys, b: Keys): Keys {
-  if (a === undefined) return b;
-  return b === undefined ? a : a.intersection(b);
+  if (a === undefined || b === undefined) return a ?? b;
+  return a.map((word, index) => word & (b[index] ?? 0));
 }
 
 function isSame(a: Keys, b: Keys): boolean {
-  return a?.size === b?.size;
+  if (a === undefined || b === undefined) return a === b;
+  return a.every((word, index) => word === b[index]);
 }
