@@ -8,14 +8,13 @@ import type { Segment, Source, SourceStatus } from './segment.ts';
 import { SegmentBuilder } from './segmentBuilder.ts';
 import { readSegment } from './segmentFile.ts';
 import { SegmentSet } from './segmentSet.ts';
+import { Tidying, type TidyOptions } from './tidying.ts';
 import { WordAnalyzer } from './words.ts';
 
 // Below this, starting threads takes longer than they save.
 const PARALLEL_BYTES = 2_000_000;
 // Built at once where there are no threads; others wait as long.
 const SLICE_BYTES = 500_000;
-// Small segments that came since the last tidying.
-const MAX_SEGMENTS = 24;
 
 export interface IndexStats {
   readonly files: number;
@@ -54,20 +53,19 @@ export class FolderContent implements IndexState {
   readonly touched = new Map<string, number>();
   readonly #root: string;
   readonly #analyzer = new WordAnalyzer();
+  readonly #tidying: Tidying;
   #entries: JournalEntry[] = [];
   #stats: IndexStats | undefined;
   /** Paths that were read while many others are, which may have been read there before. */
   #meanwhile: Set<string> | undefined;
-  /** How many segments there were after the last tidying. */
-  #settled = 0;
 
   constructor(root: string, stored?: StoredIndex) {
     this.#root = root;
     for (const { segment, file } of stored?.segments ?? []) this.set.add(segment, file);
-    this.#settled = this.set.segments.length;
+    this.#tidying = new Tidying(this.set);
     for (const entry of stored?.entries ?? []) {
       this.replay(entry);
-      this.tidy();
+      this.#tidying.tidyAtOnce();
     }
   }
 
@@ -97,12 +95,9 @@ export class FolderContent implements IndexState {
     for (const [path, mtimeMs] of touched) this.touched.set(path, mtimeMs);
   }
 
-  /** Merges small segments once there are many: a search would take longer for them. */
-  tidy(): void {
-    if (this.set.segments.length > MAX_SEGMENTS + this.#settled) {
-      this.set.compact();
-      this.#settled = this.set.segments.length;
-    }
+  /** Merges segments where that pays, while all else goes on. @throws Error when a thread or the disk fails; nothing is lost. */
+  tidy(options: TidyOptions): Promise<void> {
+    return this.#tidying.tidy(options);
   }
 
   /**

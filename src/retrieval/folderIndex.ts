@@ -10,6 +10,7 @@ import type { SegmentSource } from './segment.ts';
 import type { Match } from './segmentSet.ts';
 import { type TermQuery, toTermQuery } from './termQuery.ts';
 import type { ChunkPlace } from './vectors/meaning.ts';
+import { Turns } from './turns.ts';
 import { WordAnalyzer } from './words.ts';
 
 // Reading as much holds everybody up for a few milliseconds; more is read bit by bit or by threads.
@@ -37,10 +38,11 @@ export class FolderIndex implements Disposable {
   readonly #analyzer = new WordAnalyzer();
   readonly #recent: RecentFiles;
   readonly #overlays = new Map<string, IndexedFile>();
+  readonly #end = new AbortController();
   #content: FolderContent;
   /** What takes its time comes one after the other. */
-  #turns: Promise<unknown> = Promise.resolve();
-  #writes: Promise<void> = Promise.resolve();
+  readonly #turns = new Turns();
+  readonly #writes = new Turns();
   /** Of a process that does not write: paths of which it may know more than the writer has written. */
   readonly #own = new Set<string>();
 
@@ -100,14 +102,14 @@ export class FolderIndex implements Disposable {
    * @throws the signal's reason on abort, with what was read until then in the index.
    */
   sync(files: readonly ListedFile[], options: SyncOptions = {}): Promise<SyncSummary> {
-    return this.#inTurn(() => this.#sync(files, options));
+    return this.#turns.run(() => this.#sync(files, options));
   }
 
   /** Reads those of some files that are not as they were. @throws the signal's reason on abort, with the rest not read. */
   async take(files: readonly ListedFile[], options: SyncOptions = {}): Promise<void> {
     const tasks = this.#tasksOf(files);
     if (workOf(tasks) < AT_ONCE_BYTES) await this.update(tasks.map(({ path }) => path));
-    else await this.#inTurn(() => this.#build(tasks, options));
+    else await this.#turns.run(() => this.#build(tasks, options));
   }
 
   /** Reads files again, or takes out those that are not there any more. They are found at once; resolves when that is kept. */
@@ -124,7 +126,7 @@ export class FolderIndex implements Disposable {
 
   /** Forgets everything, so that it is built anew; what another process writes is read again. */
   clear(): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       const stored = this.isWriter ? undefined : await this.#store.read();
       this.#replaceContent(new FolderContent(this.#options.root, stored));
       await this.#write();
@@ -143,7 +145,7 @@ export class FolderIndex implements Disposable {
    * files may have changed that nobody saw.
    */
   refresh(): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#turns.run(async () => {
       if (this.isWriter) return false;
       const isNewWriter = this.#store.takeLock();
       const { isNew, entries } = isNewWriter ? { isNew: true, entries: [] } : await this.#store.readNews();
@@ -157,8 +159,8 @@ export class FolderIndex implements Disposable {
 
   /** Lets another process write the index; `refresh` makes this one the writer again. */
   letGo(): Promise<void> {
-    return this.#inTurn(async () => {
-      await this.#writes;
+    return this.#turns.run(async () => {
+      await this.#write();
       this.#store.releaseLock();
     });
   }
@@ -183,13 +185,8 @@ export class FolderIndex implements Disposable {
   }
 
   [Symbol.dispose](): void {
+    this.#end.abort();
     this.#store.dispose();
-  }
-
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#turns.then(work);
-    this.#turns = result.catch(() => {}); // told to whoever asked for it
-    return result;
   }
 
   async #sync(files: readonly ListedFile[], options: SyncOptions): Promise<SyncSummary> {
@@ -215,14 +212,11 @@ export class FolderIndex implements Disposable {
 
   /** Gives the number of files that turned out to be the same. */
   async #build(tasks: readonly SizedTask[], options: SyncOptions): Promise<number> {
-    const program = this.isWriter ? this.#options.workerProgram : undefined;
-    const nextFile = (): string => this.#store.nextFile();
     const onBatch = (): void => void this.#write();
     try {
-      return await this.#content.build(tasks, { ...options, program, nextFile, onBatch });
+      return await this.#content.build(tasks, { ...options, ...this.#threads, onBatch });
     } finally {
       await this.#write();
-      this.#store.endBuild();
     }
   }
 
@@ -232,15 +226,19 @@ export class FolderIndex implements Disposable {
     if (!this.isWriter) for (const path of paths) this.#own.add(path);
   }
 
-  #write(): Promise<void> {
-    this.#writes = this.#writes.then(() => this.#writeNow());
-    return this.#writes;
-  }
+  readonly #write = (): Promise<void> => this.#writes.run(() => this.#writeNow());
 
   async #writeNow(): Promise<void> {
     await this.#store.write(this.#content, this.#content.takeEntries());
     if (this.isWriter && this.problem === undefined) this.#own.clear();
-    this.#content.tidy();
+    // What fails is tried again after the next change.
+    this.#content.tidy({ ...this.#threads, keep: this.#write, signal: this.#end.signal }).catch(() => {});
+  }
+
+  /** What threads need that build or merge: only what the writer has on disk can be handed over. */
+  get #threads() {
+    const program = this.isWriter ? this.#options.workerProgram : undefined;
+    return { program, nextFile: (): string => this.#store.nextFile() };
   }
 
   #replaceContent(content: FolderContent): void {

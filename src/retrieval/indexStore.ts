@@ -55,7 +55,7 @@ export class IndexStore implements Disposable {
   /** Segments by their files, for a process that reads them again and again. */
   #read = new Map<string, Segment>();
   #bytes = 0;
-  /** Names of segments that threads write at the moment. */
+  /** Names of segments that are being written. */
   readonly #unlisted = new Set<string>();
   /** While there is one, the journal lacks something. */
   #problem: AppError | undefined;
@@ -106,16 +106,11 @@ export class IndexStore implements Disposable {
     this.#lock = undefined;
   }
 
-  /** A file for a segment, which is left alone until it is listed, or `endBuild`. */
+  /** A file for a segment, which is left alone until it was listed. One that never is goes with the next process. */
   nextFile(): string {
     const name = `${randomUUID()}${SEGMENT}`;
     this.#unlisted.add(name);
     return join(this.#folder, name);
-  }
-
-  /** No thread writes a segment any more. */
-  endBuild(): void {
-    this.#unlisted.clear();
   }
 
   /** Reads the index; undefined where there is none that is whole. */
@@ -205,6 +200,7 @@ export class IndexStore implements Disposable {
     await this.#journal?.close();
     this.#journal = journal;
     this.#list = list;
+    for (const name of list.segments) this.#unlisted.delete(name);
     this.#bytes = await this.#measure(list.segments);
     await this.#sweep(new Set([...list.segments, list.journal]));
   }

@@ -2,13 +2,24 @@
 import { parentPort } from 'node:worker_threads';
 import { serveCalls } from '../core/workerRpc.ts';
 import { type BuildTask, buildFiles, type Built } from './buildSegment.ts';
-import { writeSegment } from './segmentFile.ts';
+import { LiveSegment } from './liveSegment.ts';
+import { readSegment, writeSegment } from './segmentFile.ts';
+import { mergeSegments } from './segmentMerge.ts';
 import { WordAnalyzer } from './words.ts';
+
+/** A segment's file, and which of its sources were removed. */
+export interface MergePart {
+  readonly file: string;
+  readonly removed: readonly number[];
+}
 
 export type IndexWorkerService = {
   readonly builder: {
     /** Builds a segment into a file. Its postings do not travel between the threads: the other one reads the file. */
     build(root: string, tasks: readonly BuildTask[], file: string): Promise<Omit<Built, 'segment'>>;
+
+    /** Merges segments into a file. @throws Error when one of their files is not there. */
+    merge(parts: readonly MergePart[], isOldest: boolean, file: string): Promise<void>;
   };
 };
 
@@ -20,7 +31,19 @@ const service: IndexWorkerService = {
       if (segment.sources.length > 0) await writeSegment(file, segment);
       return rest;
     },
+    async merge(parts, isOldest, file) {
+      const lives = await Promise.all(parts.map(readPart));
+      await writeSegment(file, mergeSegments(lives, isOldest));
+    },
   },
 };
+
+async function readPart({ file, removed }: MergePart): Promise<LiveSegment> {
+  const segment = await readSegment(file);
+  if (segment === undefined) throw new Error(`There is no segment ${file}.`);
+  const live = new LiveSegment(segment, file);
+  for (const source of removed) live.remove(source);
+  return live;
+}
 
 if (parentPort !== null) serveCalls(parentPort, service);

@@ -1,9 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
-import { AppError } from '../core/errors.ts';
-import { RemoteCaller } from '../core/workerRpc.ts';
 import type { BuildTask, Built } from './buildSegment.ts';
-import type { IndexWorkerService } from './indexWorker.ts';
+import { BuildThread } from './buildThread.ts';
 
 // A batch is one segment: large enough not to leave many, small enough for all processors to end together and for a
 // thread's memory.
@@ -86,29 +83,4 @@ function cutBatches(tasks: readonly SizedTask[], threads: number): SizedTask[][]
     bytes += workOf([task]);
   }
   return batches;
-}
-
-/** One worker thread, started with the first call and ended with its owner. */
-class BuildThread implements AsyncDisposable {
-  readonly caller: RemoteCaller<IndexWorkerService>;
-  #worker: Worker | undefined;
-
-  constructor(program: string) {
-    this.caller = new RemoteCaller((onLost) => {
-      const worker = new Worker(program, { name: 'farwharf-index' });
-      const lose = (cause?: unknown): void =>
-        onLost(
-          new AppError('unreachable', 'A thread that builds the index stopped. Index the folder again.', { cause }),
-        );
-      worker.on('error', lose);
-      worker.on('exit', () => lose());
-      this.#worker = worker;
-      return worker;
-    });
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    this.caller.dispose();
-    await this.#worker?.terminate();
-  }
 }

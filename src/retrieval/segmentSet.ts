@@ -25,6 +25,16 @@ interface Place {
   readonly index: number;
 }
 
+/** Segments that lie side by side and should become one. */
+export interface Merge {
+  /** The oldest first. */
+  readonly parts: readonly LiveSegment[];
+  /** Whether no segment before them is left. */
+  readonly isOldest: boolean;
+  /** About how many postings they have. */
+  readonly size: number;
+}
+
 /** Segments in the order of their age, searched as one index. For each path the youngest that names it counts. */
 export class SegmentSet {
   #segments: LiveSegment[] = [];
@@ -69,11 +79,20 @@ export class SegmentSet {
     this.#overlays.set(path, segment);
   }
 
-  /**
-   * Merges young segments while the one before is less than twice as large, and rewrites what is mostly removed: so there are
-   * few segments, and a source is rewritten few times.
-   */
+  /** Merges here and now whatever should be merged. */
   compact(): void {
+    for (;;) {
+      const merge = this.youngMerge() ?? this.cleaning();
+      if (merge === undefined) return;
+      this.replace(merge.parts, mergeSegments(merge.parts, merge.isOldest));
+    }
+  }
+
+  /**
+   * Young segments that should become one, while the one before them is less than twice as large: so there are few segments,
+   * and a source is rewritten few times.
+   */
+  youngMerge(): Merge | undefined {
     const last = this.#segments.length - 1;
     let from = last;
     let merged = sizeOf(this.#segments[last]);
@@ -83,11 +102,33 @@ export class SegmentSet {
       merged += size;
       from = at;
     }
-    if (from < last) this.#replace(from, last + 1 - from);
-    for (let at = this.#segments.length - 1; at >= 0; at -= 1) {
-      const live = this.#segments[at];
-      if (live !== undefined && live.removedSources.size * 2 > live.segment.sources.length) this.#replace(at, 1);
+    return from < last ? { parts: this.#segments.slice(from), isOldest: from === 0, size: merged } : undefined;
+  }
+
+  /** The youngest segment of which most is removed, to be rewritten without that. */
+  cleaning(): Merge | undefined {
+    const at = this.#segments.findLastIndex((live) => live.removedSources.size * 2 > live.segment.sources.length);
+    const live = this.#segments[at];
+    return live === undefined ? undefined : { parts: [live], isOldest: at === 0, size: sizeOf(live) };
+  }
+
+  /** Puts what segments were merged into in their place. What was removed from them meanwhile stays removed. */
+  replace(parts: readonly LiveSegment[], segment: Segment, file?: string): void {
+    const from = this.#segments.findIndex((live) => live === parts[0]);
+    const merged = new LiveSegment(segment, file);
+    const kept = new Set<string>();
+    for (const [index, { path }] of segment.sources.entries()) {
+      const place = this.#places.get(path);
+      if (place === undefined || !parts.includes(place.live)) merged.remove(index);
+      else this.#places.set(path, { live: merged, index });
+      kept.add(path);
     }
+    for (const part of parts) {
+      for (const { path } of part.segment.sources) {
+        if (!kept.has(path) && this.#places.get(path)?.live === part) this.#places.delete(path);
+      }
+    }
+    this.#segments.splice(from, parts.length, ...(segment.sources.length === 0 ? [] : [merged]));
   }
 
   /** The best `limit` documents that the query finds, best first; of equal scores by path and place. */
@@ -108,17 +149,6 @@ export class SegmentSet {
 
   #known(path: string): Place | undefined {
     return this.source(path) === undefined ? undefined : this.#places.get(path);
-  }
-
-  #replace(from: number, count: number): void {
-    const merged = new LiveSegment(mergeSegments(this.#segments.slice(from, from + count), from === 0));
-    const isEmpty = merged.segment.sources.length === 0;
-    for (const part of this.#segments.splice(from, count, ...(isEmpty ? [] : [merged]))) {
-      for (const [index, { path }] of part.segment.sources.entries()) {
-        if (!part.removedSources.has(index)) this.#places.delete(path);
-      }
-    }
-    for (const [index, { path }] of merged.segment.sources.entries()) this.#places.set(path, { live: merged, index });
   }
 }
 
