@@ -107,6 +107,11 @@ onPage('a run lights up live: what runs, what is done, and the way it took', asy
   assert.equal(await canvas.page.locator('.node.is-running').count(), 0);
 });
 
+onPage('a canvas that is opened while its flow runs joins in', async (canvas) => {
+  await canvas.send({ type: 'runs', runs: [{ ...run, id: 'old', state: 'done' }, run] });
+  assert.deepEqual(await canvas.next('openRun'), { type: 'openRun', run: 'first' });
+});
+
 onPage('a run is stepped through, with what each step changed in shared', async (canvas) => {
   await showFailedRun(canvas);
   assert.match(await textOf(canvas, '.timeline .summary'), /Failed: no paper · 3\.0 s · 4 steps · 3\.2k tok · \$0\.02/);

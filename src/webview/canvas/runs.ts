@@ -70,7 +70,10 @@ export class Runs {
 
   /** Takes the list of runs; the one that is shown may have ended. */
   list(runs: readonly RunInfo[]): void {
-    const shown = this.#store.state.run;
+    const { run: shown, runs: before, flow } = this.#store.state;
+    // A canvas that is opened while its flow runs joins in.
+    const running = runs.find((each) => each.state === 'running' && each.flow === flow);
+    if (before.length === 0 && shown === undefined && running !== undefined) this.open(running.id);
     const run = runs.find(({ id }) => id === shown?.id) ?? shown;
     this.#store.set({ runs, run });
     if (shown?.state === 'running' && run !== undefined && run.state !== 'running') {
