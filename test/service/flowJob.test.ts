@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import * as esbuild from 'esbuild';
@@ -36,6 +36,7 @@ describe('a flow as a job', { timeout: 120_000 }, () => {
         jobRunner: 'src/service/jobRunner.ts',
         flowRunner: 'src/flows/run/flowRunner.ts',
         agents: 'src/agents/index.ts',
+        zod: 'zod',
       },
       outdir: dist,
       outExtension: { '.js': '.mjs' },
@@ -129,6 +130,16 @@ describe('a flow as a job', { timeout: 120_000 }, () => {
     const OLD = "data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.0.0' })";
     const tooOld = start({ FARWHARF_NODE: join(cwd, 'old-node'), REAL_NODE: process.execPath, OLD });
     assert.match(tooOld, /Flows need Node 22\.18 or newer, and .* is 18\.0\.0/);
+  });
+
+  it('the research example runs as a job, with the zod that it imports', async () => {
+    const cwd = join(scratch.root, 'research');
+    await cp(join(ROOT, 'examples/agents'), cwd, { recursive: true });
+    const { exit, events } = await submit(cwd, '--script', 'research.mts');
+    assert.equal(exit, 0, logOf(events));
+    const [timeline] = timelinesOf(flowEvents(events));
+    assert.equal(timeline?.steps.filter(({ type }) => type === 'node').length, 8);
+    assert.match(logOf(events), /looking up: lens of a lighthouse\n/);
   });
 
   it('a script that is no flow is sent as it is, and a dry run lists the runtime of one that is', async () => {
