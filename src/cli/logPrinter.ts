@@ -1,21 +1,27 @@
+import { JobFlowEvents } from '../flows/run/jobFlowEvents.ts';
 import { LogText } from '../jobs/logText.ts';
 import { stateOf } from '../jobs/progress.ts';
 import type { SpooledEvent } from '../jobs/spool.ts';
 import { isFinalState, logEventData } from '../remote/schemas.ts';
+import { StepPrinter } from './stepPrinter.ts';
 import type { Terminal } from './terminal.ts';
 
 type StreamName = 'stdout' | 'stderr';
 
 /**
- * Prints events: for programs one JSON line each; for people the job's stdout on stdout and everything else on stderr.
+ * Prints events: for programs one JSON line each; for people the job's stdout on stdout and everything else, the steps of a flow
+ * among it, on stderr.
  * Where both are the terminal, it all goes through one text, so that no line begins in the middle of another.
  */
 export class LogPrinter {
   readonly #terminal: Terminal;
   readonly #texts: ReadonlyMap<StreamName, LogText>;
+  readonly #flow = new JobFlowEvents();
+  readonly #steps: StepPrinter;
 
   constructor(terminal: Terminal, machineClass: string | null) {
     this.#terminal = terminal;
+    this.#steps = new StepPrinter(terminal);
     const isOneScreen = terminal.isScreen('stdout') && terminal.isScreen('stderr');
     const names: readonly StreamName[] = isOneScreen ? ['stderr'] : ['stdout', 'stderr'];
     const machine = machineClass === null ? {} : { machine: machineClass };
@@ -29,6 +35,7 @@ export class LogPrinter {
     } else if (!isEnding(event)) {
       const name = this.#texts.has('stdout') ? streamOf(event) : 'stderr';
       this.#terminal.output(name, this.#texts.get(name)?.push(event) ?? '');
+      for (const flowEvent of this.#flow.push(event)) this.#steps.print(flowEvent);
     }
   }
 

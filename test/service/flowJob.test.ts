@@ -142,6 +142,14 @@ describe('a flow as a job', { timeout: 120_000 }, () => {
     assert.match(logOf(events), /looking up: lens of a lighthouse\n/);
   });
 
+  it('people see the steps of a job as those of a run here', async () => {
+    const cwd = await scratch.folder('shown', { 'counter.mjs': COUNTER });
+    const { exit, stdout, stderr } = await scratch.run(['submit', '--watch', '--script', 'counter.mjs'], { cwd, main });
+    assert.equal(exit, 0, stderr);
+    assert.match(stderr, /\n {2}Counter\/Add -> again, [\d.]+ ms\n[^]*\n {2}Counter\/Tell -> default, /);
+    assert.equal(stdout, '');
+  });
+
   it('a script that is no flow is sent as it is, and a dry run lists the runtime of one that is', async () => {
     const cwd = await scratch.folder('plain', { 'plain.mjs': 'console.log(1);', 'counter.mjs': COUNTER });
     const list = async (script: string): Promise<readonly string[]> => {

@@ -54,7 +54,8 @@ export class FlowProcess {
       listener.message(message as ChildMessage);
     });
     const closed = new Promise<void>((resolve) => this.#child.once('close', () => resolve()));
-    this.#streams = [this.#read('stdout', listener), this.#read('stderr', listener), closed];
+    const disconnected = new Promise<void>((resolve) => this.#child.once('disconnect', () => resolve()));
+    this.#streams = [this.#read('stdout', listener), this.#read('stderr', listener), closed, disconnected];
   }
 
   get pid(): number {
