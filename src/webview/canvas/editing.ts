@@ -1,6 +1,7 @@
 import { type DrawnEdge, type DrawnNode, titleOf } from '../../flows/drawing.ts';
 import type { FlowOperation } from '../../flows/flowOperation.ts';
 import { stubsOf } from '../../flows/layout/flowLayout.ts';
+import type { Point } from '../../flows/layout/shape.ts';
 import type { Announcer } from './announcer.ts';
 import { shownFlow } from './graphView.ts';
 import type { Host } from './host.ts';
@@ -21,10 +22,13 @@ export class Editing {
   readonly #host: Host;
   readonly #announcer: Announcer;
   readonly #page: HTMLElement;
+  readonly #placeOf: (point: Point) => Point;
   readonly #pending = new Map<number, string>();
   #last = 0;
 
-  constructor(page: HTMLElement, store: Store, host: Host, announcer: Announcer) {
+  /** `placeOf` gives the place on the page of a place of the drawing. */
+  constructor(page: HTMLElement, store: Store, host: Host, announcer: Announcer, placeOf: (point: Point) => Point) {
+    this.#placeOf = placeOf;
     this.#page = page;
     this.#store = store;
     this.#host = host;
@@ -69,9 +73,10 @@ export class Editing {
     if (className !== undefined) this.#send({ type: 'addNode', flow, className, from }, `Added ${className}`);
   }
 
-  async renameAction({ flow, action, edge, source }: DrawnEdge): Promise<void> {
+  async renameAction({ flow, action, edge, source, label }: DrawnEdge): Promise<void> {
     const newAction = await pick<string>(this.#page, {
       title: `Rename the action “${action}”`,
+      at: this.#placeOf(label),
       value: action,
       fromText: (text) => (text === action ? undefined : { label: `Rename to “${text}”`, value: text }),
     });

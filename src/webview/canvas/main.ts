@@ -36,7 +36,11 @@ const surface = html('div', {
 const page = html('div', { class: 'page' });
 const viewport = new Viewport(surface, scene.world);
 const actions = new CanvasActions(store, host, viewport, announcer);
-const editing = new Editing(page, store, host, announcer);
+const editing = new Editing(page, store, host, announcer, (point) => {
+  const { x, y } = viewport.toSurface(point);
+  const [stageBox, pageBox] = [surface.getBoundingClientRect(), page.getBoundingClientRect()];
+  return { x: x + stageBox.left - pageBox.left, y: y + stageBox.top - pageBox.top };
+});
 const find = new Find(surface, store, actions);
 const outline = new Outline(store, actions);
 const banner = new Banner({

@@ -81,6 +81,7 @@ function* partsOf(drawn: DrawnNode, run: NodeRun | undefined): Generator<SVGElem
   }
   if (node.flow !== undefined) yield chevron(width, isOpen);
   if (isStart) yield startFlag();
+  if (node.actions.unknown !== undefined) yield doubt(height);
   yield svg('circle', { class: 'port-reach', cx: width / 2, cy: height, r: 12 });
   yield svg('circle', { class: 'port', cx: width / 2, cy: height, r: 5 });
 }
@@ -106,6 +107,16 @@ function startFlag(): SVGGElement {
     { class: 'start', transform: 'translate(12 -9)' },
     svg('rect', { width: 44, height: 18, rx: 9 }),
     svg('text', { x: 22, y: 13, 'text-anchor': 'middle' }, 'start'),
+  );
+}
+
+/** Marks a node that may return actions which the source does not tell; the hover says why. */
+function doubt(height: number): SVGGElement {
+  return svg(
+    'g',
+    { class: 'doubt', transform: `translate(18 ${height})` },
+    svg('circle', { r: 8 }),
+    svg('text', { y: 4, 'text-anchor': 'middle' }, '?'),
   );
 }
 

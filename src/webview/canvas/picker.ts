@@ -1,3 +1,4 @@
+import type { Point } from '../../flows/layout/shape.ts';
 import { html } from './elements.ts';
 
 export interface Choice<T> {
@@ -9,6 +10,8 @@ export interface Choice<T> {
 interface PickOptions<T> {
   /** What is asked, for everybody. */
   readonly title: string;
+  /** Where on the host it stands, in place of what it asks about; at the top by default. */
+  readonly at?: Point | undefined;
   readonly placeholder?: string;
   readonly value?: string;
   readonly choices?: readonly Choice<T>[];
@@ -119,10 +122,19 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
       close(undefined);
     });
     host.append(box);
+    if (options.at !== undefined) standAt(box, host, options.at);
     update();
     input.focus();
     input.select();
   });
+}
+
+/** In the middle of a place, as far as the host reaches. */
+function standAt(box: HTMLElement, host: HTMLElement, { x, y }: Point): void {
+  box.classList.add('is-inline');
+  const within = (value: number, size: number, room: number): number => Math.max(4, Math.min(value, room - size - 4));
+  box.style.left = `${within(x - box.offsetWidth / 2, box.offsetWidth, host.clientWidth)}px`;
+  box.style.top = `${within(y - 14, box.offsetHeight, host.clientHeight)}px`;
 }
 
 /** Whether all the words occur. */

@@ -9,6 +9,8 @@ import type { Runs } from './runs.ts';
 import type { CanvasState, Store } from './store.ts';
 import { iconButton, timeOf } from './toolbar.ts';
 
+// More could not be told apart on any screen.
+const MAX_BARS = 2_000;
 const STATE_ICONS: Readonly<Record<RunInfo['state'], IconName>> = {
   running: 'run',
   done: 'done',
@@ -111,10 +113,8 @@ export class Timeline {
   #drawStrip(steps: readonly RunStep[], divergence: number | undefined): void {
     setAttributes(this.#strip, { viewBox: `0 0 ${Math.max(steps.length, 1)} 10` });
     const bar = (index: number): string => `M${index + 0.08} 2h.84v6h-.84z`;
-    this.#steps.setAttribute(
-      'd',
-      steps.map(({ message }, index) => (message === undefined ? bar(index) : '')).join(''),
-    );
+    const bars = steps.map(({ message }, index) => (message === undefined ? bar(index) : ''));
+    this.#steps.setAttribute('d', steps.length > MAX_BARS ? `M0 2h${steps.length}v6h-${steps.length}z` : bars.join(''));
     this.#failures.setAttribute(
       'd',
       steps.map(({ message }, index) => (message === undefined ? '' : bar(index))).join(''),
