@@ -77,9 +77,9 @@ export class FolderKeeper {
     const started = performance.now();
     const selected = await this.#select(undefined, signal);
     this.#restUntil = performance.now() + REST_FACTOR * (performance.now() - started);
-    this.#exclude(selected.excluded);
     await this.#awaitWriter(selected.files, signal);
     await this.index.sync(selected.files, { signal, onProgress });
+    this.#exclude(selected.excluded);
   }
 
   async #takePaths(paths: ReadonlySet<string>, options: KeepOptions): Promise<void> {
@@ -149,8 +149,13 @@ export class FolderKeeper {
   }
 
   #exclude(excluded: readonly PassedOver[]): void {
-    this.#excluded = excluded;
-    this.#excludedFolders = new Set(excluded.filter(({ type }) => type === 'directory').map(({ path }) => path));
+    const folders = new Set(excluded.filter(({ type }) => type === 'directory').map(({ path }) => path));
+    // A look at one path may find nothing else in a folder of which other files were chosen.
+    for (const { path } of folders.size > 0 ? this.index.sources() : []) {
+      for (const folder of foldersAbove(path)) folders.delete(folder);
+    }
+    this.#excluded = excluded.filter(({ path, type }) => type === 'file' || folders.has(path));
+    this.#excludedFolders = folders;
   }
 
   /** What the writing process builds need not be built twice. */
@@ -175,10 +180,13 @@ function isRule(path: string): boolean {
 
 function isWithin(path: string, places: ReadonlySet<string>): boolean {
   if (places.size === 0) return false;
-  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
-    if (places.has(path.slice(0, end))) return true;
-  }
+  if (places.has(path)) return true;
+  for (const folder of foldersAbove(path)) if (places.has(folder)) return true;
   return false;
+}
+
+function* foldersAbove(path: string): Generator<string, void> {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) yield path.slice(0, end);
 }
 
 /** What stands at a path, without following a link; undefined for what cannot be told. */

@@ -120,13 +120,26 @@ for (const isGit of [false, true]) {
     await window.write('sub/.gitignore', '*.md\n');
     await window.notify(['created', 'sub/.gitignore']);
     assert.deepEqual(await window.find('zebra'), ['a.md', 'sub/c.txt']);
+    await window.write('.gitignore', 'more/\n');
+    await window.write('more/d.md', 'zebra');
+    await window.notify(['created', '.gitignore'], ['created', 'more/d.md']);
+    assert.deepEqual(await window.find('zebra'), ['a.md', 'sub/c.txt']);
     const { items, total } = await window.index.passedOver(window.folder, { limit: 9 });
+    assert.equal(items.find(({ path }) => path === 'more')?.reason, 'gitignore');
     const rule = items.find(({ path }) => path === 'sub/b.md');
     assert.deepEqual([rule?.reason, rule?.rule, rule?.at], ['gitignore', '*.md', 'sub/.gitignore:1']);
     assert.equal(total, (await window.status()).passedOver);
     await rm(window.at('sub/.gitignore'));
-    await window.notify(['deleted', 'sub/.gitignore']);
-    assert.deepEqual(await window.find('zebra'), ['a.md', 'sub/b.md', 'sub/c.txt']);
+    await rm(window.at('.gitignore'));
+    await window.notify(['deleted', 'sub/.gitignore'], ['deleted', '.gitignore']);
+    assert.deepEqual(await window.find('zebra'), ['a.md', 'more/d.md', 'sub/b.md', 'sub/c.txt']);
+    await window.write('.gitignore', 'more/\n');
+    await window.notify(['created', '.gitignore']);
+    const again = await window.index.passedOver(window.folder, { limit: 9 });
+    assert.deepEqual(
+      [again.items.map(({ path }) => path).filter((path) => path !== '.git'), await window.find('zebra')],
+      [['more'], ['a.md', 'sub/b.md', 'sub/c.txt']],
+    );
   });
 
   test(`a file that becomes a secret is not found any more, ${how}`, async (t) => {
