@@ -5,7 +5,7 @@ import { type GraphShape, isSameShape, shapeOf } from './editing/graphShape.ts';
 import type { FlowOperation } from './flowOperation.ts';
 import type { EditResult, FlowReading } from './flowReading.ts';
 import type { FlowFile, ModelUse, TextEdit, Unread } from './graph.ts';
-import { GraphBuilder } from './reading/graphBuilder.ts';
+import { GraphBuilder, type ReadFlow } from './reading/graphBuilder.ts';
 import { Modules } from './reading/modules.ts';
 import { followFile } from './reading/program.ts';
 import { SourceFile } from './reading/sourceFile.ts';
@@ -17,6 +17,9 @@ export interface FlowHost {
   version(file: string): string | number | undefined;
   read(file: string): string | undefined;
 }
+
+// Most files that an editor shows have none of these, and are not followed at all.
+const MAY_MAKE_FLOWS = /farwharf\/agents|\bconnect\s*\(|\bFlow\b|\.start\s*=|\.run\s*\(/;
 
 // Of files that were read for others, those parsed last stay parsed.
 const MAX_PARSED = 500;
@@ -160,10 +163,21 @@ export class FlowProject {
 }
 
 function readProgram(source: SourceFile, find: (candidates: readonly string[]) => SourceFile | undefined): FlowReading {
-  const modules = new Modules(find);
+  const modules = new Modules(source, find);
   const { evaluator } = modules;
-  followFile(modules.load(source), evaluator);
-  const flows = new GraphBuilder(evaluator).build(source.path);
+  const build = (): ReadFlow[] => new GraphBuilder(evaluator).build(source.path);
+  let flows: readonly ReadFlow[] = [];
+  if (MAY_MAKE_FLOWS.test(source.text)) {
+    try {
+      followFile(modules.load(source), evaluator);
+      flows = build();
+    } catch (error) {
+      // Expressions that are nested thousands deep are machines' work. What was found before them is shown.
+      if (!(error instanceof RangeError)) throw error;
+      evaluator.exhaust();
+      flows = build();
+    }
+  }
   const { unread, models } = evaluator.findings;
   const hidden: Unread[] = [...unread.values()]
     .filter(({ origin }) => origin.file === source)

@@ -24,8 +24,9 @@ import {
   type Value,
 } from './values.ts';
 
-// Enough for flows of thousands of nodes; what a generated table of data would take beyond that is not worth the wait.
-const MAX_STEPS = 2_000_000;
+// Enough for flows that helpers and loops make, and a second at most; large files get more by their length.
+const BASE_STEPS = 200_000;
+const STEPS_PER_LETTER = 2;
 const MAX_DEPTH = 40;
 const MAX_RECURSION = 2;
 
@@ -49,14 +50,22 @@ export class Evaluator implements Machine {
   readonly #load: (specifier: string, from: SourceFile) => ModuleValue | undefined;
   readonly #guarded = new WeakSet<t.Node>();
   readonly #frames: Frame[] = [];
+  readonly #maxSteps: number;
   #steps = 0;
 
-  constructor(load: (specifier: string, from: SourceFile) => ModuleValue | undefined) {
+  /** @param length of the file that is read, which limits the work. */
+  constructor(length: number, load: (specifier: string, from: SourceFile) => ModuleValue | undefined) {
     this.#load = load;
+    this.#maxSteps = BASE_STEPS + STEPS_PER_LETTER * length;
+  }
+
+  /** Gives up: what is not followed by now is not known. */
+  exhaust(): void {
+    this.#steps = Number.POSITIVE_INFINITY;
   }
 
   get isExhausted(): boolean {
-    return this.#steps > MAX_STEPS;
+    return this.#steps > this.#maxSteps;
   }
 
   step(): boolean {

@@ -41,12 +41,13 @@ function candidates(specifier: string, from: string): string[] {
 
 /** The files of one reading. A module is followed when something of it is first asked for. */
 export class Modules {
-  readonly evaluator = new Evaluator((specifier, from) => this.#import(specifier, from));
+  readonly evaluator: Evaluator;
   readonly #find: (candidates: readonly string[]) => SourceFile | undefined;
   readonly #modules = new Map<string, Module>();
 
-  /** @param find gives the first of some files that there is. */
-  constructor(find: (candidates: readonly string[]) => SourceFile | undefined) {
+  /** @param main the file that is read. @param find gives the first of some files that there is. */
+  constructor(main: SourceFile, find: (candidates: readonly string[]) => SourceFile | undefined) {
+    this.evaluator = new Evaluator(main.text.length, (specifier, from) => this.#import(specifier, from));
     this.#find = find;
   }
 

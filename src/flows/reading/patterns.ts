@@ -4,6 +4,8 @@ import { keyName, ruleFor, type Rules, unwrapped } from './nodes.ts';
 import { createCell, findCell, nameIn } from './scope.ts';
 import { alternatives, type Instance, type Scope, UNDEFINED, union, unknown, type Value } from './values.ts';
 
+const MAX_NAMED_DEPTH = 3;
+
 type Arguments = [machine: Machine, value: Value, scope: Scope, isNew: boolean];
 
 const RULES: Rules<Arguments, void> = {
@@ -32,12 +34,13 @@ function bindName(machine: Machine, name: string, value: Value, scope: Scope, is
 }
 
 /** Gives instances the name of what holds them, and remembers how code there refers to them. */
-function nameInstances(value: Value, name: string, text: string, scope: Scope): void {
+function nameInstances(value: Value, name: string, text: string, scope: Scope, depth = 0): void {
   if (value.type === 'instance') nameInstance(value, { text: name, owner: undefined, depth: scope.depth }, text, scope);
-  if (value.type === 'object') {
+  // Objects may hold themselves, and nobody keeps nodes deep inside others.
+  if (value.type === 'object' && depth < MAX_NAMED_DEPTH) {
     for (const [key, field] of value.fields) {
       if (field.type === 'instance' || field.type === 'object') {
-        nameInstances(field, `${name}.${key}`, propertyText(text, key), scope);
+        nameInstances(field, `${name}.${key}`, propertyText(text, key), scope, depth + 1);
       }
     }
   }

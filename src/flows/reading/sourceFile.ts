@@ -1,6 +1,7 @@
 import { parse } from '@babel/parser';
 import type * as t from '@babel/types';
 import type { Position, SourceRange, SyntaxProblem } from '../graph.ts';
+import { visitNodes } from './nodes.ts';
 
 const SNIPPET_LENGTH = 40;
 
@@ -87,10 +88,22 @@ function parseText(path: string, text: string): Parsed {
       plugins: ['typescript', 'decorators', ...(hasMarkup ? (['jsx'] as const) : [])],
     });
     const [first] = errors ?? [];
+    if (first !== undefined) dropMissingArguments(program);
     return { program, error: first === undefined ? undefined : problemOf(first) };
   } catch (error) {
     return { program: undefined, error: problemOf(error) };
   }
+}
+
+/** Where the parser has mended `f(a, , b)` it leaves a null, which its types do not say. */
+function dropMissingArguments(program: t.Program): void {
+  visitNodes(program, (node) => {
+    if (node.type !== 'CallExpression' && node.type !== 'NewExpression' && node.type !== 'OptionalCallExpression')
+      return;
+    node.arguments = (node.arguments as readonly ((typeof node.arguments)[number] | null)[]).filter(
+      (one) => one !== null,
+    );
+  });
 }
 
 function problemOf(error: unknown): { message: string; offset: number } {

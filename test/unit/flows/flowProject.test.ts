@@ -4,6 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { test } from 'node:test';
+import { completionsAt } from '../../../src/flows/assist/completions.ts';
+import { neighboursAt } from '../../../src/flows/assist/hover.ts';
+import { diagnose } from '../../../src/flows/diagnostics/diagnose.ts';
+import { diskHost } from '../../../src/flows/diskHost.ts';
 import { FlowProject, readFlows } from '../../../src/flows/flowProject.ts';
 import { edgesOf, memoryHost, onlyFlow, readText } from './reading.ts';
 
@@ -185,4 +189,31 @@ test('the examples are read without a gap', () => {
     ],
     ['summarize.mts', 'Flow', 'map', 'map -default-> reduce', 'reduce -default-> .'],
   ]);
+});
+
+test('no text makes the reader fail: halves of examples, holes in them, deep nesting, things that hold themselves', () => {
+  const folder = resolve(import.meta.dirname, '../../../examples/agents');
+  const project = new FlowProject(diskHost);
+  for (const name of ['research.mts', 'summarize.mts']) {
+    const file = join(folder, name);
+    const text = readFileSync(file, 'utf8');
+    for (let at = 0; at < text.length; at += 23) {
+      for (const part of [text.slice(0, at), text.slice(0, at) + text.slice(at + 7)]) {
+        const read = project.read(file, part);
+        diagnose(read);
+        completionsAt(read, part, at);
+        neighboursAt(read, part, Math.min(at, part.length));
+      }
+    }
+  }
+  const head =
+    "import { Flow, Node } from 'farwharf/agents'; const a = new Node(); const flow = new Flow({ start: a });\n";
+  const deep = readText(
+    `${head}const x = ${'('.repeat(3000)}1${')'.repeat(3000)}; const y = ${'1 + '.repeat(20_000)}1;`,
+  );
+  assert.ok(deep.flows.length === 1 || deep.syntaxError !== undefined);
+  assert.equal(
+    onlyFlow(readText(`${head}const self = {}; self.self = self; self.flow = flow; const other = self;`)).start,
+    'a',
+  );
 });
