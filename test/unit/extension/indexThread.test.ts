@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../src/core/log.ts';
 import { IndexThread } from '../../../src/extension/indexThread.ts';
 import type { FolderStatus } from '../../../src/retrieval/indexService.ts';
@@ -15,13 +16,14 @@ test('a folder is built, searched and told about through its thread', async (t) 
   const folder = join(base, 'folder');
   await mkdir(folder);
   await writeFile(join(folder, 'zoo.md'), '# Zoo\n\nA zebra.\n');
-  const thread = new IndexThread({
+  const options = {
     program: join(SOURCE, 'extension/folderIndexWorker.ts'),
     workerProgram: join(SOURCE, 'retrieval/indexWorker.ts'),
     modelProgram: join(SOURCE, 'retrieval/vectors/modelWorker.ts'),
     home: join(base, 'home'),
     log: silentLogger,
-  });
+  };
+  const thread = new IndexThread(options);
   t.after(() => thread.dispose());
   const ready = new Promise<FolderStatus>((resolve) => {
     thread.onDidChangeStatus(([status]) => status?.state === 'ready' && resolve(status));
@@ -31,4 +33,10 @@ test('a folder is built, searched and told about through its thread', async (t) 
   const [hit] = await thread.index.search('zebras', { limit: 5 });
   assert.deepEqual([hit?.folder, hit?.path, hit?.startLine], [folder, 'zoo.md', 1]);
   assert.deepEqual([(await ready).files, thread.status[0]?.isWriter], [1, true]);
+  thread.dispose();
+  const next = new IndexThread(options);
+  t.after(() => next.dispose());
+  await next.open([{ path: folder, isTrusted: false }]);
+  for (let tries = 0; tries < 50 && next.status[0]?.isWriter !== true; tries += 1) await sleep(100);
+  assert.equal(next.status[0]?.isWriter, true, 'a thread that was ended holds no lock');
 });

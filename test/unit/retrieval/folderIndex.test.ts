@@ -274,6 +274,29 @@ test('threads build the same index as one does, and an abort leaves what was bui
   );
 });
 
+test('what was mostly removed is rewritten by a thread, while changes and searches go on', async (t) => {
+  const place = await Place.create(t, FRUIT);
+  const random = seeded(3);
+  const text = (): string => Array.from({ length: 1000 }, () => randomText(random, 5000, 14)).join('\n');
+  for (let file = 0; file < 40; file += 1) await place.write(`d/${file}.txt`, text());
+  using index = await place.open(WORKER);
+  await index.sync(await place.list());
+  const before = index.bytes;
+  for (let file = 0; file < 36; file += 1) {
+    await place.write(`d/${file}.txt`, randomText(random, 5000, 14), new Date(LONG_AGO.getTime() + 1000));
+    await index.update([`d/${file}.txt`]);
+    assert.ok((await index.search('word3x word7x', 5)).length > 0);
+  }
+  for (let tries = 0; tries < 100 && index.bytes > before / 2; tries += 1) await sleep(100);
+  assert.ok(index.bytes < before / 2, `${index.bytes} of ${before}`);
+  const query = 'word3x word77x word900x';
+  assert.deepEqual(await found(index, query, 20), await place.searchFresh(query, 20));
+  index[Symbol.dispose]();
+  using again = await place.open(WORKER);
+  assert.equal((await again.sync(await place.list())).unchanged, 43);
+  assert.deepEqual(await found(again, query, 20), await place.searchFresh(query, 20));
+});
+
 test('of two on one folder the first writes, and both search and see their own changes', async (t) => {
   const place = await Place.create(t, FRUIT);
   const first = await place.open();
