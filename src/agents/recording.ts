@@ -26,6 +26,8 @@ export interface ExecCall {
 export class Recording {
   readonly #path: string;
   readonly #entries: Map<string, RecordingEntry>;
+  /** By node path, visit and item; made when it is asked for. */
+  #byPlace: Map<string, RecordingEntry[]> | undefined;
   readonly #whenMissing: 'run' | 'fail';
   readonly #hash: Hash;
 
@@ -90,6 +92,7 @@ export class Recording {
   keep(call: ExecCall, result: unknown): void {
     const entry = this.entryOf(call, result);
     this.#entries.set(keyOf(entry), entry);
+    this.#byPlace = undefined;
   }
 
   /** What `keep` would keep, and throws as it does. */
@@ -100,12 +103,11 @@ export class Recording {
 
   /** Why a call that `find` does not know is not in here: its code is another, its input is, or it was never made. */
   whyMissing(call: ExecCall): MissingReason {
-    const wanted = this.#toEntry(call);
-    const sameCalls = [...this.#entries.values()].filter(
-      ({ path, visit, item }) => path === wanted.path && visit === wanted.visit && item === wanted.item,
-    );
-    if (sameCalls.length === 0) return 'new';
-    return sameCalls.some(({ code }) => code === wanted.code) ? 'input' : 'code';
+    this.#byPlace ??= Map.groupBy(this.#entries.values(), placeOf);
+    const { code } = this.#toEntry(call);
+    const known = this.#byPlace.get(placeOf(call));
+    if (known === undefined) return 'new';
+    return known.some((entry) => entry.code === code) ? 'input' : 'code';
   }
 
   /** Writes the file, whole or not at all. */
@@ -126,6 +128,10 @@ function keyOf({ path, visit, item, input, code }: RecordingEntry): string {
   return [path, visit, item ?? '', input, code].join('\n');
 }
 
-function placeOf({ path, visit, item }: ExecCall): string {
+function placeOf({
+  path,
+  visit,
+  item,
+}: Pick<ExecCall, 'path' | 'visit'> & { readonly item?: number | undefined }): string {
   return `${path} (visit ${visit}${item === undefined ? '' : `, item ${item}`})`;
 }

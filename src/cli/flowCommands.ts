@@ -7,7 +7,7 @@ export function addFlowVerbs(program: Command, runs: Runs): Command {
   flow
     .command('run')
     .argument('<file>', 'flow file: .ts, .mts, .js or .mjs')
-    .argument('[args...]', 'what the file finds in process.argv')
+    .argument('[args...]', 'what the file finds in process.argv; flags after --')
     .description('run a flow file here, and keep the run in its history')
     .option('--shared <json>', 'shared state to begin with, as JSON or @FILE')
     .option('--flow <name>', 'export to run, where the file has several flows')

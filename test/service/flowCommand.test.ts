@@ -118,6 +118,14 @@ describe('farwharf flow', { concurrency: 2, timeout: 120_000 }, () => {
     await writeFile(join(cwd, 'talk.mjs'), ASKING.replace("'about '", "'all about '"));
     assert.match((await run()).stdout, /asked something that the recording has no answer for.*all about tides/);
 
+    // A failure is not accepted.
+    const before = await readFile(join(cwd, 'talk.tides.flowtest.json'), 'utf8');
+    await writeFile(join(cwd, 'talk.mjs'), ASKING.replace("answer + '!'", 'answer.no.harbour'));
+    const refused = await run('--update');
+    assert.equal(refused.exit, 1);
+    assert.match(refused.stdout, /- no error\n +\+ Cannot read/);
+    assert.equal(await readFile(join(cwd, 'talk.tides.flowtest.json'), 'utf8'), before);
+
     await writeFile(join(cwd, 'talk.tides.flowtest.json'), '{}');
     const broken = await run();
     assert.equal(broken.exit, 1);

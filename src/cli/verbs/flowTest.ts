@@ -48,6 +48,7 @@ export async function testFlows(
     `${formatCount(tests.length, 'test')}: ${counts.passed} passed, ${counts.failed} failed` +
       (counts.updated === 0 ? '' : `, ${counts.updated} updated`),
   );
+  if (counts.failed > 0 && !update) terminal.note('`farwharf flow test --update` accepts what changed on purpose.');
   return counts.failed === 0 ? EXIT.done : EXIT.failed;
 }
 
