@@ -17,6 +17,8 @@ export interface SearchRequest {
   readonly limit: number;
   /** Whether the last word is still being typed, so that it stands for all words that begin with it. */
   readonly isTyping?: boolean | undefined;
+  /** Whether the ranking by meaning counts where there is one; unless given, it does when nobody is typing: it takes a run of a model. */
+  readonly byMeaning?: boolean | undefined;
   /** The folders to search, as they were opened; without it all of them. */
   readonly folders?: readonly string[] | undefined;
 }
@@ -26,7 +28,7 @@ export interface ServiceHit extends FolderHit {
   readonly folder: string;
 }
 
-export interface RelatedRequest extends Omit<SearchRequest, 'isTyping'> {
+export interface RelatedRequest extends Omit<SearchRequest, 'isTyping' | 'byMeaning'> {
   /** Where the text stands, absolute and from 1, so that it is not found itself. */
   readonly at?: { readonly path: string; readonly startLine: number; readonly endLine: number } | undefined;
 }

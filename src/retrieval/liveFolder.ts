@@ -92,8 +92,11 @@ export class LiveFolder implements Disposable {
     this.#keeper?.index.setOverlay(inside, text);
   }
 
-  async search(query: Query, limit: number): Promise<readonly ServiceHit[]> {
-    const near = await this.#meaning?.near(query);
+  async search(
+    query: Query,
+    { limit, byMeaning }: { readonly limit: number; readonly byMeaning: boolean },
+  ): Promise<readonly ServiceHit[]> {
+    const near = byMeaning ? await this.#meaning?.near(query) : undefined;
     const hits = (await this.#keeper?.index.search(query, limit, near)) ?? [];
     return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
   }

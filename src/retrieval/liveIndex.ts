@@ -64,12 +64,17 @@ export class LiveIndex implements IndexService, Disposable {
     for (const live of this.#folders.values()) live.setOverlay(path, text);
   }
 
-  search(query: string, { limit, isTyping = false, folders }: SearchRequest): Promise<readonly ServiceHit[]> {
-    return this.#search(parseQuery(query, { isTyping }), limit, folders);
+  search(query: string, request: SearchRequest): Promise<readonly ServiceHit[]> {
+    const { limit, isTyping = false, byMeaning = !isTyping, folders } = request;
+    return this.#search(parseQuery(query, { isTyping }), { limit, byMeaning, folders });
   }
 
   async related(text: string, { limit, at, folders }: RelatedRequest): Promise<readonly ServiceHit[]> {
-    const hits = await this.#search(plainQuery(text.slice(0, MOST_RELATED)), limit + OVERLAPPING, folders);
+    const hits = await this.#search(plainQuery(text.slice(0, MOST_RELATED)), {
+      limit: limit + OVERLAPPING,
+      byMeaning: true,
+      folders,
+    });
     const isSelf = ({ folder, path, startLine, endLine }: ServiceHit): boolean =>
       at !== undefined &&
       startLine <= at.endLine &&
@@ -136,11 +141,14 @@ export class LiveIndex implements IndexService, Disposable {
     return live;
   }
 
-  async #search(query: Query, limit: number, folders: readonly string[] | undefined): Promise<readonly ServiceHit[]> {
+  async #search(
+    query: Query,
+    { limit, byMeaning, folders }: Omit<SearchRequest, 'isTyping'> & { readonly byMeaning: boolean },
+  ): Promise<readonly ServiceHit[]> {
     const chosen = [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
-    const hits = await Promise.all(chosen.map((live) => live.search(query, limit)));
+    const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, byMeaning })));
     // Scores of a folder that is ranked by meaning too are of another kind: then the ranks in each folder count.
-    const isMixed = chosen.some(({ status }) => status.meaning !== undefined);
+    const isMixed = byMeaning && chosen.some(({ status }) => status.meaning !== undefined);
     const ranked = isMixed
       ? fuseRankings(hits, ({ folder, path, startLine }) => JSON.stringify([folder, path, startLine]))
       : hits.flat().map((item) => ({ item, score: item.score }));

@@ -39,6 +39,7 @@ export function folderLines(status: FolderStatus, now: number): readonly IndexLi
     ...(problem === undefined
       ? []
       : [{ id: 'problem', label: 'Problem', description: problem.message, icon: 'warning' }]),
+    ...(meaning === undefined ? [] : [{ id: 'meaning', label: 'By meaning', ...meaningText(meaning) }]),
     { id: 'files', label: 'Files', description: count(files), icon: 'files' },
     { id: 'chunks', label: 'Chunks', description: count(chunks), icon: 'list-tree' },
     { id: 'size', label: 'Size on disk', description: formatBytes(bytes), icon: 'database' },
@@ -48,7 +49,6 @@ export function folderLines(status: FolderStatus, now: number): readonly IndexLi
       description: updatedAt === undefined ? 'not yet' : ago(now - updatedAt),
       icon: 'history',
     },
-    ...(meaning === undefined ? [] : [{ id: 'meaning', label: 'By meaning', ...meaningText(meaning) }]),
   ];
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { AppError, isAbort } from '../../core/errors.ts';
 import type { ServiceHit } from '../../retrieval/indexService.ts';
@@ -10,6 +11,7 @@ import { type ResultItem, ResultPick } from './resultPick.ts';
 import type { Search } from './search.ts';
 
 const LIMIT = 30;
+const PAUSE_MS = 300;
 // What is shown, what choosing it types, and what it does.
 const HINTS: readonly (readonly [string, string, string])[] = [
   ['"exact words"', '"', 'these words, one after the other'],
@@ -53,13 +55,30 @@ export async function searchFolder(
     onError: search.report,
   });
   const { pick } = list;
+  let isOpen = true;
 
+  const show = (value: string, hits: readonly ServiceHit[]): void => {
+    const rows = list.rows(hits, new Highlighter(parseQuery(value, { isTyping: true })), { isLive: true });
+    list.replaceRows(rows.length > 0 ? rows : [remark(nothingFound(index.status, index.isPaused))]);
+  };
+  /** What else says the same, once the person pauses: it takes a run of a model, which each letter is not worth. */
+  const searchByMeaning = async (value: string): Promise<void> => {
+    await sleep(PAUSE_MS);
+    const isWanted = (): boolean => isOpen && pick.value === value;
+    if (!isWanted()) return;
+    try {
+      const hits = await index.search(value, { limit: LIMIT, isTyping: true, byMeaning: true });
+      if (isWanted()) show(value, hits);
+    } catch (error) {
+      if (!isAbort(error)) log.error('a search by meaning failed', { error });
+    }
+  };
   const searching = new Latest<string>(async (value) => {
     try {
       const hits = await index.search(value, { limit: LIMIT, isTyping: true });
       if (searching.isStale || pick.value !== value) return;
-      const rows = list.rows(hits, new Highlighter(parseQuery(value, { isTyping: true })), { isLive: true });
-      list.replaceRows(rows.length > 0 ? rows : [remark(nothingFound(index.status, index.isPaused))]);
+      show(value, hits);
+      if (index.status.some(({ meaning }) => meaning?.type === 'ready')) void searchByMeaning(value);
     } catch (error) {
       if (isAbort(error)) return;
       log.error('a search failed', { error });
@@ -106,6 +125,7 @@ export async function searchFolder(
     pick.show();
     await list.closed;
   } finally {
+    isOpen = false;
     contexts.set('searchOpen', false);
     asking.dispose();
     following.dispose();

@@ -66,9 +66,8 @@ export class LiveMeaning implements Disposable {
     this.#news.resolve();
   }
 
-  /** The places nearest to a query; none while its last word is being typed, since each letter would take a run of the model. */
+  /** The places nearest to a query; none while there are chunks without vectors. It takes a run of the model. */
   async near(query: Query): Promise<readonly ChunkPlace[]> {
-    if (query.prefixes.length > 0) return [];
     const accepts = (path: string): boolean => query.paths.accepts(path);
     return (await this.#vectors?.nearest(query.text, NEAR, { accepts, signal: this.#end.signal })) ?? [];
   }

@@ -1,0 +1,91 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, afterEach, before, suite, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
+import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { writeTinyModel } from '../../service/support/tinyModel.ts';
+
+const STEP_TIMEOUT_MS = 20_000;
+const INSTALL_TIMEOUT_MS = 90_000;
+
+// One story: each test goes on where the one before ended.
+suite('searching by meaning in a window', { timeout: 300_000 }, () => {
+  let window: Window;
+  let modelFolder: string;
+
+  before(async () => {
+    window = await openWindow({
+      name: 'harbour',
+      prepare: async (folder, scratch) => {
+        await mkdir(folder);
+        await writeFile(join(folder, 'sea.md'), '# Harbour\n\nA boat at anchor.\n');
+        await writeFile(join(folder, 'food.md'), '# Kitchen\n\nA loaf on the table.\n');
+        modelFolder = join(scratch, 'models', 'tiny');
+        await writeTinyModel(modelFolder);
+      },
+    });
+    window.page.setDefaultTimeout(STEP_TIMEOUT_MS);
+  });
+  after(() => window[Symbol.asyncDispose]());
+  afterEach(async (t) => {
+    if ('passed' in t && t.passed !== true) await picture(`failed ${t.name}`);
+  });
+
+  const picture = (name: string): Promise<unknown> =>
+    window.page.screenshot({ path: join(EVIDENCE, `${name.replaceAll(/\W+/g, '-')}.png`) });
+  const list = (): Locator => window.page.locator('.quick-input-widget');
+  const row = (text: string | RegExp): Locator => list().locator('.monaco-list-row', { hasText: text }).first();
+  const indexRow = (text: string | RegExp): Locator =>
+    window.page.locator('.pane', { hasText: 'Index' }).locator('.monaco-list-row', { hasText: text }).first();
+
+  const searchFor = async (words: string): Promise<void> => {
+    await runCommand(window.page, 'Farwharf: Search Folder');
+    await list().locator('.quick-input-title', { hasText: 'Search Folder' }).waitFor();
+    await list().locator('input.input').fill(words);
+  };
+
+  test('it is off at first: a word that is nowhere finds nothing', async () => {
+    await window.page.locator('.activitybar a[aria-label^="Farwharf"]').first().click();
+    await window.page.locator('.pane-header', { hasText: 'Index' }).click();
+    await indexRow('Up to date').waitFor();
+    await searchFor('ship');
+    await row('Nothing in').waitFor();
+    await window.page.keyboard.press('Escape');
+  });
+
+  test('a model in a folder is taken after it was agreed to, and the view says when it is ready', async () => {
+    await runCommand(window.page, 'Farwharf: Search by Meaning');
+    await row('A small model, fetched once').waitFor();
+    await picture('meaning choice');
+    await choose(window.page, 'A model in a folder');
+    await list().locator('.quick-input-title', { hasText: 'The folder of the model' }).waitFor();
+    await list().locator('input.input').fill(`${modelFolder}/`);
+    await list()
+      .locator('a.monaco-button', { hasText: /Use This Model|OK/ })
+      .first()
+      .click();
+    const dialog = window.page.locator('.monaco-dialog-box');
+    await dialog.getByText('2 chunks then go through the model').waitFor();
+    await picture('meaning question');
+    await dialog.locator('.monaco-button', { hasText: 'Start' }).click();
+    await indexRow(/By meaning\s*on/).waitFor({ timeout: INSTALL_TIMEOUT_MS });
+    await picture('meaning ready');
+  });
+
+  test('what says the same in other words is found', async () => {
+    await searchFor('ship');
+    await row('sea.md').waitFor();
+    await picture('meaning found');
+    await window.page.keyboard.press('Escape');
+  });
+
+  test('words alone again finds words alone', async () => {
+    await runCommand(window.page, 'Farwharf: Search by Meaning');
+    await choose(window.page, 'Words alone');
+    await indexRow('By meaning').waitFor({ state: 'detached' });
+    await searchFor('ship');
+    await row('Nothing in').waitFor();
+  });
+});
