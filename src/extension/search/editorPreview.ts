@@ -30,9 +30,7 @@ interface Before {
 export class EditorPreview implements Disposable {
   readonly #range = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
-    backgroundColor: new vscode.ThemeColor('editor.rangeHighlightBackground'),
-    border: '1px dotted',
-    borderColor: new vscode.ThemeColor('editor.rangeHighlightBorder'),
+    backgroundColor: new vscode.ThemeColor('editor.rangeHighlightBackground'), // high contrast has none, and marks the words alone
   });
   readonly #word = vscode.window.createTextEditorDecorationType({
     backgroundColor: new vscode.ThemeColor('editor.findMatchHighlightBackground'),

@@ -97,6 +97,7 @@ export class ResultPick {
     pick.items = rows;
     const same = rows.find(({ hit }) => hit !== undefined && active !== undefined && isSamePlace(hit, active));
     if (same !== undefined) pick.activeItems = [same];
+    this.#showSoon(same ?? rows[0]); // VS Code does not tell of another first row each time
   }
 
   #showSoon(item: ResultItem | undefined): void {
