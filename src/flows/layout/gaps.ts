@@ -3,20 +3,25 @@ import { bendKey } from './cells.ts';
 import { gapBetween, separate } from './columns.ts';
 import type { Box, Layout } from './shape.ts';
 
+/** The earlier layout, and the number in it of each row from the top. */
+export interface Earlier {
+  readonly layout: Layout;
+  readonly rows: readonly number[];
+}
+
 /**
  * Gives cells their axes with the earlier layout kept: what was there stays on its axis, what is new takes the free place of
  * its row that is nearest to what it is connected to. Only cells that have grown move their neighbours, and no farther than
  * they must. Leaves each row in the order of its axes.
  */
-export function keepColumns(grid: Grid, previous: Layout, obstacles: readonly (readonly Box[])[]): void {
-  const wishes = grid.rows.map((row) => axesOf(row, previous));
+export function keepColumns(grid: Grid, { layout, rows }: Earlier, obstacles: readonly (readonly Box[])[]): void {
+  const wishes = grid.rows.map((row, index) => axesOf(row, layout, rows[index]));
   const placed = new Set<Cell>();
   grid.rows.forEach((row, index) => {
     for (const cell of row) {
       const old = wishes[index]?.get(cell);
       // A cell that came from another row finds its place after those that were here.
-      if (old === undefined || (!cell.isBend && previous.nodes.get(cell.key)?.row !== oldRowOf(row, previous)))
-        continue;
+      if (old === undefined || (!cell.isBend && layout.nodes.get(cell.key)?.row !== rows[index])) continue;
       cell.x = old;
       placed.add(cell);
     }
@@ -37,17 +42,7 @@ export function keepColumns(grid: Grid, previous: Layout, obstacles: readonly (r
   });
 }
 
-/** The row that most of these cells' nodes were in, by the first of them that was there. */
-export function oldRowOf(row: readonly Cell[], previous: Layout): number | undefined {
-  for (const cell of row) {
-    const old = cell.isBend ? undefined : previous.nodes.get(cell.key)?.row;
-    if (old !== undefined) return old;
-  }
-  return undefined;
-}
-
-function axesOf(row: readonly Cell[], previous: Layout): Map<Cell, number> {
-  const oldRow = oldRowOf(row, previous);
+function axesOf(row: readonly Cell[], previous: Layout, oldRow: number | undefined): Map<Cell, number> {
   const axes = new Map<Cell, number>();
   for (const cell of row) {
     const node = cell.isBend ? undefined : previous.nodes.get(cell.key);

@@ -2,7 +2,7 @@ import { type Arc, type Vertex, buildVertices, upperOf } from './vertices.ts';
 import { bendKey, buildGrid, type Cell, type Grid } from './cells.ts';
 import { assignColumns } from './columns.ts';
 import { markBackArcs } from './cycles.ts';
-import { keepColumns, oldRowOf } from './gaps.ts';
+import { type Earlier, keepColumns } from './gaps.ts';
 import { LabelPlaces } from './labels.ts';
 import { orderRows } from './ordering.ts';
 import { portsOf } from './ports.ts';
@@ -32,20 +32,21 @@ export function layoutGraph(graph: LayoutGraph, previous?: Layout): Layout {
   const oldRow = (vertex: Vertex): number | undefined => kept?.nodes.get(vertex.node.id)?.row;
   const { vertices, arcs } = buildVertices(graph);
   markBackArcs(vertices, oldRow);
-  assignRows(vertices, oldRow);
+  const rows = assignRows(vertices, oldRow);
+  const earlier = kept && { layout: kept, rows };
   const grid = buildGrid(vertices, arcs, loopWidths(graph));
 
-  const bands = bandsOf(grid, graph, kept);
+  const bands = bandsOf(grid, graph, earlier);
   const moved = graph.nodes.flatMap(({ id, width, height, movedTo }): PlacedNode[] =>
     movedTo === undefined ? [] : [{ id, ...movedTo, width, height, row: undefined }],
   );
-  if (kept === undefined) {
+  if (earlier === undefined) {
     orderRows(grid.rows);
     assignColumns(grid.rows);
   } else {
     keepColumns(
       grid,
-      kept,
+      earlier,
       bands.map(({ top, bottom }) => moved.filter((box) => box.y < bottom && box.y + box.height > top)),
     );
   }
@@ -78,7 +79,7 @@ function loopWidths({ edges }: LayoutGraph): (id: string) => number {
 }
 
 /** Rows as high as their highest node; the first row that was there before stays at its height on the page. */
-function bandsOf({ rows }: Grid, { nodes }: LayoutGraph, kept: Layout | undefined): Band[] {
+function bandsOf({ rows }: Grid, { nodes }: LayoutGraph, earlier: Earlier | undefined): Band[] {
   const heights = new Map(nodes.map(({ id, height }) => [id, height]));
   const bands: { top: number; bottom: number }[] = [];
   let top = 0;
@@ -87,7 +88,7 @@ function bandsOf({ rows }: Grid, { nodes }: LayoutGraph, kept: Layout | undefine
     bands.push({ top, bottom });
     top = bottom + ROW_GAP;
   }
-  const shift = kept === undefined ? 0 : shiftOf(rows, bands, kept);
+  const shift = earlier === undefined ? 0 : shiftOf(rows, bands, earlier);
   for (const band of bands) {
     band.top += shift;
     band.bottom += shift;
@@ -95,11 +96,12 @@ function bandsOf({ rows }: Grid, { nodes }: LayoutGraph, kept: Layout | undefine
   return bands;
 }
 
-function shiftOf(rows: readonly (readonly Cell[])[], bands: readonly Band[], kept: Layout): number {
+function shiftOf(rows: readonly (readonly Cell[])[], bands: readonly Band[], earlier: Earlier): number {
   for (const [index, row] of rows.entries()) {
-    const old = oldRowOf(row, kept);
-    const cell = row.find(({ key, isBend }) => !isBend && kept.nodes.get(key)?.row === old && old !== undefined);
-    if (cell !== undefined) return (kept.nodes.get(cell.key)?.y ?? 0) - (bands[index]?.top ?? 0);
+    for (const { key, isBend } of row) {
+      const old = isBend ? undefined : earlier.layout.nodes.get(key);
+      if (old !== undefined && old.row === earlier.rows[index]) return old.y - (bands[index]?.top ?? 0);
+    }
   }
   return 0;
 }

@@ -5,8 +5,13 @@ import { arcsAbove, arcsBelow, lowerOf, upperOf, type Vertex } from './vertices.
  *
  * Vertices that were not there before go as high as they can, and then down again: those that the first vertex does not lead
  * to as far as they can, others where that shortens more connections than it lengthens. Rows that no vertex is in are closed.
+ *
+ * Gives the number that each row, from the top, had before that: with the same number in the earlier layout, a vertex has stayed.
  */
-export function assignRows(vertices: readonly Vertex[], oldRow: (vertex: Vertex) => number | undefined): void {
+export function assignRows(
+  vertices: readonly Vertex[],
+  oldRow: (vertex: Vertex) => number | undefined,
+): readonly number[] {
   const order = topologicalOrder(vertices);
   const isNew = new Set<Vertex>();
   for (const vertex of order) {
@@ -19,7 +24,7 @@ export function assignRows(vertices: readonly Vertex[], oldRow: (vertex: Vertex)
   for (const vertex of order) if (led.has(vertex)) for (const arc of arcsBelow(vertex)) led.add(lowerOf(arc));
   for (const vertex of order.reverse())
     if (isNew.has(vertex) && vertex !== vertices[0]) moveDown(vertex, led.has(vertex));
-  closeEmptyRows(vertices);
+  return closeEmptyRows(vertices);
 }
 
 function topologicalOrder(vertices: readonly Vertex[]): Vertex[] {
@@ -48,11 +53,12 @@ function moveDown(vertex: Vertex, isLed: boolean): void {
   vertex.row = below.reduce((row, arc) => Math.min(row, lowerOf(arc).row - 1), Infinity);
 }
 
-function closeEmptyRows(vertices: readonly Vertex[]): void {
+function closeEmptyRows(vertices: readonly Vertex[]): readonly number[] {
   const used = [...new Set(vertices.map(({ row }) => row))].sort((a, b) => a - b);
   const first = used[0] ?? 0;
   const closed = new Map(used.map((row, index) => [row, first + index]));
   for (const vertex of vertices) vertex.row = closed.get(vertex.row) ?? vertex.row;
+  return used;
 }
 
 function maximum(values: readonly number[]): number | undefined {

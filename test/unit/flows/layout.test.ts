@@ -216,4 +216,59 @@ describe('a layout that follows an earlier one', () => {
     const graph = graphOf('a>p', 'p>q', 'p>r', 'q>s', 'r>s');
     assert.deepEqual(layoutGraph(graph, before), layoutGraph(graph));
   });
+
+  test('through hundreds of edits nothing overlaps, and nothing goes sideways that stays in its row', () => {
+    let graph = synthetic(30, 21);
+    let layout = layoutGraph(graph);
+    for (let round = 0; round < 400; round += 1) {
+      const next = edited(graph, round);
+      const after = layoutGraph(next, layout);
+      assertNothingOverlaps(after);
+      assert.equal(after.edges.size, next.edges.length, `round ${round}`);
+      for (const { id, x, y, row } of after.nodes.values()) {
+        const old = layout.nodes.get(id);
+        if (old === undefined) continue;
+        // A node that now has to lie in another row may find its place there taken.
+        if (old.row === row && old.y === y) assert.equal(x, old.x, `round ${round}: ${id} went sideways`);
+      }
+      graph = next;
+      layout = after;
+    }
+  });
 });
+
+/** One of the edits that people make, the same for the same round. */
+function edited({ nodes, edges }: LayoutGraph, round: number): LayoutGraph {
+  const pick = (salt: number): string => nodes[(round * 7919 + salt * 104_729) % nodes.length]?.id ?? '';
+  const connect = (from: string, to: string): LayoutGraph['edges'][number] => ({
+    id: `e${round} ${to}`,
+    from,
+    to,
+    labelWidth: 30,
+  });
+  switch (round % 5) {
+    case 0:
+      return { nodes: [...nodes, node(`new${round}`)], edges: [...edges, connect(pick(1), `new${round}`)] };
+    case 1:
+      return { nodes, edges: [...edges, connect(pick(2), pick(3))] };
+    case 2:
+      return { nodes, edges: edges.toSpliced((round * 31) % edges.length, 1) };
+    case 3: {
+      const split = edges[(round * 17) % edges.length];
+      if (split === undefined) return { nodes, edges };
+      const between = `between${round}`;
+      const rest = edges.filter((edge) => edge !== split);
+      return {
+        nodes: [...nodes, node(between)],
+        edges: [...rest, connect(split.from, between), connect(between, split.to)],
+      };
+    }
+    default: {
+      const gone = pick(4);
+      return {
+        nodes: nodes.filter(({ id }) => id !== gone),
+        edges: edges.filter(({ from, to }) => from !== gone && to !== gone),
+      };
+    }
+  }
+}
