@@ -47,10 +47,11 @@ describe('flow files run in a child', { concurrency: 3, timeout: 120_000 }, () =
       'awaited.mjs': `${COUNTER}await counter.run({ goal: 1 });`,
       'floating.mjs': `${COUNTER}async function main() { await new Promise((r) => setTimeout(r, 50)); await counter.run({ goal: 1 }); }\nmain();`,
       'guarded.mjs': `${COUNTER}if (import.meta.main) await counter.run({ goal: 1 });`,
+      'only.ts': `${COUNTER.replace('export const counter', 'const counter: Flow')}if (import.meta.main) await counter.run({ goal: 1 });`,
       'asked.mjs': `${COUNTER}if (process.argv[1].endsWith('asked.mjs')) await counter.run({ goal: 1 });`,
     });
-    for (const name of ['awaited', 'floating', 'guarded', 'asked']) {
-      const { outcome, runEvents } = await folder.run(`${name}.mjs`, { shared: { goal: 2 } });
+    for (const name of ['awaited.mjs', 'floating.mjs', 'guarded.mjs', 'only.ts', 'asked.mjs']) {
+      const { outcome, runEvents } = await folder.run(name, { shared: { goal: 2 } });
       assert.equal(outcome.type, 'done', name);
       assert.equal(runEvents.filter(({ type }) => type === 'run-start').length, 1, name);
       assert.deepEqual(outcome.type === 'done' && outcome.shared, { goal: 2, count: 2, text: 'counted to 2' }, name);

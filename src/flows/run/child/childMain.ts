@@ -14,7 +14,7 @@ import { closeNetwork } from './offline.ts';
 import { openHandles } from './openHandles.ts';
 import { RecordedCompletions } from './recordedCompletions.ts';
 import { createResolver } from './resolver.ts';
-import { RunFiles } from './runFiles.ts';
+import { RunWriter } from './runWriter.ts';
 import { findSyntaxError } from './syntaxCheck.ts';
 import type { ViewLimits } from '../stateView.ts';
 import { createLoader } from './typescriptSource.ts';
@@ -70,7 +70,10 @@ export async function runChild(
   const note = (message: string): void => outlet.send({ type: 'note', message: clean(message) });
 
   process.argv.splice(1, process.argv.length, request.file, ...(request.args ?? []));
-  process.on('uncaughtExceptionMonitor', (error) => outlet.send({ type: 'threw', error: describe(error) }));
+  process.on('uncaughtExceptionMonitor', (error) => {
+    const isHandled = process.listenerCount('uncaughtException') > 0;
+    if (!isHandled) outlet.send({ type: 'threw', error: describe(error) });
+  });
   const files = await openFiles(request, note);
   process.on('beforeExit', () => {
     if (host.isActive) process.exitCode ??= UNSETTLED;
@@ -108,10 +111,10 @@ export async function runChild(
   endLater(host, note);
 }
 
-async function openFiles({ folder }: ChildRequest, note: (message: string) => void): Promise<RunFiles | undefined> {
+async function openFiles({ folder }: ChildRequest, note: (message: string) => void): Promise<RunWriter | undefined> {
   if (folder === undefined) return undefined;
   const hasher = await Recording.open(join(folder, 'no-recording'));
-  return new RunFiles(folder, hasher, note);
+  return new RunWriter(folder, hasher, note);
 }
 
 function recordedCompletions({ isOffline, replay }: ChildRequest): RecordedCompletions | undefined {

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs';
+import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { AppError, systemCode } from '../../../core/errors.ts';
 import type { ChildRequest } from '../runMessage.ts';
 import { findFlow } from './exportedFlow.ts';
 import type { FlowHost } from './flowHost.ts';
+import { asMain, runsOnlyAsMain } from './mainModule.ts';
 
 // How long a file that may run its flow itself can take for what it does before.
 const OWN_RUN_WAIT_MS = 1_000;
@@ -16,28 +18,14 @@ const OWN_RUN_WAIT_MS = 1_000;
  */
 export async function runFlowFile({ file, flow, shared }: ChildRequest, host: FlowHost): Promise<void> {
   const text = readSource(file);
+  if (runsOnlyAsMain(text)) registerHooks({ load: asMain(file) });
   host.isFileRunning = true;
   const exports = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
   if (host.begun === 0 && /\.run\s*\(/.test(text)) await untilIdle();
   if (host.begun > 0) return;
   host.isFileRunning = false;
-  const unit = await chosen(exports, text, flow, file);
+  const unit = await findFlow(exports, flow, file);
   await unit.run({ ...shared });
-}
-
-async function chosen(
-  exports: Readonly<Record<string, unknown>>,
-  text: string,
-  flow: string | undefined,
-  file: string,
-): ReturnType<typeof findFlow> {
-  try {
-    return await findFlow(exports, flow, file);
-  } catch (error) {
-    if (!(error instanceof AppError) || !text.includes('import.meta.main')) throw error;
-    const advice = 'Its own run is behind `import.meta.main`, which is true only when Node is given the file itself.';
-    throw new AppError(error.code, `${error.message} ${advice}`, { cause: error });
-  }
 }
 
 function readSource(file: string): string {

@@ -8,7 +8,7 @@ import type { ChildRequest } from '../runMessage.ts';
 import { changesBetween } from '../stateChange.ts';
 import { type StateView, type ViewLimits, viewOf } from '../stateView.ts';
 import type { RecordedCompletions } from './recordedCompletions.ts';
-import type { RunFiles } from './runFiles.ts';
+import type { RunWriter } from './runWriter.ts';
 import { TimeBudget } from './timeBudget.ts';
 
 const VIEW_PART = 0.2;
@@ -16,7 +16,7 @@ const VIEW_PART = 0.2;
 /** What the host works with. */
 export interface HostParts {
   readonly request: ChildRequest;
-  readonly files: RunFiles | undefined;
+  readonly files: RunWriter | undefined;
   readonly replay: Recording | undefined;
   readonly completions: RecordedCompletions | undefined;
   /** Aborted when the parent wants the end. */

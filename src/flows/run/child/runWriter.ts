@@ -13,7 +13,7 @@ const MAX_CHECKPOINTS = 16 * MB;
 const CHECKPOINT_PART = 0.1;
 
 /** What a run keeps in its folder, while it runs. */
-export class RunFiles {
+export class RunWriter {
   readonly #trace: LineFile;
   readonly #recording: LineFile;
   readonly #checkpoints: LineFile;
