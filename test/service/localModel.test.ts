@@ -156,6 +156,10 @@ test('a model that may be fetched is fetched once, in its smaller form', async (
   assert.ok(asked.includes('/test/tiny/resolve/main/onnx/model_quantized.onnx'), asked.join('\n'));
   const [done, total] = progress.at(-1) ?? [];
   assert.ok(total !== undefined && total > 0 && done === total, `${done} of ${total}`);
+  await rm(join(folder, 'test/tiny/tokenizer.json'));
+  asked.length = 0;
+  await open(t, folder, { download });
+  assert.deepEqual([...new Set(asked)], ['/test/tiny/resolve/main/tokenizer.json'], 'what a stop left out is fetched');
   server.closeAllConnections();
   server.close();
   const again = await open(t, folder, { download });

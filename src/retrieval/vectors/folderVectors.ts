@@ -150,7 +150,9 @@ export class FolderVectors implements MeaningRanking, Disposable {
       const vector = await this.#queries.vectorOf(query, signal);
       const found = this.#store.nearest(vector, limit, (key) => acceptedPlaces(key).length > 0);
       this.#failure = undefined;
-      return found.flatMap(({ key }) => acceptedPlaces(key)).slice(0, limit);
+      // What stands at a right angle to the query has nothing in common with it.
+      const related = found.filter(({ score }) => score > 0);
+      return related.flatMap(({ key }) => acceptedPlaces(key)).slice(0, limit);
     } catch (error) {
       signal?.throwIfAborted();
       this.#failure = messageOf(error);

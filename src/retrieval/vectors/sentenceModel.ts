@@ -12,6 +12,7 @@ const WEIGHTS = [
   { type: 'q8', file: 'onnx/model_quantized.onnx' },
   { type: 'fp32', file: 'onnx/model.onnx' },
 ] as const;
+const OTHER_FILES = ['config.json', 'tokenizer.json', 'tokenizer_config.json'];
 
 export interface ModelPlace {
   /** The file of `@huggingface/transformers`. */
@@ -77,17 +78,14 @@ export class SentenceModel {
       cacheDir: folder,
       logLevel: SILENT,
     });
-    if (weightsIn(files) === undefined) {
-      if (download === undefined) {
-        throw new AppError(
-          'missing',
-          `The embedding model ${model} is not in ${folder}: there is no ${join(model, WEIGHTS[1].file)}. Put it there, or let it be downloaded.`,
-        );
-      }
-      await fetchModel(library, model, download, onProgress);
-    }
+    if (download !== undefined && !isWhole(files)) await fetchModel(library, model, download, onProgress);
     const weights = weightsIn(files);
-    if (weights === undefined) throw new AppError('corrupt', `The download of ${model} left no model in ${files}.`);
+    if (weights === undefined) {
+      throw new AppError(
+        'missing',
+        `The embedding model ${model} is not in ${folder}: there is no ${join(model, WEIGHTS[1].file)}. Put it there, or let it be downloaded.`,
+      );
+    }
     const hash = createHash('sha256').update(weights.type);
     for (const name of [weights.file, 'tokenizer.json']) hash.update(await readModelFile(join(files, name), model));
     return new SentenceModel(hash.digest('hex').slice(0, 12), () => loadModel(library, model, weights.type));
@@ -118,6 +116,11 @@ export class SentenceModel {
 
 function weightsIn(folder: string): (typeof WEIGHTS)[number] | undefined {
   return WEIGHTS.find(({ file }) => existsSync(join(folder, file)));
+}
+
+/** A download may have ended between two of the files. */
+function isWhole(folder: string): boolean {
+  return weightsIn(folder) !== undefined && OTHER_FILES.every((file) => existsSync(join(folder, file)));
 }
 
 async function readModelFile(path: string, model: string): Promise<Uint8Array> {

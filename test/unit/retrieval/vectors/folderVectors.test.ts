@@ -78,6 +78,7 @@ test('what means the same is found by other words, and counts with the words tog
   assert.deepEqual(vectors.state, { type: 'ready' });
   assert.deepEqual((await place.find(vectors, 'ship')).slice(0, 2).sort(), ['both.txt', 'sea.md']);
   assert.equal((await place.find(vectors, 'flour ship'))[0], 'both.txt', 'good in both rankings');
+  assert.deepEqual(await place.find(vectors, 'zebra'), [], 'what has nothing in common with the query is not found');
   const [hit] = await place.index.search('ship', 1, await vectors.nearest('ship', 10));
   assert.match(hit?.text ?? '', /boat|vessel/);
   assert.ok((hit?.startLine ?? 0) >= 1);
@@ -93,11 +94,11 @@ test('filters hold for what is found by meaning', async (t) => {
 });
 
 test('the estimate names texts, tokens and price, and embeds nothing', async (t) => {
-  const place = await Place.create(t, { 'a.txt': 'x'.repeat(3000), 'b.txt': 'same', 'c.txt': 'same' });
+  const place = await Place.create(t, { 'a.txt': 'x'.repeat(1199), 'b.txt': 'same', 'c.txt': 'same' });
   const dear = new WordEmbedder('dear', { dollars: 20 });
   const vectors = await place.open(dear);
   const estimate = await vectors.estimate(place.index.sources());
-  assert.deepEqual(estimate, { texts: 2, known: 1, tokens: 1002, dollars: (1002 * 20) / 1e6 });
+  assert.deepEqual(estimate, { texts: 2, known: 1, tokens: 401, dollars: (401 * 20) / 1e6 });
   assert.deepEqual(dear.embedded, []);
   assert.deepEqual(vectors.state, { type: 'unfinished', done: 0, total: 2, reason: 'not started' });
   const unknown = await place.open(new WordEmbedder('unknown'));
