@@ -3,6 +3,7 @@ import type { TraceEvent } from '../../agents/trace.ts';
 import { isAbort } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
+import { JobFlowEvents } from '../../flows/run/jobFlowEvents.ts';
 import { traceEventsOf } from '../../flows/run/runQueries.ts';
 import type { RunEvent } from '../../flows/run/runEvent.ts';
 import { RunTimeline } from '../../flows/run/timeline.ts';
@@ -12,7 +13,6 @@ import { EventSpool } from '../../jobs/spool.ts';
 import type { RunInfo } from '../../webview/canvas/messages.ts';
 import type { JobStore } from '../jobStore.ts';
 import { hostLabel } from '../words.ts';
-import { JobRunReader } from './jobRunReader.ts';
 
 const KEY = 'flow jobs';
 const MAX_KEPT = 50;
@@ -76,7 +76,9 @@ export class FlowJobs implements Disposable {
   }
 
   async events(job: string): Promise<readonly TraceEvent[]> {
-    return traceEventsOf(await this.#read(job));
+    const events = await this.#read(job);
+    const [first] = events;
+    return traceEventsOf(events.filter(({ run }) => run === first?.run));
   }
 
   /** The steps of a job's run as far as they are known here; undefined before the first. */
@@ -84,7 +86,7 @@ export class FlowJobs implements Disposable {
     let timeline: RunTimeline | undefined;
     for (const event of await this.#read(job)) {
       if (event.type === 'run-start') timeline ??= new RunTimeline(event);
-      else timeline?.push(event);
+      if (event.run === timeline?.start.run) timeline.push(event);
     }
     return timeline;
   }
@@ -112,7 +114,7 @@ export class FlowJobs implements Disposable {
     const following = new AbortController();
     this.#following.set(entry.job, following);
     this.#sink.begin(entry.file, infoOf(entry, record));
-    const reader = new JobRunReader();
+    const reader = new JobFlowEvents();
     for await (const event of new EventSpool(this.#deps.home, entry.job).follow({ signal: following.signal })) {
       const now = infoOf(entry, this.#deps.store.get(entry.job) ?? record);
       const events = reader.push(event);
@@ -123,7 +125,7 @@ export class FlowJobs implements Disposable {
   }
 
   async #read(job: string): Promise<readonly RunEvent[]> {
-    const reader = new JobRunReader();
+    const reader = new JobFlowEvents();
     const events: RunEvent[] = [];
     for await (const event of new EventSpool(this.#deps.home, job).read()) events.push(...reader.push(event));
     return events;

@@ -8,6 +8,7 @@ import type { RemoteService } from '../../core/workerRpc.ts';
 import type { FlowGraph } from '../../flows/graph.ts';
 import type { FlowOutcome, FlowProcessEvent, FlowRuntime } from '../../flows/run/flowRun.ts';
 import { describeRunEnd } from '../../flows/run/describeRun.ts';
+import { ModelBridge } from '../../flows/run/modelBridge.ts';
 import { type RecordedRunRequest, runRecorded } from '../../flows/run/recordedRun.ts';
 import { RunHistory } from '../../flows/run/runHistory.ts';
 import { showStep, traceEventsOf } from '../../flows/run/runQueries.ts';
@@ -16,6 +17,7 @@ import { RunTimeline } from '../../flows/run/timeline.ts';
 import type { RunInfo } from '../../webview/canvas/messages.ts';
 import type { JobStore } from '../jobStore.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
+import { editorModels } from './editorModels.ts';
 import { FlowJobs } from './flowJobs.ts';
 import { flowEnvironment } from './flowRuntime.ts';
 
@@ -133,6 +135,7 @@ export class FlowRuns implements Disposable {
     const file = document.uri.fsPath;
     const folder = vscode.workspace.getWorkspaceFolder(document.uri);
     const stop = new AbortController();
+    await using bridge = await ModelBridge.open(editorModels);
     let live: LiveRun | undefined;
     const onEvent = (event: FlowProcessEvent): void => {
       if (event.type === 'output') this.#output.appendLine(event.text);
@@ -148,7 +151,7 @@ export class FlowRuns implements Disposable {
           ...options,
           file,
           cwd: folder?.uri.fsPath ?? dirname(file),
-          env: flowEnvironment(env),
+          env: flowEnvironment({ ...bridge.env, ...env }),
         },
         {
           signal: stop.signal,

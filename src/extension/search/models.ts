@@ -1,11 +1,13 @@
 import * as vscode from 'vscode';
 import type { ChatMessage } from '../../agents/llm/llmClient.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
-import { AppError } from '../../core/errors.ts';
 import { plainText } from '../../core/terminalText.ts';
 import { readSetting } from '../config.ts';
+import { streamEditorChat } from '../editorChat.ts';
 import type { Keys } from '../keys.ts';
 import { type ModelChoice, placeOf, readModelChoice, requireSafeForKey } from './modelChoice.ts';
+
+const PURPOSE = 'To answer your question about the folder with the excerpts that you chose.';
 
 /** A model that answers. */
 export interface AnswerModel {
@@ -64,39 +66,6 @@ function openEditorModel(model: vscode.LanguageModelChat): AnswerModel {
   return {
     name: plainText(model.name),
     place: `${plainText(model.vendor)}, through VS Code`,
-    async *stream(messages, signal) {
-      const cancelling = new vscode.CancellationTokenSource();
-      const cancel = (): void => cancelling.cancel();
-      signal.addEventListener('abort', cancel, { once: true });
-      try {
-        const said = messages.map(({ role, content }) =>
-          role === 'assistant'
-            ? vscode.LanguageModelChatMessage.Assistant(content ?? '')
-            : vscode.LanguageModelChatMessage.User(content ?? ''),
-        );
-        const justification = 'To answer your question about the folder with the excerpts that you chose.';
-        const response = await model.sendRequest(said, { justification }, cancelling.token);
-        yield* response.text;
-        signal.throwIfAborted();
-      } catch (error) {
-        signal.throwIfAborted();
-        throw error instanceof vscode.LanguageModelError ? editorFailure(error, model.name) : error;
-      } finally {
-        signal.removeEventListener('abort', cancel);
-        cancelling.dispose();
-      }
-    },
+    stream: (messages, signal) => streamEditorChat(model, messages, { purpose: PURPOSE, signal }),
   };
-}
-
-function editorFailure(error: vscode.LanguageModelError, name: string): AppError {
-  const isForbidden = error.code === 'NoPermissions';
-  const sentence = isForbidden
-    ? `VS Code was not allowed to use ${name} for this. Ask again to be asked again.`
-    : error.code === 'Blocked'
-      ? `${name} is blocked: its quota is used up, or it refused the request. ${error.message}`
-      : error.code === 'NotFound'
-        ? `${name} is not there any more. Select another model.`
-        : `${name} failed: ${error.message}`;
-  return new AppError(isForbidden ? 'permission' : 'unreachable', sentence, { cause: error });
 }
