@@ -179,7 +179,10 @@ export class Canvases implements Disposable {
     if (document.version !== version) return 'The source was changed meanwhile; look at the new graph and try again.';
     try {
       const isApplied = await applySourceEdits(outcome.edits);
-      return isApplied ? undefined : 'The editor did not take the change: the file may be read-only.';
+      if (!isApplied) return 'The editor did not take the change: the file may be read-only.';
+      const [first] = outcome.edits;
+      if (first !== undefined) await revealSource({ ...first.range, end: first.range.start }, true);
+      return undefined;
     } catch (error) {
       return messageOf(error);
     }
