@@ -23,21 +23,22 @@ export interface Weights {
   readonly b: number;
 }
 
-interface Posting {
-  readonly document: number;
-  /** Of each field, in the order of `FIELDS`. */
-  readonly counts: Uint16Array;
+interface Postings {
+  readonly documents: number[];
+  /** For each document as many as there are fields, in the order of `FIELDS`. */
+  readonly counts: number[];
 }
 
 /** BM25 over fields with any weights, slow and plain, with the analysis that is shipped. It knows the words of its set's queries alone. */
 export class FieldScorer {
   readonly #analyzer = new WordAnalyzer();
-  readonly #postings = new Map<string, Posting[]>();
+  readonly #postings = new Map<string, Postings>();
   readonly #lengths: number[] = [];
   #words = 0;
 
   constructor({ chunks, queries }: QuerySet) {
-    for (const { text } of queries) for (const term of this.#analyzer.queryTerms(text)) this.#postings.set(term, []);
+    for (const { text } of queries)
+      for (const term of this.#analyzer.queryTerms(text)) this.#postings.set(term, { documents: [], counts: [] });
     for (const [document, { text, symbols, scope, source }] of chunks.entries()) {
       const counts = new Map<string, Uint16Array>();
       const length = this.#count(counts, text, 0);
@@ -51,7 +52,9 @@ export class FieldScorer {
         for (const words of part) this.#count(counts, words, field + 1);
       }
       for (const [term, own] of counts) {
-        this.#postings.get(term)?.push({ document, counts: own });
+        const list = this.#postings.get(term);
+        list?.documents.push(document);
+        list?.counts.push(...own);
       }
       this.#lengths.push(length);
       this.#words += length;
@@ -67,18 +70,22 @@ export class FieldScorer {
       const scores = new Float64Array(documents);
       const touched: number[] = [];
       for (const term of this.#analyzer.queryTerms(query)) {
-        const list = this.#postings.get(term) ?? [];
-        const idf = Math.log(1 + (documents - list.length + 0.5) / (list.length + 0.5));
-        for (const { document, counts } of list) {
+        const { documents: holders = [], counts = [] } = this.#postings.get(term) ?? {};
+        const idf = Math.log(1 + (documents - holders.length + 0.5) / (holders.length + 0.5));
+        let at = 0;
+        for (const document of holders) {
           let frequency = 0;
-          for (const [field, factor] of factors.entries()) frequency += factor * (counts[field] ?? 0);
+          for (const factor of factors) frequency += factor * (counts[at++] ?? 0);
           const norm = k1 * (1 - b + (b * (this.#lengths[document] ?? 0)) / average);
           if (scores[document] === 0) touched.push(document);
           scores[document] = (scores[document] ?? 0) + (idf * (k1 + 1) * frequency) / (frequency + norm);
         }
       }
       const best = new TopK<number>(limit, (x, y) => x - y);
-      for (const document of touched) best.offer(document, scores[document] ?? 0);
+      for (const document of touched) {
+        const score = scores[document] ?? 0;
+        if (score >= best.threshold) best.offer(document, score);
+      }
       return best.sorted().map(({ item }) => item);
     };
   }
