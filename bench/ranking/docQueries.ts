@@ -39,6 +39,8 @@ const LEAST_WORDS = 5;
 const MAX_SIGNATURE = 1000;
 // A comment of Go begins with the name of its function, which nobody who looks for it knows.
 const GO_NAME = /^\s*(?:\/\/ ?)?(?:An?\s+|The\s+)?[A-Za-z_]\w*\s+/;
+// What stays of a line of a comment, so that it is one and belongs to the same chunk.
+const COMMENT_LINE = /^([ \t]*(?:\*(?!\/)|\/\/)?)[^\n]*/gm;
 const DIRECTIVE = /^\/\/(?:go:|line |export |nolint)/m;
 
 /**
@@ -52,7 +54,7 @@ export function takeDocQueries(path: string, text: string): { readonly text: str
   const rest = text.replace(language.described, (all: string, comment: string, offset: number) => {
     if (DIRECTIVE.test(comment)) return all;
     const sentence = firstSentence(path.endsWith('.go') ? comment.replace(GO_NAME, '') : comment);
-    const without = all.replace(comment, () => comment.replaceAll(/[^\n]/g, ''));
+    const without = all.replace(comment, () => comment.replaceAll(COMMENT_LINE, '$1'));
     const functionAt = language.isCommentFirst ? all.lastIndexOf('\n') + 1 : 0;
     const line = text.slice(0, offset + functionAt).split('\n').length;
     const hasBody = language.body?.test(text.slice(offset + all.length, offset + all.length + MAX_SIGNATURE)) ?? true;

@@ -12,7 +12,7 @@ const NAMED = new RegExp(
 const ASSIGNED = new RegExp(`^()${MODIFIERS}(?:const|let|var)\\s+([\\p{L}_$][\\p{L}\\p{N}_$]*)\\s*(?::[^=]+)?=`, 'u');
 // A method: a name, parameters and an opening brace, without a keyword that could be a statement.
 const METHOD = new RegExp(
-  `^(\\s+)${MODIFIERS}(?:(?:get|set|\\*)\\s*)?#?(?!(?:if|for|while|switch|catch|return|else|do|try|with|new|await)\\b)` +
+  `^(\\s+)${MODIFIERS}(?:(?:get|set)\\s+|\\*\\s*)?#?(?!(?:if|for|while|switch|catch|return|else|do|try|with|new|await)\\b)` +
     '([\\p{L}_$][\\p{L}\\p{N}_$]*)\\s*(?:<[^>]*>)?\\([^;]*\\)\\s*(?::[^;={]+)?\\{\\s*$',
   'u',
 );

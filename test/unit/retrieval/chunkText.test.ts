@@ -65,6 +65,11 @@ test('smart finds definitions in other languages', () => {
     ['a.go', 'func (r *Reader) ReadLine() error {\n}', 'ReadLine'],
     ['a.rs', 'pub(crate) fn pack_all<T>(x: T) {\n}\nimpl Packer {\n}', 'pack_all,Packer'],
     ['a.c', 'static int\nfoo(void);\nint main(int argc, char **argv)\n{\n}', 'main'],
+    [
+      'a.ts',
+      'class A {\n  getName(): string {\n  }\n  get size() {\n  }\n  settle() {\n  }\n}',
+      'A,getName,size,settle',
+    ],
     ['a.java', 'public final class Main {\n  private int count(int x) {\n  }\n}', 'Main'],
   ];
   for (const [source, text, symbols] of cases) {
