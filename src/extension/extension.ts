@@ -80,9 +80,9 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
         getTreeItem: async (node) => (await load()).search().tree.getTreeItem(node),
         getChildren: async (node) => {
           try {
-            const { index, tree } = (await load()).search();
-            await index.start(); // who looks at the index wants one
-            return await tree.getChildren(node);
+            const search = (await load()).search();
+            await search.startQuietly(); // who looks at the index wants one
+            return await search.tree.getChildren(node);
           } catch (error) {
             await report(error);
             return [];
@@ -139,7 +139,7 @@ async function indexWhenIdle(
   signal: AbortSignal,
 ): Promise<void> {
   const start = async (): Promise<void> => {
-    if (vscode.workspace.workspaceFolders !== undefined) await (await load()).search().index.start();
+    if (vscode.workspace.workspaceFolders !== undefined) await (await load()).search().startQuietly();
   };
   try {
     await sleep(IDLE_AFTER_MS, undefined, { signal, ref: false });

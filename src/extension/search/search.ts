@@ -87,6 +87,15 @@ export class Search implements Disposable {
     this.tree.keepTime(shell.indexView, shell.indexChanged, signal).catch(report);
   }
 
+  /** Starts the index without being asked to: a failure is logged, and told when somebody searches. */
+  async startQuietly(): Promise<void> {
+    try {
+      await this.index.start();
+    } catch (error) {
+      this.log.warn('the index could not be started', { error });
+    }
+  }
+
   /** Stops or resumes taking in changes, until it is said otherwise, over reloads of the window too. */
   async setPaused(isPaused: boolean): Promise<void> {
     this.contexts.set('indexPaused', isPaused);

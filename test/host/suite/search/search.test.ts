@@ -38,6 +38,7 @@ suite('searching a large checkout', () => {
   test('the index is built while typing stays responsive', async () => {
     const document = await vscode.workspace.openTextDocument({ content: '', language: 'plaintext' });
     const editor = await vscode.window.showTextDocument(document);
+    const loading = await longestSlice(() => api.indexStatus());
     let keys = 0;
     const during = await longestSlice(async () => {
       const isTyping = new AbortController();
@@ -54,7 +55,7 @@ suite('searching a large checkout', () => {
     });
     const otherwise = await longestSlice(() => sleep(1000));
     note(
-      `longest slice of the extension host: ${during.toFixed(1)} ms while ${status[0]?.files} files were indexed and ${keys} keys typed; ${otherwise.toFixed(1)} ms in an idle second`,
+      `longest slice of the extension host: ${during.toFixed(1)} ms while ${status[0]?.files} files were indexed and ${keys} keys typed; ${loading.toFixed(1)} ms while the extension was loaded, ${otherwise.toFixed(1)} ms in an idle second`,
     );
     assert.ok(Number(status[0]?.files) > CHECKOUT_FILES, JSON.stringify(status));
     assert.ok(during < MAX_SLICE_MS, `${during} ms`);
