@@ -113,7 +113,7 @@ export class Search implements Disposable {
 }
 
 /** The folders on a disk whose index is wanted. Git is run in trusted ones only: a folder's own configuration can make it run programs. */
-function foldersToIndex(): readonly OpenFolder[] {
+export function foldersToIndex(): readonly OpenFolder[] {
   const { isTrusted } = vscode.workspace;
   return diskFolders()
     .filter(({ uri }) => readSetting('index.enabled', uri))

@@ -8,7 +8,7 @@ import { Highlighter } from './highlights.ts';
 import { indexState, nothingFound } from './indexText.ts';
 import { Latest } from './latest.ts';
 import { type ResultItem, ResultPick } from './resultPick.ts';
-import type { Search } from './search.ts';
+import { foldersToIndex, type Search } from './search.ts';
 
 const LIMIT = 30;
 const PAUSE_MS = 300;
@@ -132,10 +132,14 @@ export async function searchFolder(
   }
 }
 
-/** @throws AppError `missing` where there is nothing to search. */
+/** @throws AppError `missing` where there is nothing to search, or no index of it. */
 export function requireFolder(): void {
-  if (diskFolders().length > 0) return;
-  throw new AppError('missing', 'No folder on a disk is open, so there is nothing to search. Open a folder first.');
+  if (diskFolders().length === 0) {
+    throw new AppError('missing', 'No folder on a disk is open, so there is nothing to search. Open a folder first.');
+  }
+  if (foldersToIndex().length === 0) {
+    throw new AppError('missing', 'The index of this folder is switched off. Set farwharf.index.enabled to search it.');
+  }
 }
 
 function emptyRows(recent: readonly string[], choose: (text: string) => void): ResultItem[] {
