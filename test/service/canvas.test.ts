@@ -129,6 +129,11 @@ describe('the drawing', () => {
   });
 
   onPage('opens a nested flow in place, and closes it', async (canvas) => {
+    const places = (): Promise<string[]> =>
+      canvas.page.evaluate(
+        "[...document.querySelectorAll('.node')].map((node) => node.dataset.path + node.getAttribute('transform')).sort()",
+      );
+    const before = await places();
     await canvas.page.locator(`${nodeOf('look')} .chevron`).click();
     assert.equal(await canvas.page.locator(`${nodeOf('look/search')} .title`).textContent(), 'RAGNode');
     const [outer, inner] = [
@@ -138,6 +143,7 @@ describe('the drawing', () => {
     assert.ok(outer && inner && inner.x > outer.x && inner.y + inner.height < outer.y + outer.height);
     await canvas.page.locator(`${nodeOf('look')} .chevron`).click();
     assert.equal(await canvas.page.locator(nodeOf('look/search')).count(), 0);
+    assert.deepEqual(await places(), before, 'all is where it was');
   });
 
   onPage('keeps the last good graph, dimmed, with the line of the error', async (canvas) => {

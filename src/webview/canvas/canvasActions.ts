@@ -1,6 +1,7 @@
 import { type DrawnEdge, type DrawnNode, titleOf } from '../../flows/drawing.ts';
 import { graphToMermaid } from '../../flows/graphToMermaid.ts';
 import { graphToSvg } from '../../flows/graphToSvg.ts';
+import type { FlowLayout } from '../../flows/layout/flowLayout.ts';
 import type { Announcer } from './announcer.ts';
 import { rangeOf, shownFlow, withLayout } from './graphView.ts';
 import type { Host } from './host.ts';
@@ -13,6 +14,8 @@ export class CanvasActions {
   readonly #host: Host;
   readonly #viewport: Viewport;
   readonly #announcer: Announcer;
+  // By the path of the node; worth something only while the source stays as it was.
+  readonly #beforeOpening = new Map<string, FlowLayout>();
 
   constructor(store: Store, host: Host, viewport: Viewport, announcer: Announcer) {
     this.#store = store;
@@ -67,7 +70,12 @@ export class CanvasActions {
     if (range !== undefined) this.#host.send({ type: 'reveal', range, isPreview });
   }
 
+  /** Shows or hides the nested flow of a node. Closed again, everything goes back to where it made room. */
   toggleOpen(path: string): void {
+    const { shown, open } = this.#store.state;
+    const before = open.has(path) ? this.#beforeOpening.get(path) : undefined;
+    if (shown !== undefined && !open.has(path)) this.#beforeOpening.set(path, shown);
+    if (before !== undefined && before.graph === shown?.graph) this.#store.set({ shown: before });
     this.#store.set({ open: this.#store.state.open.symmetricDifference(new Set([path])) });
     this.#store.set(withLayout(this.#store.state));
     const node = this.#store.state.drawing.nodes.find((candidate) => candidate.path === path);

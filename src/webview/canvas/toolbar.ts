@@ -105,7 +105,7 @@ export function toolbar({
 
   return html(
     'div',
-    { class: 'toolbar', role: 'toolbar', 'aria-label': 'Flow' },
+    { class: 'toolbar', role: 'group', 'aria-label': 'Flow' },
     flows,
     html('span', { class: 'group' }, run, stop, debug, submit, history),
     html('span', { class: 'space' }),
