@@ -1,7 +1,7 @@
 // The index of an open folder while its files change, against SQLite's FTS5 with the same chunks on disk: one saved file, from
 // the notice to the moment when a search finds it and when it is kept; a checkout of many files; opening what was kept. The
 // folder is a copy of the one that is given, or of the sources that an install brings, several times, until it has 6,000 files.
-import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -104,6 +104,16 @@ const checkout = await timed(async () => {
   await live.notify(changed.map(({ path }) => ({ type: 'changed', path: join(folder, path) })));
   await live.settle();
 });
+const [top = ''] = saved[0]?.path.split('/') ?? [];
+const inside = files.filter(({ path }) => path.startsWith(`${top}/`)).length;
+renameSync(join(folder, top), join(folder, 'renamed'));
+const rename = await timed(async () => {
+  await live.notify([{ type: 'renamed', from: join(folder, top), path: join(folder, 'renamed') }]);
+  await live.settle();
+});
+renameSync(join(folder, 'renamed'), join(folder, top));
+await live.notify([{ type: 'renamed', from: join(folder, 'renamed'), path: join(folder, top) }]);
+await live.settle();
 live.dispose();
 
 const update = openFts(code.map(({ path }) => path));
@@ -128,7 +138,9 @@ print(
   `one changed file in the index p50 ${middle(own)} p95 ${middle(own, 0.95)} ms | fts5 ${middle(fts)} ms | ${ratio.toFixed(1)} times`,
 );
 print(`from the notice to found p50 ${middle(found)} p95 ${middle(found, 0.95)} ms | kept p50 ${middle(kept)} ms`);
-print(`checkout of ${changed.length} files ${(checkout / 1000).toFixed(2)} s`);
+print(
+  `checkout of ${changed.length} files ${(checkout / 1000).toFixed(2)} s | rename of a folder of ${inside} files ${(rename / 1000).toFixed(2)} s`,
+);
 print(
   `open ${openMs.toFixed(0)} ms | on disk ${(stored / bytes).toFixed(2)} of the text, fts5 ${(statSync(join(base, 'fts.db')).size / bytes).toFixed(2)}`,
 );

@@ -234,7 +234,7 @@ export class LiveFolder implements Disposable {
     this.#tell();
     await this.#keeper?.index.letGo();
     await this.#resumed.promise;
-    if (!this.#end.signal.aborted) await this.#keeper?.index.refresh();
+    if (!this.#end.signal.aborted) await this.#keeper?.index.refresh().catch(() => false);
   }
 
   #tell(): void {

@@ -13,7 +13,7 @@ import { inspectSearchable, selectSearchable } from '../../../src/workspace/sear
 import { type Random, randomText, seeded } from './randomCorpus.ts';
 
 // The whole number takes minutes: FARWHARF_SEQUENCES=2000 node --test test/unit/retrieval/sequences.test.ts
-const SEQUENCES = Number(process.env['FARWHARF_SEQUENCES'] ?? 150);
+const SEQUENCES = Number(process.env['FARWHARF_SEQUENCES'] ?? 100);
 const STEPS = 8;
 const SEQUENCES_OF_A_FOLDER = 40;
 const BUSY_WRITER = join(import.meta.dirname, 'busyWriter.ts');
