@@ -1,22 +1,39 @@
-// Search of code, against lunr, MiniSearch and SQLite's FTS5 as they come, on the same chunks in one process: build, query, load
-// and size; `ranking.ts` measures what they find. The folders are those given, else sources that an install brings (openai,
-// Apache-2.0; zod, MIT) and those of this repository. The queries are the comments of functions, which are taken out before.
-import { join } from 'node:path';
-import type { Chunk } from '../src/retrieval/chunk.ts';
-import { docstringSet, readCheckout } from './ranking/docstrings.ts';
-import { PEERS, type SearchPeer } from './support/searchPeers.ts';
+// The search engine against lunr, MiniSearch and SQLite's FTS5 as they come, on the same chunks in one run: building, queries,
+// opening, size and one changed file; then a whole folder on one processor and on all. The folders are those given, each by
+// itself, else sources that an install brings (openai, Apache-2.0; zod, MIT) and those of this repository, together.
+// How well the engine ranks is measured by `ranking`, meaning by `vectors`.
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseQuery } from '../src/retrieval/query.ts';
+import { EngineCorpus } from './support/engineCorpus.ts';
+import { ENGINE_PEERS, type EnginePeer, OurEngine } from './support/enginePeers.ts';
+import { lanceLatencies } from './support/lancePeer.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_FOLDERS = ['src', 'node_modules/openai/src', 'node_modules/zod/src'].map((path) => join(ROOT, path));
-const BUILDS = 3;
+const QUERIES = 200;
 const TOP = 10;
+const WARM_BYTES = 3e6;
+// Of a small folder the median of several is taken.
+const ONE_BUILD_BYTES = 50e6;
+const TASKSET = '/usr/bin/taskset';
 
 interface Measured {
   readonly buildMs: number;
   readonly p50: number;
   readonly p95: number;
-  readonly bytes: number | undefined;
+  readonly bytes: number;
   readonly loadMs: number | undefined;
+}
+
+const say = (line: string): void => void process.stdout.write(`retrieval: ${line}\n`);
+const median = (values: number[]): number => quantile(values, 0.5);
+
+function quantile(values: number[], part: number): number {
+  const sorted = values.sort((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
 }
 
 function milliseconds(work: () => unknown): number {
@@ -33,67 +50,135 @@ function cpuMilliseconds(work: () => unknown): number {
   return (user + system) / 1000;
 }
 
-const quantile = (sorted: readonly number[], part: number): number =>
-  sorted[Math.floor(sorted.length * part)] ?? Number.NaN;
+/** Builds an index of a corpus; the reading and cutting of files does not count. */
+function build(corpus: EngineCorpus, open: () => EnginePeer, mostBytes?: number): { peer: EnginePeer; ms: number } {
+  const peer = open();
+  let ms = 0;
+  for (const { path, chunks } of corpus.read(mostBytes)) ms += cpuMilliseconds(() => peer.add(path, chunks));
+  ms += cpuMilliseconds(() => peer.finish());
+  return { peer, ms };
+}
 
-function measure(
-  open: (chunks: readonly Chunk[]) => SearchPeer,
-  chunks: readonly Chunk[],
-  queries: readonly string[],
-): Measured {
-  let peer: SearchPeer | undefined;
-  const builds = Array.from({ length: BUILDS }, () => cpuMilliseconds(() => (peer = open(chunks)))).sort(
-    (a, b) => a - b,
-  );
-  const buildMs = quantile(builds, 0.5);
-  if (peer === undefined) throw new Error('It was not opened.');
-  const { search, save, load } = peer;
-  for (const query of queries.slice(0, 50)) search(query, TOP);
-  const times: number[] = [];
-  for (const query of queries) {
-    // The better of two: another process on the machine disturbs one of them.
-    times.push(Math.min(...[1, 2].map(() => milliseconds(() => search(query, TOP)))));
+function latencies(queries: readonly string[], search: (query: string) => void): number[] {
+  for (const query of queries.slice(0, 50)) search(query);
+  // The best of three: another process on the machine disturbs one of them.
+  return queries.map((query) => Math.min(...[1, 2, 3].map(() => milliseconds(() => search(query)))));
+}
+
+function measure(corpus: EngineCorpus, open: () => EnginePeer): { peer: EnginePeer; measured: Measured } {
+  build(corpus, open, WARM_BYTES);
+  let { peer, ms } = build(corpus, open);
+  if (corpus.bytes < ONE_BUILD_BYTES) {
+    const times = [ms];
+    for (let more = 0; more < 2; more += 1) {
+      ({ peer, ms } = build(corpus, open));
+      times.push(ms);
+    }
+    ms = median(times);
   }
-  times.sort((a, b) => a - b);
-  const saved = save?.();
-  const loadMs =
-    saved === undefined || load === undefined
-      ? undefined
-      : Math.min(...[1, 2, 3].map(() => milliseconds(() => load(saved))));
-  const bytes = saved === undefined ? undefined : Buffer.byteLength(saved);
-  return {
-    buildMs,
-    p50: quantile(times, 0.5),
-    p95: quantile(times, 0.95),
-    bytes,
-    loadMs,
-  };
+  const times = latencies(corpus.queries(QUERIES), (query) => peer.search(query, TOP));
+  const bytes = peer.bytes();
+  const { load } = peer;
+  const loadMs = load === undefined ? undefined : Math.min(...[1, 2, 3].map(() => milliseconds(() => load.call(peer))));
+  return { peer, measured: { buildMs: ms, p50: quantile(times, 0.5), p95: quantile(times, 0.95), bytes, loadMs } };
 }
 
-const folders = process.argv.length > 2 ? process.argv.slice(2) : DEFAULT_FOLDERS;
-const sets = folders.map((folder) => docstringSet(readCheckout(folder)));
-const chunks = sets.flatMap(({ chunks: own }) => own);
-const queries = sets.flatMap(({ queries: own }) => own.map(({ text }) => text));
-const bytes = chunks.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0);
-for (const { name, about } of sets) process.stdout.write(`retrieval: ${name}: ${about}\n`);
-process.stdout.write(`retrieval: ${(bytes / 1e6).toFixed(1)} MB, ${chunks.length} chunks, ${queries.length} queries\n`);
-const results = Object.entries(PEERS).map(([name, open]): [string, Measured] => {
-  measure(open, chunks.slice(0, 200), queries.slice(0, 5)); // warm
-  return [name, measure(open, chunks, queries)];
-});
-const [, ours] = results[0] ?? [];
-if (ours === undefined) throw new Error('Nothing was measured.');
-const ratio = (theirs: number | undefined, own: number | undefined): string =>
-  theirs === undefined || own === undefined ? '-' : (theirs / own).toFixed(2);
-for (const [name, { buildMs, p50, p95, bytes: size, loadMs }] of results) {
-  process.stdout.write(
-    `retrieval: ${name.padEnd(10)} | build ${buildMs.toFixed(0)} ms CPU | query p50 ${p50.toFixed(3)} p95 ${p95.toFixed(3)} ms | ` +
-      `load ${loadMs?.toFixed(1) ?? '-'} ms | ${size === undefined ? '-' : (size / bytes).toFixed(2)} of the text\n`,
+function tell(name: string, { buildMs, p50, p95, bytes, loadMs }: Measured, corpus: EngineCorpus): void {
+  say(
+    `${name.padEnd(10)} | build ${buildMs.toFixed(0)} ms CPU (${(corpus.bytes / 1000 / buildMs).toFixed(1)} MB/s) | ` +
+      `query p50 ${p50.toFixed(3)} p95 ${p95.toFixed(3)} ms | open ${loadMs?.toFixed(1) ?? '-'} ms | ` +
+      `${(bytes / corpus.bytes).toFixed(3)} of the text`,
   );
 }
-for (const [name, peer] of results.slice(1)) {
-  process.stdout.write(
-    `retrieval: ${name} / farwharf | build ${ratio(peer.buildMs, ours.buildMs)} | p95 ${ratio(peer.p95, ours.p95)} | ` +
-      `load ${ratio(peer.loadMs, ours.loadMs)} | size ${ratio(peer.bytes, ours.bytes)}\n`,
+
+async function compare(corpus: EngineCorpus): Promise<void> {
+  const { peer, measured: ours } = measure(corpus, () => new OurEngine());
+  say(`${(corpus.bytes / 1e6).toFixed(1)} MB in ${corpus.files.length} files, ${corpus.chunks} chunks`);
+  tell('farwharf', ours, corpus);
+  if (peer instanceof OurEngine) tellMore(peer, corpus);
+  for (const { name, mostBytes, open } of ENGINE_PEERS) {
+    if (corpus.bytes > mostBytes) {
+      say(`${name} is left out: so much text takes it minutes, or more memory than there is`);
+      continue;
+    }
+    const { measured } = measure(corpus, () => open(join(scratch, 'peer')));
+    tell(name, measured, corpus);
+    const opens = measured.loadMs === undefined ? '-' : (measured.loadMs / (ours.loadMs ?? 1)).toFixed(0);
+    say(
+      `${name} / farwharf: build ${(measured.buildMs / ours.buildMs).toFixed(2)}, query p95 ${(measured.p95 / ours.p95).toFixed(1)}, ` +
+        `open ${opens}; farwharf's size is ${(ours.bytes / measured.bytes).toFixed(2)} of ${name}'s`,
+    );
+  }
+  await compareLance(corpus, ours.p95);
+}
+
+async function compareLance(corpus: EngineCorpus, p95: number): Promise<void> {
+  const times = await lanceLatencies(corpus, corpus.queries(QUERIES), join(scratch, 'lance'));
+  if (times === undefined) {
+    say('NOT MEASURED: LanceDB, 186 MB; to have it: npm install --no-save @lancedb/lancedb@0.37.1 apache-arrow');
+    return;
+  }
+  const theirs = quantile(times, 0.95);
+  say(
+    `LanceDB: query p50 ${quantile(times, 0.5).toFixed(3)} p95 ${theirs.toFixed(3)} ms; LanceDB / farwharf: query p95 ${(theirs / p95).toFixed(1)}`,
   );
+}
+
+/** What the peers are not asked for. */
+function tellMore(engine: OurEngine, corpus: EngineCorpus): void {
+  const queries = corpus.queries(QUERIES);
+  const typed = latencies(queries, (query) =>
+    engine.find(parseQuery(query.slice(0, 4 + (query.length % 20)), { isTyping: true }), TOP),
+  );
+  const filtered = latencies(queries, (query) => engine.find(parseQuery(`path:s ${query}`), TOP));
+  say(
+    `farwharf, query p95: half words ${quantile(typed, 0.95).toFixed(3)} ms, with path: ${quantile(filtered, 0.95).toFixed(3)} ms`,
+  );
+  const changed = corpus.read(1).next();
+  if (changed.done === true) return;
+  const { path, chunks } = changed.value;
+  const updates = Array.from({ length: 200 }, () => milliseconds(() => engine.update(path, chunks)));
+  say(`farwharf: one changed file of ${chunks.length} chunks in the index: ${median(updates).toFixed(3)} ms`);
+}
+
+interface IndexedOnce {
+  readonly wallMs: number;
+  readonly maxRssMb: number;
+  readonly files: number;
+  readonly bytes: number;
+  readonly openMs: number;
+  readonly savedMs: number;
+}
+
+function indexOnce(folder: string, oneProcessor: boolean): IndexedOnce {
+  const program = [process.execPath, join(import.meta.dirname, 'support/indexOnce.ts'), folder];
+  const [command = '', ...args] = oneProcessor ? [TASKSET, '-c', '0', ...program] : program;
+  return JSON.parse(execFileSync(command, args, { encoding: 'utf8', maxBuffer: 1e6 })) as IndexedOnce;
+}
+
+function measureFolder(folder: string): void {
+  const all = indexOnce(folder, false);
+  say(
+    `the whole of ${folder}: ${all.files} files read, cut and indexed in ${all.wallMs.toFixed(0)} ms, ` +
+      `memory of the process at most ${all.maxRssMb.toFixed(0)} MB; ${(all.bytes / 1e6).toFixed(1)} MB on disk, ` +
+      `opened in ${all.openMs.toFixed(1)} ms; a saved file found and written after ${all.savedMs.toFixed(2)} ms`,
+  );
+  if (!existsSync(TASKSET) || availableParallelism() < 2) {
+    say('NOT MEASURED: several processors against one, which needs taskset and two processors');
+    return;
+  }
+  const one = indexOnce(folder, true);
+  say(`${availableParallelism()} processors are ${(one.wallMs / all.wallMs).toFixed(2)} times as fast as one`);
+}
+
+const given = process.argv.slice(2).map((folder) => resolve(folder));
+const corpora = given.length > 0 ? given.map((folder) => [folder]) : [DEFAULT_FOLDERS];
+const scratch = mkdtempSync(join(tmpdir(), 'farwharf-bench-engine-'));
+try {
+  for (const folders of corpora) {
+    await compare(new EngineCorpus(folders));
+    measureFolder(folders[1] ?? folders[0] ?? ROOT);
+  }
+} finally {
+  rmSync(scratch, { recursive: true });
 }

@@ -5,7 +5,6 @@ import type { Chunk } from '../../src/retrieval/chunk.ts';
 import { plainQuery } from '../../src/retrieval/query.ts';
 import { scanWords } from '../../src/retrieval/scanWords.ts';
 import { SegmentBuilder } from '../../src/retrieval/segmentBuilder.ts';
-import { decodeSegment, encodeSegment } from '../../src/retrieval/segmentFile.ts';
 import { SegmentSet } from '../../src/retrieval/segmentSet.ts';
 import { toTermQuery } from '../../src/retrieval/termQuery.ts';
 import { WordAnalyzer } from '../../src/retrieval/words.ts';
@@ -13,9 +12,6 @@ import { WordAnalyzer } from '../../src/retrieval/words.ts';
 /** An index over chunks, which it knows by their numbers. */
 export interface SearchPeer {
   readonly search: (query: string, limit: number) => readonly number[];
-  /** Its bytes on disk, and the way back from them; undefined where it is a file already. */
-  readonly save?: () => Uint8Array | string;
-  readonly load?: (saved: Uint8Array | string) => unknown;
 }
 
 export const PEERS: Readonly<Record<string, (chunks: readonly Chunk[]) => SearchPeer>> = {
@@ -35,19 +31,13 @@ function openOurs(chunks: readonly Chunk[]): SearchPeer {
     firsts.set(path, first);
     first += own.length;
   }
-  const segment = builder.finish();
   const set = new SegmentSet();
-  set.add(segment);
+  set.add(builder.finish());
   return {
     search: (query, limit) =>
       set
         .search(toTermQuery(plainQuery(query), analyzer), limit)
         .map(({ source, ordinal }) => (firsts.get(source.path) ?? 0) + ordinal),
-    save: () => encodeSegment(segment),
-    load: (saved) => {
-      const loaded = typeof saved === 'string' ? undefined : decodeSegment(saved);
-      if (loaded !== undefined) new SegmentSet().add(loaded);
-    },
   };
 }
 
@@ -65,8 +55,6 @@ function openLunr(chunks: readonly Chunk[]): SearchPeer {
         })
         .slice(0, limit)
         .map(({ ref }) => Number(ref)),
-    save: () => JSON.stringify(index),
-    load: (saved) => lunr.Index.load(JSON.parse(String(saved)) as object),
   };
 }
 
@@ -80,8 +68,6 @@ export function openMiniSearch(chunks: readonly Chunk[], analysis: Pick<Options,
         .search(query)
         .slice(0, limit)
         .map(({ id }) => Number(id)),
-    save: () => JSON.stringify(index),
-    load: (saved) => MiniSearch.loadJSON(String(saved), options),
   };
 }
 

@@ -21,6 +21,17 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest;
   }
 
+  /** Gives the bytes, with room for so many more behind `length`, for whoever writes there and says so with `wrote`. */
+  reserve(most: number): Uint8Array {
+    if (this.#length + most > this.#bytes.length) this.#grow(most);
+    return this.#bytes;
+  }
+
+  /** Takes what was written up to a place in the reserved bytes. */
+  wrote(end: number): void {
+    this.#length = end;
+  }
+
   double(value: number): void {
     const bytes = new Uint8Array(8);
     new DataView(bytes.buffer).setFloat64(0, value, true);

@@ -1,6 +1,6 @@
 import type { Postings } from './postings.ts';
 import type { Vocabulary } from './vocabulary.ts';
-import { FIRST, SECOND } from './wordTable.ts';
+import { COUNT, FIRST, SECOND } from './wordTable.ts';
 
 const MAX_FREQUENCY = 0xffff;
 const LEAST_BLOCK = 1024;
@@ -26,7 +26,7 @@ export class DocumentTerms {
   #used = 0;
   /** How many terms each document has. */
   readonly #sizes: number[] = [];
-  /** Of the document that is open: how often it has each term, and the terms that it has. */
+  /** Of the document that is added: how often it has each term, and the terms that it has. */
   #counts = new Uint32Array(1024);
   #present = new Uint32Array(1024);
   #presentCount = 0;
@@ -38,33 +38,9 @@ export class DocumentTerms {
     this.#vocabulary = vocabulary;
   }
 
-  /** Adds words to the open document, each as often as it weighs, and gives how many of them have terms. */
-  count(words: Int32Array, wordCount: number, weight: number): number {
-    const { lists, terms } = this.#vocabulary;
-    const { records } = this.#vocabulary.words;
-    if (terms.size >= this.#counts.length) this.#makeRoom(terms.size);
-    const [counts, present] = [this.#counts, this.#present];
-    let presentCount = this.#presentCount;
-    let length = 0;
-    for (let index = 0; index < wordCount; index += 1) {
-      const word = words[index] ?? 0;
-      const first = records[word + FIRST] ?? 0;
-      const end = first + (records[word + SECOND] ?? 0);
-      if (end > first) length += 1;
-      for (let at = first; at < end; at += 1) {
-        const term = lists[at] ?? 0;
-        const count = counts[term] ?? 0;
-        // Noted again and again until it is counted: whether it is new cannot be foreseen, and guessing costs the processor more.
-        present[presentCount] = term;
-        presentCount += (count - 1) >>> 31;
-        counts[term] = count + weight;
-      }
-    }
-    this.#presentCount = presentCount;
-    return length;
-  }
-
-  endDocument(): void {
+  /** Makes a document of the words that the vocabulary has counted, which it forgets. */
+  add(): void {
+    this.#countTerms();
     const count = this.#presentCount;
     const { terms, frequencies } = this.#blockFor(count);
     const [counts, present, holders] = [this.#counts, this.#present, this.#holders];
@@ -78,7 +54,6 @@ export class DocumentTerms {
       to += 1;
     }
     this.#used = to;
-    this.#presentCount = 0;
     this.postingCount += count;
     this.#sizes.push(count);
   }
@@ -108,6 +83,31 @@ export class DocumentTerms {
       }
     }
     return { documents, frequencies: counts, ends: next };
+  }
+
+  #countTerms(): void {
+    const vocabulary = this.#vocabulary;
+    const { lists, terms, counted, countedWords } = vocabulary;
+    const { records } = vocabulary.words;
+    if (terms.size >= this.#counts.length) this.#makeRoom(terms.size);
+    const [counts, present] = [this.#counts, this.#present];
+    let presentCount = 0;
+    for (let index = 0; index < counted; index += 1) {
+      const word = countedWords[index] ?? 0;
+      const first = records[word + FIRST] ?? 0;
+      const end = first + (records[word + SECOND] ?? 0);
+      const times = records[word + COUNT] ?? 0;
+      records[word + COUNT] = 0;
+      for (let at = first; at < end; at += 1) {
+        const term = lists[at] ?? 0;
+        const count = counts[term] ?? 0;
+        present[presentCount] = term;
+        presentCount += (count - 1) >>> 31;
+        counts[term] = count + times;
+      }
+    }
+    vocabulary.counted = 0;
+    this.#presentCount = presentCount;
   }
 
   /** The last block where it has so much room, else a new one. */

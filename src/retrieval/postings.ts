@@ -2,6 +2,8 @@ import { ByteReader, ByteWriter } from './bytes.ts';
 
 /** Postings of a block: as many are decoded at once, and skipped at once when none of them can matter. */
 const BLOCK = 128;
+// A distance of up to five bytes and a frequency of up to three.
+const MOST_BYTES = 8;
 /** Behind the last document. */
 export const NO_DOCUMENT = 0xffff_ffff;
 
@@ -59,6 +61,7 @@ export class PostingsWriter {
   }
 }
 
+// Written where it goes: a call for each number would take as long as all the rest.
 function writeBlock(
   writer: ByteWriter,
   documents: Uint32Array,
@@ -67,14 +70,21 @@ function writeBlock(
   to: number,
   before: number,
 ): void {
+  const bytes = writer.reserve(MOST_BYTES * (to - from));
+  let end = writer.length;
   let last = before;
   for (let at = from; at < to; at += 1) {
     const document = documents[at] ?? 0;
     const frequency = frequencies[at] ?? 0;
-    writer.varint((document - last) * 2 + (frequency === 1 ? 1 : 0));
-    if (frequency !== 1) writer.varint(frequency);
+    let rest = (document - last) * 2 + (frequency === 1 ? 1 : 0);
     last = document;
+    for (; rest > 127; rest >>>= 7) bytes[end++] = (rest & 127) | 128;
+    bytes[end++] = rest;
+    if (frequency === 1) continue;
+    for (rest = frequency; rest > 127; rest >>>= 7) bytes[end++] = (rest & 127) | 128;
+    bytes[end++] = rest;
   }
+  writer.wrote(end);
 }
 
 /** How many postings the list has that begins at `start`. */

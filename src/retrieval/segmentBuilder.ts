@@ -72,13 +72,14 @@ export class SegmentBuilder {
   }
 
   #addChunk({ text, symbols, scope, startLine, endLine }: Chunk, pathWords: Int32Array, nameWords: Int32Array): void {
-    const length = this.#count(text, 1);
-    if (symbols.length > 0) this.#count(symbols.join(' '), SYMBOL_WEIGHT);
-    if (scope.length > 0) this.#count(scope.join(' '), SCOPE_WEIGHT);
-    for (const summary of summariesOf(text)) this.#count(summary, SUMMARY_WEIGHT);
-    this.#documents.count(pathWords, pathWords.length, PATH_WEIGHT);
-    this.#documents.count(nameWords, nameWords.length, FILE_NAME_WEIGHT);
-    this.#documents.endDocument();
+    const vocabulary = this.#vocabulary;
+    const length = vocabulary.count(text, 1);
+    if (symbols.length > 0) vocabulary.count(symbols.join(' '), SYMBOL_WEIGHT);
+    if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
+    for (const summary of summariesOf(text)) vocabulary.count(summary, SUMMARY_WEIGHT);
+    vocabulary.countAgain(pathWords, pathWords.length, PATH_WEIGHT);
+    vocabulary.countAgain(nameWords, nameWords.length, FILE_NAME_WEIGHT);
+    this.#documents.add();
     this.#lengths.push(Math.min(length, MAX_LENGTH));
     this.#firstLines.push(startLine);
     this.#lastLines.push(endLine);
@@ -87,11 +88,5 @@ export class SegmentBuilder {
   #wordsOf(text: string): Int32Array {
     const wordCount = this.#vocabulary.read(text);
     return this.#vocabulary.found.slice(0, wordCount);
-  }
-
-  /** Counts the words of a text, and gives the number of those that have terms. */
-  #count(text: string, weight: number): number {
-    const wordCount = this.#vocabulary.read(text);
-    return this.#documents.count(this.#vocabulary.found, wordCount, weight);
   }
 }

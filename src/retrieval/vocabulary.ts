@@ -2,7 +2,7 @@ import { AsciiTerms } from './asciiTerms.ts';
 import { WordScanner } from './scanWords.ts';
 import type { WordAnalyzer } from './words.ts';
 import { PADDING, WordKey } from './wordKey.ts';
-import { FIRST, SECOND, WordTable } from './wordTable.ts';
+import { COUNT, FIRST, SECOND, WordTable } from './wordTable.ts';
 
 // The words of a file come again and again: where each was found last is looked at first, and so is most often at hand.
 const RECENT = 1 << 12;
@@ -18,6 +18,9 @@ export class Vocabulary {
   #listed = 0;
   /** The words of the text that was read last. */
   found = new Int32Array(1024);
+  /** The words that are counted, with their counts as their third numbers. */
+  countedWords = new Int32Array(1024);
+  counted = 0;
   readonly #recent = new Int32Array(RECENT);
   readonly #scanner = new WordScanner();
   readonly #analyzer: WordAnalyzer;
@@ -25,6 +28,32 @@ export class Vocabulary {
 
   constructor(analyzer: WordAnalyzer) {
     this.#analyzer = analyzer;
+  }
+
+  /** Adds each word of a text to what is counted, as often as it weighs; gives how many of them have terms. */
+  count(text: string, weight: number): number {
+    const wordCount = this.read(text);
+    return this.countAgain(this.found, wordCount, weight);
+  }
+
+  /** Does so with the first of some words that were found before. */
+  countAgain(found: Int32Array, wordCount: number, weight: number): number {
+    const { records } = this.words;
+    if (this.counted + wordCount >= this.countedWords.length) this.#makeRoom(this.counted + wordCount);
+    const { countedWords } = this;
+    let { counted } = this;
+    let length = 0;
+    for (let at = 0; at < wordCount; at += 1) {
+      const word = found[at] ?? 0;
+      const count = records[word + COUNT] ?? 0;
+      // Noted again and again until it is counted: whether it is new cannot be foreseen, and guessing costs the processor more.
+      countedWords[counted] = word;
+      counted += (count - 1) >>> 31;
+      records[word + COUNT] = count + weight;
+      if (records[word + SECOND] !== 0) length += 1;
+    }
+    this.counted = counted;
+    return length;
   }
 
   /** Finds the words of a text, and gives how many they are. */
@@ -47,6 +76,12 @@ export class Vocabulary {
       count += 1;
     }
     return count;
+  }
+
+  #makeRoom(least: number): void {
+    const larger = new Int32Array(2 * least);
+    larger.set(this.countedWords);
+    this.countedWords = larger;
   }
 
   #add(scanner: WordScanner): number {

@@ -1,12 +1,13 @@
 import { blocksOf, LEAST_BLOCKS, mixed, type WordKey } from './wordKey.ts';
 
-// All that is known of a word lies together, most often in one line of the processor's cache: its length, two numbers for
+// All that is known of a word lies together, most often in one line of the processor's cache: its length, three numbers for
 // whoever asks, and its blocks.
 /** The numbers of a record that are the caller's: 0 until they are set. */
 export const FIRST = 1;
 export const SECOND = 2;
-/** Where its blocks begin. */
-const BLOCKS = 3;
+/** Counts the word in a document. */
+export const COUNT = 3;
+const BLOCKS = 4;
 // No record begins there: it stands for no word.
 const NONE = 0;
 

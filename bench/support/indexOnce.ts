@@ -1,0 +1,54 @@
+// Indexes a folder as the extension does, in a process of its own, opens the index again and changes a file; prints the figures
+// as JSON.
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { FolderIndex } from '../../src/retrieval/folderIndex.ts';
+import { EngineCorpus } from './engineCorpus.ts';
+
+const UPDATES = 21;
+const [root = '.'] = process.argv.slice(2);
+const home = mkdtempSync(join(tmpdir(), 'farwharf-bench-index-'));
+const workerProgram = join(import.meta.dirname, '../../src/retrieval/indexWorker.ts');
+const files = new EngineCorpus([root]).files.map(({ path }) => {
+  const { size, mtimeMs } = statSync(join(root, path));
+  return { path, size, mtimeMs };
+});
+
+try {
+  const started = performance.now();
+  const index = await FolderIndex.open({ root, home, workerProgram });
+  await index.sync(files);
+  const wallMs = performance.now() - started;
+  const maxRssMb = (process.resourceUsage().maxRSS * 1024) / 1e6;
+  const { files: count, chunks } = index.stats;
+  const { bytes } = index;
+  index[Symbol.dispose]();
+
+  const opening = performance.now();
+  using again = await FolderIndex.open({ root, home, workerProgram });
+  const openMs = performance.now() - opening;
+  process.stdout.write(
+    JSON.stringify({ wallMs, maxRssMb, files: count, chunks, bytes, openMs, savedMs: await changeFiles(again) }),
+  );
+} finally {
+  rmSync(home, { recursive: true });
+}
+
+/** From a save until it is found and written, in milliseconds; of a file that is there for so long alone. */
+async function changeFiles(index: FolderIndex): Promise<number> {
+  const path = `farwharf-bench-${process.pid}.txt`;
+  const text = 'some words of a file that was changed, for long enough\n'.repeat(100);
+  const times: number[] = [];
+  try {
+    for (let update = 0; update < UPDATES; update += 1) {
+      writeFileSync(join(root, path), `${text}${update}\n`);
+      const started = performance.now();
+      await index.update([path]);
+      times.push(performance.now() - started);
+    }
+  } finally {
+    rmSync(join(root, path), { force: true });
+  }
+  return times.sort((a, b) => a - b)[Math.floor(UPDATES / 2)] ?? 0;
+}
