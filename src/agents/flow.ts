@@ -1,6 +1,6 @@
 import { AppError } from '../core/errors.ts';
 import { BaseNode } from './node.ts';
-import { execute, Frame, kind, Station } from './unit.ts';
+import { execute, Frame, kind, Station, stations } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
 import { writeWarning } from './warning.ts';
 
@@ -127,6 +127,11 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
       `The checkpoint was written at "${point?.node}", and the flow "${this.name}" has no node of that name. ` +
         'Give a renamed node its old name, or start the run from its beginning.',
     );
+  }
+
+  /** @internal The graph as it is now: the first station, and all of them in the order in which the flow got to know them. */
+  get [stations](): { readonly start: Station | undefined; readonly all: readonly Station[] } {
+    return { start: this.#start, all: [...this.#stations.values()] };
   }
 
   #stationOf(node: unknown, role: string): Station {

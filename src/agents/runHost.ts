@@ -3,6 +3,8 @@ import type { RunOptions } from './runOptions.ts';
 
 /** A run that is about to begin: not one inside a flow, but each call of `run` itself. */
 export interface StartingRun {
+  /** The node or flow itself. */
+  readonly unit: object;
   readonly name: string;
   readonly shared: unknown;
   readonly options: RunOptions;

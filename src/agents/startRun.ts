@@ -17,7 +17,7 @@ export function startRun(unit: Unit, shared: unknown, options: RunOptions): Prom
 function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Telemetry | undefined): Promise<unknown> {
   let hosted: HostedRun | undefined;
   try {
-    hosted = runHost()?.begin({ name: unit.name, shared, options });
+    hosted = runHost()?.begin({ unit, name: unit.name, shared, options });
     const { signal, resume } = hosted?.options ?? options;
     signal?.throwIfAborted();
     const run = new Run(hosted?.options ?? options, telemetry, hosted);

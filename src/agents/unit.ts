@@ -8,6 +8,9 @@ export const execute: unique symbol = Symbol('farwharf.execute');
 /** Tells a flow from a node where only the runner's view of both is known. */
 export const kind: unique symbol = Symbol('farwharf.kind');
 
+/** Gives the stations of a flow. In the registry of symbols, because a file may bring its own copy of this library. */
+export const stations: unique symbol = Symbol.for('farwharf.stations.1');
+
 /** What the runner needs of a node or a flow. */
 export interface Unit {
   readonly name: string;

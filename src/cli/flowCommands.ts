@@ -44,6 +44,7 @@ export function addFlowVerbs(program: Command, runs: Runs): Command {
     .description('print the graph of a flow file, without running it')
     .addOption(new Option('--format <kind>', 'as what (default: mermaid)').choices(['json', 'mermaid', 'svg']))
     .option('--flow <name>', 'the flow, where the file has several')
+    .option('--run', 'load the file too, for what its source does not tell; no flow is run')
     .option('--json', 'print JSON')
     .action(runs(async () => (await import('./verbs/flowGraph.ts')).printFlowGraph));
   flow

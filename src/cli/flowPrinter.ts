@@ -31,6 +31,7 @@ export class FlowPrinter {
         return undefined;
       case 'started':
       case 'library':
+      case 'graph':
       case 'debugger':
         terminal.json(event);
         return undefined;

@@ -69,3 +69,39 @@ test('files and flows that are not there, and unknown formats, are bad use', asy
   );
   assert.equal((await scratch.run(['flow', 'graph', EXAMPLE, '--format', 'png'])).exit, 2);
 });
+
+test('with --run the file is loaded for what its source hides, and its flow is not run', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('flows', {
+    'dynamic.mts': `import { Flow, Node } from 'farwharf/agents';
+class Step extends Node<object> { override post(): void { console.log('a step ran'); } }
+const steps = Array.from({ length: Number(process.env['STEPS'] ?? 2) }, (_, index) => new Step({ name: \`step \${index}\` }));
+const flow = new Flow<object>({ name: 'Dynamic' });
+flow.start = steps[0];
+for (const [index, step] of steps.entries()) flow.connect(step, steps[index + 1] ?? null);
+await flow.run({});
+console.log('behind the run');
+`,
+    'broken.mts': "throw new Error('no way');\n",
+  });
+  const read = await scratch.run(['flow', 'graph', 'dynamic.mts', '--json'], { cwd: folder });
+  const [before] = jsonLines(read.stdout) as { unread: unknown[] }[];
+  assert.notEqual(before?.unread.length, 0);
+  const run = await scratch.run(['flow', 'graph', 'dynamic.mts', '--run', '--json'], {
+    cwd: folder,
+    env: { STEPS: '4' },
+  });
+  assert.equal(run.exit, 0, run.stderr);
+  const [{ flows, unread } = { flows: [], unread: [0] }] = jsonLines(run.stdout) as {
+    flows: { start: string; edges: { source: string; target: string | null }[] }[];
+    unread: unknown[];
+  }[];
+  assert.deepEqual(
+    flows.map(({ start, edges }) => [start, ...edges.map(({ target }) => target)]),
+    [['step 0', 'step 1', 'step 2', 'step 3', null]],
+  );
+  assert.deepEqual(unread, []);
+  assert.doesNotMatch(run.stdout + run.stderr, /a step ran|behind the run/);
+  const broken = await scratch.run(['flow', 'graph', 'broken.mts', '--run'], { cwd: folder });
+  assert.deepEqual([broken.exit, /cannot be read by running it: no way/.test(broken.stderr)], [2, true], broken.stderr);
+});

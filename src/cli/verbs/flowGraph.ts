@@ -3,6 +3,8 @@ import { plainText } from '../../core/terminalText.ts';
 import type { FlowFile, FlowGraph } from '../../flows/graph.ts';
 import { graphToMermaid } from '../../flows/graphToMermaid.ts';
 import { graphToSvg } from '../../flows/graphToSvg.ts';
+import { mergeExact } from '../../flows/mergeExact.ts';
+import { readByRunning } from '../../flows/run/readByRunning.ts';
 import { layoutFlow } from '../../flows/layout/flowLayout.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -11,12 +13,13 @@ import { readFlowFile } from '../flowFile.ts';
 interface FlowGraphFlags {
   readonly format?: 'json' | 'mermaid' | 'svg';
   readonly flow?: string;
+  readonly run?: boolean;
 }
 
 /** `farwharf flow graph`: the flows of a file, read without running it. JSON: the file with all its graphs. */
 export async function printFlowGraph(context: Context, argument: string, flags: FlowGraphFlags): Promise<number> {
   const { terminal } = context;
-  const read = await readFlowFile(argument);
+  const read = await (flags.run === true ? readByRunningToo(context, argument) : readFlowFile(argument));
   const format = flags.format ?? (terminal.isJson ? 'json' : 'mermaid');
   if (read.syntaxError !== undefined) {
     const { message, range } = read.syntaxError;
@@ -31,6 +34,13 @@ export async function printFlowGraph(context: Context, argument: string, flags: 
   }
   terminal.answer(format === 'json' ? JSON.stringify(read, undefined, 2) : textOf(read, flags.flow, format).trimEnd());
   return EXIT.done;
+}
+
+/** What the source tells, and what only loading the file does. */
+async function readByRunningToo({ program, env, signal }: Context, argument: string): Promise<FlowFile> {
+  const read = await readFlowFile(argument);
+  const runtime = { node: process.execPath, runner: program.flowRunner };
+  return mergeExact(read, await readByRunning(runtime, { file: read.file, cwd: process.cwd(), env }, signal));
 }
 
 function textOf(read: FlowFile, wanted: string | undefined, format: 'mermaid' | 'svg'): string {

@@ -1,4 +1,5 @@
 import type { Checkpoint } from '../../agents/schemas.ts';
+import type { ExactGraph } from '../exactGraph.ts';
 import type { FlowFailure, RunEvent } from './runEvent.ts';
 import type { StateView } from './stateView.ts';
 
@@ -22,6 +23,8 @@ export interface FlowRunRequest {
   readonly resume?: Checkpoint | undefined;
   /** Waits for a debugger before the first line of the file. */
   readonly isDebugged?: boolean | undefined;
+  /** Loads the file, tells the graphs of its flows, and runs none of them. */
+  readonly isGraphOnly?: boolean | undefined;
   /** No network and no live model: what is not recorded fails. For tests. */
   readonly isOffline?: boolean | undefined;
 }
@@ -44,6 +47,8 @@ export type FlowProcessEvent =
   | { readonly type: 'run'; readonly event: RunEvent }
   /** A line of the flow's own output, without its end; a very long one comes in pieces. */
   | { readonly type: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string; readonly isWhole: boolean }
+  /** The flows of the file, where only these were asked for. */
+  | { readonly type: 'graph'; readonly graphs: readonly ExactGraph[] }
   /** A remark of the runner: what it did for the file, or what is wrong with it. */
   | { readonly type: 'note'; readonly message: string };
 

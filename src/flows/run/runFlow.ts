@@ -90,6 +90,7 @@ function eventsOf(
     case 'ready':
       return [{ type: 'started', pid, node, nodeVersion: message.nodeVersion }];
     case 'library':
+    case 'graph':
     case 'note':
       return [message];
     case 'debugger': {

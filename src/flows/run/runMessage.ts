@@ -1,3 +1,4 @@
+import type { ExactGraph } from '../exactGraph.ts';
 import type { FlowRunRequest } from './flowRun.ts';
 import type { FlowFailure, RunEvent } from './runEvent.ts';
 
@@ -17,6 +18,7 @@ export type ChildMessage =
   | { readonly type: 'library'; readonly path: string }
   | { readonly type: 'debugger'; readonly url: string }
   | { readonly type: 'events'; readonly batch: number; readonly events: readonly RunEvent[] }
+  | { readonly type: 'graph'; readonly graphs: readonly ExactGraph[] }
   | { readonly type: 'note'; readonly message: string }
   /** The file cannot be run as it is. */
   | { readonly type: 'refused'; readonly error: FlowFailure }

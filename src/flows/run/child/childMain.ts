@@ -10,6 +10,7 @@ import type { ChildMessage, ChildRequest } from '../runMessage.ts';
 import { failureOf } from './failure.ts';
 import { runFlowFile } from './fileRun.ts';
 import { FlowHost } from './flowHost.ts';
+import { loadGraphs } from './graphRun.ts';
 import { closeNetwork } from './offline.ts';
 import { openHandles } from './openHandles.ts';
 import { RecordedCompletions } from './recordedCompletions.ts';
@@ -98,7 +99,8 @@ export async function runChild(
   const imports = prepareImports(runtime, outlet, note);
   if (request.isOffline === true) closeNetwork();
   try {
-    await runFlowFile(request, host);
+    if (request.isGraphOnly === true) outlet.send({ type: 'graph', graphs: await loadGraphs(request) });
+    else await runFlowFile(request, host);
   } catch (error) {
     const failure = describe(error);
     const place = failure.place ?? (error instanceof SyntaxError ? findSyntaxError(imports.lastUrl) : undefined);

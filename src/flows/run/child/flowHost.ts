@@ -85,7 +85,7 @@ class HostedFlow implements HostedRun {
   #view: StateView;
   #failedPath: string | undefined;
 
-  constructor(parts: HostParts, run: number, { name, shared, options }: StartingRun, onEnd: () => void) {
+  constructor(parts: HostParts, run: number, { name, shared, options }: Omit<StartingRun, 'unit'>, onEnd: () => void) {
     this.#parts = parts;
     this.#run = run;
     this.#onEnd = onEnd;

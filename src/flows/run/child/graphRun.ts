@@ -1,0 +1,32 @@
+import { pathToFileURL } from 'node:url';
+import { installRunHost } from '../../../agents/runHost.ts';
+import { AppError } from '../../../core/errors.ts';
+import { type ExactGraph, graphOfFlow } from '../../exactGraph.ts';
+import type { ChildRequest } from '../runMessage.ts';
+import { findFlow } from './exportedFlow.ts';
+
+/**
+ * Loads a flow file and gives the graphs of the flows that it exports or runs. No flow is run: a call of `run` ends the file
+ * instead, after its flow was noted.
+ *
+ * @throws what the file throws before it has made a flow, and AppError where it makes none.
+ */
+export async function loadGraphs({ file, flow }: Pick<ChildRequest, 'file' | 'flow'>): Promise<ExactGraph[]> {
+  const found = new Set<object>();
+  installRunHost({
+    begin({ unit }) {
+      found.add(unit);
+      throw new AppError('refused', 'No flow is run: only the graph was asked for.');
+    },
+  });
+  try {
+    const exports = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+    for (const value of Object.values(exports)) {
+      if (typeof value === 'object' && value !== null && graphOfFlow(value) !== undefined) found.add(value);
+    }
+    if (found.size === 0) found.add(await findFlow(exports, flow, file));
+  } catch (error) {
+    if (found.size === 0) throw error;
+  }
+  return [...found].flatMap((one) => graphOfFlow(one) ?? []);
+}
