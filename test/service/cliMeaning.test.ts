@@ -58,7 +58,7 @@ test('nothing goes to a service before it was agreed to; then both rankings coun
   const [found = {}] = jsonLines((await scratch.run(['search', 'ship', '--folder', folder, '--json'], { env })).stdout);
   assert.deepEqual(found['meaning'], { type: 'ready' });
   assert.equal((found['hits'] as { path: string }[])[0]?.path, 'sea.md');
-  const only = await scratch.run(['search', 'ship path:food', '--folder', folder, '--json'], { env });
+  const only = await scratch.run(['search', 'bread path:food', '--folder', folder, '--json'], { env });
   const [filtered = {}] = jsonLines(only.stdout);
   assert.deepEqual(
     (filtered['hits'] as { path: string }[]).map(({ path }) => path),
