@@ -64,6 +64,7 @@ export class Banner {
               {},
               `${formatCount(unread.length, 'construct')} could not be read, so something may be missing here`,
             ),
+            icon('chevron'),
           ),
           list,
         ),

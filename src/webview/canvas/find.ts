@@ -24,7 +24,7 @@ export class Find {
     this.#surface = surface;
     this.#store = store;
     this.#actions = actions;
-    const button = (name: 'previous' | 'next' | 'close', label: string, run: () => void): HTMLElement => {
+    const button = (name: 'previous' | 'chevron' | 'close', label: string, run: () => void): HTMLElement => {
       const element = html('button', { type: 'button', class: 'plain', 'aria-label': label, title: label }, icon(name));
       element.addEventListener('click', run);
       return element;
@@ -35,7 +35,7 @@ export class Find {
       this.#input,
       this.#count,
       button('previous', 'Previous (Shift+Enter)', () => this.#go(-1)),
-      button('next', 'Next (Enter)', () => this.#go(1)),
+      button('chevron', 'Next (Enter)', () => this.#go(1)),
       button('close', 'Close (Escape)', () => this.close()),
     );
     this.#input.addEventListener('input', () => this.#search());
