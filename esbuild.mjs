@@ -38,8 +38,8 @@ const LAZY_EXTENSION_CHUNKS = {
 const lazyChunks = {
   name: 'lazy-chunks',
   setup(build) {
-    build.onResolve({ filter: /^\.\/\w+\.ts$/ }, ({ path, kind }) => {
-      const name = path.slice(2, -3);
+    build.onResolve({ filter: /^\.{1,2}\/(\w+\/)*\w+\.ts$/ }, ({ path, kind }) => {
+      const name = path.replace(/^.*\//, '').slice(0, -3);
       return kind === 'dynamic-import' && name in LAZY_EXTENSION_CHUNKS
         ? { path: `./${name}.js`, external: true }
         : undefined;

@@ -24,6 +24,8 @@ const FLOW_COMMANDS = [
   'farwharf.submitFlow',
   'farwharf.replayFlow',
   'farwharf.stopFlow',
+  'farwharf.openPrompts',
+  'farwharf.tryPrompt',
   'farwharf.showFlowOutput',
 ] as const;
 export type FlowCommandId = (typeof FLOW_COMMANDS)[number];

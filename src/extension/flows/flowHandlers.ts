@@ -12,6 +12,8 @@ export function createFlowHandlers(flows: () => Flows): Pick<CommandHandlers, Fl
     'farwharf.submitFlow': (argument) => flows().starter.startJob(argument),
     'farwharf.replayFlow': (argument) => flows().starter.replay(argument),
     'farwharf.stopFlow': () => flows().starter.stop(),
+    'farwharf.openPrompts': (argument) => flows().prompts.open(argument),
+    'farwharf.tryPrompt': (argument) => flows().prompts.ask(argument),
     'farwharf.showFlowOutput': () => flows().runs.showOutput(),
   };
 }

@@ -17,6 +17,7 @@ import { FlowStarter } from './flowStarter.ts';
 import { FlowTests } from './flowTests.ts';
 import { findFlow } from './flowTarget.ts';
 import { newFlow } from './newFlow.ts';
+import { Prompts } from './prompts.ts';
 import { RunDecorations } from './runDecorations.ts';
 
 export interface FlowsDeps {
@@ -32,6 +33,7 @@ export class Flows implements Disposable {
   readonly runs: FlowRuns;
   readonly canvases: Canvases;
   readonly starter: FlowStarter;
+  readonly prompts: Prompts;
   readonly #background: Background<FlowWorkerService>;
   readonly #extension: vscode.Uri;
   readonly #disposables = new DisposableStore();
@@ -74,6 +76,7 @@ export class Flows implements Disposable {
         report,
       }),
     );
+    this.prompts = own.add(new Prompts({ documents: this.documents, queries, keys: services.modelKeys }));
     own.add(new FlowLenses(this.documents));
     own.add(new FlowDiagnostics(this.documents, reader, log));
     const decorations = own.add(new RunDecorations(this.documents, this.runs));

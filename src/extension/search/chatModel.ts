@@ -1,4 +1,5 @@
 // A chunk of its own: it brings the `openai` package, which only those who ask need.
+export { runPrompt } from '../../flows/run/promptRun.ts';
 import { type ChatMessage, LLMClient } from '../../agents/llm/llmClient.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
 

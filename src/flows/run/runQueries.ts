@@ -1,6 +1,7 @@
 import type { TraceEvent } from '../../agents/trace.ts';
 import { assertNever } from '../../core/errors.ts';
 import { compareRuns, type Divergence } from './compareRuns.ts';
+import { type RecordedModelCall, readModelCalls } from './modelCalls.ts';
 import type { RunEvent } from './runEvent.ts';
 import { readEvents } from './runFiles.ts';
 import { RunHistory } from './runHistory.ts';
@@ -61,6 +62,15 @@ export class RunQueries {
     if (divergence === undefined) return undefined;
     const steps = divergence.index < 0 ? 0 : leafSteps(after).filter((at) => at < divergence.index).length;
     return { step: steps, reason: reasonOf(divergence) };
+  }
+
+  /** The calls of language models in the newest run that has any, in their order. */
+  async calls(file: string): Promise<readonly RecordedModelCall[]> {
+    for (const { id } of await this.#history.list(file)) {
+      const calls = await readModelCalls(await this.#history.folder(file, id));
+      if (calls.length > 0) return calls;
+    }
+    return [];
   }
 
   async delete(file: string, id: string): Promise<void> {
