@@ -1,9 +1,10 @@
-// Makes the README's pictures from the real thing, in light and in dark: the quickstart as a job in the real workbench, and a
-// search of this project. `--only jobs` or `--only search` makes those alone.
+// Makes the README's pictures from the real thing, in light and in dark: the quickstart as a job in the real workbench, a
+// search of this project, and a flow on its canvas. `--only jobs`, `--only search` or `--only flows` makes those alone.
 import { cp, mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from './build.ts';
+import { takeFlowPictures } from './flowPictures.ts';
 import { packExtension } from './package.ts';
 import { PICTURE_SETTINGS, PICTURES, takePicture } from './picture.ts';
 import { takeSearchPictures } from './searchPictures.ts';
@@ -53,6 +54,8 @@ build();
 await packExtension();
 await mkdir(PICTURES, { recursive: true });
 for (const [kind, theme] of Object.entries(THEMES)) {
-  if (flags.only !== 'search') await takeJobPictures(kind, theme);
-  if (flags.only !== 'jobs') await takeSearchPictures(kind, theme);
+  const isWanted = (what: string): boolean => flags.only === undefined || flags.only === what;
+  if (isWanted('jobs')) await takeJobPictures(kind, theme);
+  if (isWanted('search')) await takeSearchPictures(kind, theme);
+  if (isWanted('flows')) await takeFlowPictures(kind, theme);
 }
