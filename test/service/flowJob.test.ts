@@ -150,6 +150,16 @@ describe('a flow as a job', { timeout: 120_000 }, () => {
     assert.equal(stdout, '');
   });
 
+  it('a loop of very many steps does not bury the log of the job', async () => {
+    const cwd = await scratch.folder('many', { 'counter.mjs': COUNTER });
+    const { exit, events } = await submit(cwd, '--script', 'counter.mjs', '--shared', '{"goal":20000}');
+    assert.equal(exit, 0, logOf(events));
+    const told = flowEvents(events);
+    assert.ok(JSON.stringify(told).length < 10e6);
+    assert.equal(told.at(-1)?.type, 'run-end');
+    assert.match(logOf(events), /too many for the log/);
+  });
+
   it('a script that is no flow is sent as it is, and a dry run lists the runtime of one that is', async () => {
     const cwd = await scratch.folder('plain', { 'plain.mjs': 'console.log(1);', 'counter.mjs': COUNTER });
     const list = async (script: string): Promise<readonly string[]> => {

@@ -12,6 +12,8 @@ import { RunTimeline } from '../timeline.ts';
 import { type Outlet, runChild, type RuntimeFiles } from './childMain.ts';
 
 const STOP_GRACE_MS = 1_000;
+// Services keep a part of a long log only, and it should be the program's own words.
+const MAX_TOLD_CHARACTERS = 8 * 1024 * 1024;
 // A log is no place for a large state: it goes to the trace among the results whole.
 const VIEW_LIMITS = { text: 1_000, items: 50, depth: 8, total: 20_000 };
 
@@ -52,7 +54,12 @@ class JobReport implements Outlet {
   readonly #folder: RunFolder;
   readonly #record: RunRecord;
   readonly #ending = new FlowEnding();
-  readonly #writer = new MarkedLineWriter((line) => process.stdout.write(line));
+  readonly #writer = new MarkedLineWriter((line) => {
+    this.#told += line.length;
+    process.stdout.write(line);
+  });
+  #told = 0;
+  #isFull = false;
   #timeline: RunTimeline | undefined;
 
   constructor(folder: RunFolder, file: string, { flow, shared, resume }: JobRequest, args: readonly string[]) {
@@ -76,7 +83,18 @@ class JobReport implements Outlet {
     this.#ending.note({ type: 'events', batch: 0, events: [event] });
     if (event.type === 'run-start') this.#timeline ??= new RunTimeline(event);
     if (event.run === this.#timeline?.start.run) this.#timeline.push(event);
-    this.#writer.write(event);
+    this.#tell(event);
+  }
+
+  #tell(event: RunEvent): void {
+    if (this.#told < MAX_TOLD_CHARACTERS || event.type === 'run-end') {
+      this.#writer.write(event);
+    } else if (!this.#isFull) {
+      this.#isFull = true;
+      process.stderr.write(
+        'farwharf: The steps from here on are too many for the log; they are in the trace among the results.\n',
+      );
+    }
   }
 
   send(message: Parameters<Outlet['send']>[0]): void {
