@@ -38,7 +38,6 @@ suite('searching a large checkout', () => {
   test('the index is built while typing stays responsive', async () => {
     const document = await vscode.workspace.openTextDocument({ content: '', language: 'plaintext' });
     const editor = await vscode.window.showTextDocument(document);
-    const loading = await longestSlice(() => api.indexStatus());
     let keys = 0;
     const during = await longestSlice(async () => {
       const isTyping = new AbortController();
@@ -55,10 +54,10 @@ suite('searching a large checkout', () => {
     });
     const otherwise = await longestSlice(() => sleep(1000));
     note(
-      `longest slice of the extension host: ${during.toFixed(1)} ms while ${status[0]?.files} files were indexed and ${keys} keys typed; ${loading.toFixed(1)} ms while the extension was loaded, ${otherwise.toFixed(1)} ms in an idle second`,
+      `longest slice of the extension host: ${slice(during)} while ${status[0]?.files} files were indexed and ${keys} keys typed; ${slice(otherwise)} in an idle second`,
     );
     assert.ok(Number(status[0]?.files) > CHECKOUT_FILES, JSON.stringify(status));
-    assert.ok(during < MAX_SLICE_MS, `${during} ms`);
+    assert.ok(during.wallMs < MAX_SLICE_MS, slice(during));
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   });
 
@@ -130,11 +129,40 @@ suite('searching a large checkout', () => {
   });
 });
 
-/** The longest time, in milliseconds, that nothing else could run in this thread during some work. */
-async function longestSlice(work: () => Promise<unknown>): Promise<number> {
+interface Slice {
+  readonly wallMs: number;
+  /** Of this thread alone: what other programs take of the processors is not in it. */
+  readonly cpuMs: number;
+}
+
+/** The longest time that nothing else could run in this thread during some work. */
+async function longestSlice(work: () => Promise<unknown>): Promise<Slice> {
   const monitor = monitorEventLoopDelay({ resolution: 1 });
+  const over = new AbortController();
+  let cpuMs = 0;
+  const watching = (async () => {
+    while (!over.signal.aborted) {
+      const before = threadCpuMs();
+      await sleep(1);
+      cpuMs = Math.max(cpuMs, threadCpuMs() - before);
+    }
+  })();
   monitor.enable();
   await work();
   monitor.disable();
-  return monitor.max / 1e6;
+  over.abort();
+  await watching;
+  return { wallMs: monitor.max / 1e6, cpuMs };
+}
+
+/** Processor time of this thread; not a number where Node is too old to say. */
+function threadCpuMs(): number {
+  const usage: unknown = Reflect.get(process, 'threadCpuUsage');
+  if (typeof usage !== 'function') return Number.NaN;
+  const { user, system } = Reflect.apply(usage, process, []) as NodeJS.CpuUsage;
+  return (user + system) / 1000;
+}
+
+function slice({ wallMs, cpuMs }: Slice): string {
+  return `${wallMs.toFixed(1)} ms (${cpuMs.toFixed(1)} ms of processor time)`;
 }
