@@ -19,6 +19,7 @@ export type SearchCommandId = (typeof SEARCH_COMMANDS)[number];
 const FLOW_COMMANDS = [
   'farwharf.newFlow',
   'farwharf.openCanvas',
+  'farwharf.readFlowByRunning',
   'farwharf.runFlow',
   'farwharf.debugFlow',
   'farwharf.submitFlow',

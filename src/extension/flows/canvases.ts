@@ -3,7 +3,9 @@ import { messageOf } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { RemoteService } from '../../core/workerRpc.ts';
+import type { ExactGraph } from '../../flows/exactGraph.ts';
 import type { FlowOperation } from '../../flows/flowOperation.ts';
+import { mergeExact } from '../../flows/mergeExact.ts';
 import type { FromCanvas, GraphMessage, MovedNodes } from '../../webview/canvas/messages.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
 import { CANVAS_TYPE } from '../names.ts';
@@ -11,7 +13,7 @@ import { CanvasPanel } from './canvasPanel.ts';
 import { exportCanvas } from './canvasExport.ts';
 import { type FlowDocuments, type FlowReadout, readerPath } from './flowDocuments.ts';
 import type { FlowRuns } from './flowRuns.ts';
-import type { FlowTarget } from './flowTarget.ts';
+import type { FlowTarget, FoundFlow } from './flowTarget.ts';
 import { applySourceEdits } from './sourceEdits.ts';
 import { revealSource } from './revealing.ts';
 
@@ -79,6 +81,12 @@ export class Canvases implements Disposable {
       { retainContextWhenHidden: true },
     );
     this.#connect(new CanvasPanel(panel, document, this.#deps.extension)).send({ type: 'focus', flow, node });
+  }
+
+  /** Shows what only running a file told of its flows, until its text changes. */
+  showExact({ document, version, file, flow }: FoundFlow, exact: readonly ExactGraph[]): void {
+    this.show(document, flow.id);
+    this.#tellGraph({ document, version, file: mergeExact(file, exact) });
   }
 
   /** Takes over the panel of a canvas that was open when the window was closed. */

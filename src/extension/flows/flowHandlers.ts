@@ -7,6 +7,7 @@ export function createFlowHandlers(flows: () => Flows): Pick<CommandHandlers, Fl
   return {
     'farwharf.newFlow': () => flows().create(),
     'farwharf.openCanvas': (argument) => flows().openCanvas(argument),
+    'farwharf.readFlowByRunning': (argument) => flows().readByRunning(argument),
     'farwharf.runFlow': (argument) => flows().starter.start(argument, 'run'),
     'farwharf.debugFlow': (argument) => flows().starter.start(argument, 'debug'),
     'farwharf.submitFlow': (argument) => flows().starter.startJob(argument),

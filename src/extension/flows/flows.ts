@@ -1,7 +1,11 @@
-import { join } from 'node:path';
-import type * as vscode from 'vscode';
+import { dirname, join } from 'node:path';
+import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
+import type { FlowRuntime } from '../../flows/run/flowRun.ts';
+import { readByRunning } from '../../flows/run/readByRunning.ts';
+import { withSignal } from '../abort.ts';
 import { type Background, startBackground } from '../background.ts';
+import { requireTrust } from '../folders.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
 import type { Services } from '../services.ts';
 import { Canvases } from './canvases.ts';
@@ -13,6 +17,7 @@ import { FlowHovers } from './flowHovers.ts';
 import { FlowLenses } from './flowLenses.ts';
 import { FlowRenames } from './flowRenames.ts';
 import { FlowRuns } from './flowRuns.ts';
+import { flowEnvironment } from './flowRuntime.ts';
 import { FlowStarter } from './flowStarter.ts';
 import { FlowTests } from './flowTests.ts';
 import { findFlow } from './flowTarget.ts';
@@ -36,6 +41,7 @@ export class Flows implements Disposable {
   readonly prompts: Prompts;
   readonly #background: Background<FlowWorkerService>;
   readonly #extension: vscode.Uri;
+  readonly #runtime: FlowRuntime;
   readonly #disposables = new DisposableStore();
 
   constructor({ context, services, report }: FlowsDeps) {
@@ -49,6 +55,7 @@ export class Flows implements Disposable {
     });
     const { reader, runs: queries } = this.#background.service;
     this.#extension = context.extensionUri;
+    this.#runtime = runtime;
     const own = this.#disposables;
     own.add({ dispose: () => void this.#background.end() });
     this.documents = own.add(new FlowDocuments(reader, log));
@@ -90,6 +97,21 @@ export class Flows implements Disposable {
   async openCanvas(argument: unknown): Promise<void> {
     const found = await findFlow(this.documents, argument);
     if (found !== undefined) this.canvases.show(found.document, found.flow.id);
+  }
+
+  /** Loads the file of a flow in a process of its own, and shows what the source alone does not tell. This runs its code. */
+  async readByRunning(argument: unknown): Promise<void> {
+    const found = await findFlow(this.documents, argument);
+    if (found === undefined) return;
+    requireTrust();
+    const { fsPath: file } = found.document.uri;
+    const folder = vscode.workspace.getWorkspaceFolder(found.document.uri);
+    const request = { file, cwd: folder?.uri.fsPath ?? dirname(file), env: flowEnvironment() };
+    const progress = { location: vscode.ProgressLocation.Notification, title: 'Loading the flow', cancellable: true };
+    const exact = await vscode.window.withProgress(progress, (_report, token) =>
+      withSignal(token, (signal) => readByRunning(this.#runtime, request, signal)),
+    );
+    this.canvases.showExact(found, exact);
   }
 
   /** Makes a flow from a template, and shows its source beside its canvas. */
