@@ -2,7 +2,8 @@ import type * as t from '@babel/types';
 import type { Machine } from './machine.ts';
 import type { Rules } from './nodes.ts';
 import { NEXT } from './scope.ts';
-import { alternatives, literal, type Scope, truth, UNDEFINED, union, unknown, type Value } from './values.ts';
+import { truth } from './truth.ts';
+import { alternatives, literal, type Scope, UNDEFINED, union, unknown, type Value } from './values.ts';
 
 /** Assignments, conditions and arithmetic. */
 export const OPERATORS: Rules<[machine: Machine, scope: Scope], Value> = {

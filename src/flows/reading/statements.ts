@@ -2,12 +2,12 @@ import type * as t from '@babel/types';
 import { given, isFunctionDeclaration, ruleFor, type Rules } from './nodes.ts';
 import type { Machine } from './machine.ts';
 import { BREAK, type Completion, createCell, createScope, LEAVE, NEXT } from './scope.ts';
+import { truth } from './truth.ts';
 import {
   alternatives,
   type FunctionValue,
   literal,
   type Scope,
-  truth,
   UNDEFINED,
   union,
   unknown,

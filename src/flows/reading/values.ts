@@ -240,13 +240,3 @@ function isSame(a: Value, b: Value): boolean {
   if (a.type === 'unknown' && b.type === 'unknown') return a.origin?.node === b.origin?.node;
   return a.type === 'undefined' || a.type === 'null';
 }
-
-/** Whether a value counts as true; undefined where that is not known. */
-export function truth(value: Value): boolean | undefined {
-  if (value.type === 'undefined' || value.type === 'null') return false;
-  if (value.type === 'literal') return Boolean(value.value);
-  if (value.type === 'unknown' || value.type === 'shared') return undefined;
-  if (value.type !== 'union') return true;
-  const [first, ...rest] = value.values.map(truth);
-  return rest.every((other) => other === first) ? first : undefined;
-}
