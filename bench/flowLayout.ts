@@ -83,7 +83,7 @@ for (const { count, budgetMs, runs } of SIZES) {
   const own = timed(runs, () => layoutFlow(parsed.result, { flows: [parsed.result] }));
   const follow = timed(runs, () => layoutFlow(parsed.result, { flows: [parsed.result], previous: own.result }));
   const graph = graphOf(own.result);
-  const peer = timed(count > 1_000 ? 1 : 15, () => dagreLines(graph));
+  const peer = timed(count > 1_000 ? 1 : 5, () => dagreLines(graph));
   const [ownCrossings, peerCrossings] = [
     countLineCrossings(ownLines(graph, own.result)),
     countLineCrossings(peer.result),
