@@ -185,7 +185,7 @@ export const ENGINE_PEERS: readonly {
   readonly open: (file: string) => EnginePeer;
 }[] = [
   { name: 'lunr', mostBytes: 40e6, open: () => new LunrPeer() },
-  { name: 'MiniSearch', mostBytes: 100e6, open: () => new MiniSearchPeer() },
+  { name: 'MiniSearch', mostBytes: 40e6, open: () => new MiniSearchPeer() },
   { name: 'FTS5', mostBytes: Infinity, open: (file) => new Fts5Peer(file) },
 ];
 
