@@ -8,6 +8,15 @@ import { refuse, type SourceMap } from './sourceMap.ts';
 const LIBRARY = 'farwharf/agents';
 const CLASS_NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
+// What no variable of a module can be called (ECMAScript 2025, 12.7.2), as far as a class may be.
+const RESERVED = new Set(
+  (
+    'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally ' +
+    'for function if implements import in instanceof interface let new null package private protected public return static super ' +
+    'switch this throw true try typeof undefined var void while with yield'
+  ).split(' '),
+);
+
 /** A variable for an instance of the class, that the file does not use yet: `Review` becomes `review`. */
 export function freeVariable(map: SourceMap, className: string): string {
   const taken = new Set<string>();
@@ -18,7 +27,7 @@ export function freeVariable(map: SourceMap, className: string): string {
     refuse(`"${className}" is no name for a class. Use letters and digits, as in ReviewDraft.`);
   if (taken.has(className)) refuse(`The file uses the name ${className} already. Choose another.`);
   const wanted = className.replace(/^\p{Lu}+(?=\p{Lu}\p{Ll})|^\p{Lu}+/u, (capitals) => capitals.toLowerCase());
-  const stem = wanted === className ? `${className}Node` : wanted;
+  const stem = wanted === className || RESERVED.has(wanted) ? `${wanted}Node` : wanted;
   let name = stem;
   for (let number = 2; taken.has(name); number += 1) name = `${stem}${number}`;
   return name;
