@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { FlowJob, isFlowScript } from '../flows/run/flowJob.ts';
+import { FlowJob, isFlowScript, withFlowRuntime } from '../flows/run/flowJob.ts';
 import { estimateCost, type Rate, readRateCard } from '../jobs/estimate.ts';
 import type { JobRecord } from '../jobs/record.ts';
 import { scriptArguments, scriptPath } from '../jobs/script.ts';
@@ -37,7 +37,11 @@ export async function submit(services: Services, argument: unknown): Promise<str
     host,
     rates,
     estimate: estimateCost(account, draft),
-    selection: isSameChoice(draft, memory) ? selection : await select(services, path, draft),
+    selection: await withRuntime(
+      services,
+      draft.script,
+      isSameChoice(draft, memory) ? selection : await select(services, path, draft),
+    ),
   });
   const confirmed = await confirmSubmit(firstDraft(args, folder, memory, { script, rates }), memory, view);
   if (!confirmed) return undefined;
@@ -73,6 +77,16 @@ async function sendConfirmed(
   return await send(services, script, (options) => submitWorkspace(deps, request, options));
 }
 
+/** What a person sees of the files includes those that run a flow. */
+async function withRuntime({ flowRuntime }: Services, script: string, selection: Selection): Promise<Selection> {
+  return (await isFlow(selection, script)) ? withFlowRuntime(selection, flowRuntime.runner) : selection;
+}
+
+async function isFlow({ root }: Selection, script: string): Promise<boolean> {
+  const file = scriptPath(script);
+  return isFlowScript(file, await readFile(join(root, file), 'utf8').catch(() => ''));
+}
+
 /** A file of flows goes with what runs it; undefined for any other script. */
 async function prepareFlow(
   { flowRuntime }: Services,
@@ -80,10 +94,9 @@ async function prepareFlow(
   script: string,
   { flow, shared }: SubmitArguments,
 ): Promise<FlowJob | undefined> {
-  const file = scriptPath(script);
-  const text = await readFile(join(selection.root, file), 'utf8').catch(() => '');
-  if (!isFlowScript(file, text)) return undefined;
+  if (!(await isFlow(selection, script))) return undefined;
   const { runner } = flowRuntime;
+  const file = scriptPath(script);
   return FlowJob.prepare({ selection, file, args: scriptArguments(script), flow, shared, runner });
 }
 

@@ -49,7 +49,7 @@ export class FlowJob implements AsyncDisposable {
 
   /** @throws AppError `missing` when the runtime is not built. */
   static async prepare({ selection, file, args = '', flow, shared, resume, runner }: FlowJobRequest): Promise<FlowJob> {
-    const runtime = await runtimeFiles(runner);
+    const own = await withFlowRuntime(selection, runner);
     const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowjob-'));
     const request: JobRequest = { version: 1, file, flow, shared: shared as Record<string, Json> | undefined, resume };
     // Lists of jobs show the script, so it says which flow.
@@ -58,21 +58,32 @@ export class FlowJob implements AsyncDisposable {
     await writeFile(start, START_SCRIPT);
     await chmod(start, 0o755);
     await writeFile(json, JSON.stringify(request));
-    const added = await Promise.all([
-      selected(name, start, 0o755),
-      selected('flow.json', json),
-      ...runtime.map(({ path, source }) => selected(path, source)),
-    ]);
-    const own = selection.files.filter(({ path }) => !added.some((other) => other.path === path));
-    const files = [...own, ...added].toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
-    const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+    const added = await Promise.all([selected(name, start, 0o755), selected('flow.json', json)]);
     const script = `${quoted(`${JOB_FOLDER}/${name}`)} ${args}`.trim();
-    return new FlowJob({ ...selection, files, totalBytes }, script, scratch);
+    return new FlowJob(withFiles(own, added), script, scratch);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await rm(this.#scratch, { recursive: true, force: true });
   }
+}
+
+/**
+ * What is sent of a folder with a flow: its files and those that run it.
+ *
+ * @param runner the built `flowRunner.mjs`.
+ * @throws AppError `missing` when the runtime is not built.
+ */
+export async function withFlowRuntime(selection: Selection, runner: string): Promise<Selection> {
+  const runtime = await runtimeFiles(runner);
+  return withFiles(selection, await Promise.all(runtime.map(({ path, source }) => selected(path, source))));
+}
+
+/** Adds files to a selection; they take the place of those of the same path. */
+function withFiles(selection: Selection, added: readonly SelectedFile[]): Selection {
+  const own = selection.files.filter(({ path }) => !added.some((other) => other.path === path));
+  const files = [...own, ...added].toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+  return { ...selection, files, totalBytes: files.reduce((sum, { size }) => sum + size, 0) };
 }
 
 /** Whether a script is a flow file: a module that imports the library. */

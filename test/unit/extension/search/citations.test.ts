@@ -6,7 +6,7 @@ import type { Excerpt } from '../../../../src/extension/search/excerpts.ts';
 const excerpt = (number: number, path: string): Excerpt => ({
   number,
   path,
-  file: `/work/${path}`,
+  file: `/project/${path}`,
   startLine: 10,
   endLine: 20,
   text: '',
@@ -19,22 +19,22 @@ const cited = (text: string): string[] =>
 
 test('paths with a line, a range or a fragment are citations', () => {
   assert.deepEqual(cited('See src/a.ts:12, `src/a.ts:12-15` and (src/a.ts#L3-L4).'), [
-    'src/a.ts:12 = /work/src/a.ts 12-12',
-    'src/a.ts:12-15 = /work/src/a.ts 12-15',
-    'src/a.ts#L3-L4 = /work/src/a.ts 3-4',
+    'src/a.ts:12 = /project/src/a.ts 12-12',
+    'src/a.ts:12-15 = /project/src/a.ts 12-15',
+    'src/a.ts#L3-L4 = /project/src/a.ts 3-4',
   ]);
 });
 
 test('a path that ends like another one is not taken for it', () => {
-  assert.deepEqual(cited('lib/src/a.ts:1 and other/src/a.ts:1'), ['lib/src/a.ts:1 = /work/lib/src/a.ts 1-1']);
+  assert.deepEqual(cited('lib/src/a.ts:1 and other/src/a.ts:1'), ['lib/src/a.ts:1 = /project/lib/src/a.ts 1-1']);
 });
 
 test('paths may have blanks and letters of any script', () => {
-  assert.deepEqual(cited('docs/über uns.md:7'), ['docs/über uns.md:7 = /work/docs/über uns.md 7-7']);
+  assert.deepEqual(cited('docs/über uns.md:7'), ['docs/über uns.md:7 = /project/docs/über uns.md 7-7']);
 });
 
 test('numbers of excerpts are citations of the whole excerpt, alone or in a list', () => {
-  assert.deepEqual(cited('So it is [1, 3].'), ['1 = /work/src/a.ts 10-20', '3 = /work/docs/über uns.md 10-20']);
+  assert.deepEqual(cited('So it is [1, 3].'), ['1 = /project/src/a.ts 10-20', '3 = /project/docs/über uns.md 10-20']);
 });
 
 test('what was not sent is no citation, nor is what only looks like one', () => {
@@ -42,5 +42,5 @@ test('what was not sent is no citation, nor is what only looks like one', () => 
 });
 
 test('a range that ends before it begins is its first line', () => {
-  assert.deepEqual(cited('src/a.ts:9-2'), ['src/a.ts:9-2 = /work/src/a.ts 9-9']);
+  assert.deepEqual(cited('src/a.ts:9-2'), ['src/a.ts:9-2 = /project/src/a.ts 9-9']);
 });
