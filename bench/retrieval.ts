@@ -14,6 +14,8 @@ import { lanceLatencies } from './support/lancePeer.ts';
 const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_FOLDERS = ['src', 'node_modules/openai/src', 'node_modules/zod/src'].map((path) => join(ROOT, path));
 const QUERIES = 200;
+// In a large folder a peer takes up to a second for each.
+const FEW_QUERIES = 60;
 const TOP = 10;
 const WARM_BYTES = 3e6;
 // Of a small folder the median of several is taken.
@@ -59,8 +61,12 @@ function build(corpus: EngineCorpus, open: () => EnginePeer, mostBytes?: number)
   return { peer, ms };
 }
 
+function queriesOf(corpus: EngineCorpus): readonly string[] {
+  return corpus.queries(corpus.bytes < ONE_BUILD_BYTES ? QUERIES : FEW_QUERIES);
+}
+
 function latencies(queries: readonly string[], search: (query: string) => void): number[] {
-  for (const query of queries.slice(0, 50)) search(query);
+  for (const query of queries.slice(0, 20)) search(query);
   // The best of three: another process on the machine disturbs one of them.
   return queries.map((query) => Math.min(...[1, 2, 3].map(() => milliseconds(() => search(query)))));
 }
@@ -76,7 +82,7 @@ function measure(corpus: EngineCorpus, open: () => EnginePeer): { peer: EnginePe
     }
     ms = median(times);
   }
-  const times = latencies(corpus.queries(QUERIES), (query) => peer.search(query, TOP));
+  const times = latencies(queriesOf(corpus), (query) => peer.search(query, TOP));
   const bytes = peer.bytes();
   const { load } = peer;
   const loadMs = load === undefined ? undefined : Math.min(...[1, 2, 3].map(() => milliseconds(() => load.call(peer))));
@@ -113,7 +119,7 @@ async function compare(corpus: EngineCorpus): Promise<void> {
 }
 
 async function compareLance(corpus: EngineCorpus, p95: number): Promise<void> {
-  const times = await lanceLatencies(corpus, corpus.queries(QUERIES), join(scratch, 'lance'));
+  const times = await lanceLatencies(corpus, queriesOf(corpus), join(scratch, 'lance'));
   if (times === undefined) {
     say('NOT MEASURED: LanceDB, 186 MB; to have it: npm install --no-save @lancedb/lancedb@0.37.1 apache-arrow');
     return;
@@ -126,7 +132,7 @@ async function compareLance(corpus: EngineCorpus, p95: number): Promise<void> {
 
 /** What the peers are not asked for. */
 function tellMore(engine: OurEngine, corpus: EngineCorpus): void {
-  const queries = corpus.queries(QUERIES);
+  const queries = queriesOf(corpus);
   const typed = latencies(queries, (query) =>
     engine.find(parseQuery(query.slice(0, 4 + (query.length % 20)), { isTyping: true }), TOP),
   );
