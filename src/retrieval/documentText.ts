@@ -10,6 +10,8 @@ const PDF = Buffer.from('%PDF-');
 const CONTROL = /[\u0000-\u0008\u000e-\u001f]/;
 // At least this part of the code units has a zero byte in UTF-16 of Latin script; other scripts need the mark.
 const LEAST_ZERO_BYTES = 0.5;
+// Fewer are chance.
+const LEAST_ZEROS = 4;
 
 /**
  * The text of a file's bytes: UTF-8, UTF-16 with or without its byte order mark, or else Latin-1. Undefined for binary data and
@@ -38,7 +40,8 @@ function guessUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
     if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
   }
   const [even = 0, odd = 0] = zeros;
-  if (even > 0 === odd > 0 || Math.max(even, odd) < (LEAST_ZERO_BYTES * bytes.length) / 2) return undefined;
+  const most = Math.max(even, odd);
+  if (Math.min(even, odd) > 0 || most < LEAST_ZEROS || most < (LEAST_ZERO_BYTES * bytes.length) / 2) return undefined;
   const encoding = odd > 0 ? 'utf-16le' : 'utf-16be';
   const text = new TextDecoder(encoding).decode(bytes);
   return CONTROL.test(text) ? undefined : encoding;

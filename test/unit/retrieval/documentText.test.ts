@@ -27,6 +27,7 @@ test('binary data is not text, even where it has a zero in each second byte', ()
   assert.equal(decodeText(randomFillSync(new Uint8Array(20_000))), undefined);
   assert.equal(decodeText(new Uint8Array(5000)), undefined);
   assert.equal(decodeText(Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10, 0, 0, 0, 13])), undefined);
+  assert.equal(decodeText(Buffer.from('a\0b')), undefined, 'too little to tell');
   const counts = Uint16Array.from({ length: 5000 }, (_, at) => at % 200);
   assert.equal(decodeText(new Uint8Array(counts.buffer)), undefined);
   const doubles = Float64Array.from({ length: 1000 }, (_, at) => at);
