@@ -99,11 +99,12 @@ function tell(name: string, { buildMs, p50, p95, bytes, loadMs }: Measured, corp
 
 async function compare(corpus: EngineCorpus): Promise<void> {
   const { peer, measured: ours } = measure(corpus, () => new OurEngine());
+  const { bytes } = corpus;
   say(`${(corpus.bytes / 1e6).toFixed(1)} MB in ${corpus.files.length} files, ${corpus.chunks} chunks`);
   tell('farwharf', ours, corpus);
   if (peer instanceof OurEngine) tellMore(peer, corpus);
   for (const { name, mostBytes, open } of ENGINE_PEERS) {
-    if (corpus.bytes > mostBytes) {
+    if (bytes > mostBytes) {
       say(`${name} is left out: so much text takes it minutes, or more memory than there is`);
       continue;
     }

@@ -184,7 +184,7 @@ export const ENGINE_PEERS: readonly {
   readonly mostBytes: number;
   readonly open: (file: string) => EnginePeer;
 }[] = [
-  { name: 'lunr', mostBytes: 40e6, open: () => new LunrPeer() },
+  { name: 'lunr', mostBytes: 80e6, open: () => new LunrPeer() },
   { name: 'MiniSearch', mostBytes: 40e6, open: () => new MiniSearchPeer() },
   { name: 'FTS5', mostBytes: Infinity, open: (file) => new Fts5Peer(file) },
 ];
