@@ -23,6 +23,12 @@ export function formatDuration(seconds: number): string {
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
+/** `<1 ms`, `12 ms`, `3.4 s`, `2 min`: what a step of a program took, given in microseconds. */
+export function formatMicros(micros: number): string {
+  if (micros < 1_000) return '<1 ms';
+  return micros < 995_000 ? `${Math.round(micros / 1_000)} ms` : formatDuration(micros / 1_000_000);
+}
+
 /** `312`, `1.2`, `0.05`, `0.0022`: credits without their unit, as precise as a person needs; a small charge is not nothing. */
 export function formatCredits(credits: number): string {
   const size = Math.abs(credits);

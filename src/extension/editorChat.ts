@@ -17,6 +17,7 @@ export async function* streamEditorChat(
   messages: readonly ChatText[],
   { purpose, signal }: { readonly purpose: string; readonly signal: AbortSignal },
 ): AsyncGenerator<string, void> {
+  signal.throwIfAborted();
   const cancelling = new vscode.CancellationTokenSource();
   const cancel = (): void => cancelling.cancel();
   signal.addEventListener('abort', cancel, { once: true });
@@ -29,6 +30,7 @@ export async function* streamEditorChat(
     throw error instanceof vscode.LanguageModelError ? explained(error, model.name) : error;
   } finally {
     signal.removeEventListener('abort', cancel);
+    cancel(); // also where the answer is not read to its end
     cancelling.dispose();
   }
 }

@@ -92,12 +92,15 @@ async function prepareFlow(
   { flowRuntime }: Services,
   selection: Selection,
   script: string,
-  { flow, shared }: SubmitArguments,
+  { file: asked, flow, shared }: SubmitArguments,
 ): Promise<FlowJob | undefined> {
   if (!(await isFlow(selection, script))) return undefined;
   const { runner } = flowRuntime;
   const file = scriptPath(script);
-  return FlowJob.prepare({ selection, file, args: scriptArguments(script), flow, shared, runner });
+  // The flow that was asked for is one of its own file; before sending another script may have been chosen.
+  const isAsked = asked === undefined || pathInside(selection.root, asked) === file;
+  const wanted = isAsked ? { flow, shared } : { flow: undefined, shared: undefined };
+  return FlowJob.prepare({ selection, file, args: scriptArguments(script), ...wanted, runner });
 }
 
 /** Reads the folder and asks the service at the same time: both must be known before anything can be decided. */

@@ -26,7 +26,7 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
   readonly #reader: RemoteService<FlowWorkerService>['reader'];
   readonly #log: Logger;
   readonly #collection = vscode.languages.createDiagnosticCollection('farwharf');
-  readonly #found = new Map<string, readonly FlowDiagnostic[]>();
+  readonly #found = new Map<string, { readonly version: number; readonly diagnostics: readonly FlowDiagnostic[] }>();
   readonly #timers = new Map<string, NodeJS.Timeout>();
   readonly #disposables = new DisposableStore();
 
@@ -43,9 +43,9 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
   }
 
   provideCodeActions(document: vscode.TextDocument, range: vscode.Range): FixAction[] {
-    const here = (this.#found.get(document.uri.toString()) ?? []).filter((one) =>
-      toRange(one.range).intersection(range),
-    );
+    const found = this.#found.get(document.uri.toString());
+    if (found?.version !== document.version) return []; // places and edits are those of an earlier text
+    const here = found.diagnostics.filter((one) => toRange(one.range).intersection(range));
     return here.flatMap((one) =>
       one.fixes.map((fix, index) => {
         const action = new vscode.CodeAction(fix.title, vscode.CodeActionKind.QuickFix);
@@ -85,7 +85,7 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
     const { version } = document;
     const found = await this.#reader.diagnose(readerPath(document));
     if (document.isClosed || document.version !== version) return; // the next reading checks again
-    this.#found.set(document.uri.toString(), found);
+    this.#found.set(document.uri.toString(), { version, diagnostics: found });
     this.#collection.set(document.uri, found.map(toDiagnostic));
   }
 

@@ -52,7 +52,12 @@ export class FlowJobs implements Disposable {
   constructor(deps: FlowJobsDeps, sink: RunSink) {
     this.#deps = deps;
     this.#sink = sink;
-    this.#disposables.add(deps.store.onDidChange(() => this.#followUnfinished()));
+    this.#disposables.add(
+      deps.store.onDidChange(() => {
+        this.#leaveRemoved();
+        this.#followUnfinished();
+      }),
+    );
     this.#followUnfinished();
   }
 
@@ -110,18 +115,43 @@ export class FlowJobs implements Disposable {
     }
   }
 
+  /** Nothing more comes of a job that was removed, not even its end. */
+  #leaveRemoved(): void {
+    for (const [job, following] of this.#following) {
+      if (this.#deps.store.get(job) === undefined) following.abort();
+    }
+  }
+
   async #follow(entry: FlowJobEntry, record: JobRecord): Promise<void> {
     const following = new AbortController();
     this.#following.set(entry.job, following);
     this.#sink.begin(entry.file, infoOf(entry, record));
     const reader = new JobFlowEvents();
-    for await (const event of new EventSpool(this.#deps.home, entry.job).follow({ signal: following.signal })) {
-      const now = infoOf(entry, this.#deps.store.get(entry.job) ?? record);
-      const events = reader.push(event);
-      if (events.length > 0) this.#sink.events(entry.file, now, events);
+    const now = (): RunInfo => infoOf(entry, this.#deps.store.get(entry.job) ?? record);
+    try {
+      for await (const event of new EventSpool(this.#deps.home, entry.job).follow({ signal: following.signal })) {
+        const events = reader.push(event);
+        if (events.length > 0) this.#sink.events(entry.file, now(), events);
+      }
+      await this.#settled(entry.job, following.signal);
+    } finally {
+      this.#sink.end(entry.file, now()); // also where it can be followed no longer: nobody waits for an end then
     }
-    await this.#deps.store.refresh();
-    this.#sink.end(entry.file, infoOf(entry, this.#deps.store.get(entry.job) ?? record));
+  }
+
+  /** Waits until the ledger knows the end of a job too: its events are kept just before. */
+  async #settled(job: string, signal: AbortSignal): Promise<void> {
+    const { store } = this.#deps;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      const record = store.get(job);
+      if (record === undefined || isOver(record)) resolve();
+    };
+    const watching = store.onDidChange(look);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    look();
+    await promise;
+    watching.dispose();
   }
 
   async #read(job: string): Promise<readonly RunEvent[]> {

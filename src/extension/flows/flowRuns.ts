@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import type { TraceEvent } from '../../agents/trace.ts';
-import { AppError, messageOf } from '../../core/errors.ts';
+import { messageOf } from '../../core/errors.ts';
 import { type Disposable, Emitter } from '../../core/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { RemoteService } from '../../core/workerRpc.ts';
@@ -11,18 +11,19 @@ import { describeRunEnd } from '../../flows/run/describeRun.ts';
 import { ModelBridge } from '../../flows/run/modelBridge.ts';
 import { type RecordedRunRequest, runRecorded } from '../../flows/run/recordedRun.ts';
 import { RunHistory } from '../../flows/run/runHistory.ts';
-import { showStep, traceEventsOf } from '../../flows/run/runQueries.ts';
+import type { RunEvent } from '../../flows/run/runEvent.ts';
+import { readEvents } from '../../flows/run/runFiles.ts';
+import { showDivergence, showStep } from '../../flows/run/runQueries.ts';
 import type { RunRecord } from '../../flows/run/runRecord.ts';
-import { RunTimeline } from '../../flows/run/timeline.ts';
+import { type RunTimeline, timelinesOf } from '../../flows/run/timeline.ts';
 import type { RunInfo } from '../../webview/canvas/messages.ts';
+import { requireTrust } from '../folders.ts';
 import type { JobStore } from '../jobStore.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
 import { editorModels } from './editorModels.ts';
 import { FlowJobs } from './flowJobs.ts';
 import { flowEnvironment } from './flowRuntime.ts';
-
-// So many drawings a second are enough for the eye.
-const GATHER_MS = 50;
+import { LiveRun, type VisitedNodes } from './liveRun.ts';
 
 /** What happened in a run that this window started. */
 export type RunNews =
@@ -34,15 +35,6 @@ export type FlowRunOptions = Omit<RecordedRunRequest, 'file' | 'cwd' | 'env'> & 
   readonly flow: string;
   readonly env?: Readonly<Record<string, string>>;
 };
-
-interface LiveRun {
-  info: RunInfo;
-  readonly file: string;
-  readonly stop: AbortController;
-  timeline: RunTimeline | undefined;
-  gathered: TraceEvent[];
-  timer: NodeJS.Timeout | undefined;
-}
 
 interface FlowRunsDeps {
   readonly flowRuntime: FlowRuntime;
@@ -58,7 +50,7 @@ export class FlowRuns implements Disposable {
   readonly #deps: FlowRunsDeps;
   readonly #history: RunHistory;
   readonly #live = new Map<string, LiveRun>();
-  readonly #last = new Map<string, { readonly flow: string; readonly timeline: RunTimeline }>();
+  readonly #last = new Map<string, VisitedNodes>();
   readonly #news = new Emitter<RunNews>();
   readonly #output: vscode.OutputChannel;
   readonly onNews = this.#news.event;
@@ -71,13 +63,13 @@ export class FlowRuns implements Disposable {
     this.#output = vscode.window.createOutputChannel('Farwharf Flows');
     this.jobs = new FlowJobs(deps, {
       begin: (file, run) => this.#begin(file, run, new AbortController()),
-      events: (_file, run, events) => {
+      events: (file, run, events) => {
         const live = this.#live.get(run.id);
-        if (live !== undefined) for (const event of events) this.#take(live, event);
+        if (live !== undefined) for (const event of events) this.#take(file, live, event);
       },
-      end: (_file, run) => {
+      end: (file, run) => {
         const live = this.#live.get(run.id);
-        if (live !== undefined) this.#end(live, run);
+        if (live !== undefined) this.#end(file, live, run);
       },
     });
   }
@@ -89,7 +81,10 @@ export class FlowRuns implements Disposable {
     return [...here, ...this.jobs.list(file)].toSorted((a, b) => b.startedAt - a.startedAt);
   }
 
+  /** What a run has told so far; of one that goes on, `onNews` tells what follows. */
   async events(file: string, id: string): Promise<readonly TraceEvent[]> {
+    const live = this.#live.get(id);
+    if (live !== undefined) return live.told;
     return this.jobs.isJob(id) ? this.jobs.events(id) : this.#deps.queries.events(file, id);
   }
 
@@ -98,12 +93,18 @@ export class FlowRuns implements Disposable {
     return timeline === undefined ? this.#deps.queries.step(file, id, step) : showStep(timeline, step);
   }
 
-  compare(file: string, id: string, other: string) {
-    return this.#deps.queries.compare(file, id, other);
+  async compare(file: string, id: string, other: string) {
+    if (!this.jobs.isJob(id) && !this.jobs.isJob(other)) return this.#deps.queries.compare(file, id, other);
+    const timelineOf = async (run: string): Promise<RunTimeline | undefined> =>
+      this.jobs.isJob(run)
+        ? this.jobs.timeline(run)
+        : timelinesOf(await readEvents(await this.#history.folder(file, run)))[0];
+    const [before, after] = await Promise.all([timelineOf(id), timelineOf(other)]);
+    return showDivergence(before, after);
   }
 
   /** The run of a file that was started last in this window, also when it is over. */
-  last(file: string): { readonly flow: string; readonly timeline: RunTimeline } | undefined {
+  last(file: string): VisitedNodes | undefined {
     return this.#last.get(file);
   }
 
@@ -128,10 +129,7 @@ export class FlowRuns implements Disposable {
     { env, ...options }: FlowRunOptions,
     { onDebugger }: { readonly onDebugger?: (place: { host: string; port: number }) => void } = {},
   ): Promise<{ readonly run: RunInfo; readonly outcome: FlowOutcome }> {
-    if (!vscode.workspace.isTrusted) {
-      const message = 'This window is in restricted mode: flows can be read, not run. Trust the folder to run them.';
-      throw new AppError('untrusted', message);
-    }
+    requireTrust();
     const file = document.uri.fsPath;
     const folder = vscode.workspace.getWorkspaceFolder(document.uri);
     const stop = new AbortController();
@@ -141,7 +139,7 @@ export class FlowRuns implements Disposable {
       if (event.type === 'output') this.#output.appendLine(event.text);
       if (event.type === 'note') this.#output.appendLine(`farwharf: ${event.message}`);
       if (event.type === 'debugger') onDebugger?.(event);
-      if (event.type === 'run' && live !== undefined) this.#take(live, event.event);
+      if (event.type === 'run' && live !== undefined) this.#take(file, live, event.event);
     };
     try {
       const { record, outcome } = await runRecorded(
@@ -164,11 +162,11 @@ export class FlowRuns implements Disposable {
         },
       );
       const run = { ...infoOf(record, []), flow: options.flow };
-      if (live !== undefined) this.#end(live, run);
+      if (live !== undefined) this.#end(file, live, run);
       this.#output.appendLine(`■ ${describeRunEnd(outcome)}`);
       return { run, outcome };
     } catch (error) {
-      if (live !== undefined) this.#end(live, { ...live.info, state: 'failed', message: messageOf(error) });
+      if (live !== undefined) this.#end(file, live, { ...live.info, state: 'failed', message: messageOf(error) });
       throw error;
     }
   }
@@ -178,45 +176,30 @@ export class FlowRuns implements Disposable {
   }
 
   dispose(): void {
-    for (const { stop, timer } of this.#live.values()) {
-      clearTimeout(timer);
-      stop.abort();
-    }
+    for (const live of this.#live.values()) live.dispose();
     this.jobs.dispose();
     this.#news.dispose();
     this.#output.dispose();
   }
 
   #begin(file: string, info: RunInfo, stop: AbortController): LiveRun {
-    const live: LiveRun = { info, file, stop, timeline: undefined, gathered: [], timer: undefined };
+    const live = new LiveRun(info, stop, (events) => this.#news.fire({ type: 'events', file, run: info, events }));
     this.#live.set(info.id, live);
     this.#news.fire({ type: 'begin', file, run: info });
     return live;
   }
 
-  #take(live: LiveRun, event: Parameters<RunTimeline['push']>[0]): void {
-    if (event.type === 'run-start' && live.timeline === undefined) {
-      live.timeline = new RunTimeline(event);
-      this.#last.set(live.file, { flow: live.info.flow, timeline: live.timeline });
-    }
-    if (live.timeline?.start.run !== event.run) return; // the canvas shows the first flow that a file runs
-    live.timeline.push(event);
-    live.gathered.push(...traceEventsOf([event]));
-    live.timer ??= setTimeout(() => this.#flush(live), GATHER_MS);
+  #take(file: string, live: LiveRun, event: RunEvent): void {
+    if (event.type === 'run-start') this.#last.set(file, live);
+    live.take(event);
   }
 
-  #flush(live: LiveRun): void {
-    clearTimeout(live.timer);
-    live.timer = undefined;
-    const events = live.gathered;
-    live.gathered = [];
-    if (events.length > 0) this.#news.fire({ type: 'events', file: live.file, run: live.info, events });
-  }
-
-  #end(live: LiveRun, run: RunInfo): void {
-    this.#flush(live);
+  #end(file: string, live: LiveRun, run: RunInfo): void {
+    live.flush();
     this.#live.delete(run.id);
-    this.#news.fire({ type: 'end', file: live.file, run });
+    // The steps of a run can hold much of its data. Only what its nodes did is shown from now on; the rest is on the disk.
+    if (this.#last.get(file) === live) this.#last.set(file, { flow: live.flow, nodes: live.nodes });
+    this.#news.fire({ type: 'end', file, run });
   }
 }
 

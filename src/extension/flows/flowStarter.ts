@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
 import type { Disposable } from '../../core/lifetime.ts';
+import { requireTrust } from '../folders.ts';
 import type { Services } from '../services.ts';
 import { submit } from '../submit.ts';
 import type { FlowDocuments } from './flowDocuments.ts';
@@ -59,6 +60,7 @@ export class FlowStarter implements Disposable {
 
   /** Runs a flow to its end, after asking for its inputs where it needs any. */
   async start(argument: unknown, how: HowToRun): Promise<void> {
+    requireTrust();
     const found = await findFlow(this.#deps.documents, argument);
     if (found === undefined) return;
     const shared = await this.#inputsFor(found);
@@ -67,6 +69,7 @@ export class FlowStarter implements Disposable {
 
   /** Submits a flow as a job, with the same questions as any job. Its run is shown like one on this machine. */
   async startJob(argument: unknown): Promise<string | undefined> {
+    requireTrust();
     const found = await findFlow(this.#deps.documents, argument);
     if (found === undefined) return undefined;
     const shared = await this.#inputsFor(found);
@@ -111,6 +114,7 @@ export class FlowStarter implements Disposable {
   }
 
   async #pin(document: vscode.TextDocument, run: string): Promise<void> {
+    requireTrust();
     const path = await this.#deps.tests.pin(document, run);
     if (path === undefined) return;
     const show = 'Show Tests';
@@ -122,6 +126,7 @@ export class FlowStarter implements Disposable {
   }
 
   async #again(document: vscode.TextDocument, how: Partial<FlowRunOptions>, run: string): Promise<void> {
+    requireTrust();
     const { documents, runs } = this.#deps;
     const { file } = await documents.read(document);
     const info = (await runs.list(document.uri.fsPath, file.flows)).find(({ id }) => id === run);
@@ -169,5 +174,10 @@ export class FlowStarter implements Disposable {
 /** Saves a file that is to be run. Gives false when that was refused. */
 async function savedFor(document: vscode.TextDocument): Promise<boolean> {
   if (document.isUntitled) throw new AppError('bad-input', 'Save the file first: a flow runs from its file.');
+  if (document.uri.scheme !== 'file') {
+    const message =
+      'This file is not on the disk of this machine: it can be read and drawn, but a flow runs from its file.';
+    throw new AppError('refused', message);
+  }
   return !document.isDirty || (await document.save());
 }

@@ -1,7 +1,7 @@
 import type { FlowFile, FlowGraph, FlowNode } from '../../flows/graph.ts';
 import type { NodeState } from '../../flows/run/timeline.ts';
 import { unitOfPath } from '../../flows/tracePath.ts';
-import { formatDuration } from '../../core/format.ts';
+import { formatMicros } from '../../core/format.ts';
 
 /** A node of the source with what it did in a run. */
 export interface NodeRun {
@@ -32,7 +32,7 @@ export function describeNodeRun({ status, visits, micros, lastAction, usage, err
   const parts = [
     status === 'running' ? 'running' : undefined,
     visits > 1 ? `×${visits}` : undefined,
-    formatDuration(micros / 1e6),
+    status === 'running' && micros === 0 ? undefined : formatMicros(micros),
     tokens > 0 ? `${shortCount(tokens)} tokens` : undefined,
     usage.cost > 0 ? `$${usage.cost.toPrecision(2)}` : undefined,
     error === undefined ? undefined : `failed: ${error}`,

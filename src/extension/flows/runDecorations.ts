@@ -40,7 +40,7 @@ export class RunDecorations implements Disposable {
     const last = this.#runs.last(readerPath(document));
     const flow = readout?.file.flows.find(({ id }) => id === last?.flow);
     if (readout === undefined || last === undefined || flow === undefined) return [];
-    return nodeRunsOf(readout.file, flow, last.timeline.nodesAfter(last.timeline.steps.length - 1));
+    return nodeRunsOf(readout.file, flow, last.nodes);
   }
 
   dispose(): void {

@@ -1,5 +1,5 @@
 import type { TraceEvent } from '../../agents/trace.ts';
-import { assertNever } from '../../core/errors.ts';
+import { AppError, assertNever } from '../../core/errors.ts';
 import { compareRuns, type Divergence } from './compareRuns.ts';
 import { type RecordedModelCall, readModelCalls } from './modelCalls.ts';
 import type { RunEvent } from './runEvent.ts';
@@ -54,14 +54,14 @@ export class RunQueries {
     return timeline && showStep(timeline, step);
   }
 
-  /** Where the second run first differs from the first; undefined where it did the same. */
+  /**
+   * Where the second run first differs from the first; undefined where it did the same.
+   *
+   * @throws AppError `missing` when nothing was kept of one of them.
+   */
   async compare(file: string, id: string, other: string): Promise<ShownDivergence | undefined> {
     const [before, after] = await Promise.all([this.#timeline(file, id), this.#timeline(file, other)]);
-    if (before === undefined || after === undefined) return undefined;
-    const divergence = compareRuns(before, after);
-    if (divergence === undefined) return undefined;
-    const steps = divergence.index < 0 ? 0 : leafSteps(after).filter((at) => at < divergence.index).length;
-    return { step: steps, reason: reasonOf(divergence) };
+    return showDivergence(before, after);
   }
 
   /** The calls of language models in the newest run that has any, in their order. */
@@ -73,14 +73,10 @@ export class RunQueries {
     return [];
   }
 
-  async delete(file: string, id: string): Promise<void> {
-    this.#timelines.delete(`${id} ${file}`);
-    await this.#history.delete(file, id);
-  }
-
   #timeline(file: string, id: string): Promise<RunTimeline | undefined> {
     const key = `${id} ${file}`;
     const timeline = this.#timelines.get(key) ?? this.#read(file, id);
+    timeline.catch(() => this.#timelines.delete(key)); // what could not be read now may be read the next time
     this.#timelines.delete(key);
     this.#timelines.set(key, timeline);
     for (const [oldest] of this.#timelines) {
@@ -112,6 +108,24 @@ export function showStep(timeline: RunTimeline, step: number): ShownStep | undef
     changes: showChanges(timeline.stateAfter(index - 1), changes),
     state: showState(timeline.stateAfter(index)),
   };
+}
+
+/**
+ * Where the second run first differs from the first; undefined where it did the same.
+ *
+ * @throws AppError `missing` when a run has not begun, as far as is known here.
+ */
+export function showDivergence(
+  before: RunTimeline | undefined,
+  after: RunTimeline | undefined,
+): ShownDivergence | undefined {
+  if (before === undefined || after === undefined) {
+    throw new AppError('missing', 'Nothing is known of what one of these runs did, so they cannot be compared.');
+  }
+  const divergence = compareRuns(before, after);
+  if (divergence === undefined) return undefined;
+  const step = divergence.index < 0 ? 0 : leafSteps(after).filter((at) => at < divergence.index).length;
+  return { step, reason: reasonOf(divergence) };
 }
 
 /** The places in a timeline of the visits of nodes that are no flows, in the order in which they ended. */

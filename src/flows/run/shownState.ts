@@ -37,7 +37,7 @@ function showValue(value: StateView, limit: number): string {
 function valueAt(view: StateView, path: StateChange['path']): StateView | undefined {
   let value: StateView | undefined = view;
   for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     value = (value as Readonly<Record<string | number, StateView>>)[key];
   }
   return value;

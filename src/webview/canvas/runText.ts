@@ -1,11 +1,5 @@
-import { formatDuration } from '../../core/format.ts';
+import { formatMicros } from '../../core/format.ts';
 import type { NodeRun, RunStep } from './runOverlay.ts';
-
-/** `12 ms`, `3.4 s`, `2 min`. */
-export function durationText(micros: number): string {
-  if (micros < 1_000) return '<1 ms';
-  return micros < 995_000 ? `${Math.round(micros / 1_000)} ms` : formatDuration(micros / 1_000_000);
-}
 
 /** `850 tok`, `8.1k tok`. */
 export function tokensText(tokens: number): string {
@@ -19,7 +13,7 @@ export function costText(dollars: number): string {
 
 /** What the corner of a node says: `×3 · 1.2 s`. */
 export function visitsText({ visits, micros, state }: NodeRun): string {
-  const time = state === 'running' && micros === 0 ? '' : durationText(micros);
+  const time = state === 'running' && micros === 0 ? '' : formatMicros(micros);
   return [visits > 1 ? `×${visits}` : '', time].filter(Boolean).join(' · ');
 }
 
@@ -31,5 +25,5 @@ export function usageText({ tokens, cost }: NodeRun): string {
 /** A step in one line. */
 export function stepText({ label, visit, micros, action, message, isReplayed }: RunStep): string {
   const what = message === undefined ? `→ ${action ?? 'default'}` : `failed: ${message}`;
-  return `${label}${visit > 1 ? ` (visit ${visit})` : ''} ${what} · ${durationText(micros)}${isReplayed ? ' · replayed' : ''}`;
+  return `${label}${visit > 1 ? ` (visit ${visit})` : ''} ${what} · ${formatMicros(micros)}${isReplayed ? ' · replayed' : ''}`;
 }

@@ -1,10 +1,10 @@
-import { formatCount } from '../../core/format.ts';
+import { formatCount, formatMicros } from '../../core/format.ts';
 import { html, setAttributes, svg } from './elements.ts';
 import { type IconName, icon } from './icons.ts';
 import type { RunInfo } from './messages.ts';
 import type { RunStep } from './runOverlay.ts';
 import type { RunProgress } from './runProgress.ts';
-import { costText, durationText, stepText, tokensText } from './runText.ts';
+import { costText, stepText, tokensText } from './runText.ts';
 import type { Runs } from './runs.ts';
 import type { CanvasState, Store } from './store.ts';
 import { iconButton, timeOf } from './toolbar.ts';
@@ -142,7 +142,7 @@ function summaryOf({ state, durationMs, remote, message }: RunInfo, { steps, fir
   const costs = steps.flatMap(({ cost }) => cost ?? []);
   return [
     `${state.charAt(0).toUpperCase()}${state.slice(1)}${message === undefined ? '' : `: ${message}`}`,
-    durationMs === undefined ? '' : durationText(durationMs * 1_000),
+    durationMs === undefined ? '' : formatMicros(durationMs * 1_000),
     formatCount(firstStep + steps.length, 'step'),
     tokens === 0 ? '' : tokensText(tokens),
     costs.length === 0 ? '' : costText(costs.reduce((a, b) => a + b)),
