@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import { assertNever } from '../core/errors.ts';
 import type { MachineClasses } from './machineClasses.ts';
 import type { ExitMarker } from './runner/jobFolder.ts';
@@ -9,11 +10,19 @@ export function endingOf(
   exit: ExitMarker,
   { machineClasses, isCancelled }: { machineClasses: MachineClasses; isCancelled: boolean },
 ): Ending {
-  // A cluster that was asked to cancel sends a signal, which can be faster than the file that says why.
-  const isStoppedByUs = exit.outcome === 'stopped' && isCancelled;
+  const isStoppedByUs = isCancelled && (exit.outcome === 'stopped' || endedBySignal(exit));
   const { state, reason } = judge(isStoppedByUs ? { ...exit, outcome: 'cancelled' } : exit);
   const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, exit.ranSeconds));
   return { state, reason, finishedAt: exit.at, exitCode: exit.code, charged };
+}
+
+/**
+ * Whether a signal ended the script. A cluster that was asked to cancel sends it to all processes of a job, so the script can end
+ * before its runner knows why; a shell tells it as 128 and the signal's number.
+ */
+function endedBySignal({ outcome, code, signal }: ExitMarker): boolean {
+  const codes = [constants.signals.SIGTERM, constants.signals.SIGKILL].map((number) => 128 + number);
+  return outcome === 'exited' && (signal !== null || (code !== null && codes.includes(code)));
 }
 
 /** The ending of a job whose runner is gone without a report: nothing is charged for what nobody knows. */
