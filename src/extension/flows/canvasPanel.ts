@@ -14,6 +14,7 @@ export class CanvasPanel implements Disposable {
   readonly onDidReceive = this.#received.event;
   readonly onDidDispose = this.#disposed.event;
   #isReady = false;
+  #isDisposed = false;
   #early: ToCanvas[] = [];
 
   constructor(panel: vscode.WebviewPanel, document: vscode.TextDocument, extension: vscode.Uri) {
@@ -38,9 +39,16 @@ export class CanvasPanel implements Disposable {
     });
   }
 
+  /** Does nothing once the panel is closed: what was asked for before may be answered after. */
   send(message: ToCanvas): void {
+    if (this.#isDisposed) return;
     if (this.#isReady) void this.panel.webview.postMessage(message);
     else this.#early.push(message);
+  }
+
+  /** The document as it is open now. The one that the canvas was made for keeps its last text once it is closed. */
+  async opened(): Promise<vscode.TextDocument> {
+    return this.document.isClosed ? vscode.workspace.openTextDocument(this.document.uri) : this.document;
   }
 
   reveal(): void {
@@ -48,6 +56,7 @@ export class CanvasPanel implements Disposable {
   }
 
   dispose(): void {
+    this.#isDisposed = true;
     this.#disposables.dispose();
     this.#received.dispose();
     this.#disposed.dispose();

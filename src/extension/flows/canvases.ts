@@ -104,7 +104,9 @@ export class Canvases implements Disposable {
   #connect(canvas: CanvasPanel): CanvasPanel {
     const key = canvas.document.uri.toString();
     this.#open.set(key, canvas);
-    canvas.onDidDispose(() => this.#open.delete(key));
+    canvas.onDidDispose(() => {
+      if (this.#open.get(key) === canvas) this.#open.delete(key);
+    });
     canvas.onDidReceive((message) => {
       this.#answer(canvas, message).catch(this.#deps.report);
     });
@@ -117,13 +119,18 @@ export class Canvases implements Disposable {
     const file = readerPath(document);
     switch (message.type) {
       case 'ready':
-        canvas.send({ ...this.#graphMessage(await documents.read(document)), moved: this.#movedIn(document) });
+        canvas.send({
+          ...this.#graphMessage(await documents.read(await canvas.opened())),
+          moved: this.#movedIn(document),
+        });
         return this.#tellRuns(canvas);
       case 'reveal':
         return revealSource(message.range, message.isPreview);
-      case 'edit':
-        canvas.send({ type: 'editResult', id: message.id, refusal: await this.#edit(document, message) });
+      case 'edit': {
+        const refusal = await this.#edit(canvas, message).catch(messageOf);
+        canvas.send({ type: 'editResult', id: message.id, refusal });
         return;
+      }
       case 'hints':
         await this.#deps.memory.update(movedKey(document), {
           ...this.#movedIn(document),
@@ -139,7 +146,7 @@ export class Canvases implements Disposable {
         runs.stop(message.run);
         return;
       case 'rerunFrom':
-        actions.rerunFrom(document, message.run, message);
+        actions.rerunFrom(await canvas.opened(), message.run, message);
         return;
       case 'pinTest':
         actions.pinTest(document, message.run);
@@ -161,7 +168,7 @@ export class Canvases implements Disposable {
         return exportCanvas(document, message);
       case 'undo':
       case 'redo':
-        await vscode.window.showTextDocument(document, { preserveFocus: false });
+        await vscode.window.showTextDocument(document.uri, { preserveFocus: false });
         await vscode.commands.executeCommand(message.type);
         canvas.panel.reveal();
         return;
@@ -178,22 +185,20 @@ export class Canvases implements Disposable {
 
   /** Makes an edit of the source, or says why not. */
   async #edit(
-    document: vscode.TextDocument,
+    canvas: CanvasPanel,
     { version, operation }: { readonly version: number; readonly operation: FlowOperation },
   ): Promise<string | undefined> {
+    const document = await canvas.opened();
+    await this.#deps.documents.read(document);
     if (document.version !== version) return 'The source was changed meanwhile; look at the new graph and try again.';
     const outcome = await this.#deps.reader.edit(readerPath(document), operation);
     if (!outcome.ok) return outcome.reason;
     if (document.version !== version) return 'The source was changed meanwhile; look at the new graph and try again.';
-    try {
-      const isApplied = await applySourceEdits(outcome.edits);
-      if (!isApplied) return 'The editor did not take the change: the file may be read-only.';
-      const [first] = outcome.edits;
-      if (first !== undefined) await revealSource({ ...first.range, end: first.range.start }, true);
-      return undefined;
-    } catch (error) {
-      return messageOf(error);
-    }
+    if (!(await applySourceEdits(outcome.edits)))
+      return 'The editor did not take the change: the file may be read-only.';
+    const [first] = outcome.edits;
+    if (first !== undefined) await revealSource({ ...first.range, end: first.range.start }, true);
+    return undefined;
   }
 
   #tellGraph(readout: FlowReadout): void {
@@ -209,7 +214,7 @@ export class Canvases implements Disposable {
     const offset = document.offsetAt(selection.active);
     for (const canvas of this.#open.values()) {
       const readout = this.#deps.documents.last(canvas.document.uri);
-      if (canvas.document === document || readout?.file.dependencies.includes(file) === true) {
+      if (readerPath(canvas.document) === file || readout?.file.dependencies.includes(file) === true) {
         canvas.send({ type: 'cursor', file, offset });
       }
     }

@@ -28,6 +28,10 @@ export class FlowDocuments implements Disposable {
   readonly #log: Logger;
   readonly #readouts = new Map<string, FlowReadout>();
   readonly #reading = new Map<string, Promise<FlowReadout>>();
+  /** The documents of which another file has changed since their reading began. */
+  readonly #stale = new Set<string>();
+  /** The paths whose texts the reader has from here rather than from the disk. */
+  readonly #told = new Set<string>();
   readonly #read = new Emitter<FlowReadout>();
   readonly #closed = new Emitter<vscode.TextDocument>();
   readonly #disposables = new DisposableStore();
@@ -61,11 +65,16 @@ export class FlowDocuments implements Disposable {
   /** Reads a document as it is now. */
   async read(document: vscode.TextDocument): Promise<FlowReadout> {
     const key = document.uri.toString();
+    const isCurrent = (readout: FlowReadout | undefined): readout is FlowReadout =>
+      readout?.document === document &&
+      readout.version === document.version &&
+      !this.#reading.has(key) &&
+      !this.#stale.has(key);
     for (;;) {
       const known = this.#readouts.get(key);
-      if (known?.version === document.version) return known;
+      if (isCurrent(known)) return known;
       const readout = await (this.#reading.get(key) ?? this.#startReading(document));
-      if (readout.version === document.version || document.isClosed) return readout;
+      if (document.isClosed || isCurrent(readout)) return readout;
     }
   }
 
@@ -77,6 +86,7 @@ export class FlowDocuments implements Disposable {
 
   #startReading(document: vscode.TextDocument): Promise<FlowReadout> {
     const key = document.uri.toString();
+    this.#stale.delete(key);
     const reading = this.#readNow(document).finally(() => this.#reading.delete(key));
     this.#reading.set(key, reading);
     return reading;
@@ -85,11 +95,32 @@ export class FlowDocuments implements Disposable {
   async #readNow(document: vscode.TextDocument): Promise<FlowReadout> {
     const { version } = document;
     const path = readerPath(document);
-    await this.#reader.setText(path, document.getText(), version);
-    const readout = { document, version, file: await this.#reader.read(path) };
+    await this.#tell(document);
+    let file = await this.#reader.read(path);
+    for (let unsaved = this.#untold(file); unsaved.length > 0; unsaved = this.#untold(file)) {
+      await Promise.all(unsaved.map((one) => this.#tell(one)));
+      file = await this.#reader.read(path);
+    }
+    const readout = { document, version, file };
     if (!document.isClosed) this.#readouts.set(document.uri.toString(), readout);
     this.#read.fire(readout);
     return readout;
+  }
+
+  /** Gives the reader the text of an open document, until it is closed. */
+  async #tell(document: vscode.TextDocument): Promise<void> {
+    if (document.isClosed) return; // nobody would take it back
+    const path = readerPath(document);
+    this.#told.add(path);
+    await this.#reader.setText(path, document.getText(), document.version);
+  }
+
+  /** The files of a flow that are open and not saved, of which the reader has the text of the disk. */
+  #untold({ dependencies }: FlowFile): readonly vscode.TextDocument[] {
+    return vscode.workspace.textDocuments.filter((document) => {
+      const path = readerPath(document);
+      return document.isDirty && !document.isClosed && dependencies.includes(path) && !this.#told.has(path);
+    });
   }
 
   #noteOpen(document: vscode.TextDocument): void {
@@ -97,12 +128,12 @@ export class FlowDocuments implements Disposable {
   }
 
   #noteChange(document: vscode.TextDocument): void {
-    const isKnown = this.#readouts.has(document.uri.toString());
-    if (isKnown || looksLikeFlow(document)) this.#readInBackground(document);
+    const isFlow = this.#readouts.has(document.uri.toString()) || looksLikeFlow(document);
+    if (isFlow) this.#readInBackground(document);
     if (!canImport(document)) return;
     const path = readerPath(document);
-    if (this.#dependents(path).length === 0) return;
-    this.#reader.setText(path, document.getText(), document.version).then(
+    if (this.#dependents(path).length === 0 && (isFlow || !this.#told.has(path))) return;
+    this.#tell(document).then(
       () => this.#readDependents(path),
       (error: unknown) => this.#log.error('a text could not be read', { error }),
     );
@@ -110,11 +141,16 @@ export class FlowDocuments implements Disposable {
 
   #noteClose(document: vscode.TextDocument): void {
     if (!canImport(document)) return;
-    const isFlow = this.#readouts.delete(document.uri.toString());
+    const key = document.uri.toString();
+    this.#readouts.delete(key);
+    this.#stale.delete(key);
     const path = readerPath(document);
-    if (!isFlow && this.#dependents(path).length === 0) return;
-    void this.#reader.closeText(path).catch(() => {}); // its thread is gone, and with it the text
-    if (isFlow) this.#closed.fire(document);
+    if (!this.#told.delete(path)) return;
+    this.#reader.closeText(path).then(
+      () => this.#readDependents(path),
+      () => {}, // its thread is gone, and with it the text
+    );
+    this.#closed.fire(document);
   }
 
   #dependents(path: string): readonly FlowReadout[] {
@@ -124,7 +160,7 @@ export class FlowDocuments implements Disposable {
   /** Reads again what imports a file that has changed. */
   #readDependents(path: string): void {
     for (const { document } of this.#dependents(path)) {
-      this.#readouts.delete(document.uri.toString());
+      this.#stale.add(document.uri.toString()); // a reading under way may have read the file as it was
       this.#readInBackground(document);
     }
   }
