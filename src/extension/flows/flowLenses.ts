@@ -9,15 +9,12 @@ import { toRange } from './ranges.ts';
 /** What can be done with a flow, above the line that makes it. */
 export class FlowLenses implements vscode.CodeLensProvider, Disposable {
   readonly #documents: FlowDocuments;
-  readonly #changed = new vscode.EventEmitter<void>();
   readonly #disposables = new DisposableStore();
-  readonly onDidChangeCodeLenses = this.#changed.event;
 
   constructor(documents: FlowDocuments) {
     this.#documents = documents;
     const selector = [{ language: 'typescript' }, { language: 'javascript' }];
     this.#disposables.add(vscode.languages.registerCodeLensProvider(selector, this));
-    this.#disposables.add(this.#changed);
   }
 
   async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {

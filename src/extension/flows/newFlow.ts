@@ -39,7 +39,7 @@ export async function newFlow(extension: vscode.Uri): Promise<vscode.TextDocumen
   const target = await vscode.window.showSaveDialog({
     title: 'New Flow',
     defaultUri: vscode.Uri.joinPath(folder.uri, `${template.file}.mts`),
-    filters: { TypeScript: ['mts', 'ts'], JavaScript: ['mjs', 'js'] },
+    filters: { TypeScript: ['mts', 'ts'] }, // the templates have types, which no JavaScript file may hold
   });
   if (target === undefined) return undefined;
   const source = vscode.Uri.joinPath(extension, 'media', 'flowTemplates', `${template.file}.mts`);
