@@ -15,6 +15,7 @@ import { FlowDiagnostics } from './flowDiagnostics.ts';
 import { FlowDocuments } from './flowDocuments.ts';
 import { FlowHovers } from './flowHovers.ts';
 import { FlowLenses } from './flowLenses.ts';
+import { FlowMarks } from './flowMarks.ts';
 import { FlowRenames } from './flowRenames.ts';
 import { FlowRuns } from './flowRuns.ts';
 import { flowEnvironment } from './flowRuntime.ts';
@@ -84,6 +85,7 @@ export class Flows implements Disposable {
       }),
     );
     this.prompts = own.add(new Prompts({ documents: this.documents, queries, keys: services.modelKeys }));
+    own.add(new FlowMarks(this.documents, context.extensionUri));
     own.add(new FlowLenses(this.documents));
     own.add(new FlowDiagnostics(this.documents, reader, log));
     const decorations = own.add(new RunDecorations(this.documents, this.runs));
