@@ -28,7 +28,8 @@ test('after a kill of the command its job runs on, is listed, and its whole log 
 test('two commands at once from one folder send one job each, and the results of neither replace the other', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();
-  const folder = await scratch.folder('project', { 'run.sh': 'echo $$ | tee out.txt' });
+  // Long enough that both have read the folder before either has results.
+  const folder = await scratch.folder('project', { 'run.sh': 'sleep 2; echo $$ | tee out.txt' });
   const submit = ['submit', folder, '--script', 'run.sh', '--watch', '--download'];
   const done = await Promise.all([scratch.run(submit, { env }), scratch.run(submit, { env })]);
   for (const { exit, stderr } of done) assert.equal(exit, 0, stderr);
