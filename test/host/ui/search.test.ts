@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
@@ -12,6 +13,19 @@ import { ANSWER_START, type ModelServer, startModelServer } from '../support/mod
 const OPEN_FILE = 'welcome.md';
 const BUILD_TIMEOUT_MS = 60_000;
 const STEP_TIMEOUT_MS = 20_000;
+const STILL_MS = 150;
+const STILL_LOOKS = 5;
+
+/** Waits until something stays where it is: lenses and the colouring of a text come late, and move what is below them. */
+async function untilStill(element: Locator): Promise<void> {
+  let before = '';
+  for (let same = 0; same < STILL_LOOKS; ) {
+    await sleep(STILL_MS);
+    const now = JSON.stringify(await element.boundingBox());
+    same = now === before ? same + 1 : 0;
+    before = now;
+  }
+}
 
 // One story: each test goes on where the one before ended.
 suite('searching and asking in a window', { timeout: 400_000 }, () => {
@@ -143,6 +157,7 @@ suite('searching and asking in a window', { timeout: 400_000 }, () => {
     const citation = window.page.locator('.part.editor .detected-link', { hasText: 'billing/needle.ts:1-' }).first();
     await citation.waitFor();
     assert.equal(await window.page.locator('.detected-link', { hasText: 'made' }).count(), 0);
+    await untilStill(citation);
     await citation.click();
     await runCommand(window.page, 'Open Link');
     await editorLine(NEEDLE.words).waitFor();
