@@ -45,7 +45,7 @@ suite('the packed extension in a window', { timeout: 240_000 }, () => {
 
   test('the activity bar has its icon, and the view says what it is for', async () => {
     await window.page.locator('.activitybar a[aria-label^="Farwharf"]').first().click();
-    await window.page.locator('.composite.title', { hasText: 'Jobs' }).waitFor();
+    await window.page.locator('.pane-header', { hasText: 'Jobs' }).waitFor();
     await window.page.locator('.welcome-view', { hasText: 'Submit Workspace' }).waitFor();
   });
 
