@@ -221,16 +221,23 @@ test('files and folders that may not be read are passed over with that reason', 
   });
 });
 
-test('on a full disk the search is right, the status says so, and what is missing is kept once there is room', async (t) => {
-  const place = new Place(t);
+/** A disk of its own, as small as `options` say; undefined where none can be mounted, which the test then says. */
+function mountDisk(t: TestContext, place: Place, options: string): string | undefined {
   const disk = join(place.base, 'disk');
   mkdirSync(disk);
-  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=200k', 'tmpfs', disk], { encoding: 'utf8' });
+  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', options, 'tmpfs', disk], { encoding: 'utf8' });
   if (mount.status !== 0) {
     t.skip(`NOT TESTED: no small disk can be mounted here: ${mount.stderr || String(mount.error)}`);
-    return;
+    return undefined;
   }
   place.undo.push(() => spawnSync('umount', ['-l', disk]));
+  return disk;
+}
+
+test('on a full disk the search is right, the status says so, and what is missing is kept once there is room', async (t) => {
+  const place = new Place(t);
+  const disk = mountDisk(t, place, 'size=200k');
+  if (disk === undefined) return;
   place.home = join(disk, 'home');
   place.write('a.md', 'zebra');
   const index = await place.open();
@@ -264,14 +271,8 @@ test('on a full disk the search is right, the status says so, and what is missin
 
 test('a disk that is full from the start leaves a search that works', async (t) => {
   const place = new Place(t);
-  const disk = join(place.base, 'disk');
-  mkdirSync(disk);
-  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k,nr_inodes=2', 'tmpfs', disk], { encoding: 'utf8' });
-  if (mount.status !== 0) {
-    t.skip(`NOT TESTED: no small disk can be mounted here: ${mount.stderr || String(mount.error)}`);
-    return;
-  }
-  place.undo.push(() => spawnSync('umount', ['-l', disk]));
+  const disk = mountDisk(t, place, 'size=16k,nr_inodes=2');
+  if (disk === undefined) return;
   place.home = join(disk, 'home');
   place.write('a.md', 'zebra');
   const index = await place.open();

@@ -4,7 +4,7 @@ import type { RemoteService } from '../../core/workerRpc.ts';
 import type { FlowCompletion } from '../../flows/assist/completions.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
 import { type FlowDocuments, readerPath } from './flowDocuments.ts';
-import { looksLikeFlow } from './flowText.ts';
+import { FLOW_SELECTOR, looksLikeFlow } from './flowText.ts';
 
 const KINDS: Readonly<Record<FlowCompletion['kind'], vscode.CompletionItemKind>> = {
   action: vscode.CompletionItemKind.EnumMember,
@@ -21,8 +21,9 @@ export class FlowCompletions implements vscode.CompletionItemProvider, Disposabl
   constructor(documents: FlowDocuments, reader: RemoteService<FlowWorkerService>['reader']) {
     this.#documents = documents;
     this.#reader = reader;
-    const selector = [{ language: 'typescript' }, { language: 'javascript' }];
-    this.#disposables.add(vscode.languages.registerCompletionItemProvider(selector, this, '.', "'", '"', '(', ','));
+    this.#disposables.add(
+      vscode.languages.registerCompletionItemProvider(FLOW_SELECTOR, this, '.', "'", '"', '(', ','),
+    );
   }
 
   async provideCompletionItems(

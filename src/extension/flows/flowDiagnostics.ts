@@ -7,6 +7,7 @@ import type { FlowWorkerService } from '../flowWorker.ts';
 import { type FlowDocuments, readerPath } from './flowDocuments.ts';
 import { toRange } from './ranges.ts';
 import { toWorkspaceEdit, uriOf } from './sourceEdits.ts';
+import { FLOW_SELECTOR } from './flowText.ts';
 
 // Long enough that a word is typed to its end before it is called wrong.
 const AFTER_MS = 300;
@@ -37,9 +38,8 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
     own.add(this.#collection);
     own.add(documents.onDidRead(({ document }) => this.#checkSoon(document)));
     own.add(documents.onDidClose(({ uri }) => this.#forget(uri)));
-    const selector = [{ language: 'typescript' }, { language: 'javascript' }];
     const kinds = { providedCodeActionKinds: [vscode.CodeActionKind.QuickFix] };
-    own.add(vscode.languages.registerCodeActionsProvider(selector, this, kinds));
+    own.add(vscode.languages.registerCodeActionsProvider(FLOW_SELECTOR, this, kinds));
   }
 
   provideCodeActions(document: vscode.TextDocument, range: vscode.Range): FixAction[] {

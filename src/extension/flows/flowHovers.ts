@@ -5,7 +5,7 @@ import type { NodeNeighbours } from '../../flows/assist/hover.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
 import { escapeMarkdown } from '../markdown.ts';
 import { type FlowDocuments, readerPath } from './flowDocuments.ts';
-import { looksLikeFlow } from './flowText.ts';
+import { FLOW_SELECTOR, looksLikeFlow } from './flowText.ts';
 import { describeNodeRun, type NodeRun } from './nodeRuns.ts';
 import { toRange } from './ranges.ts';
 import type { RunDecorations } from './runDecorations.ts';
@@ -25,8 +25,7 @@ export class FlowHovers implements vscode.HoverProvider, Disposable {
     this.#documents = documents;
     this.#reader = reader;
     this.#decorations = decorations;
-    const selector = [{ language: 'typescript' }, { language: 'javascript' }];
-    this.#disposables.add(vscode.languages.registerHoverProvider(selector, this));
+    this.#disposables.add(vscode.languages.registerHoverProvider(FLOW_SELECTOR, this));
   }
 
   async provideHover(document: vscode.TextDocument, position: vscode.Position): Promise<vscode.Hover | undefined> {

@@ -3,7 +3,7 @@ import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
 import type { FlowGraph } from '../../flows/graph.ts';
 import { type FlowDocuments, readerPath } from './flowDocuments.ts';
 import type { FlowTarget } from './flowTarget.ts';
-import { looksLikeFlow } from './flowText.ts';
+import { FLOW_SELECTOR, looksLikeFlow } from './flowText.ts';
 import { toRange } from './ranges.ts';
 
 /** What can be done with a flow, above the line that makes it. */
@@ -13,8 +13,7 @@ export class FlowLenses implements vscode.CodeLensProvider, Disposable {
 
   constructor(documents: FlowDocuments) {
     this.#documents = documents;
-    const selector = [{ language: 'typescript' }, { language: 'javascript' }];
-    this.#disposables.add(vscode.languages.registerCodeLensProvider(selector, this));
+    this.#disposables.add(vscode.languages.registerCodeLensProvider(FLOW_SELECTOR, this));
   }
 
   async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {

@@ -4,7 +4,7 @@ import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
 import type { RemoteService } from '../../core/workerRpc.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
 import { type FlowDocuments, readerPath } from './flowDocuments.ts';
-import { looksLikeFlow } from './flowText.ts';
+import { FLOW_SELECTOR, looksLikeFlow } from './flowText.ts';
 import { toRange } from './ranges.ts';
 import { toWorkspaceEdit } from './sourceEdits.ts';
 
@@ -17,8 +17,7 @@ export class FlowRenames implements vscode.RenameProvider, Disposable {
   constructor(documents: FlowDocuments, reader: RemoteService<FlowWorkerService>['reader']) {
     this.#documents = documents;
     this.#reader = reader;
-    const selector = [{ language: 'typescript' }, { language: 'javascript' }];
-    this.#disposables.add(vscode.languages.registerRenameProvider(selector, this));
+    this.#disposables.add(vscode.languages.registerRenameProvider(FLOW_SELECTOR, this));
   }
 
   /** @throws AppError where there is nothing of a flow, so that VS Code asks the next provider. */

@@ -1,11 +1,14 @@
 import type * as vscode from 'vscode';
 
-const LANGUAGES = new Set(['typescript', 'javascript']);
+const LANGUAGES = ['typescript', 'javascript'];
 const LIBRARY = /['"]farwharf\/agents['"]/;
+
+/** The documents that may hold flows, for what is registered by language. */
+export const FLOW_SELECTOR: vscode.DocumentSelector = LANGUAGES.map((language) => ({ language }));
 
 /** Whether a document's language can import others; flows can be spread over several files. */
 export function canImport({ languageId }: vscode.TextDocument): boolean {
-  return LANGUAGES.has(languageId);
+  return LANGUAGES.includes(languageId);
 }
 
 /** Whether a document may hold flows: it imports the library. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +10,7 @@ import { diskHost } from '../../../src/flows/diskHost.ts';
 import { applyEdits } from '../../../src/flows/editing/editFlow.ts';
 import { FlowProject } from '../../../src/flows/flowProject.ts';
 import { memoryHost } from './reading.ts';
+import { typeErrorsIn } from './typeCheck.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const HEAD = `import { Flow, Node } from 'farwharf/agents';
@@ -154,22 +154,7 @@ test('after keys and actions of an example are renamed it still type-checks', as
       'pieces: 5',
       'all: 6',
     ]);
-    const config = {
-      extends: join(ROOT, 'tsconfig.json'),
-      compilerOptions: {
-        noUnusedLocals: false,
-        paths: { 'farwharf/agents': [join(ROOT, 'src/agents/index.ts')] },
-        types: ['node'],
-        typeRoots: [join(ROOT, 'node_modules/@types')],
-      },
-      include: [folder],
-      exclude: [join(folder, 'node_modules')],
-    };
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
-    assert.equal(stdout, '');
+    assert.equal(await typeErrorsIn(folder), '');
   } finally {
     await rm(folder, { recursive: true, maxRetries: 3 });
   }

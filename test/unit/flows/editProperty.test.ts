@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -10,6 +9,7 @@ import type { FlowOperation } from '../../../src/flows/flowOperation.ts';
 import { FlowProject } from '../../../src/flows/flowProject.ts';
 import type { FlowGraph } from '../../../src/flows/graph.ts';
 import { generateFlow, Random } from './flowGenerator.ts';
+import { typeErrorsIn } from './typeCheck.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const EXAMPLES = join(ROOT, 'examples/agents');
@@ -181,22 +181,7 @@ test('300 sequences of edits give the graphs that were asked for, and code that 
     t.diagnostic(`${counts.done} edits, ${counts.refused} refused`);
     for (const [reason, count] of reasons) t.diagnostic(`${count} x ${reason}`);
     assert.ok(counts.done > SEQUENCES * 2, `only ${counts.done} edits were done`);
-    const config = {
-      extends: join(ROOT, 'tsconfig.json'),
-      compilerOptions: {
-        noUnusedLocals: false,
-        paths: { 'farwharf/agents': [join(ROOT, 'src/agents/index.ts')] },
-        types: ['node'],
-        typeRoots: [join(ROOT, 'node_modules/@types')],
-      },
-      include: [folder],
-      exclude: [join(folder, 'node_modules')],
-    };
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
-    await writeFile(join(folder, 'package.json'), '{ "type": "module" }');
-    const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
-    assert.equal(stdout, '');
+    assert.equal(await typeErrorsIn(folder), '');
   } finally {
     await rm(folder, { recursive: true, maxRetries: 3 });
   }

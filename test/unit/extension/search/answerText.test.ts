@@ -4,7 +4,7 @@ import { type AnswerTurn, answerText } from '../../../../src/extension/search/an
 
 const turn: AnswerTurn = {
   question: 'How are\nlocks taken?',
-  excerpts: [{ number: 1, path: 'src/a.ts', file: '/work/src/a.ts', startLine: 1, endLine: 9, text: '' }],
+  excerpts: [{ number: 1, path: 'src/a.ts', file: '/project/src/a.ts', startLine: 1, endLine: 9, text: '' }],
   answer: 'By whoever comes first [1].\n',
   state: 'done',
   problem: '',

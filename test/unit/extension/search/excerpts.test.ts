@@ -4,7 +4,7 @@ import { messagesOf, readableMessages, sizeOf, toExcerpts } from '../../../../sr
 import type { ServiceHit } from '../../../../src/retrieval/indexService.ts';
 
 const hit: ServiceHit = {
-  folder: '/work',
+  folder: '/project',
   path: 'src/a.ts',
   startLine: 7,
   endLine: 8,
@@ -44,5 +44,5 @@ test('the size counts bytes of everything that is sent', () => {
 
 test('where several folders are open an excerpt is named by its folder too', () => {
   const [excerpt] = toExcerpts([hit], { firstNumber: 1, nameOf: () => 'api' });
-  assert.deepEqual([excerpt?.path, excerpt?.file], ['api/src/a.ts', '/work/src/a.ts']);
+  assert.deepEqual([excerpt?.path, excerpt?.file], ['api/src/a.ts', '/project/src/a.ts']);
 });

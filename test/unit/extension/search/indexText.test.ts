@@ -10,7 +10,7 @@ import {
 import type { FolderStatus } from '../../../../src/retrieval/indexService.ts';
 
 const READY: FolderStatus = {
-  folder: '/work',
+  folder: '/project',
   state: 'ready',
   files: 12_345,
   chunks: 40_000,

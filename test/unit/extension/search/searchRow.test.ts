@@ -5,7 +5,7 @@ import { searchRow } from '../../../../src/extension/search/searchRow.ts';
 import type { ServiceHit } from '../../../../src/retrieval/indexService.ts';
 
 const hit = (text: string, more: Partial<ServiceHit> = {}): ServiceHit => ({
-  folder: '/work',
+  folder: '/project',
   path: 'src/queue.ts',
   startLine: 10,
   endLine: 10 + text.split('\n').length - 1,
