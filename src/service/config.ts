@@ -3,6 +3,7 @@ import { parse as parseToml, TomlError } from 'smol-toml';
 import * as z from 'zod';
 import { AppError, messageOf, systemCode } from '../core/errors.ts';
 import { type MachineClass, MachineClasses } from './machineClasses.ts';
+import { processSettings } from './processConfig.ts';
 import { sbatchArguments, type SlurmResources, slurmSettings } from './slurm/slurmConfig.ts';
 
 const machineClass = z.strictObject({
@@ -24,6 +25,7 @@ const serviceConfig = z
   .strictObject({
     executor: z.enum(['process', 'slurm']).default('process'),
     machine_classes: z.array(machineClass).min(1).optional(),
+    process: processSettings.prefault({}),
     slurm: slurmSettings.prefault({}),
   })
   .superRefine(({ executor, machine_classes: classes = [] }, context) => {

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import type { Logger } from '../core/log.ts';
 import { type ServiceConfig, slurmResourcesOf } from './config.ts';
 import type { Executor } from './executor.ts';
@@ -9,15 +8,15 @@ export interface ExecutorOptions {
   /** Path of the built `jobRunner.mjs`, or of its source. */
   readonly runner: string;
   readonly killGraceMs: number;
-  /** Jobs that the executor `process` runs at once; the number of cores unless given. */
-  readonly concurrency: number | undefined;
   readonly log: Logger;
 }
 
 /** The executor that a configuration names. */
 export function createExecutor(config: ServiceConfig, options: ExecutorOptions): Executor {
-  const { runner, killGraceMs, concurrency = availableParallelism(), log } = options;
-  if (config.executor === 'process') return createProcessExecutor({ runner, killGraceMs, capacity: concurrency });
+  const { runner, killGraceMs, log } = options;
+  if (config.executor === 'process') {
+    return createProcessExecutor({ runner, killGraceMs, capacity: config.process.max_jobs });
+  }
   const { node = process.execPath, max_jobs: capacity, poll_seconds: seconds } = config.slurm;
   return new SlurmExecutor({
     program: { node, runner },

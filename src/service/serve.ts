@@ -43,8 +43,6 @@ export interface ServeOptions {
   readonly credits?: number;
   /** Practice credits: once a day (UTC) the balance is topped up to `credits`. */
   readonly isToppedUpDaily?: boolean;
-  /** Jobs that run at once; the number of cores unless given. */
-  readonly concurrency?: number;
   /** Ends the service after this long without unfinished jobs and requests. */
   readonly idleExitMs?: number;
   /** Where to tell url, key and pid, readable by this user only, while the service runs. */
@@ -117,7 +115,7 @@ async function build(options: ServeOptions, { key, store, log, shutdown }: Parts
   await files.sweep((id) => store.jobs.get(id), log);
   const machineClasses =
     machineClassesOf(options.config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
-  const executor = createExecutor(options.config, { runner, killGraceMs, log, concurrency: options.concurrency });
+  const executor = createExecutor(options.config, { runner, killGraceMs, log });
   const scheduler = new Scheduler({ store, files, log, executor, machineClasses });
   const app = createApp({
     store,

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CreditLedger } from '../../src/service/store/credits.ts';
-import { type ServiceClient, temporaryFolder } from './support/service.ts';
+import { jobsAtOnce, type ServiceClient, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
 const KILLS = Number(process.env['FARWHARF_TEST_KILLS'] ?? 50);
@@ -62,7 +62,7 @@ test(`${KILLS} times kill -9 under load: every job comes to its true end and the
   const home = await temporaryFolder(t);
   const random = randomFrom(SEED);
   const accepted = new Map<string, Kind>();
-  const options = { concurrency: CONCURRENCY };
+  const options = { config: jobsAtOnce(CONCURRENCY) };
   for (let kill = 0; kill < KILLS; kill += 1) {
     const service = await ServiceProcess.start(home, options);
     t.after(() => service.end('SIGKILL'));

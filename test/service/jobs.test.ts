@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { processIdentity } from '../../src/core/processTree.ts';
 import { readArchive } from './support/archive.ts';
-import { parseAll, type ServiceClient, startService } from './support/service.ts';
+import { jobsAtOnce, parseAll, type ServiceClient, startService } from './support/service.ts';
 
 test('a job runs from submission to results, and its events tell it in order', async (t) => {
   const service = await startService(t);
@@ -177,7 +177,7 @@ test('a running job is cancelled, its results and its charge are kept, and cance
 });
 
 test('jobs wait for their turn in order, and one that waits is cancelled without a charge', async (t) => {
-  const service = await startService(t, { concurrency: 1 });
+  const service = await startService(t, { config: jobsAtOnce(1) });
   const first = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
   const second = await service.submit({ 'a.sh': 'echo second' }, { script: 'a.sh' });
   const third = await service.submit({ 'a.sh': 'echo third' }, { script: 'a.sh' });

@@ -8,7 +8,7 @@ import { jobFolder } from '../../src/service/runner/jobFolder.ts';
 import { processIdentity } from '../../src/core/processTree.ts';
 import type { ServeOptions } from '../../src/service/serve.ts';
 import { readArchive } from './support/archive.ts';
-import { type ServiceClient, temporaryFolder } from './support/service.ts';
+import { jobsAtOnce, type ServiceClient, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
 async function startProcess(t: TestContext, home: string, options?: Partial<ServeOptions>): Promise<ServiceProcess> {
@@ -31,7 +31,7 @@ const COUNTED = Array.from({ length: 40 }, (_, line) => `line ${line}\n`).join('
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   test(`after ${signal} of the service its jobs go on, and the next one tells all of it once`, async (t) => {
     const home = await temporaryFolder(t);
-    const first = await startProcess(t, home, { concurrency: 2 });
+    const first = await startProcess(t, home, { config: jobsAtOnce(2) });
     const running = await first.client.submit({ 'a.sh': COUNT }, { script: 'a.sh' });
     const short = await first.client.submit({ 'a.sh': 'sleep 0.3; echo short; exit 4' }, { script: 'a.sh' });
     const waiting = await first.client.submit({ 'a.sh': 'echo waited' }, { script: 'a.sh' });
@@ -40,7 +40,7 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
     await first.end(signal);
     await sleep(700);
 
-    const { client } = await startProcess(t, home, { concurrency: 2 });
+    const { client } = await startProcess(t, home, { config: jobsAtOnce(2) });
     assert.equal((await client.untilEnd(running)).state, 'succeeded');
     assert.equal(await client.output(running), COUNTED);
     const results = await client.request(`/v1/jobs/${running}/artifacts`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SlurmCluster, slurmIsMissing } from '../../scripts/slurm/cluster.ts';
-import { readConfig } from '../../src/service/config.ts';
+import { DEFAULT_CONFIG, readConfig } from '../../src/service/config.ts';
 import type { ServiceConfig } from '../../src/service/config.ts';
 import { Scratch } from './commandLine.ts';
 import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';
@@ -19,6 +19,7 @@ const CONFIG: ServiceConfig = {
     machineClass('nowhere', { partition: 'no-such-partition' }),
     machineClass('too-wide', { partition: 'cpu-small', cpus: 64 }),
   ],
+  process: DEFAULT_CONFIG.process,
   slurm: { poll_seconds: 0.3, max_jobs: 100 },
 };
 

@@ -6,7 +6,7 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../src/core/log.ts';
 import { isFinalState } from '../../../src/remote/schemas.ts';
-import { DEFAULT_CONFIG } from '../../../src/service/config.ts';
+import { DEFAULT_CONFIG, type ServiceConfig } from '../../../src/service/config.ts';
 import { serve, type ServeOptions } from '../../../src/service/serve.ts';
 import { type ArchiveEntry, makeArchive } from './archive.ts';
 import { RUNNER } from './runner.ts';
@@ -39,6 +39,11 @@ export async function temporaryFolder(
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
   return folder;
+}
+
+/** A configuration that runs this many jobs at once. */
+export function jobsAtOnce(count: number): ServiceConfig {
+  return { ...DEFAULT_CONFIG, process: { ...DEFAULT_CONFIG.process, max_jobs: count } };
 }
 
 /** Starts a service in this process on a port and a folder of its own. */
