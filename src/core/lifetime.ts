@@ -38,6 +38,10 @@ export class Emitter<T> implements Disposable {
     return { dispose: () => void this.#listeners.delete(listener) };
   };
 
+  get isEmpty(): boolean {
+    return this.#listeners.size === 0;
+  }
+
   fire(value: T): void {
     for (const listener of this.#listeners) listener(value);
   }

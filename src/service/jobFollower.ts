@@ -157,7 +157,7 @@ async function drainOutput(jobId: string, folder: JobFolder, store: Store, signa
     signal.throwIfAborted();
     const page = await readOutput(folder.output, store.jobs.get(jobId)?.logOffset ?? 0);
     if (page === undefined) return pages > 0;
-    store.appendOutput(jobId, page.events, page.offset);
+    await store.appendOutput(jobId, page.events, page.offset);
   }
 }
 

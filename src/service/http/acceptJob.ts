@@ -54,7 +54,7 @@ export async function acceptJob(
     await rm(archive);
     signal.throwIfAborted();
     const { script, project, max_runtime: maxRuntime } = submission;
-    const outcome = store.submit(
+    const outcome = await store.submit(
       {
         id,
         script,

@@ -57,7 +57,7 @@ function nextAppend(store: Store, jobId: string, signal: AbortSignal): Promise<b
       resolve(hasMore);
     };
     const onAbort = (): void => settle(false);
-    const subscription = store.onDidAppend((id) => id === jobId && settle(true));
+    const subscription = store.onDidAppend(jobId, () => settle(true));
     const timer = setTimeout(settle, KEEP_ALIVE_MS, false);
     signal.addEventListener('abort', onAbort);
     if (signal.aborted) settle(false);

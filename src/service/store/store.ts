@@ -5,6 +5,7 @@ import { CreditLedger, toCredits } from './credits.ts';
 import { inTransaction, openDatabase } from './database.ts';
 import type { LogEventData } from '../../remote/schemas.ts';
 import { EventTable, type ServiceEvent, type StoredEvent } from './events.ts';
+import { GroupCommit } from './groupCommit.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs.ts';
 
 export interface CreditPolicy {
@@ -17,21 +18,25 @@ export type SubmitOutcome =
   | { readonly isAccepted: true; readonly available: number }
   | { readonly isAccepted: false; readonly available: number };
 
-/** Jobs, their events and the credits, changed together: each method that writes is one durable transaction. */
+/**
+ * Jobs, their events and the credits, changed together: what a method writes is durable when it returns or, where it gives
+ * a promise, when that is kept. Those with promises share transactions.
+ */
 export class Store implements Disposable {
   readonly #database: DatabaseSync;
   readonly #credits: CreditLedger;
   readonly #events: EventTable;
   readonly #policy: CreditPolicy;
-  readonly #appended = new Emitter<string>();
+  readonly #commits: GroupCommit;
+  /** By job, so that a job's events wake nobody but its own readers. */
+  readonly #appended = new Map<string, Emitter<void>>();
   readonly jobs: Pick<JobTable, 'get' | 'unfinished' | 'nextQueued' | 'countUnfinished' | 'list'>;
   readonly #jobs: JobTable;
-  /** Fires with the job's id after events were added. */
-  readonly onDidAppend = this.#appended.event;
 
   /** @throws AppError of `openDatabase`, or `corrupt` when the credit ledger does not balance. */
   constructor(folder: string, policy: CreditPolicy) {
     this.#database = openDatabase(join(folder, 'service.db'));
+    this.#commits = new GroupCommit(this.#database);
     try {
       this.#policy = policy;
       this.#credits = new CreditLedger(this.#database);
@@ -46,24 +51,39 @@ export class Store implements Disposable {
     }
   }
 
+  /** Calls `listener` after events of the job were added, until the result is disposed. */
+  onDidAppend(jobId: string, listener: () => void): Disposable {
+    const emitter = this.#appended.get(jobId) ?? new Emitter<void>();
+    this.#appended.set(jobId, emitter);
+    const subscription = emitter.event(listener);
+    return {
+      dispose: () => {
+        subscription.dispose();
+        if (emitter.isEmpty && this.#appended.get(jobId) === emitter) this.#appended.delete(jobId);
+      },
+    };
+  }
+
   /** Micro-credits that can be spent now. */
   available(): number {
-    if (this.#policy.isToppedUpDaily) {
-      inTransaction(this.#database, () => this.#credits.topUp(this.#policy.start, Date.now()));
-    }
-    return this.#credits.available();
+    return this.#policy.isToppedUpDaily
+      ? inTransaction(this.#database, () => this.#toppedUp())
+      : this.#credits.available();
   }
 
   /** Adds the job and holds its credits, or does nothing when they do not suffice. */
-  submit(job: NewJob, notes: readonly LogEventData[]): SubmitOutcome {
-    const available = this.available();
-    if (available < job.hold) return { isAccepted: false, available };
-    this.#change(job.id, () => {
+  async submit(job: NewJob, notes: readonly LogEventData[]): Promise<SubmitOutcome> {
+    const outcome = await this.#commits.run((): SubmitOutcome => {
+      const available = this.#toppedUp();
+      if (available < job.hold) return { isAccepted: false, available };
       this.#jobs.insert(job);
       this.#credits.hold(job.id, job.hold, job.createdAt);
-      return [stateEvent('queued', job.createdAt), ...notes.map((data): ServiceEvent => ({ type: 'log', data }))];
+      const logs = notes.map((data): ServiceEvent => ({ type: 'log', data }));
+      this.#appendEvents(job.id, [stateEvent('queued', job.createdAt), ...logs]);
+      return { isAccepted: true, available: this.#credits.available() };
     });
-    return { isAccepted: true, available: this.#credits.available() };
+    this.#fire(job.id);
+    return outcome;
   }
 
   setState(job: StoredJob, state: UnfinishedState, at: number, reason?: string): void {
@@ -74,11 +94,12 @@ export class Store implements Disposable {
   }
 
   /** Adds output together with how far the runner's log has been read, so that none is added twice or left out. */
-  appendOutput(jobId: string, events: readonly ServiceEvent[], offset: number): void {
-    this.#change(jobId, () => {
+  async appendOutput(jobId: string, events: readonly ServiceEvent[], offset: number): Promise<void> {
+    await this.#commits.run(() => {
       this.#jobs.setLogOffset(jobId, offset);
-      return events;
+      this.#appendEvents(jobId, events);
     });
+    this.#fire(jobId);
   }
 
   /** Ends the job: its state, its last events and the settlement of its credits. Ends nothing twice. */
@@ -111,23 +132,35 @@ export class Store implements Disposable {
         signal.removeEventListener('abort', settle);
         resolve();
       };
-      const subscription = this.onDidAppend(settle);
+      const subscription = this.onDidAppend(jobId, settle);
       signal.addEventListener('abort', settle);
     });
   }
 
+  /** Makes durable what waits for it, and closes the store. */
   dispose(): void {
-    this.#appended.dispose();
+    this.#commits.flush();
+    this.#appended.clear();
     this.#database.close();
   }
 
   #change(jobId: string, work: () => readonly ServiceEvent[]): void {
-    inTransaction(this.#database, () => {
-      const events = work();
-      const number = this.#jobs.get(jobId)?.number;
-      if (number !== undefined) this.#events.append(number, events);
-    });
-    this.#appended.fire(jobId);
+    inTransaction(this.#database, () => this.#appendEvents(jobId, work()));
+    this.#fire(jobId);
+  }
+
+  #appendEvents(jobId: string, events: readonly ServiceEvent[]): void {
+    const number = this.#jobs.get(jobId)?.number;
+    if (number !== undefined) this.#events.append(number, events);
+  }
+
+  #fire(jobId: string): void {
+    this.#appended.get(jobId)?.fire();
+  }
+
+  #toppedUp(): number {
+    if (this.#policy.isToppedUpDaily) this.#credits.topUp(this.#policy.start, Date.now());
+    return this.#credits.available();
   }
 }
 
