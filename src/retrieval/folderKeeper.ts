@@ -5,7 +5,7 @@ import type { ChangeBatch } from './changeQueue.ts';
 import type { FileSelector, Selected } from './fileSelector.ts';
 import type { FolderIndex } from './folderIndex.ts';
 import type { ListedFile } from './indexedFile.ts';
-import type { OpenFolder, PassedOver } from './indexService.ts';
+import type { FolderStatus, OpenFolder, PassedOver } from './indexService.ts';
 
 // A change of one of these changes what belongs to the folder.
 const RULE_FILES = new Set(['.gitignore', '.farwharfignore', 'pyvenv.cfg', '.git']);
@@ -19,10 +19,17 @@ const OWN_BYTES = 2_000_000;
 const WRITER_POLL_MS = 500;
 const PATIENCE_MS = 15_000;
 const TURN_PATHS = 500;
+// Reading this much takes about half a second of a processor.
+const LARGE_BYTES = 20_000_000;
+
+/** The counts of a folder whose index is not open yet. */
+export const NOTHING_KEPT = { files: 0, chunks: 0, bytes: 0, passedOver: 0, isWriter: false };
 
 export interface KeepOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (doneBytes: number, totalBytes: number) => void;
+  /** Asked before much is read; waits while that has to wait. */
+  readonly onLargeWork: () => Promise<void>;
   /** Told when everything is gone through. */
   readonly onAll: () => void;
 }
@@ -52,9 +59,12 @@ export class FolderKeeper {
     this.#selector = selector;
   }
 
-  /** What does not belong to the index. */
-  get excluded(): readonly PassedOver[] {
-    return this.#excluded;
+  /** What is in the index and what is not, in numbers. */
+  get counts(): Pick<FolderStatus, 'files' | 'chunks' | 'bytes' | 'passedOver' | 'isWriter'> {
+    const { index } = this;
+    const { files, chunks, passedOver } = index.stats;
+    const unread = Object.values(passedOver).reduce((sum, count) => sum + count, 0);
+    return { files, chunks, bytes: index.bytes, passedOver: unread + this.#excluded.length, isWriter: index.isWriter };
   }
 
   /** What is not searched: what does not belong to the index, and files that hold no text. */
@@ -78,12 +88,13 @@ export class FolderKeeper {
     const selected = await this.#select(undefined, signal);
     this.#restUntil = performance.now() + REST_FACTOR * (performance.now() - started);
     await this.#awaitWriter(selected.files, signal);
+    await this.#askForWork(selected.files, options);
     await this.index.sync(selected.files, { signal, onProgress });
     this.#exclude(selected.excluded);
   }
 
   async #takePaths(paths: ReadonlySet<string>, options: KeepOptions): Promise<void> {
-    const { signal, onProgress } = options;
+    const { signal } = options;
     const { gone, known, strangers } = await this.#sort(paths, signal);
     await this.index.remove(this.#sourcesOf(gone));
     if (known.length > 0) {
@@ -94,7 +105,7 @@ export class FolderKeeper {
     if (strangers.length > MOST_STRANGERS) await this.#takeAll(options);
     else if (strangers.length > 0) {
       const selected = await this.#select(strangers, signal);
-      await this.#replace([...this.#sourcesOf(new Set(strangers))], selected, { signal, onProgress });
+      await this.#replace([...this.#sourcesOf(new Set(strangers))], selected, options);
       this.#exclude([
         ...this.#excluded.filter(({ path }) => !isWithin(path, new Set(strangers))),
         ...selected.excluded,
@@ -103,14 +114,11 @@ export class FolderKeeper {
   }
 
   /** Takes in some of what was looked at, and takes out the rest. */
-  async #replace(
-    looked: readonly string[],
-    { files, excluded }: Selected,
-    { signal, onProgress }: Pick<KeepOptions, 'signal' | 'onProgress'>,
-  ): Promise<void> {
+  async #replace(looked: readonly string[], { files, excluded }: Selected, options: KeepOptions): Promise<void> {
+    await this.#askForWork(files, options);
     const belongs = new Set(files.map(({ path }) => path));
     await this.index.remove(looked.filter((path) => !belongs.has(path)));
-    await this.index.take(files, { signal, onProgress });
+    await this.index.take(files, options);
     if (excluded.length > 0) {
       const now = new Set(excluded.map(({ path }) => path));
       this.#exclude([...this.#excluded.filter(({ path }) => !now.has(path)), ...excluded]);
@@ -158,14 +166,19 @@ export class FolderKeeper {
     this.#excludedFolders = folders;
   }
 
+  async #askForWork(files: readonly ListedFile[], { onLargeWork }: KeepOptions): Promise<void> {
+    if (this.#unreadBytes(files) > LARGE_BYTES) await onLargeWork();
+  }
+
+  #unreadBytes(files: readonly ListedFile[]): number {
+    return files.reduce((sum, { path, size }) => sum + (this.index.source(path)?.size === size ? 0 : size), 0);
+  }
+
   /** What the writing process builds need not be built twice. */
   async #awaitWriter(files: readonly ListedFile[], signal: AbortSignal): Promise<void> {
     let [least, since] = [Infinity, performance.now()];
     while (!this.index.isWriter && performance.now() - since < PATIENCE_MS) {
-      const missing = files.reduce(
-        (sum, { path, size }) => sum + (this.index.source(path)?.size === size ? 0 : size),
-        0,
-      );
+      const missing = this.#unreadBytes(files);
       if (missing < OWN_BYTES) return;
       if (missing < least) [least, since] = [missing, performance.now()];
       await sleep(WRITER_POLL_MS, undefined, { signal });

@@ -35,9 +35,9 @@ export interface RelatedRequest extends Omit<SearchRequest, 'isTyping' | 'byMean
 
 /**
  * `building` while the folder is gone through, at the start and when its ignore rules change; `ready` also while single
- * changes are taken in; `error` until the next change that succeeds.
+ * changes are taken in; `waiting` with much to read while energy is saved; `error` until the next change that succeeds.
  */
-export type FolderState = 'building' | 'ready' | 'paused' | 'error';
+export type FolderState = 'building' | 'ready' | 'waiting' | 'paused' | 'error';
 
 export interface FolderStatus {
   /** As it was opened. */
@@ -99,8 +99,11 @@ export interface IndexService {
   /** Stops taking in changes; what is there is searched. Another window goes on meanwhile. */
   pause(): Promise<void>;
 
-  /** Takes in what changed meanwhile, and what changes from now on. */
+  /** Takes in what changed meanwhile, and what changes from now on. What energy is saved on goes on too. */
   resume(): Promise<void>;
+
+  /** While the machine runs on battery, what reads or embeds much waits; single changes are taken in as ever. */
+  saveEnergy(isSaving: boolean): Promise<void>;
 
   /** Builds the indexes of these folders anew, or of all. */
   rebuild(folders?: readonly string[]): Promise<void>;

@@ -3,9 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
 import { type Disposable, Emitter } from '../core/lifetime.ts';
 import { ChangeQueue } from './changeQueue.ts';
+import type { EnergyGate } from './energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
 import { FolderIndex, type FolderIndexOptions } from './folderIndex.ts';
-import { FolderKeeper } from './folderKeeper.ts';
+import { FolderKeeper, NOTHING_KEPT } from './folderKeeper.ts';
 import { problemOf } from './folderProblem.ts';
 import { followWriter } from './followWriter.ts';
 import type { FileChange, FolderState, FolderStatus, OpenFolder, PassedOver, ServiceHit } from './indexService.ts';
@@ -18,6 +19,7 @@ const RETRY_MS = 10_000;
 
 type LiveFolderOptions = Omit<FolderIndexOptions, 'root'> & {
   readonly selector: FileSelector;
+  readonly energy: EnergyGate;
   /** Without it folders are ranked by words alone. */
   readonly openModel?: OpenModel | undefined;
 };
@@ -38,6 +40,7 @@ export class LiveFolder implements Disposable {
   #work = new AbortController();
   #isBuilding = true;
   #isPaused = false;
+  #isHeldBack = false;
   #resumed = Promise.withResolvers<void>();
   #problem: FolderStatus['problem'];
   #progress: FolderStatus['progress'];
@@ -53,21 +56,14 @@ export class LiveFolder implements Disposable {
   }
 
   get status(): FolderStatus {
-    const index = this.#keeper?.index;
-    const { files = 0, chunks = 0, passedOver = {} } = index?.stats ?? {};
-    const unread = Object.values(passedOver).reduce((sum, count) => sum + count, 0);
     return {
       folder: this.folder.path,
       state: this.#state,
-      files,
-      chunks,
-      bytes: index?.bytes ?? 0,
-      passedOver: unread + (this.#keeper?.excluded.length ?? 0),
+      ...(this.#keeper?.counts ?? NOTHING_KEPT),
       pending: this.#queue.size,
       progress: this.#progress,
       updatedAt: this.#updatedAt,
-      isWriter: index?.isWriter ?? false,
-      problem: this.#problem ?? problemOf(index?.problem),
+      problem: this.#problem ?? problemOf(this.#keeper?.index.problem),
       meaning: this.#meaning?.state,
     };
   }
@@ -137,9 +133,7 @@ export class LiveFolder implements Disposable {
   /** Resolves when nothing is left to be taken in, or it cannot be. */
   async settle(): Promise<void> {
     if (this.#isSettled) return;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#waiting.push(resolve);
-    await promise;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
   }
 
   dispose(): void {
@@ -154,12 +148,13 @@ export class LiveFolder implements Disposable {
 
   get #state(): FolderState {
     if (this.#isPaused) return 'paused';
+    if (this.#isHeldBack) return 'waiting';
     if (this.#problem !== undefined || this.#keeper?.index.problem !== undefined) return 'error';
     return this.#isBuilding ? 'building' : 'ready';
   }
 
   get #isSettled(): boolean {
-    return this.#isPaused || this.#problem !== undefined || this.#queue.isIdle;
+    return this.#isPaused || this.#isHeldBack || this.#problem !== undefined || this.#queue.isIdle;
   }
 
   async #run(): Promise<void> {
@@ -183,6 +178,7 @@ export class LiveFolder implements Disposable {
           this.#progress = { doneBytes, totalBytes };
           this.#changed.fire();
         },
+        onLargeWork: () => this.#options.energy.pass(signal, (isHeldBack) => this.#hold(isHeldBack)),
         onAll: () => {
           this.#isBuilding = true;
           this.#changed.fire();
@@ -201,6 +197,11 @@ export class LiveFolder implements Disposable {
     }
   }
 
+  #hold(isHeldBack: boolean): void {
+    this.#isHeldBack = isHeldBack;
+    this.#tell();
+  }
+
   async #waitAfter(failure: unknown, signal: AbortSignal): Promise<void> {
     this.#problem = problemOf(failure);
     this.#progress = undefined;
@@ -212,7 +213,7 @@ export class LiveFolder implements Disposable {
     this.#root = await realpath(this.folder.path).catch((cause: unknown) => {
       throw new AppError('missing', `There is no folder ${this.folder.path}. Check the path.`, { cause });
     });
-    const { home, workerProgram, selector, openModel } = this.#options;
+    const { home, workerProgram, selector, energy, openModel } = this.#options;
     const [root, onDidChange] = [this.#root, (): void => this.#changed.fire()];
     const index = await FolderIndex.open({ root, home, workerProgram });
     if (this.#end.signal.aborted) index[Symbol.dispose]();
@@ -224,7 +225,7 @@ export class LiveFolder implements Disposable {
       onDidChange,
     });
     if (openModel !== undefined && !this.#end.signal.aborted) {
-      this.#meaning = new LiveMeaning({ root, home, openModel, sources: () => index.sources(), onDidChange });
+      this.#meaning = new LiveMeaning({ root, home, energy, openModel, sources: () => index.sources(), onDidChange });
     }
     return new FolderKeeper(index, root, this.folder, selector);
   }

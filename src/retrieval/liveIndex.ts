@@ -10,6 +10,7 @@ import type {
   SearchRequest,
   ServiceHit,
 } from './indexService.ts';
+import { EnergyGate } from './energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
 import { LiveFolder } from './liveFolder.ts';
 import { parseQuery, plainQuery, type Query } from './query.ts';
@@ -36,6 +37,7 @@ const OVERLAPPING = 10;
 export class LiveIndex implements IndexService, Disposable {
   readonly #options: LiveIndexOptions;
   readonly #changed = new Emitter<void>();
+  readonly #energy = new EnergyGate();
   #folders = new Map<string, LiveFolder>();
   #isPaused = false;
 
@@ -106,7 +108,12 @@ export class LiveIndex implements IndexService, Disposable {
 
   async resume(): Promise<void> {
     this.#isPaused = false;
+    this.#energy.set(false);
     for (const live of this.#folders.values()) live.resume();
+  }
+
+  async saveEnergy(isSaving: boolean): Promise<void> {
+    this.#energy.set(isSaving);
   }
 
   async rebuild(folders?: readonly string[]): Promise<void> {
@@ -131,11 +138,12 @@ export class LiveIndex implements IndexService, Disposable {
 
   dispose(): void {
     for (const live of this.#folders.values()) live.dispose();
+    this.#energy.dispose();
     this.#changed.dispose();
   }
 
   #add(folder: OpenFolder): LiveFolder {
-    const live = new LiveFolder(folder, this.#options);
+    const live = new LiveFolder(folder, { ...this.#options, energy: this.#energy });
     live.onDidChange(() => this.#changed.fire());
     if (this.#isPaused) live.pause();
     return live;

@@ -3,11 +3,14 @@ import { formatBytes, formatCount } from '../../core/format.ts';
 import type { FolderStatus, PassedOver } from '../../retrieval/indexService.ts';
 import type { MeaningState } from '../../retrieval/vectors/meaning.ts';
 
+const WAITING = 'waiting for power';
+
 /** `building 34 %`, `paused`, and so on; nothing where all is as it should be. */
 export function indexState(status: readonly FolderStatus[], isPaused: boolean): string {
   if (isPaused) return 'paused';
   const building = status.filter(({ state }) => state === 'building');
   if (building.length > 0) return `building${percent(building)}`;
+  if (status.some(({ state }) => state === 'waiting')) return WAITING;
   if (status.some(({ state }) => state === 'error')) return 'needs a look';
   return '';
 }
@@ -16,10 +19,11 @@ export function indexState(status: readonly FolderStatus[], isPaused: boolean): 
 export function nothingFound(status: readonly FolderStatus[], isPaused: boolean): string {
   const files = status.reduce((sum, folder) => sum + folder.files, 0);
   const state = indexState(status, isPaused);
+  if (files === 0 && state === WAITING) return `Nothing yet: the index is ${WAITING}. Resume Index goes on now.`;
   if (status.length === 0 || state.startsWith('building')) {
     return `Nothing yet: the index is ${state === '' ? 'starting' : state}`;
   }
-  const also = state === 'paused' ? ' The index is paused: newer changes are not in it.' : '';
+  const also = ['paused', WAITING].includes(state) ? ` The index is ${state}: newer changes are not in it.` : '';
   return `Nothing in ${formatCount(files, 'file')} has these words.${also}`;
 }
 
@@ -79,6 +83,12 @@ function stateLine({ state, progress, pending, isWriter }: FolderStatus): Omit<I
         label: 'Building',
         description: progress === undefined ? 'looking at the folder' : progressText(progress),
         icon: 'sync~spin',
+      };
+    case 'waiting':
+      return {
+        label: 'Waiting for power',
+        description: 'there is much to read; Resume Index goes on now',
+        icon: 'plug',
       };
     case 'paused':
       return { label: 'Paused', description: 'changes wait until it is resumed', icon: 'debug-pause' };

@@ -10,6 +10,7 @@ import { IndexThread } from '../indexThread.ts';
 import type { Keys } from '../keys.ts';
 import type { Shell } from '../shell.ts';
 import { Answers } from './answers.ts';
+import { saveBattery } from './batterySaver.ts';
 import { FileNotices } from './fileNotices.ts';
 import { showIndexStatus } from './indexStatusItem.ts';
 import { IndexTree } from './indexTree.ts';
@@ -73,8 +74,10 @@ export class Search implements Disposable {
       }),
     );
     const isPaused = this.#memory.get<boolean>(PAUSED_KEY) ?? false;
-    contexts.set('indexPaused', isPaused);
     this.index = own.add(new SearchIndex({ thread, folders: foldersToIndex, isPaused }));
+    const showPaused = (): void => contexts.set('indexPaused', this.index.isHeldUp);
+    showPaused();
+    own.add(this.index.onDidChange(showPaused));
     this.tree = own.add(new IndexTree(this.index, shell.indexChanged));
     own.add(this.#asked);
     this.answers = own.add(new Answers({ contexts, log }));
@@ -84,6 +87,7 @@ export class Search implements Disposable {
     own.add(vscode.workspace.onDidChangeWorkspaceFolders(update));
     own.add(vscode.workspace.onDidGrantWorkspaceTrust(update));
     own.add(onDidChangeSetting('index.enabled', update));
+    saveBattery(this.index, signal).catch(report);
     this.tree.keepTime(shell.indexView, shell.indexChanged, signal).catch(report);
   }
 
@@ -98,7 +102,6 @@ export class Search implements Disposable {
 
   /** Stops or resumes taking in changes, until it is said otherwise, over reloads of the window too. */
   async setPaused(isPaused: boolean): Promise<void> {
-    this.contexts.set('indexPaused', isPaused);
     await this.#memory.update(PAUSED_KEY, isPaused);
     await this.index.setPaused(isPaused);
   }

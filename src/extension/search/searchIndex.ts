@@ -29,6 +29,7 @@ export class SearchIndex implements Disposable {
   readonly #overlays = new Map<string, string>();
   #opened: Promise<void> | undefined;
   #isPaused: boolean;
+  #isSavingEnergy = false;
   /** The status of a folder changed, or the index was paused or resumed. */
   readonly onDidChange = this.#changed.event;
 
@@ -52,6 +53,11 @@ export class SearchIndex implements Disposable {
 
   get isPaused(): boolean {
     return this.#isPaused;
+  }
+
+  /** Whether there is something to resume: the index is paused, or large work waits for power. */
+  get isHeldUp(): boolean {
+    return this.#isPaused || this.status.some(({ state }) => state === 'waiting');
   }
 
   /** Opens the folders, which are indexed behind the window's work. */
@@ -87,10 +93,18 @@ export class SearchIndex implements Disposable {
     return this.#thread.index.related(text, request);
   }
 
+  /** Resuming goes on with what waits for power, too. */
   async setPaused(isPaused: boolean): Promise<void> {
     this.#isPaused = isPaused;
+    if (!isPaused) this.#isSavingEnergy = false;
     if (this.isStarted) await (isPaused ? this.#thread.index.pause() : this.#thread.index.resume());
     this.#changed.fire();
+  }
+
+  /** Whether large work waits, as while the machine runs on battery. */
+  async setSavingEnergy(isSaving: boolean): Promise<void> {
+    this.#isSavingEnergy = isSaving;
+    if (this.isStarted) await this.#thread.index.saveEnergy(isSaving);
   }
 
   async rebuild(): Promise<void> {
@@ -120,6 +134,7 @@ export class SearchIndex implements Disposable {
 
   async #open(): Promise<void> {
     try {
+      if (this.#isSavingEnergy) await this.#thread.index.saveEnergy(true); // before a folder is gone through
       await this.#thread.open(this.#folders());
       await this.#tellAll();
     } catch (error) {
@@ -131,6 +146,7 @@ export class SearchIndex implements Disposable {
   /** A paused index opens what it has, and reads nothing. */
   async #tellAll(): Promise<void> {
     if (this.#isPaused) await this.#thread.index.pause();
+    if (this.#isSavingEnergy) await this.#thread.index.saveEnergy(true);
     for (const [path, text] of this.#overlays) await this.#thread.index.setOverlay(path, text);
   }
 }

@@ -39,6 +39,8 @@ export interface EmbeddingProgress {
 
 export interface EmbedOptions {
   readonly signal?: AbortSignal | undefined;
+  /** With more than these to embed none is, and the state says that power is waited for. */
+  readonly mostTexts?: number | undefined;
   readonly onProgress?: ((progress: EmbeddingProgress) => void) | undefined;
 }
 
@@ -130,6 +132,10 @@ export class FolderVectors implements MeaningRanking, Disposable {
     this.#reason = undefined;
     try {
       await this.#place(sources, options.signal);
+      if (this.#missingTexts > (options.mostTexts ?? Infinity)) {
+        this.#reason = 'waits for power, or to be resumed';
+        return;
+      }
       await this.#embedMissing(options);
       await this.#store.tidy((key) => this.#places.hasKey(key));
     } catch (error) {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Disposable } from '../../core/lifetime.ts';
+import type { EnergyGate } from '../energyGate.ts';
 import type { Query } from '../query.ts';
 import type { Source } from '../segment.ts';
 import type { Embedder } from './embedder.ts';
@@ -12,6 +13,8 @@ import { type MeaningChoice, readMeaningChoice } from './meaningChoice.ts';
 const QUIET_MS = 1000;
 // Another window may be embedding the folder; what it has done is seen then.
 const RETRY_MS = 5000;
+// A few seconds of a model's work, which battery may be spent on.
+const FEW_TEXTS = 100;
 // As many places as the ranking by words gives to the two together.
 const NEAR = 100;
 
@@ -23,6 +26,7 @@ export interface LiveMeaningOptions {
   readonly root: string;
   /** FARWHARF_HOME. */
   readonly home: string;
+  readonly energy: EnergyGate;
   readonly openModel: OpenModel;
   readonly sources: () => Iterable<Source>;
   readonly onDidChange: () => void;
@@ -32,6 +36,7 @@ export interface LiveMeaningOptions {
 export class LiveMeaning implements Disposable {
   readonly #options: LiveMeaningOptions;
   readonly #end = new AbortController();
+  readonly #energy: Disposable;
   #embedder: (Embedder & Disposable) | undefined;
   #vectors: FolderVectors | undefined;
   /** Why the model could not be opened. */
@@ -44,6 +49,10 @@ export class LiveMeaning implements Disposable {
 
   constructor(options: LiveMeaningOptions) {
     this.#options = options;
+    this.#energy = options.energy.onDidChange(() => {
+      this.#work.abort();
+      this.update();
+    });
     this.#opening = this.#open();
     this.#run().catch(() => {}); // it ends with the folder alone
   }
@@ -84,6 +93,7 @@ export class LiveMeaning implements Disposable {
 
   dispose(): void {
     this.#end.abort();
+    this.#energy.dispose();
     this.#work.abort();
     this.#close();
   }
@@ -124,11 +134,12 @@ export class LiveMeaning implements Disposable {
   }
 
   async #embed(): Promise<void> {
-    const { sources, onDidChange } = this.#options;
+    const { sources, onDidChange, energy } = this.#options;
+    const mostTexts = energy.isClosed ? FEW_TEXTS : Infinity;
     this.#work = new AbortController();
     const signal = AbortSignal.any([this.#end.signal, this.#work.signal]);
     try {
-      await this.#vectors?.embed(sources(), { signal, onProgress: onDidChange });
+      await this.#vectors?.embed(sources(), { signal, mostTexts, onProgress: onDidChange });
     } catch (error) {
       if (error instanceof AppError && error.code === 'conflict') await this.#lookAgain();
       // Any other failure is in the state, and the next change tries again.

@@ -223,6 +223,34 @@ test('while it is paused nothing is taken in, and another window goes on', async
   assert.deepEqual(await window.find('zebra'), ['a.md', 'b.md']);
 });
 
+test('on battery a large folder waits for power or a person, and single changes are taken in', async (t) => {
+  const window = await Window.open(t, { 'a.md': 'zebra' });
+  await window.index.saveEnergy(true);
+  await window.write('a.md', 'tiger');
+  await window.notify(['changed', 'a.md']);
+  assert.deepEqual([await window.find('tiger'), (await window.status()).state], [['a.md'], 'ready']);
+  const lines = 'a line of a large folder\n'.repeat(39_000); // 1 MB is the most that a file may have
+  for (let file = 0; file < 21; file += 1) await window.write(`large/${file}.md`, lines);
+  await window.write('last.md', 'okapi');
+  await window.index.notify([{ type: 'created', path: window.folder }]);
+  await window.until(({ state }) => state === 'waiting');
+  assert.deepEqual(await window.find('okapi'), []);
+  await window.index.resume();
+  await window.until(({ state }) => state === 'ready');
+  assert.deepEqual(await window.find('okapi'), ['last.md']);
+});
+
+test('what waits for power goes on when there is some', async (t) => {
+  const window = await Window.open(t, {});
+  await window.index.saveEnergy(true);
+  for (let file = 0; file < 21; file += 1) await window.write(`${file}.md`, `okapi\n${'a line\n'.repeat(140_000)}`);
+  await window.index.notify([{ type: 'created', path: window.folder }]);
+  await window.until(({ state }) => state === 'waiting');
+  await window.index.settle();
+  await window.index.saveEnergy(false);
+  await window.until(({ files, state }) => state === 'ready' && files === 21);
+});
+
 test('a window sees what another one writes, and writes once that is closed', async (t) => {
   const first = await Window.open(t, { 'a.md': 'zebra' });
   const second = await first.again(t);

@@ -18,7 +18,12 @@ const STEPS = 8;
 const SEQUENCES_OF_A_FOLDER = 40;
 const BUSY_WRITER = join(import.meta.dirname, 'busyWriter.ts');
 const SELECTOR = { select: selectSearchable, inspect: inspectSearchable };
-const OPTIONS = { signal: new AbortController().signal, onProgress: () => {}, onAll: () => {} };
+const OPTIONS = {
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  onAll: () => {},
+  onLargeWork: async () => {},
+};
 
 /** A folder that is changed at random, and its index, which is told of the changes or not. */
 class Life {

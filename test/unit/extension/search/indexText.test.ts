@@ -39,6 +39,9 @@ test('a search without results says whether the index could have known', () => {
   assert.equal(nothingFound([READY], false), 'Nothing in 12,345 files has these words.');
   assert.equal(nothingFound([], false), 'Nothing yet: the index is starting');
   assert.equal(nothingFound([building], false), 'Nothing yet: the index is building 33 %');
+  const waiting: FolderStatus = { ...READY, state: 'waiting' };
+  assert.match(nothingFound([waiting], false), /waiting for power: newer changes are not in it/);
+  assert.match(nothingFound([{ ...waiting, files: 0 }], false), /^Nothing yet: .* waiting for power. Resume Index/);
   assert.match(nothingFound([READY], true), /paused: newer changes are not in it/);
 });
 

@@ -86,6 +86,26 @@ test('an open folder is ranked by meaning once a model is chosen, keeps up with 
   assert.equal(model.isOpen, false);
 });
 
+test('on battery few texts are embedded and many wait for power', async (t) => {
+  const model = new LocalWords();
+  const { folder, index, until, choose } = await openWindow(t, async () => model);
+  await choose('local');
+  await until((meaning) => meaning?.type === 'ready');
+  await index.saveEnergy(true);
+  const write = async (name: string, chunks: number): Promise<void> => {
+    const text = Array.from({ length: chunks }, (_, number) => `# Part ${number} of ${name}\n\nThe boat is here.\n`);
+    await writeFile(join(folder, name), text.join('\n'));
+    await index.notify([{ type: 'created', path: join(folder, name) }]);
+    await index.settle();
+  };
+  await write('few.md', 20);
+  await until(() => model.embedded.some((text) => text.includes('few.md')));
+  await write('many.md', 2000);
+  await until((meaning) => meaning?.type === 'unfinished' && /waits for power/.test(meaning.reason ?? ''));
+  await index.saveEnergy(false);
+  await until((meaning) => meaning?.type === 'ready');
+});
+
 test('a model that cannot be opened is told, and search goes on by words', async (t) => {
   const { until, find, choose } = await openWindow(t, () =>
     Promise.reject(new AppError('missing', 'There is no model.')),

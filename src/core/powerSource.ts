@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export type PowerSource = 'battery' | 'mains';
+
+const TIMEOUT_MS = 10_000;
+// PowerStatus of .NET: https://learn.microsoft.com/dotnet/api/system.windows.forms.powerstatus
+const WINDOWS_SCRIPT =
+  'Add-Type -AssemblyName System.Windows.Forms; [System.Windows.Forms.SystemInformation]::PowerStatus.PowerLineStatus';
+
+/**
+ * What this machine is powered by. One that has no battery, or does not tell, counts as on mains. It starts a program on macOS and
+ * Windows, which on the latter takes half a second of a processor.
+ *
+ * @param supplies the kernel's folder of power supplies on Linux:
+ * https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-class-power
+ */
+export async function readPowerSource(supplies = '/sys/class/power_supply'): Promise<PowerSource> {
+  try {
+    if (process.platform === 'linux') return await readSupplies(supplies);
+    if (process.platform === 'darwin')
+      return (await run('pmset', ['-g', 'batt'])).includes("'Battery Power'") ? 'battery' : 'mains';
+    if (process.platform === 'win32') {
+      const status = await run('powershell.exe', ['-NoProfile', '-NonInteractive', '-Command', WINDOWS_SCRIPT]);
+      return status.trim() === 'Offline' ? 'battery' : 'mains';
+    }
+  } catch {
+    // What cannot be known holds nothing up.
+  }
+  return 'mains';
+}
+
+/** A battery of the system that discharges while no line gives power; those of a mouse or a phone do not count. */
+async function readSupplies(folder: string): Promise<PowerSource> {
+  const read = async (name: string, file: string): Promise<string> =>
+    (await readFile(join(folder, name, file), 'utf8').catch(() => '')).trim();
+  let isDischarging = false;
+  for (const name of await readdir(folder)) {
+    const type = await read(name, 'type');
+    if (type === 'Battery') {
+      isDischarging ||= (await read(name, 'status')) === 'Discharging' && (await read(name, 'scope')) !== 'Device';
+    } else if ((await read(name, 'online')) === '1') {
+      return 'mains';
+    }
+  }
+  return isDischarging ? 'battery' : 'mains';
+}
+
+async function run(program: string, args: readonly string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(program, args, { timeout: TIMEOUT_MS, windowsHide: true });
+  return stdout;
+}
