@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../core/errors.ts';
 import type { JobFiles } from './jobFiles.ts';
+import { JobQueue } from './jobQueue.ts';
 import { unreportedEnding } from './jobEnding.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
 import { claimJob } from './runner/jobFolder.ts';
@@ -13,15 +14,16 @@ const LAST_RETRY_MS = 30_000;
 
 export interface SchedulerOptions extends FollowContext {
   readonly files: JobFiles;
+  /** How many jobs of an account may be with the executor at once. */
+  readonly maxRunningJobs: (account: string) => number;
 }
 
-/** Hands queued jobs to the executor in the order of their submission, follows them, and takes up again what an earlier service left. */
+/** Hands queued jobs to the executor, fairly between accounts, follows them, and takes up again what an earlier service left. */
 export class Scheduler {
   readonly #options: SchedulerOptions;
   readonly #active = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
-  /** The number of the job that was begun last: a job that waits in the executor still counts as queued. */
-  #lastBegun = 0;
+  readonly #queue = new JobQueue();
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -31,20 +33,31 @@ export class Scheduler {
   start(): void {
     const { store, files } = this.#options;
     for (const job of store.jobs.unfinished()) {
-      if (existsSync(files.folder(job.id).claim)) this.#begin(job);
-      else if (job.state !== 'queued') store.setState(job, 'queued', Date.now(), 'The service was restarted.');
+      if (existsSync(files.folder(job.id).claim)) {
+        this.#begin(job);
+        continue;
+      }
+      if (job.state !== 'queued') store.setState(job, 'queued', Date.now(), 'The service was restarted.');
+      this.#queue.add(job);
     }
+    this.startNext();
+  }
+
+  /** Takes in a job that was submitted: it begins when it is its account's turn. */
+  enqueue(job: Pick<StoredJob, 'id' | 'account'>): void {
+    this.#queue.add(job);
     this.startNext();
   }
 
   /** Begins queued jobs while the executor has room. */
   startNext(): void {
-    const { store, executor } = this.#options;
+    const { store, executor, maxRunningJobs } = this.#options;
     while (this.#active.size < executor.capacity && !this.#stop.signal.aborted) {
-      const job = store.jobs.nextQueued(this.#lastBegun);
-      if (job === undefined) return;
-      this.#lastBegun = job.number;
-      if (!this.#active.has(job.id)) this.#begin(job);
+      const id = this.#queue.take(maxRunningJobs);
+      if (id === undefined) return;
+      const job = store.jobs.get(id);
+      // One that was cancelled while it waited has ended.
+      if (job?.finishedAt === null && !this.#active.has(id)) this.#begin(job);
     }
   }
 
@@ -77,7 +90,9 @@ export class Scheduler {
   }
 
   #begin(job: StoredJob): void {
+    this.#queue.noteAtWork(job.account);
     const run = this.#run(job).finally(() => {
+      this.#queue.release(job.account);
       this.#active.delete(job.id);
       this.startNext();
     });

@@ -116,7 +116,11 @@ async function build(options: ServeOptions, { key, store, log, shutdown }: Parts
   const machineClasses =
     machineClassesOf(options.config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
   const executor = createExecutor(options.config, { runner, killGraceMs, log });
-  const scheduler = new Scheduler({ store, files, log, executor, machineClasses });
+  const maxRunningJobs = (id: string): number => {
+    const { disabledAt, limits } = store.accounts.get(id);
+    return disabledAt === null ? (limits.maxRunningJobs ?? Number.POSITIVE_INFINITY) : 0;
+  };
+  const scheduler = new Scheduler({ store, files, log, executor, machineClasses, maxRunningJobs });
   const app = createApp({
     store,
     scheduler,

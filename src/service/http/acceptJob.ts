@@ -16,6 +16,8 @@ import { parseCommand, parseSubmission, type Submission } from './submission.ts'
 import { receiveUpload } from './upload.ts';
 
 export interface AcceptContext {
+  /** Whose job it will be. */
+  readonly account: string;
   readonly store: Store;
   readonly files: JobFiles;
   readonly machineClasses: MachineClasses;
@@ -37,7 +39,7 @@ export interface AcceptedJob {
  */
 export async function acceptJob(
   incoming: IncomingMessage,
-  { store, files, machineClasses, maxUploadBytes, killGraceMs }: AcceptContext,
+  { account, store, files, machineClasses, maxUploadBytes, killGraceMs }: AcceptContext,
   signal: AbortSignal,
 ): Promise<AcceptedJob> {
   const id = randomBytes(10).toString('hex');
@@ -48,7 +50,7 @@ export async function acceptJob(
     const submission = parseSubmission(await receiveUpload(incoming, { archive, maxBytes: maxUploadBytes }));
     const machineClass = chooseClass(submission, machineClasses);
     const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
-    refuseWithoutCredits(hold, store.available());
+    refuseWithoutCredits(hold, store.available(account));
     const staged = await stageArchive(archive, folder.path, { signal });
     await prepareFolder(folder, staged, { id, submission, killGraceMs });
     await rm(archive);
@@ -57,6 +59,7 @@ export async function acceptJob(
     const outcome = await store.submit(
       {
         id,
+        account,
         script,
         project: project ?? null,
         machineClass: machineClass.name,

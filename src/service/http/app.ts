@@ -1,6 +1,5 @@
-import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { AppError, isAbort, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
@@ -12,6 +11,7 @@ import { toCredits } from '../store/credits.ts';
 import type { StoredJob } from '../store/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { acceptJob } from './acceptJob.ts';
+import type { App, AppContext } from './appEnv.ts';
 import { refuseBrowsers, requireKey } from './auth.ts';
 import { eventStream } from './eventStream.ts';
 import { showJob } from './jobViews.ts';
@@ -43,9 +43,6 @@ export interface AppOptions {
   readonly shutdown: AbortSignal;
 }
 
-type App = Hono<{ Bindings: HttpBindings }>;
-type AppContext = Context<{ Bindings: HttpBindings }>;
-
 /** The routes of `/v1`, `/healthz` and `/openapi.json`. */
 export function createApp(options: AppOptions): App {
   const { store, log, key, version } = options;
@@ -62,15 +59,12 @@ export function createApp(options: AppOptions): App {
   });
   app.get('/openapi.json', (context) => context.json(describeApi(version)));
 
-  app.use('/v1/*', requireKey(key));
-  app.get('/v1/me', (context) =>
-    context.json({
-      account_id: 'local',
-      plan: 'local',
-      credits: toCredits(store.available()),
-      rate_card: options.machineClasses.rateCard(),
-    }),
-  );
+  app.use('/v1/*', requireKey(store, key));
+  app.get('/v1/me', (context) => {
+    const { id, plan } = context.var.account;
+    const credits = toCredits(store.available(id));
+    return context.json({ account_id: id, plan, credits, rate_card: options.machineClasses.rateCard() });
+  });
   addJobRoutes(app, options);
   return app;
 }
@@ -79,7 +73,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   const { store, scheduler, files, shutdown } = options;
   const findJob = (context: AppContext): StoredJob => {
     const id = context.req.param('id') ?? '';
-    const job = JOB_ID.test(id) ? store.jobs.get(id) : undefined;
+    const job = JOB_ID.test(id) ? store.jobs.find(context.var.account.id, id) : undefined;
     if (job === undefined) throw refusal(404, 'There is no such job.');
     return job;
   };
@@ -92,8 +86,9 @@ function addJobRoutes(app: App, options: AppOptions): void {
     }
     uploads += 1;
     try {
-      const accepted = await acceptJob(context.env.incoming, options, context.req.raw.signal);
-      scheduler.startNext();
+      const account = context.var.account.id;
+      const accepted = await acceptJob(context.env.incoming, { ...options, account }, context.req.raw.signal);
+      scheduler.enqueue({ id: accepted.job_id, account });
       return context.json(accepted, 201);
     } finally {
       uploads -= 1;
@@ -134,9 +129,10 @@ function listJobs(context: AppContext, store: Store): readonly StoredJob[] {
   const limit = Number(context.req.query('limit') ?? DEFAULT_LIST);
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIST) throw refusal(400, `limit: give 1 to ${MAX_LIST}.`);
   const before = context.req.query('before');
-  const start = before === undefined ? undefined : store.jobs.get(before);
+  const account = context.var.account.id;
+  const start = before === undefined ? undefined : store.jobs.find(account, before);
   if (before !== undefined && start === undefined) throw refusal(404, 'before: there is no such job.');
-  return store.jobs.list(limit, start);
+  return store.jobs.list(account, limit, start);
 }
 
 function answerFailure(error: Error, context: AppContext, log: Logger): Response {

@@ -1,7 +1,11 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { type Account, LOCAL_ACCOUNT } from '../store/accounts.ts';
+import { keyDigest } from '../store/apiKeys.ts';
+import type { Store } from '../store/store.ts';
+import type { AppEnv } from './appEnv.ts';
 
 /** Whether only this machine can reach an address. */
 export function isLoopback(host: string): boolean {
@@ -26,20 +30,43 @@ export function refuseBrowsers(port: () => number): MiddlewareHandler {
   };
 }
 
-/** Lets requests with `Authorization: Bearer <key>` pass; takes the same time for every wrong key. */
-export function requireKey(key: string): MiddlewareHandler {
-  const expected = digest(key);
+/**
+ * Lets requests with `Authorization: Bearer <key>` pass, and says whose they are in the context's `account`.
+ *
+ * @param localKey the key of the account `local`, which is in no store.
+ */
+export function requireKey(store: Pick<Store, 'accounts' | 'keys'>, localKey: string): MiddlewareHandler<AppEnv> {
+  const localDigest = keyDigest(localKey);
   return async (context, next) => {
-    const [, given = ''] = /^Bearer +(\S+) *$/i.exec(context.req.header('authorization') ?? '') ?? [];
-    if (!timingSafeEqual(digest(given), expected)) {
-      const message =
-        given === '' ? 'An API key is needed: Authorization: Bearer <key>.' : 'Invalid or revoked API key.';
-      throw new HTTPException(401, { message });
-    }
+    const [, given] = /^Bearer +(\S+) *$/i.exec(context.req.header('authorization') ?? '') ?? [];
+    if (given === undefined) throw refusal('An API key is needed: Authorization: Bearer <key>.');
+    context.set('account', accountOf(given));
     await next();
   };
+
+  function accountOf(given: string): Account {
+    if (timingSafeEqual(keyDigest(given), localDigest)) return checkAccount(LOCAL_ACCOUNT);
+    const key = store.keys.find(given);
+    if (key === undefined) throw refusal('Invalid or revoked API key.');
+    const now = Date.now();
+    // Only who has the key is told more than that it opens nothing.
+    if (key.revokedAt !== null) throw refusal('This API key was revoked. Ask whoever runs the service for a new one.');
+    if (key.expiresAt !== null && key.expiresAt <= now) {
+      const day = new Date(key.expiresAt).toISOString().slice(0, 10);
+      throw refusal(`This API key expired on ${day}. Ask whoever runs the service for a new one.`);
+    }
+    const account = checkAccount(key.account);
+    store.keys.noteUse(key, now);
+    return account;
+  }
+
+  function checkAccount(id: string): Account {
+    const account = store.accounts.get(id);
+    if (account.disabledAt === null) return account;
+    throw refusal(`The account ${id} is disabled. Ask whoever runs the service.`);
+  }
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+function refusal(message: string): HTTPException {
+  return new HTTPException(401, { message });
 }

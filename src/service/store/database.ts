@@ -2,70 +2,9 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
+import { MIGRATIONS } from './migrations.ts';
 
 const SQLITE_BUSY = 5;
-
-/** Each step brings a store from its index to the next version; steps that were released never change. */
-const MIGRATIONS: readonly string[] = [
-  `
-  CREATE TABLE jobs (
-    number        INTEGER PRIMARY KEY AUTOINCREMENT,
-    id            TEXT NOT NULL UNIQUE,
-    state         TEXT NOT NULL
-                  CHECK (state IN ('queued','starting','running','succeeded','failed','cancelled','timed_out','lost')),
-    script        TEXT NOT NULL,
-    project       TEXT,
-    machine_class TEXT NOT NULL,
-    max_runtime   INTEGER NOT NULL CHECK (max_runtime > 0),
-    created_at    INTEGER NOT NULL,
-    started_at    INTEGER,
-    finished_at   INTEGER,
-    exit_code     INTEGER,
-    reason        TEXT,
-    hold          INTEGER NOT NULL CHECK (hold >= 0),
-    charged       INTEGER CHECK (charged BETWEEN 0 AND hold),
-    log_offset    INTEGER NOT NULL DEFAULT 0,
-    CHECK ((finished_at IS NULL) = (state IN ('queued','starting','running'))),
-    CHECK ((finished_at IS NULL) = (charged IS NULL))
-  ) STRICT;
-  CREATE INDEX unfinished_jobs ON jobs (number) WHERE finished_at IS NULL;
-
-  CREATE TABLE events (
-    job  INTEGER NOT NULL REFERENCES jobs (number),
-    id   INTEGER NOT NULL,
-    type TEXT NOT NULL,
-    data TEXT NOT NULL,
-    PRIMARY KEY (job, id)
-  ) STRICT, WITHOUT ROWID;
-
-  -- Double entry in micro-credits. 'issued' is where credits come from, the only account that may be below zero.
-  CREATE TABLE credit_accounts (
-    name    TEXT PRIMARY KEY,
-    balance INTEGER NOT NULL DEFAULT 0 CHECK (balance >= 0 OR name = 'issued')
-  ) STRICT;
-  CREATE TABLE credit_transactions (
-    id        INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind      TEXT NOT NULL CHECK (kind IN ('grant','top-up','hold','settle')),
-    reference TEXT NOT NULL,
-    at        INTEGER NOT NULL,
-    UNIQUE (kind, reference)
-  ) STRICT;
-  CREATE TABLE credit_entries (
-    transaction_id INTEGER NOT NULL REFERENCES credit_transactions (id),
-    account        TEXT NOT NULL REFERENCES credit_accounts (name),
-    amount         INTEGER NOT NULL CHECK (amount <> 0),
-    PRIMARY KEY (transaction_id, account)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TRIGGER entries_move_balances AFTER INSERT ON credit_entries BEGIN
-    UPDATE credit_accounts SET balance = balance + NEW.amount WHERE name = NEW.account;
-  END;
-  CREATE TRIGGER entries_are_final BEFORE UPDATE ON credit_entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  CREATE TRIGGER entries_stay BEFORE DELETE ON credit_entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  CREATE TRIGGER transactions_are_final BEFORE UPDATE ON credit_transactions BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  CREATE TRIGGER transactions_stay BEFORE DELETE ON credit_transactions BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  `,
-];
 
 /**
  * Opens the store at `path`, makes or upgrades its tables, and holds it for this process alone.
@@ -110,10 +49,19 @@ function upgrade(database: DatabaseSync, path: string): void {
   if (version > MIGRATIONS.length) {
     throw new AppError('corrupt', `The store ${path} was written by a later version of Farwharf. Update this one.`);
   }
+  // Tables that others refer to can only be changed while references are not followed: https://www.sqlite.org/lang_altertable.html#otheralter
+  database.exec('PRAGMA foreign_keys = OFF');
   for (const [index, step] of MIGRATIONS.entries()) {
     if (index < version) continue;
-    inTransaction(database, () => database.exec(`${step}; PRAGMA user_version = ${index + 1}`));
+    inTransaction(database, () => {
+      database.exec(`${step}; PRAGMA user_version = ${index + 1}`);
+      const dangling = database.prepare('PRAGMA foreign_key_check').get();
+      if (dangling !== undefined) {
+        throw new AppError('corrupt', `The store ${path} has rows that belong to nothing. Restore it from a backup.`);
+      }
+    });
   }
+  database.exec('PRAGMA foreign_keys = ON');
 }
 
 function explained(error: unknown, path: string): unknown {

@@ -7,6 +7,7 @@ export type FinalState = 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'l
 export interface StoredJob {
   readonly number: number;
   readonly id: string;
+  readonly account: string;
   readonly state: UnfinishedState | FinalState;
   readonly script: string;
   readonly project: string | null;
@@ -26,7 +27,7 @@ export interface StoredJob {
 
 export type NewJob = Pick<
   StoredJob,
-  'id' | 'script' | 'project' | 'machineClass' | 'maxRuntime' | 'createdAt' | 'hold'
+  'id' | 'account' | 'script' | 'project' | 'machineClass' | 'maxRuntime' | 'createdAt' | 'hold'
 >;
 
 export interface Ending {
@@ -40,9 +41,10 @@ export interface Ending {
 /** The table of jobs. Methods that write expect the caller's transaction. */
 export class JobTable {
   readonly #get: StatementSync;
+  readonly #find: StatementSync;
   readonly #unfinished: StatementSync;
-  readonly #nextQueued: StatementSync;
   readonly #countUnfinished: StatementSync;
+  readonly #countQueued: StatementSync;
   readonly #list: StatementSync;
   readonly #insert: StatementSync;
   readonly #setState: StatementSync;
@@ -50,15 +52,17 @@ export class JobTable {
   readonly #finish: StatementSync;
 
   constructor(database: DatabaseSync) {
-    const waiting = "finished_at IS NULL AND state = 'queued'";
     this.#get = database.prepare('SELECT * FROM jobs WHERE id = ?');
+    this.#find = database.prepare('SELECT * FROM jobs WHERE id = ? AND account = ?');
     this.#unfinished = database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number');
-    this.#nextQueued = database.prepare(`SELECT * FROM jobs WHERE ${waiting} AND number > ? ORDER BY number LIMIT 1`);
     this.#countUnfinished = database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL');
-    this.#list = database.prepare('SELECT * FROM jobs WHERE number < ? ORDER BY number DESC LIMIT ?');
+    this.#countQueued = database.prepare(
+      "SELECT count(*) AS count FROM jobs WHERE account = ? AND state = 'queued' AND finished_at IS NULL",
+    );
+    this.#list = database.prepare('SELECT * FROM jobs WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?');
     this.#insert = database.prepare(
-      `INSERT INTO jobs (id, state, script, project, machine_class, max_runtime, created_at, hold)
-       VALUES (?, 'queued', ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO jobs (id, account, state, script, project, machine_class, max_runtime, created_at, hold)
+       VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
     );
     this.#setState = database.prepare('UPDATE jobs SET state = ?, started_at = ?, reason = ? WHERE id = ?');
     this.#setLogOffset = database.prepare('UPDATE jobs SET log_offset = ? WHERE id = ?');
@@ -67,8 +71,15 @@ export class JobTable {
     );
   }
 
+  /** A job of any account: for the service itself, never for whoever asks it. */
   get(id: string): StoredJob | undefined {
     const row = this.#get.get(id);
+    return row && toJob(row);
+  }
+
+  /** A job as its account sees it: those of others are not there. */
+  find(account: string, id: string): StoredJob | undefined {
+    const row = this.#find.get(id, account);
     return row && toJob(row);
   }
 
@@ -77,23 +88,22 @@ export class JobTable {
     return this.#unfinished.all().map(toJob);
   }
 
-  /** The job that waits longest, of those submitted after the job of this number. */
-  nextQueued(after: number): StoredJob | undefined {
-    const row = this.#nextQueued.get(after);
-    return row && toJob(row);
-  }
-
   countUnfinished(): number {
     return Number(this.#countUnfinished.get()?.['count']);
   }
 
-  /** The newest jobs first, those submitted before `before` when it is given. */
-  list(limit: number, before?: StoredJob): readonly StoredJob[] {
-    return this.#list.all(before?.number ?? Number.MAX_SAFE_INTEGER, limit).map(toJob);
+  /** How many jobs of an account wait for their turn. */
+  countQueued(account: string): number {
+    return Number(this.#countQueued.get(account)?.['count']);
   }
 
-  insert(job: NewJob): void {
-    this.#insert.run(job.id, job.script, job.project, job.machineClass, job.maxRuntime, job.createdAt, job.hold);
+  /** An account's newest jobs first, those submitted before `before` when it is given. */
+  list(account: string, limit: number, before?: StoredJob): readonly StoredJob[] {
+    return this.#list.all(account, before?.number ?? Number.MAX_SAFE_INTEGER, limit).map(toJob);
+  }
+
+  insert({ id, account, script, project, machineClass, maxRuntime, createdAt, hold }: NewJob): void {
+    this.#insert.run(id, account, script, project, machineClass, maxRuntime, createdAt, hold);
   }
 
   setState(id: string, state: UnfinishedState, startedAt: number | null, reason: string | null): void {
@@ -115,6 +125,7 @@ function toJob(row: Record<string, SQLOutputValue>): StoredJob {
   return {
     number: Number(row['number']),
     id: String(row['id']),
+    account: String(row['account']),
     state: String(row['state']) as StoredJob['state'],
     script: String(row['script']),
     project: text('project'),

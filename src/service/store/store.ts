@@ -1,40 +1,52 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Disposable, Emitter } from '../../core/lifetime.ts';
-import { CreditLedger, toCredits } from './credits.ts';
+import { type Account, AccountTable, LOCAL_ACCOUNT } from './accounts.ts';
+import { ApiKeyTable } from './apiKeys.ts';
+import { type Balances, CreditLedger, type Grant, toCredits } from './credits.ts';
 import { inTransaction, openDatabase } from './database.ts';
 import type { LogEventData } from '../../remote/schemas.ts';
 import { EventTable, type ServiceEvent, type StoredEvent } from './events.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs.ts';
 
+/** What becomes of the credits of the account `local`; those of others come from grants alone. */
 export interface CreditPolicy {
-  /** Micro-credits of a new account. */
+  /** Micro-credits to begin with. */
   readonly start: number;
   readonly isToppedUpDaily: boolean;
 }
+
+/** The reference of the first grant of `local`. */
+const START = 'start';
 
 export type SubmitOutcome =
   | { readonly isAccepted: true; readonly available: number }
   | { readonly isAccepted: false; readonly available: number };
 
 /**
- * Jobs, their events and the credits, changed together: what a method writes is durable when it returns or, where it gives
- * a promise, when that is kept. Those with promises share transactions.
+ * Accounts, their keys and credits, jobs and their events, changed together: what a method writes is durable when it returns
+ * or, where it gives a promise, when that is kept. Those with promises share transactions.
  */
 export class Store implements Disposable {
   readonly #database: DatabaseSync;
   readonly #credits: CreditLedger;
   readonly #events: EventTable;
-  readonly #policy: CreditPolicy;
+  readonly #policy: CreditPolicy | undefined;
   readonly #commits: GroupCommit;
   /** By job, so that a job's events wake nobody but its own readers. */
   readonly #appended = new Map<string, Emitter<void>>();
-  readonly jobs: Pick<JobTable, 'get' | 'unfinished' | 'nextQueued' | 'countUnfinished' | 'list'>;
+  readonly jobs: Pick<JobTable, 'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countQueued' | 'list'>;
+  readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'setDisabled' | 'setLimits'>;
+  readonly keys: ApiKeyTable;
+  readonly #accounts: AccountTable;
   readonly #jobs: JobTable;
 
-  /** @throws AppError of `openDatabase`, or `corrupt` when the credit ledger does not balance. */
-  constructor(folder: string, policy: CreditPolicy) {
+  /**
+   * @param policy left out by whoever opens the store without serving from it.
+   * @throws AppError of `openDatabase`, or `corrupt` when the credit ledger does not balance.
+   */
+  constructor(folder: string, policy?: CreditPolicy) {
     this.#database = openDatabase(join(folder, 'service.db'));
     this.#commits = new GroupCommit(this.#database);
     try {
@@ -43,8 +55,11 @@ export class Store implements Disposable {
       this.#events = new EventTable(this.#database);
       this.#jobs = new JobTable(this.#database);
       this.jobs = this.#jobs;
+      this.#accounts = new AccountTable(this.#database);
+      this.accounts = this.#accounts;
+      this.keys = new ApiKeyTable(this.#database);
       this.#credits.check();
-      if (!policy.isToppedUpDaily) inTransaction(this.#database, () => this.#credits.grant(policy.start, Date.now()));
+      if (policy?.isToppedUpDaily === false) this.#grantStart(policy.start);
     } catch (error) {
       this.#database.close();
       throw error;
@@ -64,23 +79,43 @@ export class Store implements Disposable {
     };
   }
 
-  /** Micro-credits that can be spent now. */
-  available(): number {
-    return this.#policy.isToppedUpDaily
-      ? inTransaction(this.#database, () => this.#toppedUp())
-      : this.#credits.available();
+  /** Micro-credits of an account that can be spent now. @throws AppError `missing` when there is no such account. */
+  available(account: string): number {
+    return this.balances(account).available;
+  }
+
+  /** @throws AppError `missing` when there is no such account. */
+  balances(account: string): Balances {
+    const { id } = this.#accounts.get(account);
+    if (this.#isToppedUp(id)) inTransaction(this.#database, () => this.#topUp(id));
+    return this.#credits.balances(id);
+  }
+
+  /** Adds an account, with nothing in it. @throws AppError `bad-input` or `conflict` as the table says. */
+  addAccount(account: Pick<Account, 'id' | 'name' | 'plan' | 'createdAt'>): Account {
+    return inTransaction(this.#database, () => {
+      const added = this.#accounts.add(account);
+      this.#credits.open(added.id);
+      return added;
+    });
+  }
+
+  /** Gives or takes credits, once for each reference. Throws, and gives false, as `CreditLedger.grant` does. */
+  grant(account: string, grant: Grant): boolean {
+    return inTransaction(this.#database, () => this.#credits.grant(this.#accounts.get(account).id, grant));
   }
 
   /** Adds the job and holds its credits, or does nothing when they do not suffice. */
   async submit(job: NewJob, notes: readonly LogEventData[]): Promise<SubmitOutcome> {
     const outcome = await this.#commits.run((): SubmitOutcome => {
-      const available = this.#toppedUp();
+      this.#topUp(job.account);
+      const available = this.#credits.available(job.account);
       if (available < job.hold) return { isAccepted: false, available };
       this.#jobs.insert(job);
-      this.#credits.hold(job.id, job.hold, job.createdAt);
+      this.#credits.hold(job.account, job.id, job.hold, job.createdAt);
       const logs = notes.map((data): ServiceEvent => ({ type: 'log', data }));
       this.#appendEvents(job.id, [stateEvent('queued', job.createdAt), ...logs]);
-      return { isAccepted: true, available: this.#credits.available() };
+      return { isAccepted: true, available: this.#credits.available(job.account) };
     });
     this.#fire(job.id);
     return outcome;
@@ -108,7 +143,7 @@ export class Store implements Disposable {
     const { state, finishedAt, exitCode, reason, charged } = ending;
     this.#change(job.id, () => {
       this.#jobs.finish(job.id, ending);
-      this.#credits.settle(job.id, job.hold, charged, finishedAt);
+      this.#credits.settle(job, charged, finishedAt);
       return [
         ...lastEvents,
         stateEvent(state, finishedAt, reason ?? undefined),
@@ -144,6 +179,12 @@ export class Store implements Disposable {
     this.#database.close();
   }
 
+  /** The first credits of `local`, whatever they are today: an account that has had some keeps what it has. */
+  #grantStart(amount: number): void {
+    const isGranted = this.#credits.hasGrant(LOCAL_ACCOUNT, START);
+    if (!isGranted) this.grant(LOCAL_ACCOUNT, { reference: START, amount, at: Date.now() });
+  }
+
   #change(jobId: string, work: () => readonly ServiceEvent[]): void {
     inTransaction(this.#database, () => this.#appendEvents(jobId, work()));
     this.#fire(jobId);
@@ -158,9 +199,12 @@ export class Store implements Disposable {
     this.#appended.get(jobId)?.fire();
   }
 
-  #toppedUp(): number {
-    if (this.#policy.isToppedUpDaily) this.#credits.topUp(this.#policy.start, Date.now());
-    return this.#credits.available();
+  #isToppedUp(account: string): boolean {
+    return account === LOCAL_ACCOUNT && this.#policy?.isToppedUpDaily === true;
+  }
+
+  #topUp(account: string): void {
+    if (this.#isToppedUp(account)) this.#credits.topUp(account, this.#policy?.start ?? 0, Date.now());
   }
 }
 

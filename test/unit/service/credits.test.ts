@@ -21,40 +21,40 @@ function openLedger(t: TestContext): CreditLedger {
 
 test('a hold moves credits aside, and its end spends a part and gives the rest back', (t) => {
   const ledger = openLedger(t);
-  ledger.grant(1_000, 0);
-  ledger.hold('job', 300, 1);
-  assert.equal(ledger.available(), 700);
-  ledger.settle('job', 300, 120, 2);
-  assert.equal(ledger.available(), 880);
+  ledger.grant('local', { reference: 'start', amount: 1_000, at: 0 });
+  ledger.hold('local', 'job', 300, 1);
+  assert.equal(ledger.available('local'), 700);
+  ledger.settle({ account: 'local', id: 'job', hold: 300 }, 120, 2);
+  assert.equal(ledger.available('local'), 880);
   ledger.check();
 });
 
 test('nothing happens twice for the same job or the same day', (t) => {
   const ledger = openLedger(t);
   for (let round = 0; round < 3; round += 1) {
-    ledger.grant(1_000, 0);
-    ledger.hold('job', 300, 1);
-    ledger.settle('job', 300, 100, 2);
+    ledger.grant('local', { reference: 'start', amount: 1_000, at: 0 });
+    ledger.hold('local', 'job', 300, 1);
+    ledger.settle({ account: 'local', id: 'job', hold: 300 }, 100, 2);
   }
-  assert.equal(ledger.available(), 900);
-  ledger.topUp(1_000, DAY_MS);
-  ledger.hold('other', 500, DAY_MS);
-  ledger.topUp(1_000, DAY_MS + 1);
-  assert.equal(ledger.available(), 500);
-  ledger.topUp(1_000, 2 * DAY_MS);
-  assert.equal(ledger.available(), 1_000);
+  assert.equal(ledger.available('local'), 900);
+  ledger.topUp('local', 1_000, DAY_MS);
+  ledger.hold('local', 'other', 500, DAY_MS);
+  ledger.topUp('local', 1_000, DAY_MS + 1);
+  assert.equal(ledger.available('local'), 500);
+  ledger.topUp('local', 1_000, 2 * DAY_MS);
+  assert.equal(ledger.available('local'), 1_000);
 });
 
 test('a balance cannot go below zero', (t) => {
   const ledger = openLedger(t);
-  ledger.grant(100, 0);
-  assert.throws(() => ledger.hold('job', 101, 1), /CHECK/);
+  ledger.grant('local', { reference: 'start', amount: 100, at: 0 });
+  assert.throws(() => ledger.hold('local', 'job', 101, 1), /CHECK/);
 });
 
 test('what is held must be what unfinished jobs hold', (t) => {
   const ledger = openLedger(t);
-  ledger.grant(100, 0);
-  ledger.hold('no-such-job', 40, 1);
+  ledger.grant('local', { reference: 'start', amount: 100, at: 0 });
+  ledger.hold('local', 'no-such-job', 40, 1);
   assert.throws(() => ledger.check(), { code: 'corrupt', message: /40 micro-credits are held/ });
 });
 

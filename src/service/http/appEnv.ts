@@ -1,0 +1,15 @@
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, Hono } from 'hono';
+import type { Account } from '../store/accounts.ts';
+
+/** What Hono's context carries in this service. */
+export interface AppEnv {
+  Bindings: HttpBindings;
+  Variables: {
+    /** Whose request it is: set for everything under `/v1`. */
+    account: Account;
+  };
+}
+
+export type App = Hono<AppEnv>;
+export type AppContext = Context<AppEnv>;
