@@ -207,6 +207,8 @@ function addServe(program: Command, runs: Runs): Command {
     .addOption(new Option('--executor <kind>', 'what runs the jobs (default: process)').choices(['process', 'slurm']))
     .option('--config <file>', 'machine classes with their prices, and the cluster: TOML or JSON')
     .option('--credits <n>', 'credits of a new account', wholeNumber, 1000)
+    .option('--log <file>', 'where its log goes (default: standard error)')
+    .option('--behind-proxy', 'a proxy in front of it speaks TLS to other machines')
     .option('--check', 'look whether the service could run its jobs, and start none')
     .option('--config-schema', 'print the JSON schema of the configuration')
     .option('--json', 'print the address as JSON')

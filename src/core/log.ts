@@ -1,6 +1,7 @@
 import { Redactor } from './redact.ts';
 
-type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
 type LogFields = Readonly<Record<string, unknown>>;
 /** Receives finished lines; a file, a terminal or an output channel. */
 export type LogSink = (level: LogLevel, line: string) => void;
@@ -13,17 +14,37 @@ export interface Logger {
   error(sentence: string, fields?: LogFields): void;
 }
 
-/** Makes a logger that writes `sentence {"field":1}` lines to `sink`, free of the redactor's secrets. */
-export function createLogger(sink: LogSink, redactor: Redactor = new Redactor()): Logger {
+export interface LogOptions {
+  /** `text`: `sentence {"field":1}`; `json`: one object with time, level, message and the fields. Text unless given. */
+  readonly format?: 'text' | 'json';
+  /** Lines below it are left out; none unless given. */
+  readonly level?: LogLevel;
+}
+
+/** Makes a logger that writes one line for each call to `sink`, free of the redactor's secrets. */
+export function createLogger(
+  sink: LogSink,
+  redactor: Redactor = new Redactor(),
+  { format = 'text', level: lowest = 'debug' }: LogOptions = {},
+): Logger {
+  const describe = format === 'text' ? textLine : jsonLine;
   const write = (level: LogLevel) => (sentence: string, fields?: LogFields) => {
-    const line = fields === undefined ? sentence : `${sentence} ${JSON.stringify(fields, errorsAsText)}`;
-    sink(level, redactor.redact(line));
+    if (LOG_LEVELS.indexOf(level) < LOG_LEVELS.indexOf(lowest)) return;
+    sink(level, redactor.redact(describe(level, sentence, fields)));
   };
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
 /** A logger that keeps nothing. */
 export const silentLogger: Logger = createLogger(() => {});
+
+function textLine(_level: LogLevel, sentence: string, fields?: LogFields): string {
+  return fields === undefined ? sentence : `${sentence} ${JSON.stringify(fields, errorsAsText)}`;
+}
+
+function jsonLine(level: LogLevel, message: string, fields?: LogFields): string {
+  return JSON.stringify({ time: new Date().toISOString(), level, message, ...fields }, errorsAsText);
+}
 
 function errorsAsText(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return value;

@@ -2,9 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import * as z from 'zod';
 import { AppError, messageOf, systemCode } from '../core/errors.ts';
+import { retentionSettings } from './disk/retentionConfig.ts';
+import { proxySettings } from './http/proxyConfig.ts';
+import { logSettings } from './log/logConfig.ts';
 import { type MachineClass, MachineClasses } from './machineClasses.ts';
+import { metricsSettings } from './metrics/metricsConfig.ts';
 import { processSettings } from './processConfig.ts';
 import { sbatchArguments, type SlurmResources, slurmSettings } from './slurm/slurmConfig.ts';
+import { tlsSettings } from './tls/tlsConfig.ts';
 
 const machineClass = z.strictObject({
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be letters, digits, ".", "_" and "-"'),
@@ -27,6 +32,11 @@ const serviceConfig = z
     machine_classes: z.array(machineClass).min(1).optional(),
     process: processSettings.prefault({}),
     slurm: slurmSettings.prefault({}),
+    log: logSettings.prefault({}),
+    metrics: metricsSettings.prefault({}),
+    proxy: proxySettings.optional(),
+    retention: retentionSettings.prefault({}),
+    tls: tlsSettings.optional(),
   })
   .superRefine(({ executor, machine_classes: classes = [] }, context) => {
     const names = classes.map(({ name }) => name);

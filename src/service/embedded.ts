@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { AppError, messageOf } from '../core/errors.ts';
-import { DEFAULT_CONFIG } from './config.ts';
+import { DEFAULT_CONFIG, type ServiceConfig } from './config.ts';
 import { proveKey } from './http/keyProof.ts';
 import type { ServeOptions } from './serve.ts';
 import { readStateFile } from './stateFile.ts';
@@ -44,6 +44,14 @@ export interface EmbeddedOptions {
   readonly startTimeoutMs?: number;
 }
 
+/** A service for one person: nobody watches it from outside, and its log is for the day that it fails. */
+const CONFIG: ServiceConfig = {
+  ...DEFAULT_CONFIG,
+  log: { ...DEFAULT_CONFIG.log, requests: false },
+  metrics: { enabled: false },
+  retention: { min_free_gb: 0.1 },
+};
+
 /** What `farwharf serve --embedded` passes to `serve`. */
 export function embeddedServeOptions(home: string, program: { runner: string; version: string }): ServeOptions {
   return {
@@ -51,7 +59,7 @@ export function embeddedServeOptions(home: string, program: { runner: string; ve
     host: '127.0.0.1',
     port: 0,
     data: serviceFolder(home),
-    config: DEFAULT_CONFIG,
+    config: CONFIG,
     isToppedUpDaily: true,
     idleExitMs: IDLE_EXIT_MS,
     stateFile: stateFileOf(home),

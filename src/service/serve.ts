@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAdaptorServer } from '@hono/node-server';
-import { AppError, systemCode } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { createApp } from './http/app.ts';
 import { isLoopback } from './http/auth.ts';
-import { Activity } from './http/activity.ts';
+import { Health } from './http/health.ts';
+import { HttpServer } from './http/httpServer.ts';
+import { logRequests } from './http/requestLog.ts';
+import { RequestMonitor } from './http/requestMonitor.ts';
 import { machineClassesOf, type ServiceConfig } from './config.ts';
 import { JobFiles } from './jobFiles.ts';
 import { localMachineClasses } from './machineClasses.ts';
@@ -22,7 +21,8 @@ const DEFAULT_CREDITS = 1_000;
 const DEFAULT_KILL_GRACE_MS = 5_000;
 const DEFAULT_MAX_UPLOAD_BYTES = 20e9;
 const KEY_BYTES = 32;
-const CLOSE_WAIT_MS = 2_000;
+// Uploads that are under way when the service is told to end may take this long.
+const DEFAULT_DRAIN_MS = 30_000;
 
 export interface ServeOptions {
   /** Address to listen on; `127.0.0.1` unless a person asked for another. */
@@ -51,6 +51,8 @@ export interface ServeOptions {
   readonly killGraceMs?: number;
   /** Largest accepted archive; 20 GB unless given. */
   readonly maxUploadBytes?: number;
+  /** How long requests that are under way may go on when the service is told to end; 30 s unless given. */
+  readonly drainMs?: number;
 }
 
 export interface RunningService {
@@ -58,13 +60,15 @@ export interface RunningService {
   readonly key: string;
   /** Settles once the service has ended: by its signal or because it was idle. Jobs that run go on. */
   readonly closed: Promise<void>;
+  /** Reads the files of its certificate again. */
+  reload(): void;
 }
 
 /**
  * Starts the job service in this process.
  *
  * @throws AppError `conflict` when another service uses the data folder or the port, `corrupt` when the store is damaged
- * or its ledger does not balance.
+ * or its ledger does not balance; `missing` or `bad-input` for a certificate that cannot be used.
  */
 export async function serve(
   options: ServeOptions,
@@ -76,26 +80,31 @@ export async function serve(
     isToppedUpDaily: options.isToppedUpDaily ?? false,
   });
   const shutdown = new AbortController();
+  const monitor = new RequestMonitor();
+  if (options.config.log.requests) logRequests(monitor, log);
   try {
-    const { server, scheduler } = await build(options, { key, store, log, shutdown: shutdown.signal });
-    const activity = new Activity(server);
-    const address = await listen(server, options);
-    const url = `http://${reachableHost(options.host)}:${address.port}`;
+    const { server, scheduler, health } = await build(options, { key, store, log, monitor, shutdown: shutdown.signal });
+    await server.listen();
+    const { url } = server;
     scheduler.start();
     if (stateFile !== undefined) writeStateFile(stateFile, { url, key, pid: process.pid, version });
     log.info('service started', { url, data: options.data });
     const run = async (): Promise<void> => {
       await untilDone(options.idleExitMs, signal, () => {
-        if (store.jobs.countUnfinished() > 0) activity.touch();
-        return activity.idleMs();
+        if (store.jobs.countUnfinished() > 0) monitor.touch();
+        return monitor.idleMs();
       });
       if (stateFile !== undefined) removeStateFile(stateFile, process.pid);
+      log.info('service ends', { openStreams: monitor.openStreams });
+      // Nothing new is taken. What is under way ends; streams and jobs are followed meanwhile, so that nobody waits for this.
+      health.stop();
+      await monitor.untilQuiet(AbortSignal.timeout(options.drainMs ?? DEFAULT_DRAIN_MS));
       shutdown.abort();
-      await Promise.all([scheduler.stop(), close(server)]);
+      await Promise.all([scheduler.stop(), server.close()]);
       store.dispose();
       log.info('service ended');
     };
-    return { url, key, closed: run() };
+    return { url, key, closed: run(), reload: () => server.certificate?.reload() };
   } catch (error) {
     store.dispose();
     throw error;
@@ -106,16 +115,18 @@ interface Parts {
   readonly key: string;
   readonly store: Store;
   readonly log: Logger;
+  readonly monitor: RequestMonitor;
   readonly shutdown: AbortSignal;
 }
 
-async function build(options: ServeOptions, { key, store, log, shutdown }: Parts) {
-  const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version } = options;
+async function build(options: ServeOptions, { key, store, log, monitor, shutdown }: Parts) {
+  const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version, config, host, port } = options;
+  const health = new Health({ store, data: options.data, minFreeBytes: config.retention.min_free_gb * 1e9 });
   const files = new JobFiles(options.data);
   await files.sweep((id) => store.jobs.get(id), log);
   const machineClasses =
-    machineClassesOf(options.config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
-  const executor = createExecutor(options.config, { runner, killGraceMs, log });
+    machineClassesOf(config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
+  const executor = createExecutor(config, { runner, killGraceMs, log });
   const maxRunningJobs = (id: string): number => {
     const { disabledAt, limits } = store.accounts.get(id);
     return disabledAt === null ? (limits.maxRunningJobs ?? Number.POSITIVE_INFINITY) : 0;
@@ -130,25 +141,14 @@ async function build(options: ServeOptions, { key, store, log, shutdown }: Parts
     version,
     killGraceMs,
     shutdown,
-    loopbackPort: isLoopback(options.host) ? () => portOf(server) : undefined,
+    health,
+    monitor,
+    loopbackPort: isLoopback(host) && config.proxy === undefined ? () => server.port : undefined,
     machineClasses,
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES,
   });
-  // Uploads may take hours; a stalled one is ended where it is read. Only the headers must come soon.
-  const serverOptions = { requestTimeout: 0, headersTimeout: 30_000 };
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false, serverOptions }) as Server;
-  return { server, scheduler };
-}
-
-async function listen(server: Server, { host, port }: ServeOptions): Promise<AddressInfo> {
-  server.listen(port, host);
-  try {
-    await once(server, 'listening');
-  } catch (cause) {
-    if (systemCode(cause) !== 'EADDRINUSE') throw cause;
-    throw new AppError('conflict', `Port ${port} is taken. Choose another one with --port, or 0 for any.`, { cause });
-  }
-  return server.address() as AddressInfo;
+  const server = new HttpServer(app.fetch, { host, port, tls: config.tls, log });
+  return { server, scheduler, health };
 }
 
 async function untilDone(idleExitMs: number | undefined, signal: AbortSignal, idleMs: () => number): Promise<void> {
@@ -158,20 +158,4 @@ async function untilDone(idleExitMs: number | undefined, signal: AbortSignal, id
   }
   const interval = Math.min(1_000, idleExitMs / 4);
   while (!signal.aborted && idleMs() < idleExitMs) await sleep(interval, undefined, { signal }).catch(() => {});
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = once(server, 'close');
-  server.close();
-  await Promise.race([closed, sleep(CLOSE_WAIT_MS, undefined, { ref: false })]);
-  server.closeAllConnections();
-}
-
-function portOf(server: Server): number {
-  return (server.address() as AddressInfo).port;
-}
-
-function reachableHost(host: string): string {
-  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
-  return host.includes(':') ? `[${host}]` : host;
 }

@@ -41,7 +41,7 @@ test('two commands at once from one folder send one job each, and the results of
 
 test('a line that is cut in the middle of an upload: the outcome is told as unknown, and no job and no hold are left', async () => {
   await using scratch = await Scratch.create();
-  const { url, env } = await scratch.serve(['--host', '0.0.0.0']);
+  const { url, env } = await scratch.serve(['--host', '0.0.0.0', '--behind-proxy']);
   const folder = await scratch.folder('project', { 'run.sh': 'true' });
   await writeFile(join(folder, 'data.bin'), randomBytes(8 << 20));
   await using line = await startLine(Number(new URL(url).port), 2 << 20);

@@ -12,6 +12,7 @@ import { type ServiceClient, startService, temporaryFolder } from './support/ser
 import { ServiceProcess } from './support/serviceProcess.ts';
 
 const CONFIG: ServiceConfig = {
+  ...DEFAULT_CONFIG,
   executor: 'slurm',
   machine_classes: [
     machineClass('small', { partition: 'cpu-small', credits_per_minute: 0.6 }),

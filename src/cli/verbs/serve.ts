@@ -1,12 +1,14 @@
 import { join, resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/home.ts';
-import { createLogger } from '../../core/log.ts';
 import { Redactor } from '../../core/redact.ts';
 import { embeddedServeOptions } from '../../service/embedded.ts';
 import { checkService } from '../../service/checkService.ts';
 import { configSchema, DEFAULT_CONFIG, readConfig, type ServiceConfig } from '../../service/config.ts';
-import { serve, type ServeOptions } from '../../service/serve.ts';
+import { isLoopback } from '../../service/http/auth.ts';
+import { DEFAULT_PROXY } from '../../service/http/proxyConfig.ts';
+import { openServiceLog } from '../../service/log/serviceLog.ts';
+import { type RunningService, serve, type ServeOptions } from '../../service/serve.ts';
 import type { Context } from '../context.ts';
 import type { Terminal } from '../terminal.ts';
 import { EXIT } from '../exit.ts';
@@ -18,6 +20,8 @@ interface ServeFlags {
   readonly credits: number;
   readonly executor?: 'process' | 'slurm';
   readonly config?: string;
+  readonly log?: string;
+  readonly behindProxy?: boolean;
   readonly check?: boolean;
   readonly configSchema?: boolean;
   readonly embedded?: boolean;
@@ -25,27 +29,47 @@ interface ServeFlags {
 
 /** `farwharf serve`: runs the job service until Ctrl+C or SIGTERM. Jobs that run then go on, and are found again. */
 export async function runService(context: Context, _: string, flags: ServeFlags): Promise<number> {
-  const { terminal, signal, env } = context;
+  const { terminal, signal } = context;
   if (flags.configSchema === true) {
     terminal.answer(JSON.stringify(configSchema(), null, 2));
     return EXIT.done;
   }
   const options = await describeService(context, flags);
   if (flags.check === true) return check(terminal, options);
+  refuseOpenAir(options);
   const redactor = new Redactor();
   redactor.add(options.apiKey ?? '');
-  const log = createLogger((level, line) => terminal.note(`${new Date().toISOString()} ${level} ${line}`), redactor);
-  const service = await serve(options, { log, signal });
-  redactor.add(service.key);
-  terminal.json({ url: service.url, key: service.key, pid: process.pid });
-  if (flags.embedded !== true && !terminal.isJson) {
-    terminal.note(`The job service listens on ${service.url}; its data lie in ${options.data}.`);
-    const isChosen = Boolean(env['FARWHARF_API_KEY']);
-    terminal.note(isChosen ? 'The key is FARWHARF_API_KEY.' : `Key, shown only here: ${service.key}`);
-    terminal.note(`Use it:  FARWHARF_API_KEY=… farwharf --remote ${service.url} submit FOLDER --script FILE`);
+  const serviceLog = openServiceLog(options.config.log, redactor, (line) => terminal.note(line));
+  try {
+    const service = await serve(options, { log: serviceLog.log, signal });
+    redactor.add(service.key);
+    const onHangup = (): void => {
+      serviceLog.reopen();
+      service.reload();
+    };
+    if (flags.embedded !== true) process.on('SIGHUP', onHangup);
+    terminal.json({ url: service.url, key: service.key, pid: process.pid });
+    if (flags.embedded !== true && !terminal.isJson) welcome(context, options, service);
+    await service.closed;
+    process.off('SIGHUP', onHangup);
+    return EXIT.done;
+  } finally {
+    serviceLog.dispose();
   }
-  await service.closed;
-  return EXIT.done;
+}
+
+function welcome({ terminal, env }: Context, { data, config }: ServeOptions, { url, key }: RunningService): void {
+  terminal.note(`The job service listens on ${url}; its data lie in ${data}.`);
+  if (config.log.file !== undefined) terminal.note(`Its log is ${config.log.file}.`);
+  terminal.note(env['FARWHARF_API_KEY'] ? 'The key is FARWHARF_API_KEY.' : `Key, shown only here: ${key}`);
+  terminal.note(`Use it:  FARWHARF_API_KEY=… farwharf --remote ${url} submit FOLDER --script FILE`);
+}
+
+/** Keys and workspaces do not cross a network in the clear, unless a person says that a proxy protects them. */
+function refuseOpenAir({ host, config }: ServeOptions): void {
+  if (isLoopback(host) || config.tls !== undefined || config.proxy !== undefined) return;
+  const message = `Other machines can reach ${host}, and without TLS anybody between can read keys and workspaces. Give a certificate in [tls] of --config, or say --behind-proxy where a proxy in front speaks TLS.`;
+  throw new AppError('refused', message);
 }
 
 async function describeService({ env, program }: Context, flags: ServeFlags): Promise<ServeOptions> {
@@ -74,7 +98,16 @@ async function check(terminal: Terminal, { config, data }: ServeOptions): Promis
   return things.every(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed;
 }
 
-function configOf({ executor, config }: ServeFlags): Promise<ServiceConfig> {
+async function configOf(flags: ServeFlags): Promise<ServiceConfig> {
+  const config = await readConfigOf(flags);
+  return {
+    ...config,
+    ...(flags.log !== undefined && { log: { ...config.log, file: resolve(flags.log) } }),
+    ...(flags.behindProxy === true && { proxy: config.proxy ?? DEFAULT_PROXY }),
+  };
+}
+
+function readConfigOf({ executor, config }: ServeFlags): Promise<ServiceConfig> {
   const overrides = executor === undefined ? {} : { executor };
   if (config !== undefined) return readConfig(resolve(config), overrides);
   if (executor === 'slurm') {

@@ -14,9 +14,11 @@ import { acceptJob } from './acceptJob.ts';
 import type { App, AppContext } from './appEnv.ts';
 import { refuseBrowsers, requireKey } from './auth.ts';
 import { eventStream } from './eventStream.ts';
+import type { Health } from './health.ts';
+import { answerHealth, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './jobViews.ts';
-import { proveKey } from './keyProof.ts';
 import { describeApi } from './openapi.ts';
+import type { RequestMonitor } from './requestMonitor.ts';
 import { sendFile } from './sendFile.ts';
 
 const MAX_UPLOADS_AT_ONCE = 16;
@@ -34,6 +36,8 @@ export interface AppOptions {
   readonly log: Logger;
   readonly key: string;
   readonly version: string;
+  readonly health: Health;
+  readonly monitor: RequestMonitor;
   /** Gives the port to check `Host` with; undefined for a service that other machines may reach. */
   readonly loopbackPort: (() => number) | undefined;
   readonly machineClasses: MachineClasses;
@@ -49,14 +53,11 @@ export function createApp(options: AppOptions): App {
   const app: App = new Hono();
   app.onError((error, context) => answerFailure(error, context, log));
   app.notFound((context) => context.json({ detail: 'There is nothing at this address.' }, 404));
+  app.use(options.monitor.watch());
   if (options.loopbackPort !== undefined) app.use(refuseBrowsers(options.loopbackPort));
 
-  app.get('/healthz', (context) => {
-    const nonce = context.req.query('nonce');
-    if (nonce === undefined) return context.json({ status: 'ok', version });
-    if (!/^[\w-]{16,128}$/.test(nonce)) throw refusal(400, 'nonce: give 16 to 128 letters, digits, "_" or "-".');
-    return context.json({ status: 'ok', version, proof: proveKey(key, nonce) });
-  });
+  app.use(refuseWhenStopping(options.health));
+  app.get('/healthz', answerHealth(options));
   app.get('/openapi.json', (context) => context.json(describeApi(version)));
 
   app.use('/v1/*', requireKey(store, key));
@@ -143,7 +144,7 @@ function answerFailure(error: Error, context: AppContext, log: Logger): Response
   const isGone = isAbort(error) || ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET'].includes(systemCode(error) ?? '');
   // The client has left: nobody reads the answer.
   if (isGone) return context.json({ detail: 'The request was broken off.' }, 400);
-  log.error('request failed', { path: context.req.path, error });
+  log.error('request failed', { requestId: context.get('requestId'), route: context.get('route'), error });
   if (isDiskFull(error)) {
     return context.json({ detail: 'The disk of the machine that runs jobs is full. Free some space there.' }, 507);
   }

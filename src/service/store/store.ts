@@ -172,6 +172,12 @@ export class Store implements Disposable {
     });
   }
 
+  /** Writes something that changes nothing. @throws the database's error when the store cannot be written. */
+  probe(): void {
+    const version = Number(this.#database.prepare('PRAGMA user_version').get()?.['user_version']);
+    this.#database.exec(`PRAGMA user_version = ${version}`);
+  }
+
   /** Makes durable what waits for it, and closes the store. */
   dispose(): void {
     this.#commits.flush();

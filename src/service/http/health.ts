@@ -1,0 +1,76 @@
+import { statfs } from 'node:fs/promises';
+import { messageOf } from '../../core/errors.ts';
+import { formatBytes } from '../../core/format.ts';
+import type { Store } from '../store/store.ts';
+
+// Anybody may ask, as often as they like; the disk is asked this often.
+const MAX_AGE_MS = 2_000;
+
+export interface HealthOptions {
+  readonly store: Pick<Store, 'probe'>;
+  /** The data folder. */
+  readonly data: string;
+  /** Below this no job is taken. */
+  readonly minFreeBytes: number;
+}
+
+/** Knows what keeps the service from doing its work. */
+export class Health {
+  readonly #options: HealthOptions;
+  #checked: { readonly at: number; readonly problems: Promise<readonly string[]> } | undefined;
+  #isStopping = false;
+
+  constructor(options: HealthOptions) {
+    this.#options = options;
+  }
+
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** From now on the service takes nothing new. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** What is wrong, in sentences; empty when all is well. */
+  problems(): Promise<readonly string[]> {
+    const now = performance.now();
+    if (this.#checked === undefined || now - this.#checked.at > MAX_AGE_MS) {
+      this.#checked = { at: now, problems: this.#check() };
+    }
+    return this.#checked.problems;
+  }
+
+  async #check(): Promise<readonly string[]> {
+    return [problemOf(() => this.#options.store.probe()), await this.#diskProblem()].filter(
+      (problem) => problem !== undefined,
+    );
+  }
+
+  async #diskProblem(): Promise<string | undefined> {
+    const { data, minFreeBytes } = this.#options;
+    try {
+      const free = await freeBytes(data);
+      if (free >= minFreeBytes && free > 0) return undefined;
+      return `The disk of the data folder has ${formatBytes(free)} left; below ${formatBytes(minFreeBytes)} no job is taken.`;
+    } catch (error) {
+      return `The data folder cannot be read: ${messageOf(error)}.`;
+    }
+  }
+}
+
+/** What this user may still write into the file system of a folder. */
+async function freeBytes(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
+}
+
+function problemOf(probe: () => void): string | undefined {
+  try {
+    probe();
+    return undefined;
+  } catch (error) {
+    return `The store cannot be written: ${messageOf(error)}.`;
+  }
+}

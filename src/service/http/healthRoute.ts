@@ -1,0 +1,36 @@
+import type { Handler, MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import type { Health } from './health.ts';
+import { proveKey } from './keyProof.ts';
+
+// A service that is told to end is usually started again at once.
+const RETRY_AFTER_SECONDS = 5;
+
+/** `GET /healthz`: 200 when the service can do its work, else 503 with what is wrong. It needs no key. */
+export function answerHealth({ health, key, version }: { health: Health; key: string; version: string }): Handler {
+  return async (context) => {
+    const nonce = context.req.query('nonce');
+    if (nonce !== undefined && !/^[\w-]{16,128}$/.test(nonce)) {
+      throw new HTTPException(400, { message: 'nonce: give 16 to 128 letters, digits, "_" or "-".' });
+    }
+    const proof = nonce === undefined ? {} : { proof: proveKey(key, nonce) };
+    if (health.isStopping) {
+      context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+      return context.json({ status: 'stopping', version, ...proof }, 503);
+    }
+    const problems = await health.problems();
+    if (problems.length > 0) return context.json({ status: 'degraded', version, problems, ...proof }, 503);
+    return context.json({ status: 'ok', version, ...proof });
+  };
+}
+
+/** Answers 503 to all that is asked of a service that ends, but for its health and its metrics. */
+export function refuseWhenStopping(health: Health): MiddlewareHandler {
+  return async (context, next) => {
+    if (!health.isStopping || !context.req.path.startsWith('/v1/')) return next();
+    // The next request is for the service that comes after this one.
+    context.header('Connection', 'close');
+    context.header('Retry-After', String(RETRY_AFTER_SECONDS));
+    return context.json({ detail: 'The service is being restarted. Try again in a few seconds.' }, 503);
+  };
+}

@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { AppError, systemCode } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import { readCertificate, ServerCertificate } from '../tls/certificate.ts';
+import type { TlsSettings } from '../tls/tlsConfig.ts';
+
+const CLOSE_WAIT_MS = 2_000;
+
+export interface HttpServerOptions {
+  readonly host: string;
+  /** 0 lets the system choose. */
+  readonly port: number;
+  /** Speaks TLS with this certificate; plain HTTP unless given. */
+  readonly tls: TlsSettings | undefined;
+  readonly log: Logger;
+}
+
+type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
+
+/** The listening end of the service. */
+export class HttpServer {
+  readonly #server: Server;
+  readonly #options: HttpServerOptions;
+  readonly #stop = new AbortController();
+  readonly certificate: ServerCertificate | undefined;
+  readonly #hostName: string;
+
+  /** @throws AppError of `readCertificate`. */
+  constructor(fetch: Fetch, options: HttpServerOptions) {
+    this.#options = options;
+    const { tls, log } = options;
+    // Uploads may take hours; a stalled one is ended where it is read. Only the headers must come soon.
+    const timeouts = { requestTimeout: 0, headersTimeout: 30_000 };
+    const common = { fetch: fetch as Parameters<typeof createAdaptorServer>[0]['fetch'], overrideGlobalObjects: false };
+    if (tls === undefined) {
+      this.#server = createAdaptorServer({ ...common, serverOptions: timeouts }) as Server;
+      this.#hostName = reachableHost(options.host);
+      return;
+    }
+    const first = readCertificate(tls);
+    const serverOptions = { ...timeouts, ...first.context };
+    const server = createAdaptorServer({ ...common, createServer: createSecureServer, serverOptions }) as SecureServer;
+    this.#server = server;
+    this.#hostName = first.name ?? reachableHost(options.host);
+    this.certificate = new ServerCertificate(tls, { server, first, log });
+    void this.certificate.follow(this.#stop.signal);
+  }
+
+  /** The port, once it listens. */
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `${this.#options.tls === undefined ? 'http' : 'https'}://${this.#hostName}:${this.port}`;
+  }
+
+  /** @throws AppError `conflict` when the port is taken. */
+  async listen(): Promise<void> {
+    const { host, port } = this.#options;
+    this.#server.listen(port, host);
+    try {
+      await once(this.#server, 'listening');
+    } catch (cause) {
+      if (systemCode(cause) !== 'EADDRINUSE') throw cause;
+      throw new AppError('conflict', `Port ${port} is taken. Choose another one with --port, or 0 for any.`, { cause });
+    }
+  }
+
+  /** Takes no more connections, lets answers end for a moment, and ends what is still open. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    const closed = once(this.#server, 'close');
+    this.#server.close();
+    await Promise.race([closed, sleep(CLOSE_WAIT_MS, undefined, { ref: false })]);
+    this.#server.closeAllConnections();
+  }
+}
+
+function reachableHost(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return '127.0.0.1';
+  return host.includes(':') ? `[${host}]` : host;
+}

@@ -1,0 +1,115 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import type { Server } from 'node:https';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { AppError, messageOf } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import type { TlsSettings } from './tlsConfig.ts';
+
+// RFC 8996 forbids what came before.
+const MIN_VERSION = 'TLSv1.2';
+const WATCH_MS = 5_000;
+const WARN_BEFORE_MS = 14 * 24 * 60 * 60_000;
+
+export interface Certificate {
+  readonly context: SecureContextOptions;
+  /** Milliseconds since 1970. */
+  readonly expiresAt: number;
+  /** The first host name that the certificate is for. */
+  readonly name: string | undefined;
+}
+
+/**
+ * Reads a certificate and its key, and checks that they belong together and are valid today.
+ *
+ * @throws AppError `missing` or `bad-input` that names the file.
+ */
+export function readCertificate({ cert: certPath, key: keyPath }: TlsSettings): Certificate {
+  const [cert, key] = [readPem(certPath), readPem(keyPath)];
+  try {
+    const { validToDate, validFromDate, subjectAltName } = new X509Certificate(cert);
+    if (validToDate.getTime() <= Date.now()) throw new Error(`it expired on ${validToDate.toISOString()}`);
+    if (validFromDate.getTime() > Date.now()) throw new Error(`it begins on ${validFromDate.toISOString()}`);
+    const context = { cert, key, minVersion: MIN_VERSION } as const;
+    createSecureContext(context);
+    const name = /\bDNS:([\w.-]+)/.exec(subjectAltName ?? '')?.[1];
+    return { context, expiresAt: validToDate.getTime(), name };
+  } catch (cause) {
+    const message = `The certificate ${certPath} cannot be used with the key ${keyPath}: ${messageOf(cause)}.`;
+    throw new AppError('bad-input', message, { cause });
+  }
+}
+
+/** The certificate of a server that listens; follows its files, so that a renewal needs no restart. */
+export class ServerCertificate {
+  readonly #settings: TlsSettings;
+  readonly #server: Server;
+  readonly #log: Logger;
+  #current: Certificate;
+  #seen: string;
+
+  constructor(settings: TlsSettings, { server, first, log }: { server: Server; first: Certificate; log: Logger }) {
+    this.#settings = settings;
+    this.#server = server;
+    this.#log = log;
+    this.#current = first;
+    this.#seen = stateOf(settings);
+    this.#warnBeforeEnd();
+  }
+
+  get expiresAt(): number {
+    return this.#current.expiresAt;
+  }
+
+  /** Reads the files again. What is wrong with them is logged, and the certificate of before stays in use. */
+  reload(): void {
+    this.#seen = stateOf(this.#settings);
+    try {
+      const next = readCertificate(this.#settings);
+      this.#server.setSecureContext(next.context);
+      this.#current = next;
+      this.#log.info('certificate loaded', { expiresAt: new Date(next.expiresAt).toISOString() });
+      this.#warnBeforeEnd();
+    } catch (error) {
+      this.#log.error('the new certificate is refused, the one of before stays in use', { reason: messageOf(error) });
+    }
+  }
+
+  /**
+   * Looks at the files until the signal aborts. They are asked for rather than watched: certbot moves links, and a
+   * network file system tells nobody about changes.
+   */
+  async follow(signal: AbortSignal, intervalMs = WATCH_MS): Promise<void> {
+    for (;;) {
+      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
+      if (signal.aborted) return;
+      const state = stateOf(this.#settings);
+      if (state !== this.#seen) this.reload();
+    }
+  }
+
+  #warnBeforeEnd(): void {
+    const { expiresAt } = this.#current;
+    if (expiresAt - Date.now() > WARN_BEFORE_MS) return;
+    this.#log.warn('the certificate expires soon', { expiresAt: new Date(expiresAt).toISOString() });
+  }
+}
+
+function readPem(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (cause) {
+    throw new AppError('missing', `The file ${path} of [tls] cannot be read: ${messageOf(cause)}.`, { cause });
+  }
+}
+
+/** Changes whenever one of the files does, or a link to it. */
+function stateOf({ cert, key }: TlsSettings): string {
+  return [cert, key]
+    .map((path) => {
+      const stats = statSync(path, { throwIfNoEntry: false });
+      return stats === undefined ? 'none' : `${stats.ino}:${stats.size}:${stats.mtimeMs}`;
+    })
+    .join(' ');
+}
