@@ -13,6 +13,7 @@ import { JobFiles } from './jobFiles.ts';
 import { localMachineClasses } from './machineClasses.ts';
 import { createExecutor } from './createExecutor.ts';
 import { Scheduler } from './scheduler.ts';
+import type { Metrics, MetricsOptions } from './metrics/metrics.ts';
 import { removeStateFile, writeStateFile } from './stateFile.ts';
 import { toMicro } from './store/credits.ts';
 import { Store } from './store/store.ts';
@@ -80,10 +81,16 @@ export async function serve(
     isToppedUpDaily: options.isToppedUpDaily ?? false,
   });
   const shutdown = new AbortController();
-  const monitor = new RequestMonitor();
+  const monitor = new RequestMonitor(options.config.proxy);
   if (options.config.log.requests) logRequests(monitor, log);
   try {
-    const { server, scheduler, health } = await build(options, { key, store, log, monitor, shutdown: shutdown.signal });
+    const { server, scheduler, health, metrics } = await build(options, {
+      key,
+      store,
+      log,
+      monitor,
+      shutdown: shutdown.signal,
+    });
     await server.listen();
     const { url } = server;
     scheduler.start();
@@ -101,6 +108,7 @@ export async function serve(
       await monitor.untilQuiet(AbortSignal.timeout(options.drainMs ?? DEFAULT_DRAIN_MS));
       shutdown.abort();
       await Promise.all([scheduler.stop(), server.close()]);
+      metrics?.dispose();
       store.dispose();
       log.info('service ended');
     };
@@ -126,7 +134,11 @@ async function build(options: ServeOptions, { key, store, log, monitor, shutdown
   await files.sweep((id) => store.jobs.get(id), log);
   const machineClasses =
     machineClassesOf(config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
-  const executor = createExecutor(config, { runner, killGraceMs, log });
+  const metrics = config.metrics.enabled
+    ? await openMetrics({ store, monitor, health, version, certificateExpiresAt: () => server.certificate?.expiresAt })
+    : undefined;
+  const plainExecutor = createExecutor(config, { runner, killGraceMs, log });
+  const executor = metrics?.watch(plainExecutor) ?? plainExecutor;
   const maxRunningJobs = (id: string): number => {
     const { disabledAt, limits } = store.accounts.get(id);
     return disabledAt === null ? (limits.maxRunningJobs ?? Number.POSITIVE_INFINITY) : 0;
@@ -143,12 +155,19 @@ async function build(options: ServeOptions, { key, store, log, monitor, shutdown
     shutdown,
     health,
     monitor,
+    metrics: metrics && { source: metrics, token: config.metrics.token },
     loopbackPort: isLoopback(host) && config.proxy === undefined ? () => server.port : undefined,
     machineClasses,
     maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES,
   });
   const server = new HttpServer(app.fetch, { host, port, tls: config.tls, log });
-  return { server, scheduler, health };
+  return { server, scheduler, health, metrics };
+}
+
+/** Loads what counts only where somebody may ask for it. */
+async function openMetrics(options: MetricsOptions): Promise<Metrics> {
+  const { Metrics } = await import('./metrics/metrics.ts');
+  return new Metrics(options);
 }
 
 async function untilDone(idleExitMs: number | undefined, signal: AbortSignal, idleMs: () => number): Promise<void> {

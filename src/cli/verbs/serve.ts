@@ -39,6 +39,7 @@ export async function runService(context: Context, _: string, flags: ServeFlags)
   refuseOpenAir(options);
   const redactor = new Redactor();
   redactor.add(options.apiKey ?? '');
+  redactor.add(options.config.metrics.token ?? '');
   const serviceLog = openServiceLog(options.config.log, redactor, (line) => terminal.note(line));
   try {
     const service = await serve(options, { log: serviceLog.log, signal });

@@ -17,6 +17,7 @@ import { eventStream } from './eventStream.ts';
 import type { Health } from './health.ts';
 import { answerHealth, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './jobViews.ts';
+import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { sendFile } from './sendFile.ts';
@@ -38,6 +39,8 @@ export interface AppOptions {
   readonly version: string;
   readonly health: Health;
   readonly monitor: RequestMonitor;
+  /** Undefined for a service that counts nothing. */
+  readonly metrics: { readonly source: MetricsSource; readonly token: string | undefined } | undefined;
   /** Gives the port to check `Host` with; undefined for a service that other machines may reach. */
   readonly loopbackPort: (() => number) | undefined;
   readonly machineClasses: MachineClasses;
@@ -58,6 +61,7 @@ export function createApp(options: AppOptions): App {
 
   app.use(refuseWhenStopping(options.health));
   app.get('/healthz', answerHealth(options));
+  if (options.metrics) app.get('/metrics', answerMetrics(options.metrics.source, options.metrics.token));
   app.get('/openapi.json', (context) => context.json(describeApi(version)));
 
   app.use('/v1/*', requireKey(store, key));

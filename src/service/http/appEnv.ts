@@ -6,6 +6,10 @@ import type { Account } from '../store/accounts.ts';
 export interface AppEnv {
   Bindings: HttpBindings;
   Variables: {
+    /** Names the request in the log and in its answer. */
+    requestId: string;
+    /** The path of the request's route, such as `/v1/jobs/:id`: it holds no id, so there are few of them. */
+    route: string;
     /** Whose request it is: set for everything under `/v1`. */
     account: Account;
   };

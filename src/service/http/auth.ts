@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { MiddlewareHandler } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { type Account, LOCAL_ACCOUNT } from '../store/accounts.ts';
 import { keyDigest } from '../store/apiKeys.ts';
@@ -38,7 +38,7 @@ export function refuseBrowsers(port: () => number): MiddlewareHandler {
 export function requireKey(store: Pick<Store, 'accounts' | 'keys'>, localKey: string): MiddlewareHandler<AppEnv> {
   const localDigest = keyDigest(localKey);
   return async (context, next) => {
-    const [, given] = /^Bearer +(\S+) *$/i.exec(context.req.header('authorization') ?? '') ?? [];
+    const given = bearerOf(context);
     if (given === undefined) throw refusal('An API key is needed: Authorization: Bearer <key>.');
     context.set('account', accountOf(given));
     await next();
@@ -65,6 +65,15 @@ export function requireKey(store: Pick<Store, 'accounts' | 'keys'>, localKey: st
     if (account.disabledAt === null) return account;
     throw refusal(`The account ${id} is disabled. Ask whoever runs the service.`);
   }
+}
+
+/** Whether a request carries this token as its bearer token; takes the same time for every wrong one. */
+export function hasToken(context: Context, token: string): boolean {
+  return timingSafeEqual(keyDigest(bearerOf(context) ?? ''), keyDigest(token));
+}
+
+function bearerOf(context: Context): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(context.req.header('authorization') ?? '')?.[1];
 }
 
 function refusal(message: string): HTTPException {

@@ -33,6 +33,16 @@ export class Health {
     this.#isStopping = true;
   }
 
+  get minFreeBytes(): number {
+    return this.#options.minFreeBytes;
+  }
+
+  /** What this user may still write into the file system of the data folder. @throws the system's error. */
+  async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.#options.data);
+    return bavail * bsize;
+  }
+
   /** What is wrong, in sentences; empty when all is well. */
   problems(): Promise<readonly string[]> {
     const now = performance.now();
@@ -49,21 +59,15 @@ export class Health {
   }
 
   async #diskProblem(): Promise<string | undefined> {
-    const { data, minFreeBytes } = this.#options;
+    const { minFreeBytes } = this.#options;
     try {
-      const free = await freeBytes(data);
+      const free = await this.freeBytes();
       if (free >= minFreeBytes && free > 0) return undefined;
       return `The disk of the data folder has ${formatBytes(free)} left; below ${formatBytes(minFreeBytes)} no job is taken.`;
     } catch (error) {
       return `The data folder cannot be read: ${messageOf(error)}.`;
     }
   }
-}
-
-/** What this user may still write into the file system of a folder. */
-async function freeBytes(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
 
 function problemOf(probe: () => void): string | undefined {

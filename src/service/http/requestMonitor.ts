@@ -1,23 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import type { HttpBindings } from '@hono/node-server';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
 import { Emitter } from '../../core/lifetime.ts';
+import type { AppContext, AppEnv } from './appEnv.ts';
+import { clientAddress } from './clientAddress.ts';
+import type { ProxySettings } from './proxyConfig.ts';
 
 // What a proxy or a client may call its request: nothing that could break a line of a log or fill it.
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 const EVENTS_ROUTE = '/v1/jobs/:id/events';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-
-declare module 'hono' {
-  interface ContextVariableMap {
-    /** Names the request in the log and in its answer. */
-    requestId: string;
-    /** The path of the request's route, such as `/v1/jobs/:id`: it holds no id, so there are few of them. */
-    route: string;
-  }
-}
 
 /** A request whose answer has been sent, or whose client has left. */
 export interface FinishedRequest {
@@ -32,6 +25,8 @@ export interface FinishedRequest {
   readonly sent: number;
   /** Whose key it carried; undefined where no key was needed, or the key was refused. */
   readonly account: string | undefined;
+  /** The address that it came from. */
+  readonly client: string;
 }
 
 /**
@@ -47,8 +42,13 @@ export class RequestMonitor {
   #lastAt = performance.now();
   // What a connection had carried when its last request ended: the next one's first bytes are read before it is seen.
   readonly #carried = new WeakMap<Socket, { readonly received: number; readonly sent: number }>();
+  readonly #proxy: ProxySettings | undefined;
   /** Fires after each request. */
   readonly onDidFinish = this.#finished.event;
+
+  constructor(proxy: ProxySettings | undefined) {
+    this.#proxy = proxy;
+  }
 
   /** Event streams that are open. */
   get openStreams(): number {
@@ -81,7 +81,7 @@ export class RequestMonitor {
   }
 
   /** Watches each request; the first of all middleware. */
-  watch(): MiddlewareHandler<{ Bindings: HttpBindings }> {
+  watch(): MiddlewareHandler<AppEnv> {
     return async (context, next) => {
       const { outgoing } = context.env;
       const given = context.req.header('x-request-id') ?? '';
@@ -95,11 +95,12 @@ export class RequestMonitor {
     };
   }
 
-  #begin(context: Context<{ Bindings: HttpBindings }>, { id, route }: { id: string; route: string }): void {
+  #begin(context: AppContext, { id, route }: { id: string; route: string }): void {
     const { incoming, outgoing } = context.env;
     const startedAt = performance.now();
     const { socket } = incoming;
     const before = this.#carried.get(socket) ?? { received: 0, sent: 0 };
+    const client = clientAddress(incoming, this.#proxy);
     const isStream = route === EVENTS_ROUTE;
     this.#open += 1;
     if (isStream) this.#streams += 1;
@@ -117,13 +118,14 @@ export class RequestMonitor {
         ms: performance.now() - startedAt,
         received: carried.received - before.received,
         sent: carried.sent - before.sent,
-        account: (context.var as { readonly account?: { readonly id: string } }).account?.id,
+        client,
+        account: (context.var as Partial<AppEnv['Variables']>).account?.id,
       });
       this.#quiet.fire();
     });
   }
 }
 
-function routeOf(context: Context): string {
+function routeOf(context: AppContext): string {
   return matchedRoutes(context).findLast(({ path }) => !path.includes('*'))?.path ?? 'unknown';
 }

@@ -45,6 +45,7 @@ export class JobTable {
   readonly #unfinished: StatementSync;
   readonly #countUnfinished: StatementSync;
   readonly #countQueued: StatementSync;
+  readonly #countByState: StatementSync;
   readonly #list: StatementSync;
   readonly #insert: StatementSync;
   readonly #setState: StatementSync;
@@ -58,6 +59,9 @@ export class JobTable {
     this.#countUnfinished = database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL');
     this.#countQueued = database.prepare(
       "SELECT count(*) AS count FROM jobs WHERE account = ? AND state = 'queued' AND finished_at IS NULL",
+    );
+    this.#countByState = database.prepare(
+      'SELECT state, machine_class, count(*) AS count FROM jobs WHERE finished_at IS NULL GROUP BY state, machine_class',
     );
     this.#list = database.prepare('SELECT * FROM jobs WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?');
     this.#insert = database.prepare(
@@ -100,6 +104,15 @@ export class JobTable {
   /** An account's newest jobs first, those submitted before `before` when it is given. */
   list(account: string, limit: number, before?: StoredJob): readonly StoredJob[] {
     return this.#list.all(account, before?.number ?? Number.MAX_SAFE_INTEGER, limit).map(toJob);
+  }
+
+  /** How many unfinished jobs are in each state, by machine class. */
+  countByState(): readonly { state: string; machineClass: string; count: number }[] {
+    return this.#countByState.all().map((row) => ({
+      state: String(row['state']),
+      machineClass: String(row['machine_class']),
+      count: Number(row['count']),
+    }));
   }
 
   insert({ id, account, script, project, machineClass, maxRuntime, createdAt, hold }: NewJob): void {

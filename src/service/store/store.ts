@@ -24,6 +24,13 @@ export type SubmitOutcome =
   | { readonly isAccepted: true; readonly available: number }
   | { readonly isAccepted: false; readonly available: number };
 
+/** Something that happened to the store, for those who count. */
+export type StoreChange =
+  | { readonly type: 'submitted'; readonly job: NewJob }
+  | { readonly type: 'started'; readonly job: StoredJob; readonly at: number }
+  | { readonly type: 'ended'; readonly job: StoredJob; readonly ending: Ending }
+  | { readonly type: 'events'; readonly count: number };
+
 /**
  * Accounts, their keys and credits, jobs and their events, changed together: what a method writes is durable when it returns
  * or, where it gives a promise, when that is kept. Those with promises share transactions.
@@ -34,9 +41,15 @@ export class Store implements Disposable {
   readonly #events: EventTable;
   readonly #policy: CreditPolicy | undefined;
   readonly #commits: GroupCommit;
+  readonly #changed = new Emitter<StoreChange>();
+  /** Fires after a change is durable. */
+  readonly onDidChange = this.#changed.event;
   /** By job, so that a job's events wake nobody but its own readers. */
   readonly #appended = new Map<string, Emitter<void>>();
-  readonly jobs: Pick<JobTable, 'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countQueued' | 'list'>;
+  readonly jobs: Pick<
+    JobTable,
+    'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'countQueued' | 'list'
+  >;
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;
   readonly #accounts: AccountTable;
@@ -117,7 +130,9 @@ export class Store implements Disposable {
       this.#appendEvents(job.id, [stateEvent('queued', job.createdAt), ...logs]);
       return { isAccepted: true, available: this.#credits.available(job.account) };
     });
-    this.#fire(job.id);
+    if (!outcome.isAccepted) return outcome;
+    this.#fire(job.id, 1 + notes.length);
+    this.#changed.fire({ type: 'submitted', job });
     return outcome;
   }
 
@@ -126,6 +141,7 @@ export class Store implements Disposable {
       this.#jobs.setState(job.id, state, state === 'running' ? at : null, reason ?? null);
       return [stateEvent(state, at, reason)];
     });
+    if (state === 'running') this.#changed.fire({ type: 'started', job, at });
   }
 
   /** Adds output together with how far the runner's log has been read, so that none is added twice or left out. */
@@ -134,7 +150,7 @@ export class Store implements Disposable {
       this.#jobs.setLogOffset(jobId, offset);
       this.#appendEvents(jobId, events);
     });
-    this.#fire(jobId);
+    this.#fire(jobId, events.length);
   }
 
   /** Ends the job: its state, its last events and the settlement of its credits. Ends nothing twice. */
@@ -150,6 +166,7 @@ export class Store implements Disposable {
         { type: 'end', data: { state, exit_code: exitCode, credits_charged: toCredits(charged) } },
       ];
     });
+    this.#changed.fire({ type: 'ended', job, ending });
   }
 
   events(job: StoredJob, after: number, limit: number): readonly StoredEvent[] {
@@ -182,6 +199,7 @@ export class Store implements Disposable {
   dispose(): void {
     this.#commits.flush();
     this.#appended.clear();
+    this.#changed.dispose();
     this.#database.close();
   }
 
@@ -192,8 +210,12 @@ export class Store implements Disposable {
   }
 
   #change(jobId: string, work: () => readonly ServiceEvent[]): void {
-    inTransaction(this.#database, () => this.#appendEvents(jobId, work()));
-    this.#fire(jobId);
+    const count = inTransaction(this.#database, () => {
+      const events = work();
+      this.#appendEvents(jobId, events);
+      return events.length;
+    });
+    this.#fire(jobId, count);
   }
 
   #appendEvents(jobId: string, events: readonly ServiceEvent[]): void {
@@ -201,8 +223,9 @@ export class Store implements Disposable {
     if (number !== undefined) this.#events.append(number, events);
   }
 
-  #fire(jobId: string): void {
+  #fire(jobId: string, count: number): void {
     this.#appended.get(jobId)?.fire();
+    this.#changed.fire({ type: 'events', count });
   }
 
   #isToppedUp(account: string): boolean {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { silentLogger } from '../../../src/core/log.ts';
+import { type Logger, silentLogger } from '../../../src/core/log.ts';
 import { isFinalState } from '../../../src/remote/schemas.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from '../../../src/service/config.ts';
 import { serve, type ServeOptions } from '../../../src/service/serve.ts';
@@ -47,7 +47,11 @@ export function jobsAtOnce(count: number): ServiceConfig {
 }
 
 /** Starts a service in this process on a port and a folder of its own. */
-export async function startService(t: TestContext, overrides: Partial<ServeOptions> = {}): Promise<ServiceClient> {
+export async function startService(
+  t: TestContext,
+  overrides: Partial<ServeOptions> = {},
+  log: Logger = silentLogger,
+): Promise<ServiceClient> {
   const stop = new AbortController();
   let stopService = async (): Promise<void> => {};
   const data = await temporaryFolder(t, () => stopService());
@@ -62,7 +66,7 @@ export async function startService(t: TestContext, overrides: Partial<ServeOptio
       killGraceMs: 300,
       ...overrides,
     },
-    { log: silentLogger, signal: stop.signal },
+    { log, signal: stop.signal },
   );
   stopService = async () => {
     stop.abort();
