@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import { messageOf } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
+import { addAdminVerbs } from './adminCommands.ts';
 import { type Context, locateProgram, type ProgramFiles } from './context.ts';
 import { describeFailure, EXIT, type Failure } from './exit.ts';
 import { listenForInterrupt } from './interrupt.ts';
@@ -103,6 +104,7 @@ function describeProgram(files: ProgramFiles, terminal: Terminal, run: Run): Com
       });
     };
   addFlowVerbs(program, runs);
+  addAdminVerbs(program, runs);
   return addServe(addIndexVerbs(addJobVerbs(addSubmit(program, runs), runs), runs), runs);
 }
 

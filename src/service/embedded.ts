@@ -1,20 +1,15 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
-import { get } from 'node:http';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as z from 'zod';
 import { AppError, messageOf } from '../core/errors.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from './config.ts';
-import { proveKey } from './http/keyProof.ts';
 import type { ServeOptions } from './serve.ts';
+import { knowsKey } from './serviceProof.ts';
 import { readStateFile } from './stateFile.ts';
 
 const IDLE_EXIT_MS = 10 * 60_000;
 const START_TIMEOUT_MS = 15_000;
-const PROOF_TIMEOUT_MS = 2_000;
 const POLL_MS = 50;
 // A start can fail because another one is under way, or because an earlier service is just ending: then the next succeeds.
 const MAX_STARTS = 3;
@@ -23,8 +18,6 @@ const LOG_TAIL = 2_000;
 const MAX_LOG_BYTES = 1 << 20;
 // A service waits most of its life. V8's default for short-lived objects costs 40 MB more with a job of 20,000 files.
 const SMALL_HEAP = '--max-semi-space-size=4';
-
-const health = z.object({ proof: z.string() });
 
 export interface ServiceAddress {
   readonly url: string;
@@ -97,24 +90,7 @@ async function findRunning(home: string): Promise<ServiceAddress | undefined> {
   const state = readStateFile(stateFileOf(home));
   if (state === undefined) return undefined;
   const { url, key } = state;
-  const nonce = randomBytes(24).toString('base64url');
-  const proof = Buffer.from((await askForProof(url, nonce)) ?? '');
-  const expected = Buffer.from(proveKey(key, nonce));
-  return proof.length === expected.length && timingSafeEqual(proof, expected) ? { url, key } : undefined;
-}
-
-async function askForProof(url: string, nonce: string): Promise<string | undefined> {
-  try {
-    const body = await new Promise<string>((resolve, reject) => {
-      const signal = AbortSignal.timeout(PROOF_TIMEOUT_MS);
-      get(`${url}/healthz?nonce=${nonce}`, { agent: false, signal }, (response) => {
-        text(response).then(resolve, reject);
-      }).once('error', reject);
-    });
-    return health.parse(JSON.parse(body)).proof;
-  } catch {
-    return undefined;
-  }
+  return (await knowsKey(url, key)) ? { url, key } : undefined;
 }
 
 function startService({ home, node, cli, env = process.env }: EmbeddedOptions): ChildProcess {

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../core/log.ts';
+import { startAdminServer } from './admin/adminServer.ts';
 import { createApp } from './http/app.ts';
 import { isLoopback } from './http/auth.ts';
 import { Health } from './http/health.ts';
@@ -94,6 +95,8 @@ export async function serve(
     await server.listen();
     const { url } = server;
     scheduler.start();
+    const onDidRun = (): void => scheduler.startNext();
+    const closeAdmin = await startAdminServer({ store, data: options.data, log, version, onDidRun });
     if (stateFile !== undefined) writeStateFile(stateFile, { url, key, pid: process.pid, version });
     log.info('service started', { url, data: options.data });
     const run = async (): Promise<void> => {
@@ -106,6 +109,7 @@ export async function serve(
       // Nothing new is taken. What is under way ends; streams and jobs are followed meanwhile, so that nobody waits for this.
       health.stop();
       await monitor.untilQuiet(AbortSignal.timeout(options.drainMs ?? DEFAULT_DRAIN_MS));
+      closeAdmin();
       shutdown.abort();
       await Promise.all([scheduler.stop(), server.close()]);
       metrics?.dispose();

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/home.ts';
 import { Redactor } from '../../core/redact.ts';
@@ -10,6 +10,7 @@ import { DEFAULT_PROXY } from '../../service/http/proxyConfig.ts';
 import { openServiceLog } from '../../service/log/serviceLog.ts';
 import { type RunningService, serve, type ServeOptions } from '../../service/serve.ts';
 import type { Context } from '../context.ts';
+import { dataFolder } from '../dataFolder.ts';
 import type { Terminal } from '../terminal.ts';
 import { EXIT } from '../exit.ts';
 
@@ -83,7 +84,7 @@ async function describeService({ env, program }: Context, flags: ServeFlags): Pr
     ...files,
     host: flags.host,
     port: flags.port,
-    data: resolve(flags.data ?? join(home, 'serve')),
+    data: dataFolder(flags.data, env),
     config,
     credits: flags.credits,
     ...(apiKey && { apiKey }),

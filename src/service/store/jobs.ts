@@ -44,7 +44,7 @@ export class JobTable {
   readonly #find: StatementSync;
   readonly #unfinished: StatementSync;
   readonly #countUnfinished: StatementSync;
-  readonly #countQueued: StatementSync;
+  readonly #countOf: StatementSync;
   readonly #countByState: StatementSync;
   readonly #list: StatementSync;
   readonly #insert: StatementSync;
@@ -57,8 +57,9 @@ export class JobTable {
     this.#find = database.prepare('SELECT * FROM jobs WHERE id = ? AND account = ?');
     this.#unfinished = database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number');
     this.#countUnfinished = database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL');
-    this.#countQueued = database.prepare(
-      "SELECT count(*) AS count FROM jobs WHERE account = ? AND state = 'queued' AND finished_at IS NULL",
+    this.#countOf = database.prepare(
+      `SELECT count(*) FILTER (WHERE state = 'queued') AS queued, count(*) FILTER (WHERE state <> 'queued') AS active
+        FROM jobs WHERE account = ? AND finished_at IS NULL`,
     );
     this.#countByState = database.prepare(
       'SELECT state, machine_class, count(*) AS count FROM jobs WHERE finished_at IS NULL GROUP BY state, machine_class',
@@ -96,9 +97,10 @@ export class JobTable {
     return Number(this.#countUnfinished.get()?.['count']);
   }
 
-  /** How many jobs of an account wait for their turn. */
-  countQueued(account: string): number {
-    return Number(this.#countQueued.get(account)?.['count']);
+  /** How many jobs of an account wait for their turn, and how many are past that and have not ended. */
+  countOf(account: string): { readonly queued: number; readonly active: number } {
+    const row = this.#countOf.get(account);
+    return { queued: Number(row?.['queued']), active: Number(row?.['active']) };
   }
 
   /** An account's newest jobs first, those submitted before `before` when it is given. */

@@ -48,7 +48,7 @@ export class Store implements Disposable {
   readonly #appended = new Map<string, Emitter<void>>();
   readonly jobs: Pick<
     JobTable,
-    'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'countQueued' | 'list'
+    'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'countOf' | 'list'
   >;
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;

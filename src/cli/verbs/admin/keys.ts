@@ -1,0 +1,81 @@
+import { AppError } from '../../../core/errors.ts';
+import { formatDuration } from '../../../core/format.ts';
+import { plainText } from '../../../core/terminalText.ts';
+import { type AdminFlags, findAdmin } from '../../adminService.ts';
+import type { Context } from '../../context.ts';
+import { EXIT } from '../../exit.ts';
+import { formatTable } from '../../table.ts';
+
+const HEADER = ['KEY', 'ACCOUNT', 'LABEL', 'STATE', 'MADE', 'LAST USED', 'EXPIRES'];
+const MS_OF_UNIT: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+
+interface AddKeyFlags extends AdminFlags {
+  readonly label?: string;
+  readonly expires?: string;
+}
+
+/** `farwharf admin key add ACCOUNT`: stdout is the key alone. JSON: the key with what is known of it. */
+export async function addKey(context: Context, account: string, flags: AddKeyFlags): Promise<number> {
+  const { terminal } = context;
+  const { label, expires } = flags;
+  using admin = await findAdmin(context, flags);
+  const key = await admin.call('keys.add', {
+    account_id: account,
+    ...(label !== undefined && { label }),
+    ...(expires !== undefined && { expires_at: parseExpiry(expires, Date.now()) }),
+  });
+  terminal.json(key);
+  if (terminal.isJson) return EXIT.done;
+  const until = key.expires_at === null ? 'does not expire' : `expires at ${key.expires_at}`;
+  terminal.note(`Key ${key.key_id} of ${account}, which ${until}. It is shown only here:`);
+  terminal.answer(key.key);
+  terminal.note('Use it:  FARWHARF_API_KEY=… farwharf --remote URL me');
+  return EXIT.done;
+}
+
+/** `farwharf admin key list [ACCOUNT]`. JSON: `{ keys: [...] }`. */
+export async function listKeys(context: Context, account: string, flags: AdminFlags): Promise<number> {
+  const { terminal } = context;
+  using admin = await findAdmin(context, flags);
+  const { keys } = await admin.call('keys.list', account === '' ? {} : { account_id: account });
+  terminal.json({ keys });
+  if (terminal.isJson) return EXIT.done;
+  if (keys.length === 0) {
+    terminal.answer('There are no keys yet.');
+    terminal.note(`Make one:  farwharf admin key add ${account || 'ACCOUNT'}`);
+    return EXIT.done;
+  }
+  const now = Date.now();
+  const ago = (time: string): string => `${formatDuration(Math.max(0, now - Date.parse(time)) / 1000)} ago`;
+  const rows = keys.map((key) => [
+    key.key_id,
+    key.account_id,
+    plainText(key.label),
+    key.state,
+    ago(key.created_at),
+    key.last_used_at === null ? 'never' : ago(key.last_used_at),
+    key.expires_at === null ? 'never' : key.expires_at.slice(0, 16).replace('T', ' '),
+  ]);
+  for (const line of formatTable(HEADER, rows)) terminal.answer(line);
+  return EXIT.done;
+}
+
+/** `farwharf admin key revoke KEY`. JSON: the key's state. */
+export async function revokeKey(context: Context, id: string, flags: AdminFlags): Promise<number> {
+  const { terminal } = context;
+  using admin = await findAdmin(context, flags);
+  const key = await admin.call('keys.revoke', { key_id: id });
+  terminal.json(key);
+  if (!terminal.isJson) terminal.answer(`Key ${id} of ${key.account_id} is revoked: it opens nothing any more.`);
+  return EXIT.done;
+}
+
+/** The end of a day (UTC), or a time from now. @throws AppError `bad-input`. */
+function parseExpiry(text: string, now: number): string {
+  const [, count, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
+  const span = MS_OF_UNIT[unit];
+  if (span !== undefined) return new Date(now + Number(count) * span).toISOString();
+  const endOfDay = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T23:59:59.999Z`) : Number.NaN;
+  if (!Number.isNaN(endOfDay)) return new Date(endOfDay).toISOString();
+  throw new AppError('bad-input', `--expires: "${text}" is no time. Write a day like 2027-01-31, or 90d, or 12h.`);
+}

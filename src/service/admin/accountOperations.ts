@@ -1,0 +1,134 @@
+import * as z from 'zod';
+import type { Account } from '../store/accounts.ts';
+import { toCredits, toMicro } from '../store/credits.ts';
+import type { Store } from '../store/store.ts';
+import { adminTime, operation, showAdminTime } from './operation.ts';
+
+const MAX_CREDITS = 1e9;
+const line = z
+  .string()
+  .regex(/^[^\r\n]*$/, 'must be one line')
+  .max(200);
+const accountId = z.object({ account_id: z.string() });
+const limit = z.int().min(0).nullable();
+
+/** An account's own limits; null where the service's default holds. */
+const limits = z.strictObject({
+  running_jobs: limit,
+  queued_jobs: limit,
+  upload_bytes: limit,
+  uploads: limit,
+  streams: limit,
+  requests_per_minute: z.int().min(1).nullable(),
+});
+
+const accountView = z.object({
+  account_id: z.string(),
+  name: z.string(),
+  plan: z.string(),
+  created_at: adminTime,
+  disabled_at: adminTime.nullable(),
+  credits_available: z.number(),
+  credits_held: z.number(),
+  credits_spent: z.number(),
+  queued_jobs: z.int(),
+  /** Handed to the machine or the cluster, and not ended. */
+  active_jobs: z.int(),
+  limits,
+});
+export type AdminAccount = z.infer<typeof accountView>;
+
+const credits = z.number().min(-MAX_CREDITS).max(MAX_CREDITS);
+
+/** What can be done with accounts and their credits. */
+export const accountOperations = {
+  'accounts.add': operation({
+    input: accountId.extend({
+      name: line.optional(),
+      plan: line.min(1).default('team'),
+      credits: credits.min(0).default(0),
+    }),
+    output: accountView,
+    run({ store }, { account_id: id, name = id, plan, credits: amount }) {
+      const at = Date.now();
+      const account = store.addAccount({ id, name, plan, createdAt: at });
+      if (amount > 0) store.grant(id, { reference: 'start', amount: toMicro(amount), at });
+      return showAccount(store, account);
+    },
+  }),
+  'accounts.list': operation({
+    input: z.object({}),
+    output: z.object({ accounts: z.array(accountView) }),
+    run: ({ store }) => ({ accounts: store.accounts.list().map((account) => showAccount(store, account)) }),
+  }),
+  'accounts.show': operation({
+    input: accountId,
+    output: accountView,
+    run: ({ store }, { account_id: id }) => showAccount(store, store.accounts.get(id)),
+  }),
+  'accounts.disable': operation({
+    input: accountId,
+    output: accountView,
+    run: ({ store }, { account_id: id }) => showAccount(store, store.accounts.setDisabled(id, Date.now())),
+  }),
+  'accounts.enable': operation({
+    input: accountId,
+    output: accountView,
+    run: ({ store }, { account_id: id }) => showAccount(store, store.accounts.setDisabled(id, null)),
+  }),
+  'accounts.limit': operation({
+    input: accountId.extend({ limits: limits.partial() }),
+    output: accountView,
+    run({ store }, { account_id: id, limits: changes }) {
+      const own = { ...showAccount(store, store.accounts.get(id)).limits, ...changes };
+      const account = store.accounts.setLimits(id, {
+        maxRunningJobs: own.running_jobs,
+        maxQueuedJobs: own.queued_jobs,
+        maxUploadBytes: own.upload_bytes,
+        maxUploads: own.uploads,
+        maxStreams: own.streams,
+        requestsPerMinute: own.requests_per_minute,
+      });
+      return showAccount(store, account);
+    },
+  }),
+  'credits.grant': operation({
+    input: accountId.extend({
+      amount: credits.refine((amount) => toMicro(amount) !== 0, 'must not be zero'),
+      /** Happens once for each reference: who got no answer can ask again. */
+      reference: line.min(1),
+      note: line.optional(),
+    }),
+    output: z.object({ is_new: z.boolean(), account: accountView }),
+    run({ store }, { account_id: id, amount, reference, note }) {
+      const grant = { reference, amount: toMicro(amount), at: Date.now(), note: note ?? null };
+      const isNew = store.grant(id, grant);
+      return { is_new: isNew, account: showAccount(store, store.accounts.get(id)) };
+    },
+  }),
+};
+
+function showAccount(store: Store, { id, name, plan, createdAt, disabledAt, limits: own }: Account): AdminAccount {
+  const { available, held, spent } = store.balances(id);
+  const { queued, active } = store.jobs.countOf(id);
+  return {
+    account_id: id,
+    name,
+    plan,
+    created_at: showAdminTime(createdAt),
+    disabled_at: showAdminTime(disabledAt),
+    credits_available: toCredits(available),
+    credits_held: toCredits(held),
+    credits_spent: toCredits(spent),
+    queued_jobs: queued,
+    active_jobs: active,
+    limits: {
+      running_jobs: own.maxRunningJobs,
+      queued_jobs: own.maxQueuedJobs,
+      upload_bytes: own.maxUploadBytes,
+      uploads: own.maxUploads,
+      streams: own.maxStreams,
+      requests_per_minute: own.requestsPerMinute,
+    },
+  };
+}

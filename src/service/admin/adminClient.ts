@@ -1,0 +1,70 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { AppError, type ErrorCode, messageOf } from '../../core/errors.ts';
+import { knowsKey } from '../serviceProof.ts';
+import { readStateFile } from '../stateFile.ts';
+import { Store } from '../store/store.ts';
+import { adminFileOf } from './adminServer.ts';
+import {
+  type OperationInput,
+  type OperationName,
+  type OperationOutput,
+  readOutput,
+  runOperation,
+} from './operations.ts';
+
+const refusal = z.object({ code: z.string(), detail: z.string() });
+const CODES: readonly ErrorCode[] = ['bad-input', 'missing', 'conflict', 'no-space', 'limit', 'permission', 'refused'];
+
+/** Administers the service of one data folder, until it is disposed. */
+export interface Admin extends Disposable {
+  /** The address of the running service that is asked; undefined when the store itself is open. */
+  readonly url: string | undefined;
+  /** @throws AppError as the operation does, or `unreachable` when the service goes away. */
+  call<Name extends OperationName>(name: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>>;
+}
+
+/**
+ * Finds the service that runs on a data folder or, where none does, opens its store.
+ *
+ * @throws AppError `missing` when there is no store, and none may be made; of `Store` when it cannot be opened.
+ */
+export async function openAdmin(data: string, { mayCreate }: { mayCreate: boolean }): Promise<Admin> {
+  const state = readStateFile(adminFileOf(data));
+  if (state !== undefined && (await knowsKey(state.url, state.key))) return askService(state.url, state.key);
+  if (!mayCreate && !existsSync(join(data, 'service.db'))) {
+    const message = `There are no accounts in ${data}: no service has run there. Name its folder with --data.`;
+    throw new AppError('missing', message);
+  }
+  const store = new Store(data);
+  return {
+    url: undefined,
+    call: async (name, input) => readOutput(name, await runOperation({ store, data }, name, input)),
+    [Symbol.dispose]: () => store.dispose(),
+  };
+}
+
+function askService(url: string, token: string): Admin {
+  return {
+    url,
+    call: async (name, input) => readOutput(name, await post(`${url}/admin/v1/${name}`, token, input)),
+    [Symbol.dispose]: () => {},
+  };
+}
+
+async function post(url: string, token: string, input: unknown): Promise<unknown> {
+  let response: Response;
+  let body: unknown;
+  try {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(input) });
+    body = await response.json();
+  } catch (cause) {
+    const message = `The service went away before it answered: ${messageOf(cause)}. Look whether it was done before doing it again.`;
+    throw new AppError('unreachable', message, { cause });
+  }
+  if (response.ok) return body;
+  const { code, detail } = refusal.parse(body);
+  throw new AppError(CODES.find((known) => known === code) ?? 'corrupt', detail);
+}

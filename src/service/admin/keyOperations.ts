@@ -1,0 +1,69 @@
+import * as z from 'zod';
+import { AppError } from '../../core/errors.ts';
+import type { ApiKey } from '../store/apiKeys.ts';
+import { adminTime, operation, showAdminTime } from './operation.ts';
+
+const keyView = z.object({
+  key_id: z.string(),
+  account_id: z.string(),
+  label: z.string(),
+  state: z.enum(['valid', 'expired', 'revoked']),
+  created_at: adminTime,
+  expires_at: adminTime.nullable(),
+  revoked_at: adminTime.nullable(),
+  last_used_at: adminTime.nullable(),
+});
+export type AdminKey = z.infer<typeof keyView>;
+
+/** What can be done with keys. */
+export const keyOperations = {
+  'keys.add': operation({
+    input: z.object({
+      account_id: z.string(),
+      label: z
+        .string()
+        .regex(/^[^\r\n]*$/, 'must be one line')
+        .max(100)
+        .default(''),
+      expires_at: adminTime.optional(),
+    }),
+    /** The one time that the key itself is told. */
+    output: keyView.extend({ key: z.string() }),
+    run({ store }, { account_id: id, label, expires_at: expires }) {
+      const createdAt = Date.now();
+      const expiresAt = expires === undefined ? null : Date.parse(expires);
+      if (expiresAt !== null && expiresAt <= createdAt) {
+        throw new AppError('bad-input', `A key that expires at ${expires} would open nothing: give a time to come.`);
+      }
+      const { id: account } = store.accounts.get(id);
+      const { key, secret } = store.keys.add({ account, label, createdAt, expiresAt });
+      return { ...showKey(key), key: secret };
+    },
+  }),
+  'keys.list': operation({
+    input: z.object({ account_id: z.string().optional() }),
+    output: z.object({ keys: z.array(keyView) }),
+    run: ({ store }, { account_id: id }) => ({
+      keys: store.keys.list(id === undefined ? undefined : store.accounts.get(id).id).map(showKey),
+    }),
+  }),
+  'keys.revoke': operation({
+    input: z.object({ key_id: z.string() }),
+    output: keyView,
+    run: ({ store }, { key_id: id }) => showKey(store.keys.revoke(id, Date.now())),
+  }),
+};
+
+function showKey({ id, account, label, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey): AdminKey {
+  const isExpired = expiresAt !== null && expiresAt <= Date.now();
+  return {
+    key_id: id,
+    account_id: account,
+    label,
+    state: revokedAt === null ? (isExpired ? 'expired' : 'valid') : 'revoked',
+    created_at: showAdminTime(createdAt),
+    expires_at: showAdminTime(expiresAt),
+    revoked_at: showAdminTime(revokedAt),
+    last_used_at: showAdminTime(lastUsedAt),
+  };
+}

@@ -1,0 +1,34 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { get } from 'node:http';
+import { text } from 'node:stream/consumers';
+import * as z from 'zod';
+import { proveKey } from './http/keyProof.ts';
+
+const PROOF_TIMEOUT_MS = 2_000;
+
+const health = z.object({ proof: z.string() });
+
+/**
+ * Whether what answers at `url` knows `key`, which is not sent: after a crash another program may have the port of a
+ * service whose file is still there.
+ */
+export async function knowsKey(url: string, key: string): Promise<boolean> {
+  const nonce = randomBytes(24).toString('base64url');
+  const proof = Buffer.from((await askForProof(url, nonce)) ?? '');
+  const expected = Buffer.from(proveKey(key, nonce));
+  return proof.length === expected.length && timingSafeEqual(proof, expected);
+}
+
+async function askForProof(url: string, nonce: string): Promise<string | undefined> {
+  try {
+    const body = await new Promise<string>((resolve, reject) => {
+      const signal = AbortSignal.timeout(PROOF_TIMEOUT_MS);
+      get(`${url}/healthz?nonce=${nonce}`, { agent: false, signal }, (response) => {
+        text(response).then(resolve, reject);
+      }).once('error', reject);
+    });
+    return health.parse(JSON.parse(body)).proof;
+  } catch {
+    return undefined;
+  }
+}
