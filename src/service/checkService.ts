@@ -1,6 +1,7 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { messageOf } from '../core/errors.ts';
 import type { ServiceConfig } from './config.ts';
+import { describeIsolation, findIsolation } from './isolation.ts';
 import { slurm } from './slurm/slurmCommand.ts';
 
 /** Something that was looked at before a service is started. */
@@ -13,7 +14,7 @@ export interface CheckedThing {
 /** Looks whether a service with this configuration could run its jobs: the data folder, Slurm's programs, each partition. */
 export async function checkService(config: ServiceConfig, data: string): Promise<readonly CheckedThing[]> {
   const folder = { what: `the data folder ${data} can be written`, problem: await problemOf(() => makeWritable(data)) };
-  if (config.executor === 'process') return [folder];
+  if (config.executor === 'process') return [folder, await checkIsolation(config, data)];
   let partitions = new Set<string>();
   const cluster = {
     what: 'the cluster answers',
@@ -29,6 +30,14 @@ export async function checkService(config: ServiceConfig, data: string): Promise
     problem: partition === undefined || partitions.has(partition) ? undefined : `the cluster has ${known}`,
   }));
   return [folder, cluster, submit, ...classes];
+}
+
+async function checkIsolation(config: ServiceConfig, data: string): Promise<CheckedThing> {
+  try {
+    return { what: describeIsolation(await findIsolation(config, data)), problem: undefined };
+  } catch (error) {
+    return { what: 'jobs are isolated', problem: messageOf(error) };
+  }
 }
 
 async function makeWritable(data: string): Promise<void> {

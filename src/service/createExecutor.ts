@@ -1,6 +1,8 @@
 import type { Logger } from '../core/log.ts';
 import { type ServiceConfig, slurmResourcesOf } from './config.ts';
 import type { Executor } from './executor.ts';
+import { describeIsolation, findIsolation } from './isolation.ts';
+import type { MachineClasses } from './machineClasses.ts';
 import { createProcessExecutor } from './processExecutor.ts';
 import { SlurmExecutor } from './slurm/slurmExecutor.ts';
 
@@ -8,14 +10,19 @@ export interface ExecutorOptions {
   /** Path of the built `jobRunner.mjs`, or of its source. */
   readonly runner: string;
   readonly killGraceMs: number;
+  readonly machineClasses: MachineClasses;
+  /** The service's data folder. */
+  readonly data: string;
   readonly log: Logger;
 }
 
-/** The executor that a configuration names. */
-export function createExecutor(config: ServiceConfig, options: ExecutorOptions): Executor {
-  const { runner, killGraceMs, log } = options;
+/** The executor that a configuration names. @throws AppError of `findIsolation`. */
+export async function createExecutor(config: ServiceConfig, options: ExecutorOptions): Promise<Executor> {
+  const { runner, killGraceMs, machineClasses, data, log } = options;
   if (config.executor === 'process') {
-    return createProcessExecutor({ runner, killGraceMs, capacity: config.process.max_jobs });
+    const isolation = await findIsolation(config, data);
+    log.info(describeIsolation(isolation));
+    return createProcessExecutor({ runner, killGraceMs, settings: config.process, isolation, machineClasses });
   }
   const { node = process.execPath, max_jobs: capacity, poll_seconds: seconds } = config.slurm;
   return new SlurmExecutor({

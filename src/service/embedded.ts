@@ -41,6 +41,8 @@ export interface EmbeddedOptions {
 const CONFIG: ServiceConfig = {
   ...DEFAULT_CONFIG,
   log: { ...DEFAULT_CONFIG.log, requests: false },
+  // A person's own folder on a person's own machine: their programs, caches and data sets are all over their home.
+  process: { ...DEFAULT_CONFIG.process, isolation: 'none' },
   metrics: { enabled: false },
   retention: { min_free_gb: 0.1 },
 };

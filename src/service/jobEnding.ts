@@ -50,6 +50,7 @@ function judge({ outcome, code, signal, detail }: ExitMarker): { state: FinalSta
     case 'stopped':
       return { state: 'failed', reason: "The job's runner was told to end from outside the service." };
     case 'not-started':
+    case 'over_limit':
       return { state: 'failed', reason: detail };
     case 'exited':
       return { state: code === 0 ? 'succeeded' : 'failed', reason: signal === null ? null : killedBy(signal) };
@@ -58,7 +59,11 @@ function judge({ outcome, code, signal, detail }: ExitMarker): { state: FinalSta
   }
 }
 
+const SIGNAL_HINTS: Readonly<Record<string, string>> = {
+  SIGKILL: ' The system does this when memory runs out.',
+  SIGXFSZ: ' It wrote a larger file than jobs may have here.',
+};
+
 function killedBy(signal: string): string {
-  const hint = signal === 'SIGKILL' ? ' The system does this when memory runs out.' : '';
-  return `The script was ended by ${signal}.${hint}`;
+  return `The script was ended by ${signal}.${SIGNAL_HINTS[signal] ?? ''}`;
 }

@@ -7,7 +7,7 @@ import type { ClaimMarker, ExitMarker, StartedMarker } from './runner/jobFolder.
 const claimMarker: z.ZodType<ClaimMarker> = z.object({ pid: z.int().positive(), identity: z.string() });
 const startedMarker: z.ZodType<StartedMarker> = z.object({ pid: z.int().positive(), at: z.number() });
 const exitMarker: z.ZodType<ExitMarker> = z.object({
-  outcome: z.enum(['exited', 'timed_out', 'cancelled', 'not-started', 'stopped']),
+  outcome: z.enum(['exited', 'timed_out', 'cancelled', 'not-started', 'stopped', 'over_limit']),
   code: z.int().nullable(),
   signal: z.string().nullable(),
   detail: z.string().nullable(),

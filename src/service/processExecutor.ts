@@ -4,33 +4,49 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
 import { endProcesses, processIdentity } from '../core/processTree.ts';
-import type { Executor } from './executor.ts';
+import { CpuShares } from './cpuShares.ts';
+import type { Executor, RunnableJob } from './executor.ts';
+import type { Isolation } from './isolation.ts';
+import type { MachineClasses } from './machineClasses.ts';
 import { readClaim, readStarted } from './markers.ts';
+import type { ProcessSettings } from './processConfig.ts';
 import { allowedEnvironment } from './runner/childEnvironment.ts';
-import type { JobFolder } from './runner/jobFolder.ts';
+import { type Confinement, readConfinement } from './runner/confinement.ts';
+import { type JobFolder, writeMarker } from './runner/jobFolder.ts';
 import { jobMark } from './runner/jobMark.ts';
 
 const CLAIM_POLL_MS = 10;
+// Part of util-linux, which has it in this place on every distribution.
+const TASKSET = '/usr/bin/taskset';
 
 export interface ProcessExecutorOptions {
   /** Path of the built `jobRunner.mjs`, or of its source. */
   readonly runner: string;
   /** Time between SIGTERM and SIGKILL. */
   readonly killGraceMs: number;
-  /** Jobs that run at once. */
-  readonly capacity: number;
+  readonly settings: ProcessSettings;
+  readonly isolation: Isolation;
+  readonly machineClasses: MachineClasses;
 }
 
-/** Runs jobs as processes of this machine and this user. It is no sandbox: a job can do what the user can do. */
-export function createProcessExecutor({ runner, killGraceMs, capacity }: ProcessExecutorOptions): Executor {
+/**
+ * Runs jobs as processes of this machine and this user, within the limits of their machine class. Without isolation it is no
+ * sandbox: a job can do what the user can do.
+ */
+export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
+  const { runner, killGraceMs, settings } = options;
+  const cpus = new CpuShares();
   return {
-    capacity,
+    capacity: settings.max_jobs,
 
-    async launch(_job, folder) {
+    async launch(job, folder) {
       if (existsSync(folder.claim)) return;
+      const confinement = confinementOf(job, options, cpus);
+      writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
       const electron = process.env['ELECTRON_RUN_AS_NODE'];
-      const child = spawn(process.execPath, [runner, folder.path], {
+      const [file, ...args] = onCores(confinement.cpus, [process.execPath, runner, folder.path]);
+      const child = spawn(file, args, {
         cwd: folder.path,
         detached: true,
         windowsHide: true,
@@ -51,9 +67,11 @@ export function createProcessExecutor({ runner, killGraceMs, capacity }: Process
       }
     },
 
-    async status(_jobId, folder) {
+    async status(jobId, folder) {
       const claim = await readClaim(folder.claim);
       const isRunning = claim !== undefined && processIdentity(claim.pid) === claim.identity;
+      if (isRunning) adoptCores(jobId, folder, cpus);
+      else cpus.release(jobId);
       return { state: isRunning ? 'running' : 'gone' };
     },
 
@@ -67,6 +85,40 @@ export function createProcessExecutor({ runner, killGraceMs, capacity }: Process
 
     stop: () => Promise.resolve(),
   };
+}
+
+function confinementOf(
+  { id, machineClass }: RunnableJob,
+  { settings, isolation, machineClasses }: ProcessExecutorOptions,
+  cpus: CpuShares,
+): Confinement {
+  const found = machineClasses.get(machineClass);
+  const { max_processes: maxProcesses, max_file_gb: maxFileGb } = settings;
+  const limits = {
+    machineClass,
+    memoryBytes: found === undefined ? null : Math.floor(found.memoryGb * 2 ** 30),
+    maxProcesses,
+    maxFileBytes: maxFileGb === undefined ? null : Math.floor(maxFileGb * 2 ** 30),
+  };
+  return {
+    sandbox: isolation.type === 'none' ? null : isolation.sandbox,
+    limits,
+    cpus: (found === undefined ? undefined : cpus.take(id, found.cpus)) ?? null,
+  };
+}
+
+/** The command, bound to these cores; what it starts stays on them. */
+function onCores(
+  cores: readonly number[] | null,
+  command: readonly [string, ...string[]],
+): readonly [string, ...string[]] {
+  return cores === null || !existsSync(TASKSET) ? command : [TASKSET, '--cpu-list', cores.join(','), ...command];
+}
+
+/** A job that an earlier service started keeps the cores that it was given then. */
+function adoptCores(jobId: string, folder: JobFolder, shares: CpuShares): void {
+  if (shares.has(jobId)) return;
+  shares.adopt(jobId, readConfinement(folder.confinement)?.cpus ?? []);
 }
 
 async function launchError(folder: JobFolder, cause: unknown): Promise<AppError> {

@@ -141,7 +141,8 @@ async function build(options: ServeOptions, { key, store, log, monitor, shutdown
   const metrics = config.metrics.enabled
     ? await openMetrics({ store, monitor, health, version, certificateExpiresAt: () => server.certificate?.expiresAt })
     : undefined;
-  const plainExecutor = createExecutor(config, { runner, killGraceMs, log });
+  const { data } = options;
+  const plainExecutor = await createExecutor(config, { runner, killGraceMs, machineClasses, data, log });
   const executor = metrics?.watch(plainExecutor) ?? plainExecutor;
   const maxRunningJobs = (id: string): number => {
     const { disabledAt, limits } = store.accounts.get(id);

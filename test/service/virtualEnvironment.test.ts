@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { startService, temporaryFolder } from './support/service.ts';
+import { startService, temporaryFolder, testConfig } from './support/service.ts';
 
 const HAS_PYTHON = spawnSync('python3', ['-c', 'import venv, ensurepip']).status === 0;
 const skip = HAS_PYTHON ? false : 'LOUD: python3 with venv and ensurepip is not installed on this machine';
@@ -67,7 +67,7 @@ test('a Python without the module venv says what to install', async (t) => {
   const path = process.env['PATH'];
   process.env['PATH'] = `${bin}:${path}`;
   t.after(() => (process.env['PATH'] = path));
-  const service = await startService(t);
+  const service = await startService(t, { config: testConfig({ read_only: [bin] }) });
   const id = await service.submit({ 'a.py': 'print(1)' }, { script: 'a.py', venv: { requirements: [] } });
   const job = await service.untilEnd(id);
   assert.equal(job.state, 'failed');
@@ -83,7 +83,7 @@ test('the environment is being built while the job is starting, and can be cance
   const path = process.env['PATH'];
   process.env['PATH'] = `${bin}:${path}`;
   t.after(() => (process.env['PATH'] = path));
-  const service = await startService(t);
+  const service = await startService(t, { config: testConfig({ read_only: [bin] }) });
   const id = await service.submit({ 'a.py': 'print(1)' }, { script: 'a.py', venv: { requirements: [] } });
   await service.untilState(id, (state) => state === 'starting');
   const body = await service.json(`/v1/jobs/${id}`, { method: 'DELETE' });

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
+import type { Confinement } from './confinement.ts';
 
 /** The files of one job. The service and the job's runner share nothing else, so either can end at any time. */
 export interface JobFolder {
@@ -23,6 +24,13 @@ export interface JobFolder {
   /** What the runner itself has to say when it breaks. */
   readonly runnerLog: string;
   readonly virtualEnvironment: string;
+  /** Lines for pip that came with the submission. */
+  readonly requirements: string;
+  /** How the job is kept from others: a `Confinement`. */
+  readonly confinement: string;
+  /** What a sandboxed job sees as its home and as /tmp. */
+  readonly home: string;
+  readonly temporary: string;
   readonly results: string;
 }
 
@@ -57,7 +65,7 @@ export interface StartedMarker {
 }
 
 export interface ExitMarker {
-  readonly outcome: 'exited' | 'timed_out' | 'cancelled' | 'not-started' | 'stopped';
+  readonly outcome: 'exited' | 'timed_out' | 'cancelled' | 'not-started' | 'stopped' | 'over_limit';
   readonly code: number | null;
   readonly signal: string | null;
   /** A sentence for a person where the outcome alone does not tell. */
@@ -91,12 +99,19 @@ export function jobFolder(path: string): JobFolder {
     output: at('output.ndjson'),
     runnerLog: at('runner.log'),
     virtualEnvironment: at('venv'),
+    requirements: at('requirements.txt'),
+    confinement: at('confinement.json'),
+    home: at('home'),
+    temporary: at('tmp'),
     results: at('results.tar.gz'),
   };
 }
 
 /** Writes a file that is either absent or whole, also over a power loss. */
-export function writeMarker(path: string, value: RunnerSpec | StartedMarker | ExitMarker | readonly unknown[]): void {
+export function writeMarker(
+  path: string,
+  value: RunnerSpec | Confinement | StartedMarker | ExitMarker | readonly unknown[],
+): void {
   const temporary = writeTemporary(path, value);
   renameSync(temporary, path);
 }

@@ -1,15 +1,27 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
+import { confine } from './confine.ts';
+import { type Confinement, readConfinement } from './confinement.ts';
 import { programFor } from './interpreter.ts';
 import { type ExitMarker, type JobFolder, type RunnerSpec, writeMarker } from './jobFolder.ts';
 import type { OutputLog } from './outputLog.ts';
 import { JOB_ID_VARIABLE } from './jobMark.ts';
-import { type ProcessEnd, runProcess } from './runProcess.ts';
+import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';
+import { visibleSearchPath } from './sandbox.ts';
 import { activation, buildSteps, needsPython, STEP_LIMIT_MS } from './virtualEnvironment.ts';
 
 export type StopReason = 'cancelled' | 'stopped';
 type Outcome = Omit<ExitMarker, 'at'>;
+
+interface Run {
+  readonly folder: JobFolder;
+  readonly spec: RunnerSpec;
+  readonly env: Readonly<Record<string, string>>;
+  readonly confinement: Confinement | undefined;
+  readonly output: OutputLog;
+  readonly signal: AbortSignal;
+}
 
 /**
  * Prepares and runs a job that this process has claimed, and tells how it ended.
@@ -19,8 +31,9 @@ type Outcome = Omit<ExitMarker, 'at'>;
 export async function runJob(folder: JobFolder, output: OutputLog, signal: AbortSignal): Promise<Outcome> {
   try {
     const spec = JSON.parse(readFileSync(folder.spec, 'utf8')) as RunnerSpec;
-    const env = environmentOf(folder, spec);
-    return (await setUp(folder, spec, env, output, signal)) ?? (await runScript(folder, spec, env, output, signal));
+    const confinement = readConfinement(folder.confinement);
+    const run = { folder, spec, env: environmentOf(folder, spec), confinement, output, signal };
+    return (await setUp(run)) ?? (await runScript(run));
   } catch (error) {
     return notStarted(error instanceof AppError ? error.message : explain(error));
   }
@@ -42,48 +55,66 @@ function environmentOf(folder: JobFolder, { jobId, artifacts, venv }: RunnerSpec
   };
 }
 
-async function setUp(
-  folder: JobFolder,
-  { jobId, venv, killGraceMs }: RunnerSpec,
-  env: Readonly<Record<string, string>>,
-  output: OutputLog,
-  signal: AbortSignal,
-): Promise<Outcome | undefined> {
+async function setUp(run: Run): Promise<Outcome | undefined> {
+  const { folder, spec, output, signal } = run;
   if (signal.aborted) return stopped(signal);
-  if (venv === null || !needsPython(venv)) return undefined;
-  for (const step of buildSteps(folder, venv, process.env['PATH'] ?? '')) {
+  if (spec.venv === null || !needsPython(spec.venv)) return undefined;
+  for (const step of buildSteps(folder, spec.venv, searchPath(run, process.env['PATH'] ?? ''))) {
     output.note(`${step.file} ${step.args.join(' ')}`);
-    const limits = { jobId, limitMs: STEP_LIMIT_MS, killGraceMs, signal };
-    const end = await runProcess({ ...step, cwd: folder.workspace, env }, limits, { output });
+    const end = await runConfined({ ...step, cwd: folder.workspace, env: run.env }, STEP_LIMIT_MS, run);
     if (end.endedBy === 'signal') return stopped(signal);
     if (end.endedBy === 'limit') return notStarted('Setting up the virtual environment took longer than 30 minutes.');
-    if (end.code !== 0) return notStarted(step.failure);
+    if (end.code !== 0) return notStarted(end.detail ?? step.failure);
   }
   return undefined;
 }
 
-async function runScript(
-  folder: JobFolder,
-  { jobId, command, artifacts, maxRuntimeSeconds, killGraceMs }: RunnerSpec,
-  env: Readonly<Record<string, string>>,
-  output: OutputLog,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const [script, ...args] = command;
-  const program = programFor(script, args, folder.workspace, env['PATH'] ?? '');
-  mkdirSync(join(folder.workspace, artifacts), { recursive: true });
-  const end = await runProcess(
-    { ...program, cwd: folder.workspace, env: { ...env, ...program.env } },
-    { jobId, limitMs: maxRuntimeSeconds * 1000, killGraceMs, signal },
-    { output, onStart: (pid) => writeMarker(folder.started, { pid, at: Date.now() }) },
+async function runScript(run: Run): Promise<Outcome> {
+  const { folder, spec, env, signal } = run;
+  const [script, ...args] = spec.command;
+  const program = programFor(script, args, folder.workspace, searchPath(run, env['PATH'] ?? ''));
+  mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
+  const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
+  const end = await runConfined(call, spec.maxRuntimeSeconds * 1000, run, (pid) =>
+    writeMarker(folder.started, { pid, at: Date.now() }),
   );
-  const { code, signal: endSignal, ranSeconds } = end;
-  return { outcome: outcomeOf(end, signal), code, signal: endSignal, detail: null, ranSeconds };
+  const { code, signal: endSignal, detail, ranSeconds } = end;
+  return { outcome: outcomeOf(end, signal), code, signal: endSignal, detail, ranSeconds };
+}
+
+function runConfined(
+  call: ProcessCall,
+  limitMs: number,
+  { folder, spec, confinement, output, signal }: Run,
+  onStart?: (pid: number) => void,
+): Promise<ProcessEnd> {
+  const { jobId, killGraceMs } = spec;
+  return runProcess(
+    confinement === undefined ? call : confine(call, folder, confinement),
+    { jobId, limitMs, killGraceMs, resources: confinement?.limits, signal },
+    { output, ...(onStart !== undefined && { onStart }) },
+  );
+}
+
+/** Where interpreters are looked for: only where the job finds them too. */
+function searchPath({ folder, confinement }: Run, path: string): string {
+  const sandbox = confinement?.sandbox;
+  return sandbox ? visibleSearchPath(sandbox, folder, path) : path;
 }
 
 function outcomeOf({ endedBy }: ProcessEnd, signal: AbortSignal): Outcome['outcome'] {
-  if (endedBy === 'limit') return 'timed_out';
-  return endedBy === 'signal' ? (signal.reason as StopReason) : 'exited';
+  switch (endedBy) {
+    case 'limit':
+      return 'timed_out';
+    case 'resources':
+      return 'over_limit';
+    case 'signal':
+      return signal.reason as StopReason;
+    case 'itself':
+      return 'exited';
+    default:
+      return assertNever(endedBy);
+  }
 }
 
 function stopped(signal: AbortSignal): Outcome {

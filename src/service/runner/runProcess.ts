@@ -1,56 +1,72 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { OutputLog } from './outputLog.ts';
+import { AppError, systemCode } from '../../core/errors.ts';
 import { endProcesses } from '../../core/processTree.ts';
+import type { ResourceLimits } from './confinement.ts';
 import { jobMark } from './jobMark.ts';
+import type { OutputLog } from './outputLog.ts';
+import { untilOverLimit } from './resourceWatch.ts';
 
 // A process that left the group can hold the pipes open for as long as it likes; what it prints later is not waited for.
 const PIPE_WAIT_MS = 1_000;
+// How shells, and bwrap, tell that a signal ended a program.
+const SIGNAL_BASE = 128;
 
 export interface ProcessCall {
   readonly file: string;
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Whether this is bwrap, which runs the program in a sandbox. */
+  readonly isSandboxed?: boolean;
 }
 
 export interface ProcessLimits {
   readonly jobId: string;
   readonly limitMs: number;
   readonly killGraceMs: number;
+  readonly resources: ResourceLimits | undefined;
   /** Its abort ends the process. */
   readonly signal: AbortSignal;
 }
 
 export interface ProcessEnd {
-  readonly endedBy: 'itself' | 'limit' | 'signal';
+  readonly endedBy: 'itself' | 'limit' | 'signal' | 'resources';
+  /** What the process used too much of. */
+  readonly detail: string | null;
   readonly code: number | null;
   readonly signal: string | null;
   readonly ranSeconds: number;
 }
 
+type Exit = Pick<ProcessEnd, 'code' | 'signal' | 'ranSeconds'>;
+
 /**
  * Runs a program in a process group of its own, with its output in the log, until it and all its children have ended.
  *
- * @throws the system error when it cannot be started.
+ * @throws the system error when it cannot be started, AppError `refused` when its sandbox cannot be set up.
  */
 export async function runProcess(
-  { file, args, cwd, env }: ProcessCall,
-  { jobId, limitMs, killGraceMs, signal }: ProcessLimits,
+  { file, args, cwd, env, isSandboxed = false }: ProcessCall,
+  { jobId, limitMs, killGraceMs, resources, signal }: ProcessLimits,
   { output, onStart }: { output: OutputLog; onStart?: (pid: number) => void },
 ): Promise<ProcessEnd> {
-  const child = spawn(file, args, {
+  const child = spawn(file, [...(isSandboxed ? ['--json-status-fd', '3'] : []), ...args], {
     cwd,
     env,
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', 'pipe', 'pipe', ...(isSandboxed ? (['pipe'] as const) : [])],
     detached: process.platform !== 'win32',
     windowsHide: true,
   });
   const startedAt = performance.now();
-  child.stdout.on('data', (bytes: Buffer) => output.append('stdout', bytes));
-  child.stderr.on('data', (bytes: Buffer) => output.append('stderr', bytes));
+  child.stdout?.on('data', (bytes: Buffer) => output.append('stdout', bytes));
+  child.stderr?.on('data', (bytes: Buffer) => output.append('stderr', bytes));
+  const report = isSandboxed ? text(child.stdio[3] as Readable).catch(() => '') : undefined;
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const exited = new Promise<Omit<ProcessEnd, 'endedBy'>>((resolve, reject) => {
+  const exited = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject);
     child.once('exit', (code, exitSignal) =>
       resolve({ code, signal: exitSignal, ranSeconds: (performance.now() - startedAt) / 1000 }),
@@ -59,17 +75,52 @@ export async function runProcess(
   if (child.pid !== undefined) onStart?.(child.pid);
 
   const settled = new AbortController();
+  const never = new Promise<never>(() => {});
+  let detail: string | null = null;
   const endedBy = await Promise.race([
     exited.then(() => 'itself' as const),
     sleep(limitMs, 'limit' as const, { signal: settled.signal }),
     abortOf(signal),
+    resources === undefined || child.pid === undefined
+      ? never
+      : untilOverLimit(child.pid, resources, settled.signal).then((sentence) => {
+          detail = sentence ?? null;
+          return sentence === undefined ? never : ('resources' as const);
+        }),
   ]).finally(() => settled.abort());
-  await endProcesses({ group: child.pid, mark: jobMark(jobId) }, killGraceMs);
-  const end = await exited;
+  // What uses too much is not given the time to use more.
+  await endAll(child, { jobId, isSandboxed, graceMs: endedBy === 'resources' ? 0 : killGraceMs });
+  const end = isSandboxed ? insideOf(await exited) : await exited;
   await Promise.race([closed, sleep(PIPE_WAIT_MS, undefined, { ref: false })]);
-  child.stdout.destroy();
-  child.stderr.destroy();
-  return { ...end, endedBy };
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  if (endedBy === 'itself' && report !== undefined && !(await report).includes('exit-code')) {
+    const message = 'The sandbox of the job could not be set up; the end of its log says why.';
+    throw new AppError('refused', message);
+  }
+  return { ...end, endedBy, detail };
+}
+
+async function endAll(
+  child: ChildProcess,
+  { jobId, isSandboxed, graceMs }: { jobId: string; isSandboxed: boolean; graceMs: number },
+): Promise<void> {
+  const mark = jobMark(jobId);
+  if (!isSandboxed) return endProcesses({ group: child.pid, mark }, graceMs);
+  // The first process of a sandbox that ends takes all others with it, so bwrap comes last.
+  if (graceMs > 0) await endProcesses({ group: undefined, mark }, graceMs);
+  try {
+    if (child.pid !== undefined && child.exitCode === null) process.kill(child.pid, 'SIGKILL');
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error;
+  }
+}
+
+/** How the program inside a sandbox ended, which bwrap tells by its own exit code. */
+function insideOf(end: Exit): Exit {
+  const number = (end.code ?? 0) - SIGNAL_BASE;
+  const [signal] = Object.entries(constants.signals).find(([, value]) => value === number) ?? [];
+  return signal === undefined ? end : { ...end, code: null, signal };
 }
 
 function abortOf(signal: AbortSignal): Promise<'signal'> {

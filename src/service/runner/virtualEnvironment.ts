@@ -64,9 +64,8 @@ function binaries(folder: JobFolder): string {
 function requirementsFile(folder: JobFolder, requirements: string | readonly string[] | undefined): string | undefined {
   if (requirements === undefined || requirements.length === 0) return undefined;
   if (typeof requirements !== 'string') {
-    const path = join(folder.path, 'requirements.txt');
-    writeFileSync(path, `${requirements.join('\n')}\n`, { mode: 0o600 });
-    return path;
+    writeFileSync(folder.requirements, `${requirements.join('\n')}\n`, { mode: 0o600 });
+    return folder.requirements;
   }
   const path = join(folder.workspace, requirements);
   if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) {

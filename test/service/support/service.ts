@@ -9,6 +9,7 @@ import { isFinalState } from '../../../src/remote/schemas.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from '../../../src/service/config.ts';
 import { serve, type ServeOptions } from '../../../src/service/serve.ts';
 import { type ArchiveEntry, makeArchive } from './archive.ts';
+import { testedIsolation } from './isolation.ts';
 import { RUNNER } from './runner.ts';
 
 export interface JobBody {
@@ -41,9 +42,14 @@ export async function temporaryFolder(
   return folder;
 }
 
+/** The configuration of services in tests: the same on every machine, whether it has bubblewrap or not. */
+export function testConfig(settings: Partial<ServiceConfig['process']> = {}): ServiceConfig {
+  return { ...DEFAULT_CONFIG, process: { ...DEFAULT_CONFIG.process, isolation: testedIsolation(), ...settings } };
+}
+
 /** A configuration that runs this many jobs at once. */
 export function jobsAtOnce(count: number): ServiceConfig {
-  return { ...DEFAULT_CONFIG, process: { ...DEFAULT_CONFIG.process, max_jobs: count } };
+  return testConfig({ max_jobs: count });
 }
 
 /** Starts a service in this process on a port and a folder of its own. */
@@ -60,7 +66,7 @@ export async function startService(
       host: '127.0.0.1',
       port: 0,
       data,
-      config: DEFAULT_CONFIG,
+      config: testConfig(),
       runner: RUNNER,
       version: '0.0.0',
       killGraceMs: 300,

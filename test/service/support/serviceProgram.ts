@@ -3,11 +3,14 @@ import { createLogger } from '../../../src/core/log.ts';
 import { farwharfHome } from '../../../src/core/home.ts';
 import { embeddedServeOptions } from '../../../src/service/embedded.ts';
 import { serve, type ServeOptions } from '../../../src/service/serve.ts';
+import { testedIsolation } from './isolation.ts';
 import { RUNNER } from './runner.ts';
 
 const given = process.env['TEST_SERVE_OPTIONS'];
 const overrides = (given === undefined ? {} : JSON.parse(given)) as Partial<ServeOptions>;
-const options = { ...embeddedServeOptions(farwharfHome(), { runner: RUNNER, version: '0.0.0' }), ...overrides };
+const embedded = embeddedServeOptions(farwharfHome(), { runner: RUNNER, version: '0.0.0' });
+const isolation = { ...embedded.config.process, isolation: testedIsolation() };
+const options = { ...embedded, config: { ...embedded.config, process: isolation }, ...overrides };
 const stop = new AbortController();
 process.once('SIGTERM', () => stop.abort());
 const log = createLogger((level, line) => process.stderr.write(`${level} ${line}\n`));

@@ -1,0 +1,94 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ResourceLimits } from './confinement.ts';
+
+const EVERY_MS = 250;
+
+/**
+ * Waits until the processes of a job use more together than they may, and gives a sentence that says so; until the signal
+ * aborts when they never do.
+ *
+ * The system's own limits are for single processes, and count what was reserved rather than what is used: Node alone reserves
+ * a gigabyte. So this looks, a few times a second, as clusters do that have no control groups either. It sees
+ * the descendants of the job's first process on Linux, and nothing elsewhere.
+ */
+export async function untilOverLimit(
+  root: number,
+  { machineClass, memoryBytes, maxProcesses }: ResourceLimits,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (process.platform !== 'linux') return undefined;
+  while (!signal.aborted) {
+    const { ids, threads, memory } = look(root);
+    if (threads >= maxProcesses) {
+      return `The job had ${threads} processes and threads, and it may have ${maxProcesses}, so it was ended.`;
+    }
+    if (memoryBytes !== null && memory > memoryBytes) {
+      const used = proportional(ids);
+      if (used > memoryBytes) {
+        return `The job used ${gigabytes(used)} of memory, and the machine class ${machineClass} has ${gigabytes(memoryBytes)}, so it was ended. Let it use less, or choose a larger machine class.`;
+      }
+    }
+    await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
+  }
+  return undefined;
+}
+
+interface Usage {
+  readonly ids: number[];
+  threads: number;
+  /** Bytes; what processes share counts for each of them. */
+  memory: number;
+}
+
+function look(root: number): Usage {
+  const usage: Usage = { ids: [], threads: 0, memory: 0 };
+  const waiting = [root];
+  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+    const status = fieldsOf(`/proc/${pid}/status`);
+    usage.ids.push(pid);
+    usage.threads += status.get('Threads') ?? 0;
+    usage.memory += kilobytes(status, 'RssAnon', 'RssShmem');
+    waiting.push(...childrenOf(pid));
+  }
+  return usage;
+}
+
+/** Bytes that processes use, with what several of them share counted once. Files that are mapped can be read again and do not count. */
+function proportional(ids: readonly number[]): number {
+  return ids.reduce((sum, pid) => sum + kilobytes(fieldsOf(`/proc/${pid}/smaps_rollup`), 'Pss_Anon', 'Pss_Shmem'), 0);
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readText(`/proc/${pid}/task/${thread}/children`).split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    return []; // it has ended
+  }
+}
+
+/** The numbers in lines like `Threads: 4` and `RssAnon: 1024 kB` (proc(5)). */
+function fieldsOf(path: string): ReadonlyMap<string, number> {
+  return new Map(
+    [...readText(path).matchAll(/^(\w+):\s+(\d+)/gm)].map(([, name = '', number]) => [name, Number(number)]),
+  );
+}
+
+function kilobytes(fields: ReadonlyMap<string, number>, ...names: readonly string[]): number {
+  return names.reduce((sum, name) => sum + 1024 * (fields.get(name) ?? 0), 0);
+}
+
+/** In the unit of `memory_gb`. */
+function gigabytes(bytes: number): string {
+  return `${Number((bytes / 2 ** 30).toFixed(2))} GB`;
+}
+
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

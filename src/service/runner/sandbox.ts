@@ -1,0 +1,156 @@
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { sep } from 'node:path';
+import { assertNever } from '../../core/errors.ts';
+import type { Sandbox } from './confinement.ts';
+import type { JobFolder } from './jobFolder.ts';
+
+// What programs are made of. Not /run, where sockets lead to daemons that would start processes outside; not /home, /var, /srv.
+const SYSTEM = '/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /sys /nix/store /gnu/store'.split(' ');
+const ACCELERATORS = /^(?:nvidia.*|dri|kfd|infiniband)$/;
+
+type Mount =
+  | { readonly type: 'read-only' | 'writable' | 'device'; readonly source: string; readonly at: string }
+  | { readonly type: 'link'; readonly source: string; readonly at: string }
+  | { readonly type: 'empty' | 'proc' | 'dev'; readonly at: string };
+
+/** The folders of a job that it alone uses: they take the places of the system's. */
+export type SandboxFolders = Pick<
+  JobFolder,
+  'workspace' | 'virtualEnvironment' | 'requirements' | 'home' | 'temporary'
+>;
+
+/**
+ * Arguments for bwrap, up to the `--` before the program: a file system of its own in which the system is read-only and the
+ * job's folders are the only ones of the service, and process ids of its own, so that nothing outlives the first process.
+ *
+ * @param variables set inside and not for bwrap itself.
+ */
+export function sandboxArguments(
+  sandbox: Sandbox,
+  folders: SandboxFolders,
+  { cwd, variables }: { cwd: string; variables: Readonly<Record<string, string>> },
+): readonly string[] {
+  const mounts = mountsOf(sandbox, folders);
+  return [
+    '--die-with-parent',
+    '--new-session',
+    '--unshare-pid',
+    '--unshare-ipc',
+    '--unshare-uts',
+    '--unshare-cgroup-try',
+    ...(sandbox.hasNetwork ? [] : ['--unshare-net']),
+    // Without a user namespace, which root does not need, root's powers must be given up; others have none to lose.
+    ...(process.getuid?.() === 0 ? ['--cap-drop', 'ALL'] : []),
+    ...mounts.flatMap(mountArguments),
+    ...mounts.filter(({ type }) => type === 'empty').flatMap(({ at }) => ['--remount-ro', at]),
+    '--remount-ro',
+    '/',
+    ...Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]),
+    '--chdir',
+    cwd,
+    '--',
+  ];
+}
+
+/** The folders of a search path in which a sandboxed job finds what is there outside. */
+export function visibleSearchPath(sandbox: Sandbox, folders: SandboxFolders, searchPath: string): string {
+  const mounts = mountsOf(sandbox, folders);
+  return searchPath
+    .split(':')
+    .filter((folder) => isVisible(mounts, folder))
+    .join(':');
+}
+
+function isVisible(mounts: readonly Mount[], path: string): boolean {
+  let real: string;
+  try {
+    real = realpathSync(path);
+  } catch {
+    return false;
+  }
+  const mount = mounts.findLast(({ at }) => isInside(real, at));
+  return mount !== undefined && 'source' in mount && mount.source === mount.at;
+}
+
+/** In an order in which no mount hides another that lies inside of it. */
+function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
+  const same = (type: 'read-only' | 'writable' | 'device') => (path: string) => ({ type, source: path, at: path });
+  const mounts: readonly Mount[] = [
+    ...SYSTEM.filter(exists).map((path) => (isLink(path) ? linkAgain(path) : same('read-only')(path))),
+    ...nameServers().map(same('read-only')),
+    { type: 'proc', at: '/proc' },
+    { type: 'dev', at: '/dev' },
+    ...accelerators().map(same('device')),
+    ...['/tmp', '/var/tmp'].map((at): Mount => ({ type: 'writable', source: folders.temporary, at })),
+    ...(sandbox.home === '/' ? [] : [{ type: 'writable', source: folders.home, at: sandbox.home } as const]),
+    ...sandbox.readOnly.filter(exists).map(same('read-only')),
+    ...sandbox.writable.map(same('writable')),
+    { type: 'empty', at: sandbox.data },
+    ...sandbox.hidden.filter(exists).map(hide),
+    ...[folders.workspace, folders.virtualEnvironment].map(same('writable')),
+    ...[folders.requirements].filter(exists).map(same('read-only')),
+  ];
+  // Of two at the same place the later one counts, which a stable sort leaves below.
+  return mounts.toSorted((a, b) => depth(a.at) - depth(b.at));
+}
+
+function mountArguments(mount: Mount): readonly string[] {
+  switch (mount.type) {
+    case 'read-only':
+      return ['--ro-bind', mount.source, mount.at];
+    case 'writable':
+      return ['--bind', mount.source, mount.at];
+    case 'device':
+      return ['--dev-bind', mount.source, mount.at];
+    case 'link':
+      return ['--symlink', mount.source, mount.at];
+    case 'empty':
+      return ['--tmpfs', mount.at];
+    case 'proc':
+    case 'dev':
+      return [`--${mount.type}`, mount.at];
+    default:
+      return assertNever(mount);
+  }
+}
+
+function hide(path: string): Mount {
+  if (statSync(path).isDirectory()) return { type: 'empty', at: path };
+  return { type: 'read-only', source: '/dev/null', at: path };
+}
+
+/** Where /etc/resolv.conf leads to, when that is outside of the system's folders. */
+function nameServers(): readonly string[] {
+  try {
+    const real = realpathSync('/etc/resolv.conf');
+    return SYSTEM.some((folder) => isInside(real, folder)) ? [] : [real];
+  } catch {
+    return [];
+  }
+}
+
+function accelerators(): readonly string[] {
+  return readdirSync('/dev')
+    .filter((name) => ACCELERATORS.test(name))
+    .map((name) => `/dev/${name}`);
+}
+
+function linkAgain(path: string): Mount {
+  return { type: 'link', source: readlinkSync(path), at: path };
+}
+
+function isLink(path: string): boolean {
+  return lstatSync(path).isSymbolicLink();
+}
+
+function exists(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function isInside(path: string, folder: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
+}
+
+function depth(path: string): number {
+  return path.split(sep).length;
+}

@@ -1,0 +1,28 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEFAULT_CONFIG } from '../../../src/service/config.ts';
+import { findIsolation } from '../../../src/service/isolation.ts';
+
+const VARIABLE = 'TEST_ISOLATION';
+
+/** How the services of this test process isolate their jobs: not at all, unless `isolateJobs` was called. */
+export function testedIsolation(): 'bubblewrap' | 'none' {
+  return process.env[VARIABLE] === 'bubblewrap' ? 'bubblewrap' : 'none';
+}
+
+/** Lets the services of this test process, and of those that it starts, isolate their jobs. */
+export function isolateJobs(): void {
+  process.env[VARIABLE] = 'bubblewrap';
+}
+
+/** Why jobs cannot be isolated on this machine; undefined where they can. */
+export async function isolationIsMissing(): Promise<string | undefined> {
+  const data = await mkdtemp(join(tmpdir(), 'farwharf-isolation-'));
+  try {
+    const found = await findIsolation(DEFAULT_CONFIG, data);
+    return found.type === 'none' ? found.why : undefined;
+  } finally {
+    await rm(data, { recursive: true, force: true });
+  }
+}
