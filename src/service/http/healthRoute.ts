@@ -28,8 +28,6 @@ export function answerHealth({ health, key, version }: { health: Health; key: st
 export function refuseWhenStopping(health: Health): MiddlewareHandler {
   return async (context, next) => {
     if (!health.isStopping || !context.req.path.startsWith('/v1/')) return next();
-    // The next request is for the service that comes after this one.
-    context.header('Connection', 'close');
     context.header('Retry-After', String(RETRY_AFTER_SECONDS));
     return context.json({ detail: 'The service is being restarted. Try again in a few seconds.' }, 503);
   };

@@ -38,6 +38,10 @@ export class ServiceProcess {
     return new ServiceProcess(child, new ServiceClient(address, join(home, 'service')));
   }
 
+  get exitCode(): number | null {
+    return this.#child.exitCode;
+  }
+
   async end(signal: NodeJS.Signals): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, 'exit');

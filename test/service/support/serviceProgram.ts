@@ -12,7 +12,7 @@ const embedded = embeddedServeOptions(farwharfHome(), { runner: RUNNER, version:
 const isolation = { ...embedded.config.process, isolation: testedIsolation() };
 const options = { ...embedded, config: { ...embedded.config, process: isolation }, ...overrides };
 const stop = new AbortController();
-process.once('SIGTERM', () => stop.abort());
+process.on('SIGTERM', () => (stop.signal.aborted ? process.exit(130) : stop.abort()));
 const log = createLogger((level, line) => process.stderr.write(`${level} ${line}\n`));
 try {
   const { url, key, closed } = await serve(options, { log, signal: stop.signal });

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { makeArchive } from './support/archive.ts';
+import { parseAll, type ServiceClient, temporaryFolder, type WireEvent } from './support/service.ts';
+import { ServiceProcess } from './support/serviceProcess.ts';
+
+async function start(t: TestContext, home: string, options: Parameters<typeof ServiceProcess.start>[1] = {}) {
+  const service = await ServiceProcess.start(home, options);
+  t.after(() => service.end('SIGKILL'));
+  return service;
+}
+
+/** Begins a submission and holds its last bytes back until `finish`. */
+async function beginUpload(t: TestContext, service: ServiceClient) {
+  const archive = await makeArchive({ 'a.sh': 'echo uploaded', 'data.bin': randomBytes(300_000) });
+  const head =
+    '--b\r\nContent-Disposition: form-data; name="tarball"; filename="w.tar.gz"\r\nContent-Type: application/gzip\r\n\r\n';
+  const meta = JSON.stringify({ script: 'a.sh', max_runtime: 60 });
+  const tail = `\r\n--b\r\nContent-Disposition: form-data; name="meta"\r\n\r\n${meta}\r\n--b--\r\n`;
+  const body = Buffer.concat([Buffer.from(head), archive, Buffer.from(tail)]);
+  const { hostname, port, host } = new URL(service.url);
+  const socket: Socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  const closed = new Promise<string>((resolve) => {
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.once('error', () => {}).once('close', () => resolve(answer));
+  });
+  socket.write(
+    `POST /v1/jobs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.key}\r\nConnection: close\r\n` +
+      `Content-Type: multipart/form-data; boundary=b\r\nContent-Length: ${body.length}\r\n\r\n`,
+  );
+  socket.write(body.subarray(0, 100_000));
+  const held = body.subarray(100_000);
+  return { finish: () => socket.write(held), answer: closed };
+}
+
+/** Asks until the service says what is waited for, on connections of its own. */
+async function untilHealth(service: ServiceClient, status: string): Promise<Response> {
+  for (;;) {
+    const response = await fetch(`${service.url}/healthz`, { headers: { connection: 'close' } });
+    const body = (await response.clone().json()) as { status: string };
+    if (body.status === status) return response;
+    await sleep(10);
+  }
+}
+
+test('a service that is told to end lets an upload finish, refuses what is new, and the next one runs the job', async (t) => {
+  const home = await temporaryFolder(t);
+  const first = await start(t, home);
+  const upload = await beginUpload(t, first.client);
+  await sleep(200);
+  const ended = first.end('SIGTERM');
+  const health = await untilHealth(first.client, 'stopping');
+  assert.deepEqual([health.status, health.headers.get('retry-after')], [503, '5']);
+  const refused = await first.client.send({ 'a.sh': 'true' }, { script: 'a.sh' });
+  assert.deepEqual([refused.status, refused.headers.get('retry-after')], [503, '5']);
+  assert.match(((await refused.json()) as { detail: string }).detail, /being restarted. Try again/);
+  upload.finish();
+  const answer = await upload.answer;
+  assert.match(answer, /^HTTP\/1\.1 201 /);
+  const id = /"job_id":"(\w+)"/.exec(answer)?.[1] ?? '';
+  await ended;
+  assert.equal(first.exitCode, 0);
+  const { client } = await start(t, home);
+  assert.equal((await client.untilEnd(id)).state, 'succeeded');
+  assert.equal(await client.output(id), 'uploaded\n');
+});
+
+test('an upload that does not come to its end is not waited for without end, and leaves nothing', async (t) => {
+  const home = await temporaryFolder(t);
+  const first = await start(t, home, { drainMs: 500 });
+  const upload = await beginUpload(t, first.client);
+  await sleep(200);
+  const before = performance.now();
+  await first.end('SIGTERM');
+  assert.ok(performance.now() - before < 10_000);
+  assert.equal(first.exitCode, 0);
+  assert.doesNotMatch(await upload.answer, /201/);
+  const { client } = await start(t, home);
+  assert.deepEqual((await client.json<{ jobs: unknown[] }>('/v1/jobs')).jobs, []);
+});
+
+test('the second SIGTERM ends the service at once', async (t) => {
+  const home = await temporaryFolder(t);
+  const first = await start(t, home);
+  await beginUpload(t, first.client);
+  await sleep(200);
+  const ended = first.end('SIGTERM');
+  await untilHealth(first.client, 'stopping');
+  const before = performance.now();
+  await first.end('SIGTERM');
+  await ended;
+  assert.ok(performance.now() - before < 5_000);
+  assert.notEqual(first.exitCode, 0);
+});
+
+/** Reads one connection of an event stream into `seen`; gives whether the job has ended. */
+async function readOn(client: ServiceClient, id: string, seen: WireEvent[]): Promise<boolean> {
+  const last = seen.at(-1)?.id;
+  const headers: Record<string, string> = last === undefined ? {} : { 'last-event-id': String(last) };
+  const response = await client.request(`/v1/jobs/${id}/events`, { headers });
+  if (response.status !== 200) return false;
+  let text = '';
+  try {
+    for await (const chunk of response.body ?? []) text += Buffer.from(chunk).toString();
+  } finally {
+    seen.push(...parseAll(text.slice(0, text.lastIndexOf('\n\n') + 2)));
+  }
+  return seen.at(-1)?.event === 'end';
+}
+
+test('a job runs on over three restarts, and a reader who comes back sees each event once', async (t) => {
+  const home = await temporaryFolder(t);
+  let service = await start(t, home);
+  const script = 'i=0; while [ $i -lt 60 ]; do echo line $i; i=$((i+1)); sleep 0.05; done';
+  const id = await service.client.submit({ 'a.sh': script }, { script: 'a.sh' });
+  const seen: WireEvent[] = [];
+  let isOver = false;
+  let breaks = 0;
+  const reading = (async () => {
+    while (!isOver) {
+      try {
+        isOver = await readOn(service.client, id, seen);
+      } catch {
+        // There is no service for a moment.
+      }
+      breaks += 1;
+      await sleep(20);
+    }
+  })();
+  for (let restart = 0; restart < 3; restart += 1) {
+    await sleep(500);
+    const before = service;
+    await before.end('SIGTERM');
+    assert.equal(before.exitCode, 0);
+    service = await start(t, home);
+  }
+  await reading;
+  assert.ok(breaks > 3, 'the reader was interrupted by each restart');
+  assert.deepEqual(
+    seen.map((event) => event.id),
+    seen.map((_, index) => index + 1),
+  );
+  const lines = seen.filter(({ event }) => event === 'log').map(({ data }) => String(data['text']));
+  assert.equal(lines.join(''), Array.from({ length: 60 }, (_, line) => `line ${line}\n`).join(''));
+  assert.deepEqual(seen, await service.client.events(id));
+});
