@@ -1,0 +1,168 @@
+// The job service under the load of a team, with 10,000 stored jobs: small jobs submitted, each durable before its answer; thousands
+// of readers of event streams; requests for a job, at rest and under both. Beside it, in the same run, a floor: bare node:http,
+// with a row in SQLite that is on disk before the answer, and with events that are made and written but never kept. The service,
+// what speaks for its jobs and each source of load are processes of their own, and all of them share the machine. Linux only.
+// Usage: node bench/service.ts [readers] [jobs with readers] [events per second over all jobs] [seconds]
+import { mkdtempSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Companion } from './support/companion.ts';
+import type { LatencySummary } from './support/latencies.ts';
+import { storeFinishedJobs } from './support/storedJobs.ts';
+
+const [READERS = 2000, JOBS = 100, RATE = 2000, SECONDS = 10] = process.argv.slice(2).map(Number);
+const STORED = 10_000;
+const SUBMITTERS = 8;
+const GET_RATE = 200;
+const SUBMIT_RATE = 200;
+
+interface Address {
+  readonly url: string;
+  readonly key: string;
+}
+type Requests = LatencySummary & {
+  readonly perSecond: number;
+  readonly cpuSeconds: number;
+  readonly failures: Readonly<Record<string, number>>;
+  /** Of the jobs that were accepted. */
+  readonly ids: readonly string[];
+};
+type Streams = LatencySummary & { readonly cpuSeconds: number };
+
+let isGood = true;
+
+function print(what: string, text: string, target?: { readonly name: string; readonly isMet: boolean }): void {
+  if (target?.isMet === false) isGood = false;
+  const verdict = target === undefined ? '' : `  ${target.isMet ? 'ok' : 'FAILED'} (target ${target.name})`;
+  process.stdout.write(`${what.padEnd(40)} ${text}${verdict}\n`);
+}
+
+const ms = (value: number): string => `${value.toFixed(1)} ms`;
+const delays = ({ p50, p99, longest }: LatencySummary): string =>
+  `p50 ${ms(p50).padStart(8)}  p99 ${ms(p99).padStart(9)}  longest ${ms(longest).padStart(9)}`;
+
+/** Runs requests against a service, and gives with them the processor time that it took. */
+async function requests(
+  service: Companion,
+  { url, key }: Address,
+  [kind, connections, rate, seconds = SECONDS]: readonly ['submit' | 'get' | 'list', number, number, number?],
+  ids: readonly string[] = [],
+): Promise<Requests & { readonly serviceCpu: number }> {
+  const before = service.cpuSeconds;
+  await using load = new Companion('requestsOnce.ts', url, key, kind, connections, seconds, rate, ...ids);
+  const result = await load.next<Requests>();
+  if (Object.keys(result.failures).length > 0) {
+    print(`  refused requests (${kind})`, JSON.stringify(result.failures), { name: 'none', isMet: false });
+  }
+  return { ...result, serviceCpu: service.cpuSeconds - before };
+}
+
+function printSubmits(
+  who: string,
+  { perSecond, count, ...rest }: Requests & { serviceCpu: number },
+  least?: number,
+): void {
+  const perJob = (seconds: number): string => `${((seconds / count) * 1000).toFixed(2)} ms`;
+  const cpu = `CPU per job: service ${perJob(rest.serviceCpu)}, client ${perJob(rest.cpuSeconds)}`;
+  const target = least === undefined ? undefined : { name: `>= ${least}/s`, isMet: perSecond >= least };
+  print(`submits, ${who}`, `${perSecond.toFixed(0).padStart(5)}/s  ${delays({ count, ...rest })}  ${cpu}`, target);
+}
+
+/** Lets readers read what `speak` makes, and prints how long that took. */
+async function streams(
+  who: string,
+  service: Companion,
+  { url, key, ids }: Address & { readonly ids: readonly string[] },
+  speak: () => Promise<unknown>,
+): Promise<Streams> {
+  await using readers = new Companion('readersOnce.ts', url, key, READERS, ...ids);
+  await readers.next();
+  const [cpuBefore, startedAt] = [service.cpuSeconds, performance.now()];
+  await speak();
+  const cpu = (service.cpuSeconds - cpuBefore) / ((performance.now() - startedAt) / 1000);
+  await sleep(1_000);
+  const result = await readers.finish<Streams>();
+  const share = `${(cpu * 100).toFixed(0)} % of a core, client ${result.cpuSeconds.toFixed(1)} s`;
+  print(`streams, ${who}`, `${delays(result)}  ${(result.count / SECONDS).toFixed(0)} events/s read, ${share}`);
+  return result;
+}
+
+async function untilRunning({ url, key }: Address, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    for (let state = ''; state !== 'running'; await sleep(50)) {
+      const response = await fetch(`${url}/v1/jobs/${id}`, { headers: { authorization: `Bearer ${key}` } });
+      state = ((await response.json()) as { state: string }).state;
+      if (state === 'running') break;
+    }
+  }
+}
+
+/** A service whose jobs run elsewhere, as with a cluster: it takes jobs, follows their outputs and tells of them. */
+async function measureAtScale(folder: string): Promise<void> {
+  const stored = await storeFinishedJobs(folder, STORED);
+  await using speaker = new Companion('speakerOnce.ts', folder);
+  await speaker.next();
+  await using service = new Companion('serviceOnce.ts', folder, JOBS, 'stand-in');
+  const address = await service.next<Address>();
+  const speak = (ids: readonly string[]): Promise<number> => speaker.ask({ ids, rate: RATE, seconds: SECONDS });
+  print('service, at rest', `${service.peakMegabytes.toFixed(0)} MB`);
+
+  const isFast = (result: LatencySummary) => ({ name: 'p99 < 10 ms', isMet: result.p99 < 10 });
+  const idle = await requests(service, address, ['get', 4, GET_RATE], stored);
+  print(`GET /v1/jobs/{id}, ${GET_RATE}/s, at rest`, delays(idle), isFast(idle));
+  const list = await requests(service, address, ['list', 4, GET_RATE / 4], stored);
+  print(`GET /v1/jobs, ${GET_RATE / 4}/s, at rest`, delays(list));
+
+  const { ids } = await requests(service, address, ['submit', 4, JOBS / 2, 2]);
+  await untilRunning(address, ids.slice(0, JOBS));
+  const running = { ...address, ids: ids.slice(0, JOBS) };
+  printSubmits(`${SUBMITTERS} at once`, await requests(service, address, ['submit', SUBMITTERS, 0]), SUBMIT_RATE);
+  printSubmits(
+    `${SUBMIT_RATE}/s`,
+    await requests(service, address, ['submit', SUBMITTERS, SUBMIT_RATE]),
+    SUBMIT_RATE * 0.98,
+  );
+
+  const who = `${READERS} readers, ${JOBS} jobs, ${RATE}/s`;
+  const read = await streams(who, service, running, () => speak(running.ids));
+  print('  delivery', `p99 ${ms(read.p99)}`, { name: '< 250 ms', isMet: read.p99 < 250 });
+  const expected = (RATE * SECONDS * READERS) / JOBS;
+  print('  events lost', String(Math.max(0, Math.round(expected - read.count))));
+
+  const both = await Promise.all([
+    streams('while jobs are submitted', service, running, () => speak(running.ids)),
+    sleep(4_000).then(() => requests(service, address, ['submit', SUBMITTERS, SUBMIT_RATE / 2])),
+    sleep(4_000).then(() => requests(service, address, ['get', 4, GET_RATE], stored)),
+  ]);
+  printSubmits(`${SUBMIT_RATE / 2}/s under that`, both[1]);
+  print(`GET /v1/jobs/{id}, ${GET_RATE}/s, under both`, delays(both[2]), isFast(both[2]));
+  const peak = service.peakMegabytes;
+  print('service, highest', `${peak.toFixed(0)} MB`, { name: '< 300 MB', isMet: peak < 300 });
+}
+
+/** A service that runs the jobs itself, on the cores that it shares with them and with the load. */
+async function measureWithJobs(folder: string): Promise<void> {
+  await using service = new Companion('serviceOnce.ts', folder, availableParallelism(), 'real');
+  const address = await service.next<Address>();
+  printSubmits('while jobs run here', await requests(service, address, ['submit', SUBMITTERS, 0]));
+}
+
+async function measureFloor(folder: string): Promise<void> {
+  await using rows = new Companion('floorOnce.ts', folder, JOBS);
+  printSubmits('floor: a row', await requests(rows, await rows.next<Address>(), ['submit', SUBMITTERS, 0]));
+  await using fanOut = new Companion('floorOnce.ts', folder, JOBS);
+  const ids = Array.from({ length: JOBS }, (_, index) => String(index));
+  const address = await fanOut.next<Address>();
+  await streams('floor: nothing kept', fanOut, { ...address, ids }, () => fanOut.ask({ rate: RATE, seconds: SECONDS }));
+}
+
+const base = mkdtempSync(join(tmpdir(), 'farwharf-bench-'));
+try {
+  await measureFloor(base);
+  await measureAtScale(join(base, 'scale'));
+  await measureWithJobs(join(base, 'here'));
+} finally {
+  rmSync(base, { recursive: true, force: true, maxRetries: 5 });
+}
+process.exitCode = isGood ? 0 : 1;

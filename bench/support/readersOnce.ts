@@ -1,0 +1,45 @@
+// Reads the events of jobs over many connections, and tells how long each took from its making until it was read.
+// Usage: readersOnce.ts URL KEY CONNECTIONS ID...
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { onInputEnd, tell } from './companion.ts';
+import { Latencies } from './latencies.ts';
+
+const CONNECTS_AT_ONCE = 50;
+const MEASURED = /"text":"(\d{13}) measured/g;
+const [, , url = '', key, connections, ...ids] = process.argv;
+const { hostname, port, host } = new URL(url);
+const delays = new Latencies();
+
+/** Settles when the answer has begun. */
+function read(id: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(Number(port), hostname);
+    socket.setEncoding('latin1').once('error', reject);
+    socket.write(`GET /v1/jobs/${id}/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`);
+    let rest = '';
+    socket.on('data', (chunk: string) => {
+      if (rest === '') resolve();
+      const now = Date.now();
+      const text = rest + chunk;
+      const end = text.lastIndexOf('\n\n') + 2;
+      for (const [, at] of text.slice(0, end).matchAll(MEASURED)) delays.add(now - Number(at));
+      rest = text.slice(end) || ' ';
+    });
+    socket.once('close', () => reject(new Error('A stream was cut.')));
+  });
+}
+
+for (let opened = 0; opened < Number(connections); ) {
+  const batch: Promise<void>[] = [];
+  for (; batch.length < CONNECTS_AT_ONCE && opened < Number(connections); opened += 1) {
+    batch.push(read(ids[opened % ids.length] ?? ''));
+  }
+  await Promise.all(batch);
+}
+await sleep(500);
+tell('ready');
+onInputEnd(() => {
+  tell({ ...delays.summary(), cpuSeconds: process.cpuUsage().user / 1e6 + process.cpuUsage().system / 1e6 });
+  process.exit();
+});

@@ -1,0 +1,28 @@
+// The job service as a process of its own. Usage: serviceOnce.ts DATA CAPACITY real|stand-in
+import { join } from 'node:path';
+import { silentLogger } from '../../src/core/log.ts';
+import { DEFAULT_CONFIG } from '../../src/service/config.ts';
+import { serve } from '../../src/service/serve.ts';
+import { onInputEnd, tell } from './companion.ts';
+
+const [, , data = '', capacity, kind] = process.argv;
+const runner =
+  kind === 'real'
+    ? join(import.meta.dirname, '../../src/service/jobRunner.ts')
+    : join(import.meta.dirname, 'runnerOnce.ts');
+const stop = new AbortController();
+const { url, key, closed } = await serve(
+  {
+    host: '127.0.0.1',
+    port: 0,
+    data,
+    config: { ...DEFAULT_CONFIG, process: { ...DEFAULT_CONFIG.process, max_jobs: Number(capacity) } },
+    runner,
+    version: 'bench',
+    credits: 1e9,
+  },
+  { log: silentLogger, signal: stop.signal },
+);
+tell({ url, key });
+onInputEnd(() => stop.abort());
+await closed;

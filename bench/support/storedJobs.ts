@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { toMicro } from '../../src/service/store/credits.ts';
+import { Store } from '../../src/service/store/store.ts';
+
+/** Fills the store of a data folder with jobs that have ended, and gives their ids. */
+export async function storeFinishedJobs(data: string, count: number): Promise<string[]> {
+  const store = new Store(data, { start: toMicro(1e9), isToppedUpDaily: false });
+  const ids = Array.from({ length: count }, () => randomBytes(10).toString('hex'));
+  const at = Date.now();
+  const job = {
+    script: 'train.py --epochs 3',
+    project: 'bench',
+    machineClass: 'local',
+    maxRuntime: 60,
+    createdAt: at,
+    hold: 0,
+  };
+  await Promise.all(ids.map((id) => store.submit({ ...job, id }, [{ stream: 'stdout', text: `${id}\n` }])));
+  for (const id of ids) {
+    const stored = store.jobs.get(id);
+    if (stored === undefined) continue;
+    store.finish(stored, { state: 'succeeded', finishedAt: at, exitCode: 0, reason: null, charged: 0 }, []);
+  }
+  store.dispose();
+  return ids;
+}
