@@ -31,6 +31,7 @@ type Requests = LatencySummary & {
 type Streams = LatencySummary & { readonly cpuSeconds: number };
 
 let isGood = true;
+let streamRuns = 0;
 
 function print(what: string, text: string, target?: { readonly name: string; readonly isMet: boolean }): void {
   if (target?.isMet === false) isGood = false;
@@ -74,12 +75,13 @@ async function streams(
   who: string,
   service: Companion,
   { url, key, ids }: Address & { readonly ids: readonly string[] },
-  speak: () => Promise<unknown>,
+  speak: (label: string) => Promise<unknown>,
 ): Promise<Streams> {
-  await using readers = new Companion('readersOnce.ts', url, key, READERS, ...ids);
+  const label = `run-${(streamRuns += 1)}`;
+  await using readers = new Companion('readersOnce.ts', url, key, READERS, label, ...ids);
   await readers.next();
   const [cpuBefore, startedAt] = [service.cpuSeconds, performance.now()];
-  await speak();
+  await speak(label);
   const cpu = (service.cpuSeconds - cpuBefore) / ((performance.now() - startedAt) / 1000);
   await sleep(1_000);
   const result = await readers.finish<Streams>();
@@ -88,7 +90,11 @@ async function streams(
   return result;
 }
 
-async function untilRunning({ url, key }: Address, ids: readonly string[]): Promise<void> {
+/** Submits jobs until as many run as the service can have, and gives their ids. */
+async function startJobs(service: Companion, { url, key }: Address): Promise<readonly string[]> {
+  const ids: string[] = [];
+  while (ids.length < JOBS) ids.push(...(await requests(service, { url, key }, ['submit', 4, JOBS, 1])).ids);
+  ids.length = JOBS;
   for (const id of ids) {
     for (let state = ''; state !== 'running'; await sleep(50)) {
       const response = await fetch(`${url}/v1/jobs/${id}`, { headers: { authorization: `Bearer ${key}` } });
@@ -96,6 +102,7 @@ async function untilRunning({ url, key }: Address, ids: readonly string[]): Prom
       if (state === 'running') break;
     }
   }
+  return ids;
 }
 
 /** A service whose jobs run elsewhere, as with a cluster: it takes jobs, follows their outputs and tells of them. */
@@ -105,7 +112,6 @@ async function measureAtScale(folder: string): Promise<void> {
   await speaker.next();
   await using service = new Companion('serviceOnce.ts', folder, JOBS, 'stand-in');
   const address = await service.next<Address>();
-  const speak = (ids: readonly string[]): Promise<number> => speaker.ask({ ids, rate: RATE, seconds: SECONDS });
   print('service, at rest', `${service.peakMegabytes.toFixed(0)} MB`);
 
   const isFast = (result: LatencySummary) => ({ name: 'p99 < 10 ms', isMet: result.p99 < 10 });
@@ -114,9 +120,9 @@ async function measureAtScale(folder: string): Promise<void> {
   const list = await requests(service, address, ['list', 4, GET_RATE / 4], stored);
   print(`GET /v1/jobs, ${GET_RATE / 4}/s, at rest`, delays(list));
 
-  const { ids } = await requests(service, address, ['submit', 4, JOBS / 2, 2]);
-  await untilRunning(address, ids.slice(0, JOBS));
-  const running = { ...address, ids: ids.slice(0, JOBS) };
+  const running = { ...address, ids: await startJobs(service, address) };
+  const speak = (label: string): Promise<number> =>
+    speaker.ask({ ids: running.ids, rate: RATE, seconds: SECONDS, label });
   printSubmits(`${SUBMITTERS} at once`, await requests(service, address, ['submit', SUBMITTERS, 0]), SUBMIT_RATE);
   printSubmits(
     `${SUBMIT_RATE}/s`,
@@ -125,13 +131,13 @@ async function measureAtScale(folder: string): Promise<void> {
   );
 
   const who = `${READERS} readers, ${JOBS} jobs, ${RATE}/s`;
-  const read = await streams(who, service, running, () => speak(running.ids));
+  const read = await streams(who, service, running, speak);
   print('  delivery', `p99 ${ms(read.p99)}`, { name: '< 250 ms', isMet: read.p99 < 250 });
   const expected = (RATE * SECONDS * READERS) / JOBS;
   print('  events lost', String(Math.max(0, Math.round(expected - read.count))));
 
   const both = await Promise.all([
-    streams('while jobs are submitted', service, running, () => speak(running.ids)),
+    streams('while jobs are submitted', service, running, speak),
     sleep(4_000).then(() => requests(service, address, ['submit', SUBMITTERS, SUBMIT_RATE / 2])),
     sleep(4_000).then(() => requests(service, address, ['get', 4, GET_RATE], stored)),
   ]);
@@ -154,7 +160,9 @@ async function measureFloor(folder: string): Promise<void> {
   await using fanOut = new Companion('floorOnce.ts', folder, JOBS);
   const ids = Array.from({ length: JOBS }, (_, index) => String(index));
   const address = await fanOut.next<Address>();
-  await streams('floor: nothing kept', fanOut, { ...address, ids }, () => fanOut.ask({ rate: RATE, seconds: SECONDS }));
+  await streams('floor: nothing kept', fanOut, { ...address, ids }, (label) =>
+    fanOut.ask({ rate: RATE, seconds: SECONDS, label }),
+  );
 }
 
 const base = mkdtempSync(join(tmpdir(), 'farwharf-bench-'));

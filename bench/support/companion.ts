@@ -32,9 +32,9 @@ export class Companion implements AsyncDisposable {
 
   /** The next line that it prints. */
   async next<T>(): Promise<T> {
-    const { done, value } = await this.#lines.next();
-    if (done === true) throw new Error(`${this.#child.spawnargs.slice(2).join(' ')} ended.`);
-    return JSON.parse(value) as T;
+    const line = await this.#lines.next();
+    if (line.done === true) throw new Error(`${this.#child.spawnargs.slice(2).join(' ')} ended.`);
+    return JSON.parse(line.value) as T;
   }
 
   /** Gives it a JSON line, and gives the line that it prints for it. */

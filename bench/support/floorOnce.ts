@@ -1,6 +1,6 @@
 // The least that a service could do, as a floor: takes a body and adds a row that is on disk before the answer, and tells
-// everyone who reads a stream each event of that stream, which it makes itself. Usage: floorOnce.ts FOLDER STREAMS; then {"rate",
-// "seconds"} on its input
+// everyone who reads a stream each event of that stream, which it makes itself. Usage: floorOnce.ts FOLDER STREAMS; then {"rate", "seconds",
+// "label"} on its input
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -18,10 +18,12 @@ database.exec(
 const insert = database.prepare('INSERT INTO jobs (body) VALUES (?)');
 const readers = Array.from({ length: Number(streams) }, () => new Set<ServerResponse>());
 
-const server = createServer(async (request, response) => {
+const server = createServer((request, response) => {
   if (request.method === 'POST') {
-    insert.run(await buffer(request));
-    response.writeHead(201).end('{"job_id":"1"}');
+    void buffer(request).then((body) => {
+      insert.run(body);
+      response.writeHead(201).end('{"job_id":"1"}');
+    });
     return;
   }
   const stream = readers[Number(/\d+/.exec(request.url?.slice(3) ?? '')?.[0] ?? 0)];
@@ -33,9 +35,9 @@ server.listen(0, '127.0.0.1', () =>
   tell({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, key: 'none' }),
 );
 
-async function speak({ rate, seconds }: SpeakTask): Promise<number> {
-  return paced({ rate, seconds }, (turn, phase) => {
-    const text = spokenText(turn, phase);
+async function speak(task: SpeakTask): Promise<number> {
+  return paced(task, (turn, label) => {
+    const text = spokenText(turn, label);
     const event = `id: ${turn}\nevent: log\ndata: ${JSON.stringify({ stream: 'stdout', text })}\n\n`;
     for (const reader of readers[turn % readers.length] ?? []) reader.write(event);
   });

@@ -1,14 +1,14 @@
 // Reads the events of jobs over many connections, and tells how long each took from its making until it was read.
-// Usage: readersOnce.ts URL KEY CONNECTIONS ID...
+// Usage: readersOnce.ts URL KEY CONNECTIONS LABEL ID...
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onInputEnd, tell } from './companion.ts';
 import { Latencies } from './latencies.ts';
 
 const CONNECTS_AT_ONCE = 50;
-const MEASURED = /"text":"(\d{13}) measured/g;
-const [, , url = '', key, connections, ...ids] = process.argv;
+const [, , url = '', key, connections, label, ...ids] = process.argv;
 const { hostname, port, host } = new URL(url);
+const spoken = new RegExp(`"text":"(\\d{13}) ${label} `, 'g');
 const delays = new Latencies();
 
 /** Settles when the answer has begun. */
@@ -19,12 +19,12 @@ function read(id: string): Promise<void> {
     socket.write(`GET /v1/jobs/${id}/events HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${key}\r\n\r\n`);
     let rest = '';
     socket.on('data', (chunk: string) => {
-      if (rest === '') resolve();
+      resolve();
       const now = Date.now();
       const text = rest + chunk;
-      const end = text.lastIndexOf('\n\n') + 2;
-      for (const [, at] of text.slice(0, end).matchAll(MEASURED)) delays.add(now - Number(at));
-      rest = text.slice(end) || ' ';
+      const end = text.lastIndexOf('\n\n') + 1;
+      for (const [, at] of text.slice(0, end).matchAll(spoken)) delays.add(now - Number(at));
+      rest = text.slice(end);
     });
     socket.once('close', () => reject(new Error('A stream was cut.')));
   });

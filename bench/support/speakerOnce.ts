@@ -1,5 +1,5 @@
 // Speaks for many jobs: writes lines into their outputs, as their runners would, at a steady rate over all of them. Each line
-// tells when it was written, and is an event of its own. Usage: speakerOnce.ts DATA; then {"ids", "rate", "seconds"} on its input.
+// tells when it was written, and is an event of its own. Usage: speakerOnce.ts DATA; then {"ids", "rate", "seconds", "label"} on its input.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -14,11 +14,11 @@ const data = process.argv[2] ?? '';
 
 async function speak({ ids, ...task }: Task): Promise<number> {
   const outputs = ids.map((id) => openSync(join(data, 'jobs', id, 'output.ndjson'), 'a'));
-  const measured = await paced(task, (turn, phase) => {
+  const measured = await paced(task, (turn, label) => {
     const output = outputs[turn % outputs.length];
     // From one stream after the other: neighbours of the same would become one event.
     const stream = Math.floor(turn / outputs.length) % 2 === 0 ? 'stdout' : 'stderr';
-    if (output !== undefined) writeSync(output, `${JSON.stringify({ stream, text: spokenText(turn, phase) })}\n`);
+    if (output !== undefined) writeSync(output, `${JSON.stringify({ stream, text: spokenText(turn, label) })}\n`);
   });
   for (const output of outputs) closeSync(output);
   return measured;

@@ -8,26 +8,29 @@ export interface SpeakTask {
   readonly rate: number;
   /** How long is measured, after some seconds that are not. */
   readonly seconds: number;
+  /** A word that tells what was made for one measurement from what was made for another. */
+  readonly label: string;
 }
 
-type Phase = 'warm' | 'measured';
-
-/** A line of output that tells when it was made, and whether its delay counts. */
-export function spokenText(turn: number, phase: Phase): string {
-  return `${Date.now()} ${phase} step ${turn} loss ${(1 / (turn + 1)).toFixed(6)}\n`;
+/** A line of output that tells when it was made, and what it was made for. */
+export function spokenText(turn: number, label: string): string {
+  return `${Date.now()} ${label} step ${turn} loss ${(1 / (turn + 1)).toFixed(6)}\n`;
 }
 
 /** Calls at a steady rate, and gives how many calls were measured. */
-export async function paced({ rate, seconds }: SpeakTask, call: (turn: number, phase: Phase) => void): Promise<number> {
+export async function paced(
+  { rate, seconds, label }: SpeakTask,
+  call: (turn: number, label: string) => void,
+): Promise<number> {
   const startedAt = performance.now();
   let measured = 0;
   for (let turn = 0; ; await sleep(TICK_MS)) {
     const elapsed = (performance.now() - startedAt) / 1000;
     if (elapsed > WARM_UP_SECONDS + seconds) return measured;
-    const phase = elapsed < WARM_UP_SECONDS ? 'warm' : 'measured';
+    const isWarm = elapsed >= WARM_UP_SECONDS;
     for (; turn < elapsed * rate; turn += 1) {
-      call(turn, phase);
-      if (phase === 'measured') measured += 1;
+      call(turn, isWarm ? label : 'warm-up');
+      if (isWarm) measured += 1;
     }
   }
 }

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { LOCAL_ACCOUNT } from '../../src/service/store/accounts.ts';
 import { toMicro } from '../../src/service/store/credits.ts';
 import { Store } from '../../src/service/store/store.ts';
 
@@ -8,6 +9,7 @@ export async function storeFinishedJobs(data: string, count: number): Promise<st
   const ids = Array.from({ length: count }, () => randomBytes(10).toString('hex'));
   const at = Date.now();
   const job = {
+    account: LOCAL_ACCOUNT,
     script: 'train.py --epochs 3',
     project: 'bench',
     machineClass: 'local',
