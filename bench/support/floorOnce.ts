@@ -1,7 +1,7 @@
 // The least that a service could do, as a floor: takes a body and adds a row that is on disk before the answer, and tells
 // everyone who reads a stream each event of that stream, which it makes itself. Usage: floorOnce.ts FOLDER STREAMS; then {"rate", "seconds",
 // "label"} on its input
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -18,14 +18,13 @@ database.exec(
 const insert = database.prepare('INSERT INTO jobs (body) VALUES (?)');
 const readers = Array.from({ length: Number(streams) }, () => new Set<ServerResponse>());
 
+async function keep(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  insert.run(await buffer(request));
+  response.writeHead(201).end('{"job_id":"1"}');
+}
+
 const server = createServer((request, response) => {
-  if (request.method === 'POST') {
-    void buffer(request).then((body) => {
-      insert.run(body);
-      response.writeHead(201).end('{"job_id":"1"}');
-    });
-    return;
-  }
+  if (request.method === 'POST') return void keep(request, response);
   const stream = readers[Number(/\d+/.exec(request.url?.slice(3) ?? '')?.[0] ?? 0)];
   response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n');
   stream?.add(response);
