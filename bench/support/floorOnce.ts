@@ -24,7 +24,10 @@ async function keep(request: IncomingMessage, response: ServerResponse): Promise
 }
 
 const server = createServer((request, response) => {
-  if (request.method === 'POST') return void keep(request, response);
+  if (request.method === 'POST') {
+    void keep(request, response);
+    return;
+  }
   const stream = readers[Number(/\d+/.exec(request.url?.slice(3) ?? '')?.[0] ?? 0)];
   response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': hello\n\n');
   stream?.add(response);
