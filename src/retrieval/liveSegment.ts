@@ -1,4 +1,5 @@
-import { countPostings, PostingList } from './postings.ts';
+import { PostingList } from './postingList.ts';
+import { countPostings } from './postings.ts';
 import type { Segment } from './segment.ts';
 
 /** A segment, and which of its sources have been changed or removed since it was built. */
@@ -39,7 +40,8 @@ export class LiveSegment {
   countHolders(start: number): number {
     const { postings, lengths } = this.segment;
     if (this.removedSources.size === 0) return countPostings(postings, start);
-    const list = new PostingList(postings, start, lengths);
+    const list = new PostingList();
+    list.open(postings, start, lengths);
     let { count } = list;
     let document = list.advance(this.#nextRemoved(0));
     while (document < this.removed.length) {

@@ -1,6 +1,8 @@
 import type { LiveSegment } from './liveSegment.ts';
-import { countPostings, NO_DOCUMENT, PostingList } from './postings.ts';
-import { termWeight, type Totals, type WeightedList } from './ranking.ts';
+import { NO_DOCUMENT, PostingList } from './postingList.ts';
+import { countPostings } from './postings.ts';
+import { termWeight, type Totals } from './ranking.ts';
+import type { WeightedList } from './scorer.ts';
 import type { TermPrefix, TermQuery } from './termQuery.ts';
 
 // A half word stands for those of its terms that most documents hold: the others tell little, and each costs a list.
@@ -65,7 +67,8 @@ function excludeOthers({ segment }: LiveSegment, term: string, excluded: Uint8Ar
   const start = segment.dictionary.find(Buffer.from(term));
   let next = 0;
   if (start >= 0) {
-    const list = new PostingList(segment.postings, start, segment.lengths);
+    const list = new PostingList();
+    list.open(segment.postings, start, segment.lengths);
     for (let hasMore = list.advance(0) !== NO_DOCUMENT; hasMore; hasMore = list.nextBlock()) {
       for (let at = 0; at < list.size; at += 1) {
         const document = list.documents[at] ?? 0;

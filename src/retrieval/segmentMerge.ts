@@ -1,6 +1,7 @@
 import { DictionaryCursor, DictionaryWriter } from './dictionary.ts';
 import type { LiveSegment } from './liveSegment.ts';
-import { PostingList, PostingsWriter } from './postings.ts';
+import { PostingList } from './postingList.ts';
+import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource } from './segment.ts';
 
 interface Cursor {
@@ -8,6 +9,7 @@ interface Cursor {
   /** The new number of each document. */
   readonly renumbered: Uint32Array;
   readonly terms: DictionaryCursor;
+  readonly list: PostingList;
 }
 
 /**
@@ -34,7 +36,7 @@ export function mergeSegments(parts: readonly LiveSegment[], isOldest: boolean):
     }
     const terms = new DictionaryCursor(segment.dictionary);
     terms.next();
-    return { live, renumbered, terms };
+    return { live, renumbered, terms, list: new PostingList() };
   });
   const typedLengths = Uint16Array.from(lengths);
   return {
@@ -83,18 +85,19 @@ function firstTerm(cursors: readonly Cursor[]): DictionaryCursor | undefined {
 
 /** Copies the postings of documents that are left behind the `count` that are there, and gives the new count. */
 function copyLive(
-  { live, renumbered, terms }: Cursor,
+  { live, renumbered, terms, list }: Cursor,
   to: { readonly documents: Uint32Array; readonly frequencies: Uint16Array },
   count: number,
 ): number {
   let end = count;
-  const list = new PostingList(live.segment.postings, terms.start, live.segment.lengths);
+  list.open(live.segment.postings, terms.start, live.segment.lengths);
   for (let hasMore = list.advance(0) < renumbered.length; hasMore; hasMore = list.nextBlock()) {
-    for (let at = 0; at < list.size; at += 1) {
-      const document = list.documents[at] ?? 0;
+    const { documents, frequencies, size } = list;
+    for (let at = 0; at < size; at += 1) {
+      const document = documents[at] ?? 0;
       if (live.removed[document] === 1) continue;
       to.documents[end] = renumbered[document] ?? 0;
-      to.frequencies[end] = list.frequencies[at] ?? 0;
+      to.frequencies[end] = frequencies[at] ?? 0;
       end += 1;
     }
   }

@@ -1,7 +1,8 @@
 import { LiveSegment } from './liveSegment.ts';
 import { Overlays } from './overlays.ts';
 import { excludedDocuments, findTerms } from './queryTerms.ts';
-import { type Found, rankSegment, toScore } from './ranking.ts';
+import { type Found, Ranker } from './ranking.ts';
+import { toScore } from './scorer.ts';
 import type { Segment, SegmentSource } from './segment.ts';
 import { mergeSegments } from './segmentMerge.ts';
 import type { TermQuery } from './termQuery.ts';
@@ -140,9 +141,10 @@ export class SegmentSet {
     const totals = { documents, averageLength: words / documents || 1 };
     const lists = findTerms(segments, query, totals);
     const best = new TopK<Found>(limit, byPlace);
+    const ranker = new Ranker(totals, best);
     for (const [at, live] of segments.entries()) {
       const own = lists[at] ?? [];
-      if (own.length > 0) rankSegment(live, own, excludedDocuments(live, query), totals, best);
+      if (own.length > 0) ranker.rank(live, own, excludedDocuments(live, query));
     }
     return best.sorted().map(({ item, score }) => toMatch(item, toScore(score)));
   }

@@ -7,6 +7,8 @@ import { IndexStore } from '../../../src/retrieval/indexStore.ts';
 import { Journal, readJournal } from '../../../src/retrieval/journal.ts';
 import { SegmentBuilder } from '../../../src/retrieval/segmentBuilder.ts';
 import type { Segment } from '../../../src/retrieval/segment.ts';
+import { INDEX_VERSION } from '../../../src/retrieval/segmentFile.ts';
+import { readSegmentList, writeSegmentList } from '../../../src/retrieval/segmentList.ts';
 import { SegmentSet } from '../../../src/retrieval/segmentSet.ts';
 import { WordAnalyzer } from '../../../src/retrieval/words.ts';
 import { textChunk } from './randomCorpus.ts';
@@ -69,6 +71,23 @@ test('changes that only add go to the journal, and a reader sees them one by one
   assert.equal(reader.takeLock(), true);
   const stored = await reader.read();
   assert.deepEqual([stored?.segments.length, stored?.entries.length], [1, 2]);
+});
+
+test('an index of another version is none, and is written anew', async (t) => {
+  const folder = await temporaryFolder(t);
+  const store = IndexStore.open(folder, '/root');
+  t.after(() => store.dispose());
+  const set = new SegmentSet();
+  set.add(segmentOf('a.txt', 'zebra'));
+  await store.write({ set, touched: NOTHING }, []);
+  const list = await readSegmentList(folder, '/root');
+  assert.ok(list);
+  await writeSegmentList(folder, { ...list, version: INDEX_VERSION - 1 });
+  assert.equal(await store.read(), undefined);
+  const rebuilt = new SegmentSet();
+  rebuilt.add(segmentOf('a.txt', 'zebra'));
+  await store.write({ set: rebuilt, touched: NOTHING }, []);
+  assert.equal((await store.read())?.segments.length, 1);
 });
 
 test('a journal that was cut or damaged anywhere gives what stands before, and is written on from there', async (t) => {

@@ -1,0 +1,160 @@
+import { unpack } from './packing.ts';
+import { BLOCK, boundsOf, LEAST_PACKED } from './postings.ts';
+
+/** Behind the last document. */
+export const NO_DOCUMENT = 0xffff_ffff;
+const EMPTY = new Uint8Array(0);
+
+/** A posting list that is read forwards, a block at a time; blocks that are passed over are not decoded. */
+export class PostingList {
+  count = 0;
+  blockCount = 0;
+  /** Of each block: its last document, highest frequency and the length that bounds its scores. */
+  lasts = new Uint32Array(16);
+  highest = new Uint32Array(16);
+  bounding = new Uint32Array(16);
+  /** The documents of the decoded block, and how many they are. */
+  readonly documents = new Uint32Array(BLOCK);
+  size = 0;
+  /** The number of the decoded block, and the place in it. */
+  block = -1;
+  at = 0;
+  #bytes: Uint8Array = EMPTY;
+  #view: DataView = new DataView(EMPTY.buffer);
+  #place = 0;
+  #starts = new Uint32Array(16);
+  readonly #frequencies = new Uint32Array(BLOCK);
+  /** Where the frequencies of the decoded block lie, until they are decoded too. */
+  #frequenciesAt = 0;
+
+  /** Begins the list of a segment's postings at `start`; one object reads many lists, since making one costs as much as reading most. */
+  open(bytes: Uint8Array, start: number, lengths: Uint16Array): void {
+    if (bytes !== this.#bytes) {
+      this.#bytes = bytes;
+      this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    }
+    this.#place = start;
+    this.count = this.#varint();
+    this.blockCount = Math.ceil(this.count / BLOCK);
+    this.block = -1;
+    this.at = 0;
+    if (this.blockCount > this.lasts.length) this.#grow();
+    if (this.blockCount > 1) this.#readHeader();
+    else if (this.count > 0) this.#readOnlyBlock(lengths); // a source without chunks has words of its path, and nothing holds them
+  }
+
+  /** How often each document of the decoded block has the term. */
+  get frequencies(): Uint32Array {
+    if (this.#frequenciesAt > 0) {
+      const frequencies = this.#frequencies;
+      unpack(this.#view, this.#frequenciesAt, frequencies, this.size);
+      for (let at = 0; at < this.size; at += 1) frequencies[at] = (frequencies[at] ?? 0) + 1;
+      this.#frequenciesAt = 0;
+    }
+    return this.#frequencies;
+  }
+
+  /** Goes to the first document that is `document` or behind it, and gives it, or NO_DOCUMENT. */
+  advance(document: number): number {
+    let block = Math.max(this.block, 0);
+    while (block < this.blockCount && (this.lasts[block] ?? 0) < document) block += 1;
+    if (block >= this.blockCount) return NO_DOCUMENT;
+    if (block !== this.block) this.#decode(block);
+    let at = this.at;
+    while ((this.documents[at] ?? 0) < document) at += 1;
+    this.at = at;
+    return this.documents[at] ?? NO_DOCUMENT;
+  }
+
+  /** Decodes the next block; false behind the last. */
+  nextBlock(): boolean {
+    if (this.block + 1 >= this.blockCount) return false;
+    this.#decode(this.block + 1);
+    return true;
+  }
+
+  #readHeader(): void {
+    let [last, start] = [-1, 0];
+    for (let block = 0; block < this.blockCount; block += 1) {
+      last += this.#varint();
+      this.lasts[block] = last;
+      this.#starts[block] = start;
+      start += this.#varint();
+      this.highest[block] = this.#varint();
+      this.bounding[block] = this.#varint();
+    }
+    for (let block = 0; block < this.blockCount; block += 1) {
+      this.#starts[block] = (this.#starts[block] ?? 0) + this.#place;
+    }
+  }
+
+  #readOnlyBlock(lengths: Uint16Array): void {
+    this.#starts[0] = this.#place;
+    this.#decode(0);
+    this.lasts[0] = this.documents[this.size - 1] ?? 0;
+    const { highest, bounding } = boundsOf(this, 0, this.size, lengths);
+    [this.highest[0], this.bounding[0]] = [highest, bounding];
+  }
+
+  #decode(block: number): void {
+    const size = block === this.blockCount - 1 ? this.count - block * BLOCK : BLOCK;
+    const before = block === 0 ? -1 : (this.lasts[block - 1] ?? 0);
+    [this.block, this.at, this.size] = [block, 0, size];
+    const start = this.#starts[block] ?? 0;
+    if (size < LEAST_PACKED) {
+      this.#decodeSmall(start, before);
+      return;
+    }
+    const { documents } = this;
+    this.#frequenciesAt = unpack(this.#view, start, documents, size);
+    let document = before;
+    for (let index = 0; index < size; index += 1) {
+      document += (documents[index] ?? 0) + 1;
+      documents[index] = document;
+    }
+  }
+
+  // Reading of the variable numbers is written out, a call for each costs a third more.
+  #decodeSmall(start: number, before: number): void {
+    const [bytes, documents, frequencies] = [this.#bytes, this.documents, this.#frequencies];
+    let document = before;
+    let at = start;
+    for (let index = 0; index < this.size; index += 1) {
+      let byte = bytes[at++] ?? 0;
+      let value = byte & 127;
+      for (let shift = 7; byte > 127; shift += 7) {
+        byte = bytes[at++] ?? 0;
+        value |= (byte & 127) << shift;
+      }
+      document += value >>> 1;
+      documents[index] = document;
+      if ((value & 1) === 1) {
+        frequencies[index] = 1;
+        continue;
+      }
+      byte = bytes[at++] ?? 0;
+      value = byte & 127;
+      for (let shift = 7; byte > 127; shift += 7) {
+        byte = bytes[at++] ?? 0;
+        value |= (byte & 127) << shift;
+      }
+      frequencies[index] = value;
+    }
+    this.#frequenciesAt = 0;
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let shift = 0; ; shift += 7) {
+      const byte = this.#bytes[this.#place++] ?? 0;
+      value |= (byte & 127) << shift;
+      if (byte < 128) return value >>> 0;
+    }
+  }
+
+  #grow(): void {
+    const size = 2 * this.blockCount;
+    [this.lasts, this.highest] = [new Uint32Array(size), new Uint32Array(size)];
+    [this.bounding, this.#starts] = [new Uint32Array(size), new Uint32Array(size)];
+  }
+}
