@@ -5,6 +5,7 @@ import { AppError, messageOf, systemCode } from '../core/errors.ts';
 import { retentionSettings } from './disk/retentionConfig.ts';
 import { proxySettings } from './http/proxyConfig.ts';
 import { logSettings } from './log/logConfig.ts';
+import { limitsSettings } from './limitsConfig.ts';
 import { type MachineClass, MachineClasses } from './machineClasses.ts';
 import { metricsSettings } from './metrics/metricsConfig.ts';
 import { processSettings } from './processConfig.ts';
@@ -32,6 +33,7 @@ const serviceConfig = z
     machine_classes: z.array(machineClass).min(1).optional(),
     process: processSettings.prefault({}),
     slurm: slurmSettings.prefault({}),
+    limits: limitsSettings.prefault({}),
     log: logSettings.prefault({}),
     metrics: metricsSettings.prefault({}),
     proxy: proxySettings.optional(),

@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
+import { AccountGauge } from './http/accountGauge.ts';
 import { createApp } from './http/app.ts';
 import { isLoopback } from './http/auth.ts';
+import { Gate } from './http/gate.ts';
 import { Health } from './http/health.ts';
 import { HttpServer } from './http/httpServer.ts';
 import { logRequests } from './http/requestLog.ts';
 import { RequestMonitor } from './http/requestMonitor.ts';
+import { WrongKeys } from './http/wrongKeys.ts';
 import { machineClassesOf, type ServiceConfig } from './config.ts';
 import { JobFiles } from './jobFiles.ts';
 import { localMachineClasses } from './machineClasses.ts';
@@ -21,7 +24,6 @@ import { Store } from './store/store.ts';
 
 const DEFAULT_CREDITS = 1_000;
 const DEFAULT_KILL_GRACE_MS = 5_000;
-const DEFAULT_MAX_UPLOAD_BYTES = 20e9;
 const KEY_BYTES = 32;
 // Uploads that are under way when the service is told to end may take this long.
 const DEFAULT_DRAIN_MS = 30_000;
@@ -51,8 +53,6 @@ export interface ServeOptions {
   readonly stateFile?: string;
   /** Time between SIGTERM and SIGKILL for a job that must end; 5000 unless given. */
   readonly killGraceMs?: number;
-  /** Largest accepted archive; 20 GB unless given. */
-  readonly maxUploadBytes?: number;
   /** How long requests that are under way may go on when the service is told to end; 30 s unless given. */
   readonly drainMs?: number;
 }
@@ -85,8 +85,10 @@ export async function serve(
   const monitor = new RequestMonitor(options.config.proxy);
   if (options.config.log.requests) logRequests(monitor, log);
   try {
+    const gate = new Gate(store, key);
     const { server, scheduler, health, metrics } = await build(options, {
       key,
+      gate,
       store,
       log,
       monitor,
@@ -95,7 +97,10 @@ export async function serve(
     await server.listen();
     const { url } = server;
     scheduler.start();
-    const onDidRun = (): void => scheduler.startNext();
+    const onDidRun = (): void => {
+      gate.recheck();
+      scheduler.startNext();
+    };
     const closeAdmin = await startAdminServer({ store, data: options.data, log, version, onDidRun });
     if (stateFile !== undefined) writeStateFile(stateFile, { url, key, pid: process.pid, version });
     log.info('service started', { url, data: options.data });
@@ -125,13 +130,14 @@ export async function serve(
 
 interface Parts {
   readonly key: string;
+  readonly gate: Gate;
   readonly store: Store;
   readonly log: Logger;
   readonly monitor: RequestMonitor;
   readonly shutdown: AbortSignal;
 }
 
-async function build(options: ServeOptions, { key, store, log, monitor, shutdown }: Parts) {
+async function build(options: ServeOptions, { key, gate, store, log, monitor, shutdown }: Parts) {
   const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version, config, host, port } = options;
   const health = new Health({ store, data: options.data, minFreeBytes: config.retention.min_free_gb * 1e9 });
   const files = new JobFiles(options.data);
@@ -144,9 +150,10 @@ async function build(options: ServeOptions, { key, store, log, monitor, shutdown
   const { data } = options;
   const plainExecutor = await createExecutor(config, { runner, killGraceMs, machineClasses, data, log });
   const executor = metrics?.watch(plainExecutor) ?? plainExecutor;
+  const gauge = new AccountGauge(config.limits);
   const maxRunningJobs = (id: string): number => {
-    const { disabledAt, limits } = store.accounts.get(id);
-    return disabledAt === null ? (limits.maxRunningJobs ?? Number.POSITIVE_INFINITY) : 0;
+    const account = store.accounts.get(id);
+    return account.disabledAt === null ? gauge.limitsOf(account).maxRunningJobs : 0;
   };
   const scheduler = new Scheduler({ store, files, log, executor, machineClasses, maxRunningJobs });
   const app = createApp({
@@ -155,6 +162,9 @@ async function build(options: ServeOptions, { key, store, log, monitor, shutdown
     files,
     log,
     key,
+    gate,
+    gauge,
+    wrongKeys: new WrongKeys(config.limits.wrong_keys_per_minute),
     version,
     killGraceMs,
     shutdown,
@@ -163,7 +173,6 @@ async function build(options: ServeOptions, { key, store, log, monitor, shutdown
     metrics: metrics && { source: metrics, token: config.metrics.token },
     loopbackPort: isLoopback(host) && config.proxy === undefined ? () => server.port : undefined,
     machineClasses,
-    maxUploadBytes: options.maxUploadBytes ?? DEFAULT_MAX_UPLOAD_BYTES,
   });
   const server = new HttpServer(app.fetch, { host, port, tls: config.tls, log });
   return { server, scheduler, health, metrics };

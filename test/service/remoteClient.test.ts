@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { RemoteClient } from '../../src/remote/client.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from '../../src/remote/errors.ts';
 import type { JobEvent } from '../../src/remote/schemas.ts';
+import { DEFAULT_CONFIG } from '../../src/service/config.ts';
 import { makeArchive, readArchive } from './support/archive.ts';
 import { startService, temporaryFolder } from './support/service.ts';
 
@@ -32,7 +33,8 @@ test('the client does all of it against the real service', async (t) => {
 });
 
 test('what the service refuses comes out as the typed errors, also in the middle of an upload', async (t) => {
-  const service = await startService(t, { credits: 0, maxUploadBytes: 1_000_000 });
+  const limits = { ...DEFAULT_CONFIG.limits, upload_gb: 0.001 };
+  const service = await startService(t, { credits: 0, config: { ...DEFAULT_CONFIG, limits } });
   const folder = await temporaryFolder(t);
   const archive = join(folder, 'w.tar.gz');
   await writeFile(archive, await makeArchive({ 'a.sh': 'echo' }));

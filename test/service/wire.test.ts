@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_CONFIG } from '../../src/service/config.ts';
 import { makeArchive } from './support/archive.ts';
 import { type ServiceClient, startService } from './support/service.ts';
 
@@ -170,7 +171,8 @@ test('the parts may come in either order', async (t) => {
 });
 
 test('an archive that is too large is 413, with a declared length and without', async (t) => {
-  const service = await startService(t, { maxUploadBytes: 100_000 });
+  const limits = { ...DEFAULT_CONFIG.limits, upload_gb: 0.0001 };
+  const service = await startService(t, { config: { ...DEFAULT_CONFIG, limits } });
   const large = new Uint8Array(3_000_000);
   const response = await service.upload(large, '{"script":"run.sh","max_runtime":5}');
   assert.equal(response.status, 413);

@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,10 +10,9 @@ import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { AppError, type ErrorCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { refuseBrowsers } from '../http/auth.ts';
+import { hasToken, refuseBrowsers } from '../http/auth.ts';
 import { proveKey } from '../http/keyProof.ts';
 import { removeStateFile, writeStateFile } from '../stateFile.ts';
-import { keyDigest } from '../store/apiKeys.ts';
 import type { AdminContext } from './operation.ts';
 import { runOperation } from './operations.ts';
 
@@ -63,7 +62,6 @@ export async function startAdminServer(options: AdminServerOptions): Promise<() 
 
 function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions, token: string, port: () => number): Hono {
   const app = new Hono();
-  const expected = keyDigest(token);
   app.onError((error, { json, req }) => {
     if (error instanceof HTTPException) return json({ code: 'refused', detail: error.message }, error.status);
     if (error instanceof AppError)
@@ -74,8 +72,7 @@ function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions, token
   app.use(refuseBrowsers(port));
   app.get('/healthz', ({ json, req }) => json({ status: 'ok', proof: proveKey(token, req.query('nonce') ?? '') }));
   app.use('/admin/v1/*', async ({ req }, next) => {
-    const [, given = ''] = /^Bearer (\S+)$/.exec(req.header('authorization') ?? '') ?? [];
-    if (!timingSafeEqual(keyDigest(given), expected))
+    if (!hasToken(req.header('authorization'), token))
       throw new HTTPException(401, { message: 'Not the token of admin.json.' });
     await next();
   });

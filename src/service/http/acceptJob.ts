@@ -21,6 +21,7 @@ export interface AcceptContext {
   readonly store: Store;
   readonly files: JobFiles;
   readonly machineClasses: MachineClasses;
+  /** The most that this account may send. */
   readonly maxUploadBytes: number;
   readonly killGraceMs: number;
 }

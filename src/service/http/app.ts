@@ -11,9 +11,11 @@ import { toCredits } from '../store/credits.ts';
 import type { StoredJob } from '../store/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { acceptJob } from './acceptJob.ts';
+import { type AccountGauge, retryLater } from './accountGauge.ts';
 import type { App, AppContext } from './appEnv.ts';
 import { refuseBrowsers, requireKey } from './auth.ts';
 import { eventStream } from './eventStream.ts';
+import type { Gate } from './gate.ts';
 import type { Health } from './health.ts';
 import { answerHealth, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './jobViews.ts';
@@ -21,9 +23,14 @@ import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { sendFile } from './sendFile.ts';
+import { whileWelcome } from './whileWelcome.ts';
+import type { WrongKeys } from './wrongKeys.ts';
 
 const MAX_UPLOADS_AT_ONCE = 16;
 const MAX_UNFINISHED_JOBS = 10_000;
+const BUSY_RETRY_SECONDS = 10;
+// Jobs end in minutes rather than seconds.
+const QUEUE_RETRY_SECONDS = 30;
 const DEFAULT_LIST = 50;
 const MAX_LIST = 500;
 const SQLITE_FULL = 13;
@@ -36,6 +43,9 @@ export interface AppOptions {
   readonly files: JobFiles;
   readonly log: Logger;
   readonly key: string;
+  readonly gate: Gate;
+  readonly gauge: AccountGauge;
+  readonly wrongKeys: WrongKeys;
   readonly version: string;
   readonly health: Health;
   readonly monitor: RequestMonitor;
@@ -44,7 +54,6 @@ export interface AppOptions {
   /** Gives the port to check `Host` with; undefined for a service that other machines may reach. */
   readonly loopbackPort: (() => number) | undefined;
   readonly machineClasses: MachineClasses;
-  readonly maxUploadBytes: number;
   readonly killGraceMs: number;
   /** Its abort ends open event streams. */
   readonly shutdown: AbortSignal;
@@ -52,7 +61,7 @@ export interface AppOptions {
 
 /** The routes of `/v1`, `/healthz` and `/openapi.json`. */
 export function createApp(options: AppOptions): App {
-  const { store, log, key, version } = options;
+  const { store, log, version, gate, gauge, wrongKeys } = options;
   const app: App = new Hono();
   app.onError((error, context) => answerFailure(error, context, log));
   app.notFound((context) => context.json({ detail: 'There is nothing at this address.' }, 404));
@@ -64,7 +73,7 @@ export function createApp(options: AppOptions): App {
   if (options.metrics) app.get('/metrics', answerMetrics(options.metrics.source, options.metrics.token));
   app.get('/openapi.json', (context) => context.json(describeApi(version)));
 
-  app.use('/v1/*', requireKey(store, key));
+  app.use('/v1/*', requireKey(gate, wrongKeys), gauge.limitRate());
   app.get('/v1/me', (context) => {
     const { id, plan } = context.var.account;
     const credits = toCredits(store.available(id));
@@ -75,7 +84,7 @@ export function createApp(options: AppOptions): App {
 }
 
 function addJobRoutes(app: App, options: AppOptions): void {
-  const { store, scheduler, files, shutdown } = options;
+  const { store, scheduler, files, shutdown, gauge } = options;
   const findJob = (context: AppContext): StoredJob => {
     const id = context.req.param('id') ?? '';
     const job = JOB_ID.test(id) ? store.jobs.find(context.var.account.id, id) : undefined;
@@ -87,13 +96,23 @@ function addJobRoutes(app: App, options: AppOptions): void {
   app.get('/v1/jobs', (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
   app.post('/v1/jobs', async (context) => {
     if (uploads >= MAX_UPLOADS_AT_ONCE || store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
-      throw refusal(429, 'The service has as many uploads or waiting jobs as it takes. Try again later.');
+      throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has as many uploads or waiting jobs as it takes.');
     }
+    const { account } = context.var;
+    const { maxQueuedJobs, maxUploadBytes } = gauge.limitsOf(account);
+    if (store.jobs.countOf(account.id).queued + gauge.open('uploads', account.id) >= maxQueuedJobs) {
+      throw retryLater(context, QUEUE_RETRY_SECONDS, `The account may have ${maxQueuedJobs} jobs waiting.`);
+    }
+    gauge.take(context, 'uploads');
     uploads += 1;
     try {
-      const account = context.var.account.id;
-      const accepted = await acceptJob(context.env.incoming, { ...options, account }, context.req.raw.signal);
-      scheduler.enqueue({ id: accepted.job_id, account });
+      const signal = AbortSignal.any([context.req.raw.signal, whileWelcome(context, options.gate)]);
+      const accepted = await acceptJob(
+        context.env.incoming,
+        { ...options, account: account.id, maxUploadBytes },
+        signal,
+      );
+      scheduler.enqueue({ id: accepted.job_id, account: account.id });
       return context.json(accepted, 201);
     } finally {
       uploads -= 1;
@@ -109,7 +128,10 @@ function addJobRoutes(app: App, options: AppOptions): void {
   app.get('/v1/jobs/:id/events', (context) => {
     const lastId = context.req.header('last-event-id') ?? '0';
     if (!/^\d{1,15}$/.test(lastId)) throw refusal(400, 'Last-Event-ID: give the id of an event of this job.');
-    const body = eventStream(store, findJob(context), Number(lastId), shutdown);
+    const job = findJob(context);
+    gauge.take(context, 'streams');
+    const signal = AbortSignal.any([shutdown, whileWelcome(context, options.gate)]);
+    const body = eventStream(store, job, Number(lastId), signal);
     return context.body(body, 200, {
       'Content-Type': 'text/event-stream; charset=utf-8',
       'Cache-Control': 'no-store',
@@ -121,6 +143,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
     if (job.finishedAt === null)
       throw refusal(409, `The job is ${job.state}. Its results are there once it has ended.`);
     const { results } = files.folder(job.id);
+    whileWelcome(context, options.gate);
     const isSent = await sendFile(context.env.outgoing, results, {
       'content-type': 'application/gzip',
       'content-disposition': `attachment; filename="results-${job.id}.tar.gz"`,
@@ -160,6 +183,6 @@ function isDiskFull(error: Error): boolean {
   return systemCode(error) === 'ENOSPC' || ('errcode' in error && error.errcode === SQLITE_FULL);
 }
 
-function refusal(status: 400 | 404 | 409 | 429, message: string): HTTPException {
+function refusal(status: 400 | 404 | 409, message: string): HTTPException {
   return new HTTPException(status, { message });
 }

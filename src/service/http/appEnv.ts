@@ -1,6 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { Account } from '../store/accounts.ts';
+import type { Visit } from './gate.ts';
 
 /** What Hono's context carries in this service. */
 export interface AppEnv {
@@ -12,6 +13,10 @@ export interface AppEnv {
     route: string;
     /** Whose request it is: set for everything under `/v1`. */
     account: Account;
+    /** By which key: set where `account` is. */
+    visit: Visit;
+    /** The address that the request comes from. */
+    client: string;
   };
 }
 

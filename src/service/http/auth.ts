@@ -1,11 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
-import type { Context, MiddlewareHandler } from 'hono';
+import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { type Account, LOCAL_ACCOUNT } from '../store/accounts.ts';
 import { keyDigest } from '../store/apiKeys.ts';
-import type { Store } from '../store/store.ts';
+import { retryLater } from './accountGauge.ts';
 import type { AppEnv } from './appEnv.ts';
+import type { Gate } from './gate.ts';
+import type { WrongKeys } from './wrongKeys.ts';
 
 /** Whether only this machine can reach an address. */
 export function isLoopback(host: string): boolean {
@@ -31,51 +32,38 @@ export function refuseBrowsers(port: () => number): MiddlewareHandler {
 }
 
 /**
- * Lets requests with `Authorization: Bearer <key>` pass, and says whose they are in the context's `account`.
- *
- * @param localKey the key of the account `local`, which is in no store.
+ * Lets requests with `Authorization: Bearer <key>` pass, and says whose they are in the context's `account`. No key is
+ * looked up for an address that many wrong ones came from.
  */
-export function requireKey(store: Pick<Store, 'accounts' | 'keys'>, localKey: string): MiddlewareHandler<AppEnv> {
-  const localDigest = keyDigest(localKey);
+export function requireKey(gate: Gate, wrongKeys: WrongKeys): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
-    const given = bearerOf(context);
-    if (given === undefined) throw refusal('An API key is needed: Authorization: Bearer <key>.');
-    context.set('account', accountOf(given));
+    const given = bearerOf(context.req.header('authorization'));
+    if (given === undefined) {
+      throw new HTTPException(401, { message: 'An API key is needed: Authorization: Bearer <key>.' });
+    }
+    const digest = keyDigest(given);
+    const address = context.var.client;
+    const seconds = wrongKeys.secondsToWait(address, digest);
+    if (seconds > 0) throw retryLater(context, seconds, 'Too many wrong API keys came from this address.');
+    try {
+      const visit = gate.enter(digest);
+      if (visit === undefined) throw new HTTPException(401, { message: 'Invalid or revoked API key.' });
+      context.set('visit', visit);
+      context.set('account', visit.account);
+    } catch (error) {
+      wrongKeys.noteWrong(address, digest);
+      throw error;
+    }
+    wrongKeys.noteGood(address, digest);
     await next();
   };
-
-  function accountOf(given: string): Account {
-    if (timingSafeEqual(keyDigest(given), localDigest)) return checkAccount(LOCAL_ACCOUNT);
-    const key = store.keys.find(given);
-    if (key === undefined) throw refusal('Invalid or revoked API key.');
-    const now = Date.now();
-    // Only who has the key is told more than that it opens nothing.
-    if (key.revokedAt !== null) throw refusal('This API key was revoked. Ask whoever runs the service for a new one.');
-    if (key.expiresAt !== null && key.expiresAt <= now) {
-      const day = new Date(key.expiresAt).toISOString().slice(0, 10);
-      throw refusal(`This API key expired on ${day}. Ask whoever runs the service for a new one.`);
-    }
-    const account = checkAccount(key.account);
-    store.keys.noteUse(key, now);
-    return account;
-  }
-
-  function checkAccount(id: string): Account {
-    const account = store.accounts.get(id);
-    if (account.disabledAt === null) return account;
-    throw refusal(`The account ${id} is disabled. Ask whoever runs the service.`);
-  }
 }
 
-/** Whether a request carries this token as its bearer token; takes the same time for every wrong one. */
-export function hasToken(context: Context, token: string): boolean {
-  return timingSafeEqual(keyDigest(bearerOf(context) ?? ''), keyDigest(token));
+/** Whether a header `Authorization` carries this token as its bearer token; takes the same time for every wrong one. */
+export function hasToken(authorization: string | undefined, token: string): boolean {
+  return timingSafeEqual(keyDigest(bearerOf(authorization) ?? ''), keyDigest(token));
 }
 
-function bearerOf(context: Context): string | undefined {
-  return /^Bearer +(\S+) *$/i.exec(context.req.header('authorization') ?? '')?.[1];
-}
-
-function refusal(message: string): HTTPException {
-  return new HTTPException(401, { message });
+function bearerOf(authorization = ''): string | undefined {
+  return /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
 }

@@ -13,7 +13,9 @@ export interface MetricsSource {
 /** `GET /metrics`, for programs of this machine and for those that know the token. */
 export function answerMetrics(metrics: MetricsSource, token: string | undefined): Handler<{ Bindings: HttpBindings }> {
   return async (context) => {
-    const isAllowed = isFromThisMachine(context.env.incoming) || (token !== undefined && hasToken(context, token));
+    const isAllowed =
+      isFromThisMachine(context.env.incoming) ||
+      (token !== undefined && hasToken(context.req.header('authorization'), token));
     if (!isAllowed) {
       const message = 'Metrics are for this machine and for those that send the token of [metrics] as a bearer token.';
       throw new HTTPException(403, { message });

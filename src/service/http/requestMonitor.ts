@@ -89,6 +89,7 @@ export class RequestMonitor {
       const route = routeOf(context);
       context.set('requestId', id);
       context.set('route', route);
+      context.set('client', clientAddress(context.env.incoming, this.#proxy));
       outgoing.setHeader('X-Request-Id', id);
       this.#begin(context, { id, route });
       await next();
@@ -100,7 +101,7 @@ export class RequestMonitor {
     const startedAt = performance.now();
     const { socket } = incoming;
     const before = this.#carried.get(socket) ?? { received: 0, sent: 0 };
-    const client = clientAddress(incoming, this.#proxy);
+    const { client } = context.var;
     const isStream = route === EVENTS_ROUTE;
     this.#open += 1;
     if (isStream) this.#streams += 1;

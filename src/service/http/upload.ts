@@ -29,7 +29,7 @@ export async function receiveUpload(
     });
   }
   const tooLarge = new HTTPException(413, {
-    message: `The archive is larger than ${formatBytes(maxBytes)}, the most that this service takes. Leave out large files.`,
+    message: `The archive is larger than ${formatBytes(maxBytes)}, the most that this account may send. Leave out large files, or ask whoever runs the service.`,
   });
   if (Number(incoming.headers['content-length'] ?? 0) > maxBytes + MAX_META_BYTES) throw tooLarge;
 

@@ -58,9 +58,9 @@ export class ApiKeyTable {
     return { key: this.get(id), secret };
   }
 
-  /** The key with this secret, whatever has become of it. */
-  find(secret: string): ApiKey | undefined {
-    const row = this.#byDigest.get(keyDigest(secret));
+  /** The key with this digest, whatever has become of it. */
+  find(digest: Buffer): ApiKey | undefined {
+    const row = this.#byDigest.get(digest);
     return row && toKey(row);
   }
 

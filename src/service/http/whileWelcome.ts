@@ -1,0 +1,20 @@
+import type { AppContext } from './appEnv.ts';
+import type { Gate } from './gate.ts';
+
+// What is sending ends by itself when it sees the signal; one that a slow reader holds up cannot see it.
+const END_MS = 500;
+
+/**
+ * A signal for a request that takes long: it aborts, with the refusal as reason, when the request's key is revoked or
+ * expires or its account is disabled. An answer that is still being sent a moment later is broken off.
+ */
+export function whileWelcome(context: AppContext, gate: Gate): AbortSignal {
+  const { outgoing } = context.env;
+  const stay = gate.stay(context.var.visit);
+  stay.signal.addEventListener('abort', () => {
+    const timer = setTimeout(() => outgoing.headersSent && outgoing.destroy(), END_MS);
+    outgoing.once('close', () => clearTimeout(timer));
+  });
+  outgoing.once('close', () => stay[Symbol.dispose]());
+  return stay.signal;
+}
