@@ -75,14 +75,16 @@ test('changes that only add go to the journal, and a reader sees them one by one
 
 test('an index of another version is none, and is written anew', async (t) => {
   const folder = await temporaryFolder(t);
-  const store = IndexStore.open(folder, '/root');
-  t.after(() => store.dispose());
+  const older = IndexStore.open(folder, '/root');
   const set = new SegmentSet();
   set.add(segmentOf('a.txt', 'zebra'));
-  await store.write({ set, touched: NOTHING }, []);
+  await older.write({ set, touched: NOTHING }, []);
+  older.dispose();
   const list = await readSegmentList(folder, '/root');
   assert.ok(list);
   await writeSegmentList(folder, { ...list, version: INDEX_VERSION - 1 });
+  const store = IndexStore.open(folder, '/root');
+  t.after(() => store.dispose());
   assert.equal(await store.read(), undefined);
   const rebuilt = new SegmentSet();
   rebuilt.add(segmentOf('a.txt', 'zebra'));
