@@ -28,7 +28,7 @@ export class JobFiles {
     for (const id of await readdir(this.#root)) {
       const job = find(id);
       try {
-        if (job === undefined) await this.remove(id);
+        if (job === undefined || job.filesRemovedAt !== null) await this.remove(id);
         else if (job.finishedAt !== null) await removeUnneeded(this.folder(id), job);
       } catch (error) {
         log.warn('files of a job could not be removed', { id, error });

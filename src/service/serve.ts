@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
+import { Housekeeping } from './disk/housekeeping.ts';
 import { AccountGauge } from './http/accountGauge.ts';
 import { createApp } from './http/app.ts';
 import { isLoopback } from './http/auth.ts';
@@ -86,7 +87,7 @@ export async function serve(
   if (options.config.log.requests) logRequests(monitor, log);
   try {
     const gate = new Gate(store, key);
-    const { server, scheduler, health, metrics } = await build(options, {
+    const { server, scheduler, health, housekeeping, metrics } = await build(options, {
       key,
       gate,
       store,
@@ -97,6 +98,7 @@ export async function serve(
     await server.listen();
     const { url } = server;
     scheduler.start();
+    housekeeping.start();
     const onDidRun = (): void => {
       gate.recheck();
       scheduler.startNext();
@@ -116,7 +118,7 @@ export async function serve(
       await monitor.untilQuiet(AbortSignal.timeout(options.drainMs ?? DEFAULT_DRAIN_MS));
       closeAdmin();
       shutdown.abort();
-      await Promise.all([scheduler.stop(), server.close()]);
+      await Promise.all([scheduler.stop(), housekeeping.stop(), server.close()]);
       metrics?.dispose();
       store.dispose();
       log.info('service ended');
@@ -141,11 +143,20 @@ async function build(options: ServeOptions, { key, gate, store, log, monitor, sh
   const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version, config, host, port } = options;
   const health = new Health({ store, data: options.data, minFreeBytes: config.retention.min_free_gb * 1e9 });
   const files = new JobFiles(options.data);
+  const { expiry } = store;
+  const housekeeping = new Housekeeping({ expiry, files, health, settings: config.retention, log });
   await files.sweep((id) => store.jobs.get(id), log);
   const machineClasses =
     machineClassesOf(config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
   const metrics = config.metrics.enabled
-    ? await openMetrics({ store, monitor, health, version, certificateExpiresAt: () => server.certificate?.expiresAt })
+    ? await openMetrics({
+        store,
+        monitor,
+        health,
+        version,
+        resultsBytes: () => housekeeping.resultsBytes,
+        certificateExpiresAt: () => server.certificate?.expiresAt,
+      })
     : undefined;
   const { data } = options;
   const plainExecutor = await createExecutor(config, { runner, killGraceMs, machineClasses, data, log });
@@ -175,7 +186,7 @@ async function build(options: ServeOptions, { key, gate, store, log, monitor, sh
     machineClasses,
   });
   const server = new HttpServer(app.fetch, { host, port, tls: config.tls, log });
-  return { server, scheduler, health, metrics };
+  return { server, scheduler, health, housekeeping, metrics };
 }
 
 /** Loads what counts only where somebody may ask for it. */

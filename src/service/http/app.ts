@@ -17,7 +17,7 @@ import { refuseBrowsers, requireKey } from './auth.ts';
 import { eventStream } from './eventStream.ts';
 import type { Gate } from './gate.ts';
 import type { Health } from './health.ts';
-import { answerHealth, refuseWhenStopping } from './healthRoute.ts';
+import { answerHealth, refuseWhenFull, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './jobViews.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
@@ -94,7 +94,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   let uploads = 0;
 
   app.get('/v1/jobs', (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
-  app.post('/v1/jobs', async (context) => {
+  app.post('/v1/jobs', refuseWhenFull(options.health), async (context) => {
     if (uploads >= MAX_UPLOADS_AT_ONCE || store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
       throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has as many uploads or waiting jobs as it takes.');
     }
@@ -142,6 +142,10 @@ function addJobRoutes(app: App, options: AppOptions): void {
     const job = findJob(context);
     if (job.finishedAt === null)
       throw refusal(409, `The job is ${job.state}. Its results are there once it has ended.`);
+    if (job.filesRemovedAt !== null) {
+      const day = new Date(job.filesRemovedAt).toISOString().slice(0, 10);
+      throw refusal(404, `The results of this job were removed on ${day}: the service keeps them for a limited time.`);
+    }
     const { results } = files.folder(job.id);
     whileWelcome(context, options.gate);
     const isSent = await sendFile(context.env.outgoing, results, {

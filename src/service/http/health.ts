@@ -3,6 +3,8 @@ import { messageOf } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
 import type { Store } from '../store/store.ts';
 
+// Time to react: warned is when so many times the least is left.
+const WARN_FACTOR = 2;
 // Anybody may ask, as often as they like; the disk is asked this often.
 const MAX_AGE_MS = 2_000;
 
@@ -52,6 +54,26 @@ export class Health {
     return this.#checked.problems;
   }
 
+  /** What will soon be wrong, in sentences. */
+  async warnings(): Promise<readonly string[]> {
+    const { minFreeBytes } = this.#options;
+    const free = await this.freeBytes().catch(() => 0);
+    if (free < minFreeBytes || free >= WARN_FACTOR * minFreeBytes) return [];
+    return [`${this.#leftOf(free)} Free some, or shorten [retention].`];
+  }
+
+  /** Why a job of this size is not taken now; undefined where it is. */
+  async refusal(uploadBytes: number): Promise<string | undefined> {
+    const { minFreeBytes } = this.#options;
+    const free = await this.freeBytes();
+    if (free - uploadBytes >= minFreeBytes) return undefined;
+    return `The service takes no job now: its disk has ${formatBytes(free)} left, and ${formatBytes(minFreeBytes)} are kept for the jobs that run. Try again later, or ask whoever runs it.`;
+  }
+
+  #leftOf(free: number): string {
+    return `The disk of the data folder has ${formatBytes(free)} left; below ${formatBytes(this.#options.minFreeBytes)} no job is taken.`;
+  }
+
   async #check(): Promise<readonly string[]> {
     return [problemOf(() => this.#options.store.probe()), await this.#diskProblem()].filter(
       (problem) => problem !== undefined,
@@ -63,7 +85,7 @@ export class Health {
     try {
       const free = await this.freeBytes();
       if (free >= minFreeBytes && free > 0) return undefined;
-      return `The disk of the data folder has ${formatBytes(free)} left; below ${formatBytes(minFreeBytes)} no job is taken.`;
+      return this.#leftOf(free);
     } catch (error) {
       return `The data folder cannot be read: ${messageOf(error)}.`;
     }

@@ -20,7 +20,8 @@ export function answerHealth({ health, key, version }: { health: Health; key: st
     }
     const problems = await health.problems();
     if (problems.length > 0) return context.json({ status: 'degraded', version, problems, ...proof }, 503);
-    return context.json({ status: 'ok', version, ...proof });
+    const warnings = await health.warnings();
+    return context.json({ status: 'ok', version, ...(warnings.length > 0 && { warnings }), ...proof });
   };
 }
 
@@ -30,5 +31,13 @@ export function refuseWhenStopping(health: Health): MiddlewareHandler {
     if (!health.isStopping || !context.req.path.startsWith('/v1/')) return next();
     context.header('Retry-After', String(RETRY_AFTER_SECONDS));
     return context.json({ detail: 'The service is being restarted. Try again in a few seconds.' }, 503);
+  };
+}
+
+/** Refuses submissions while the disk is nearly full, before any of it is uploaded: what is left is for jobs that run. */
+export function refuseWhenFull(health: Health): MiddlewareHandler {
+  return async (context, next) => {
+    const detail = await health.refusal(Number(context.req.header('content-length') ?? 0));
+    return detail === undefined ? next() : context.json({ detail }, 507);
   };
 }

@@ -15,6 +15,8 @@ export interface MetricsOptions {
   readonly store: Pick<Store, 'onDidChange' | 'jobs'>;
   readonly monitor: RequestMonitor;
   readonly health: Health;
+  /** What the results of all jobs take; undefined while that is not known. */
+  readonly resultsBytes: () => number | undefined;
   /** When the certificate ends, in milliseconds since 1970; undefined for a service without one. */
   readonly certificateExpiresAt: () => number | undefined;
   readonly version: string;
@@ -155,7 +157,7 @@ export class Metrics implements Disposable {
 
   /** What is looked up when somebody asks. */
   #addGauges(): void {
-    const { store, monitor, health, certificateExpiresAt } = this.#options;
+    const { store, monitor, health, resultsBytes, certificateExpiresAt } = this.#options;
     const gauge = (name: string, help: string, value: () => number | undefined | Promise<number | undefined>): void => {
       const collected: Gauge = new Gauge({
         ...this.#common,
@@ -184,6 +186,7 @@ export class Metrics implements Disposable {
       health.freeBytes().catch(() => undefined),
     );
     gauge('farwharf_disk_min_free_bytes', 'Below this no job is taken.', () => health.minFreeBytes);
+    gauge('farwharf_results_bytes', 'Results that are kept, as of the last sweep.', resultsBytes);
     gauge('farwharf_healthy', 'Whether /healthz says ok.', async () =>
       (await health.problems()).length === 0 ? 1 : 0,
     );

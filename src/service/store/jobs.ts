@@ -23,6 +23,8 @@ export interface StoredJob {
   readonly charged: number | null;
   /** How many bytes of the runner's output log are in the event store. */
   readonly logOffset: number;
+  /** When its results were removed because of their age or size. */
+  readonly filesRemovedAt: number | null;
 }
 
 export type NewJob = Pick<
@@ -134,7 +136,8 @@ export class JobTable {
   }
 }
 
-function toJob(row: Record<string, SQLOutputValue>): StoredJob {
+/** A row of the table. */
+export function toJob(row: Record<string, SQLOutputValue>): StoredJob {
   const number = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
   const text = (name: string): string | null => (row[name] === null ? null : String(row[name]));
   return {
@@ -154,5 +157,6 @@ function toJob(row: Record<string, SQLOutputValue>): StoredJob {
     hold: Number(row['hold']),
     charged: number('charged'),
     logOffset: Number(row['log_offset']),
+    filesRemovedAt: number('files_removed_at'),
   };
 }

@@ -91,6 +91,8 @@ export const MIGRATIONS: readonly string[] = [
   ALTER TABLE jobs ADD COLUMN account TEXT NOT NULL DEFAULT 'local' REFERENCES accounts (id);
   ALTER TABLE jobs ADD COLUMN files_removed_at INTEGER;
   ALTER TABLE jobs ADD COLUMN events_removed_at INTEGER;
+  CREATE INDEX jobs_with_files ON jobs (finished_at, number) WHERE finished_at IS NOT NULL AND files_removed_at IS NULL;
+  CREATE INDEX jobs_with_events ON jobs (finished_at) WHERE finished_at IS NOT NULL AND events_removed_at IS NULL;
   CREATE INDEX jobs_of_accounts ON jobs (account, number);
   CREATE INDEX unfinished_jobs_of_accounts ON jobs (account, state) WHERE finished_at IS NULL;
 

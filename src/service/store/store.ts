@@ -7,6 +7,7 @@ import { type Balances, CreditLedger, type Grant, toCredits } from './credits.ts
 import { inTransaction, openDatabase } from './database.ts';
 import type { LogEventData } from '../../remote/schemas.ts';
 import { EventTable, type ServiceEvent, type StoredEvent } from './events.ts';
+import { ExpiryTable } from './expiry.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs.ts';
 
@@ -52,6 +53,7 @@ export class Store implements Disposable {
   >;
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;
+  readonly expiry: ExpiryTable;
   readonly #accounts: AccountTable;
   readonly #jobs: JobTable;
 
@@ -71,6 +73,7 @@ export class Store implements Disposable {
       this.#accounts = new AccountTable(this.#database);
       this.accounts = this.#accounts;
       this.keys = new ApiKeyTable(this.#database);
+      this.expiry = new ExpiryTable(this.#database);
       this.#credits.check();
       if (policy?.isToppedUpDaily === false) this.#grantStart(policy.start);
     } catch (error) {

@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as z from 'zod';
+import type { Logger } from '../../core/log.ts';
+import type { Health } from '../http/health.ts';
+import type { JobFiles } from '../jobFiles.ts';
+import type { ExpiryTable } from '../store/expiry.ts';
+import { removeExpired } from './retention.ts';
+import type { retentionSettings } from './retentionConfig.ts';
+
+const LOOK_MS = 60_000;
+const SWEEP_MS = 10 * 60_000;
+
+export interface HousekeepingOptions {
+  readonly expiry: ExpiryTable;
+  readonly files: JobFiles;
+  readonly health: Health;
+  readonly settings: z.output<typeof retentionSettings>;
+  readonly log: Logger;
+}
+
+/** Removes what is too old and warns while there is still room, as long as the service runs. */
+export class Housekeeping {
+  readonly #options: HousekeepingOptions;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #told: readonly string[] = [];
+  #resultsBytes: number | undefined;
+
+  constructor(options: HousekeepingOptions) {
+    this.#options = options;
+  }
+
+  /** What the results of all jobs take, as of the last sweep; undefined before the first. */
+  get resultsBytes(): number | undefined {
+    return this.#resultsBytes;
+  }
+
+  start(): void {
+    this.#running = this.#run();
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#stop;
+    const { log } = this.#options;
+    let nextSweep = 0;
+    while (!signal.aborted) {
+      try {
+        await this.#look();
+        if (performance.now() >= nextSweep) {
+          nextSweep = performance.now() + SWEEP_MS;
+          await this.#sweep(signal);
+        }
+      } catch (error) {
+        if (!signal.aborted) log.error('housekeeping failed', { error });
+      }
+      await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** Says what is wrong, or will be soon, once each time it begins and once when it is over. */
+  async #look(): Promise<void> {
+    const { health, log } = this.#options;
+    const now = [...(await health.problems()), ...(await health.warnings())];
+    if (now.length > 0 && this.#told.length === 0) log.warn('the service needs attention', { problems: now });
+    if (now.length === 0 && this.#told.length > 0) log.info('the service is well again');
+    this.#told = now;
+  }
+
+  async #sweep(signal: AbortSignal): Promise<void> {
+    const { expiry, files, log, settings } = this.#options;
+    const removed = await removeExpired({ expiry, files, log, settings, now: Date.now(), signal });
+    this.#resultsBytes = removed.resultsBytes;
+    const { results, overflow, logs } = removed;
+    if (results + overflow + logs > 0) log.info('old files and logs were removed', { results, overflow, logs });
+    if (overflow > 0) log.warn('results went before their time to stay below max_total_gb', { jobs: overflow });
+  }
+}
