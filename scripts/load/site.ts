@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { LoadClient } from './client.ts';
+
+const CREDITS = 1_000_000;
+
+export interface SiteOptions {
+  readonly name: string;
+  /** Where everything of the site lies. */
+  readonly folder: string;
+  /** The command line tool that has `serve`. */
+  readonly program: string;
+  /** The service's configuration, as JSON. */
+  readonly config: object;
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** A service that dies and is started again, always with the same data. */
+export class Site {
+  readonly name: string;
+  readonly data: string;
+  readonly #options: SiteOptions;
+  readonly #key = randomBytes(24).toString('base64url');
+  #child: ChildProcess | undefined;
+  #client = Promise.withResolvers<LoadClient>();
+  starts = 0;
+
+  constructor(options: SiteOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.data = join(options.folder, 'data');
+    mkdirSync(options.folder, { recursive: true });
+    writeFileSync(join(options.folder, 'service.json'), JSON.stringify(options.config));
+  }
+
+  /** What the service, in all its lives, wrote to standard error. */
+  get log(): string {
+    return readFileSync(this.#logPath, 'utf8');
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** Starts the service, and does not wait until it listens. */
+  start(): void {
+    const { folder, program, env } = this.#options;
+    const log = openSync(this.#logPath, 'a');
+    const config = join(folder, 'service.json');
+    const flags = ['--port', '0', '--data', this.data, '--config', config, '--credits', String(CREDITS), '--json'];
+    const child = spawn(process.execPath, [program, 'serve', ...flags], {
+      env: { ...process.env, ...env, FARWHARF_API_KEY: this.#key, FARWHARF_HOME: folder, NODE_NO_WARNINGS: '1' },
+      stdio: ['ignore', 'pipe', log],
+    });
+    closeSync(log);
+    this.#child = child;
+    this.starts += 1;
+    child.stdout?.setEncoding('utf8').once('data', (line: string) => {
+      const { url } = JSON.parse(line) as { url: string };
+      if (this.#child === child) this.#client.resolve(new LoadClient(url, this.#key));
+    });
+  }
+
+  /** A client of the service that listens now, or of the next one. */
+  client(signal: AbortSignal): Promise<LoadClient> {
+    signal.throwIfAborted();
+    const { promise, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason as Error);
+    signal.addEventListener('abort', onAbort, { once: true });
+    return Promise.race([this.#client.promise, promise]).finally(() => signal.removeEventListener('abort', onAbort));
+  }
+
+  /**
+   * Ends the service.
+   *
+   * @throws Error when it had ended by itself.
+   */
+  async end(signal: NodeJS.Signals): Promise<void> {
+    const child = this.#child;
+    if (child === undefined) return;
+    this.#child = undefined;
+    this.#client = Promise.withResolvers();
+    if (child.exitCode !== null || child.signalCode !== null) {
+      throw new Error(
+        `The service of ${this.name} ended by itself (${child.exitCode ?? child.signalCode}).\n${this.log.slice(-2_000)}`,
+      );
+    }
+    const exited = once(child, 'exit');
+    child.kill(signal);
+    await exited;
+  }
+
+  get #logPath(): string {
+    return join(this.#options.folder, 'service.log');
+  }
+}
