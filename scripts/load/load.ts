@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type LoadClient, RefusedError } from './client.ts';
+import { type LoadClient, RefusedError, type SeenEvent } from './client.ts';
 import { type JobKind, randomKind, scriptOf } from './jobKind.ts';
 import { pick, type Random } from './random.ts';
 import type { Site } from './site.ts';
@@ -119,22 +119,34 @@ export class Load {
     await sleep(BUSY_MS * this.#options.random(), undefined, { signal });
     const id = pick([...this.accepted.keys()].slice(-NEWEST), this.#options.random);
     if (id === undefined) return;
+    let last: SeenEvent = { id: 0, type: '', data: '' };
+    while (last.type !== 'end') {
+      last = await this.#readOn(id, last, signal).catch(() => sleep(BUSY_MS, last, { signal }));
+    }
+    this.counts.reads += 1;
+  }
+
+  /** Reads a job's events after `last` from one connection, and gives the last that came. */
+  async #readOn(id: string, last: SeenEvent, signal: AbortSignal): Promise<SeenEvent> {
     const seen = this.seen.get(id) ?? new Map<number, string>();
     this.seen.set(id, seen);
-    let [last, isOver] = [0, false];
-    const take = async (client: LoadClient): Promise<void> => {
-      for await (const { id: number, type, data } of client.events(id, last, signal)) {
-        const text = `${type} ${data}`;
-        if (number !== last + 1) this.wrongAnswers.push(`${id}: the event ${number} came after ${last}`);
-        if ((seen.get(number) ?? text) !== text) this.wrongAnswers.push(`${id}: the event ${number} has changed`);
-        seen.set(number, text);
-        last = number;
-        this.counts.events += 1;
-        isOver = type === 'end';
+    return this.#ask(signal, async (client) => {
+      let newest = last;
+      try {
+        for await (const event of client.events(id, last.id, signal)) {
+          const text = `${event.type} ${event.data}`;
+          if (event.id !== newest.id + 1)
+            this.wrongAnswers.push(`${id}: the event ${event.id} came after ${newest.id}`);
+          if ((seen.get(event.id) ?? text) !== text) this.wrongAnswers.push(`${id}: the event ${event.id} has changed`);
+          seen.set(event.id, text);
+          newest = event;
+          this.counts.events += 1;
+        }
+      } catch (error) {
+        if (newest === last || error instanceof RefusedError) throw error;
       }
-    };
-    while (!isOver) await this.#ask(signal, take).catch(() => sleep(BUSY_MS, undefined, { signal }));
-    this.counts.reads += 1;
+      return newest;
+    });
   }
 
   async #download(signal: AbortSignal): Promise<void> {

@@ -29,7 +29,7 @@ export interface Verdict {
 
 /** Waits until every job of a service that nobody kills any more has ended, and says what is not as it must be. */
 export async function judge(site: Site, load: Load, witness: Witness, signal: AbortSignal): Promise<Verdict> {
-  const faults = [...load.wrongAnswers.map((answer) => `an answer: ${answer}`)];
+  const faults = load.wrongAnswers.map((answer) => `an answer: ${answer}`);
   const client = await site.client(signal);
   for (const job of load.accepted.values()) if (job.kind.isCancelled) await load.cancel(job, signal);
   const jobs = await untilAllEnded(client, load, signal, faults);

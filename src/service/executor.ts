@@ -38,6 +38,8 @@ export interface Executor {
   cancel(jobId: string): Promise<void>;
   /** Ends what a broken runner left behind. */
   cleanUp(jobId: string, folder: JobFolder): Promise<void>;
+  /** Nobody will ask about the job any more. */
+  forget(jobId: string): void;
   /** Ends what the executor itself does in the background; runners go on. */
   stop(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { readdir, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { systemCode } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { removeTree } from './removeTree.ts';
 import { type JobFolder, jobFolder } from './runner/jobFolder.ts';
@@ -36,8 +37,17 @@ export class JobFiles {
     }
   }
 
+  /** Removes the folder of a job. It is gone as a whole at once: a runner that starts meanwhile finds it or does not. */
   async remove(id: string): Promise<void> {
-    await removeTree(join(this.#root, id));
+    const removed = join(this.#root, `${id}.removed`);
+    await removeTree(removed);
+    try {
+      await rename(join(this.#root, id), removed);
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return;
+      throw error;
+    }
+    await removeTree(removed);
   }
 }
 

@@ -1,22 +1,29 @@
 // Runs one job: `node jobRunner.mjs <job folder>`. A process of its own, so that jobs outlive the service.
-import { existsSync } from 'node:fs';
+// With `--clean-up` it ends what a runner that was killed on this machine left behind.
+import { existsSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, systemCode } from '../core/errors.ts';
 import { claimJob, type ExitMarker, jobFolder, writeMarker } from './runner/jobFolder.ts';
 import { OutputLog } from './runner/outputLog.ts';
-import { processIdentity } from '../core/processTree.ts';
+import { endProcesses, processIdentity } from '../core/processTree.ts';
+import { jobMark } from './runner/jobMark.ts';
 import { runJob, type StopReason } from './runner/runJob.ts';
 
 const CANCEL_POLL_MS = 100;
+const KILL_GRACE_MS = 5_000;
 const FULL_DISK_POLL_MS = 1_000;
 const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
 
 const folder = jobFolder(process.argv[2] ?? '');
 const stop = new AbortController();
 
-/** A file asks for the end and not a signal: it stays asked for when either side restarts, and works over a network. */
+/**
+ * A file asks for the end and not a signal: it stays asked for when either side restarts, and works over a network. So does a
+ * claim that is gone: the service has ended the job and removed its files.
+ */
 async function watchForCancel(): Promise<void> {
-  while (!existsSync(folder.cancel)) await sleep(CANCEL_POLL_MS, undefined, { ref: false });
+  while (!existsSync(folder.cancel) && !isRemoved(folder.claim)) await sleep(CANCEL_POLL_MS, undefined, { ref: false });
   stop.abort('cancelled' satisfies StopReason);
 }
 
@@ -46,8 +53,25 @@ async function report(exit: ExitMarker): Promise<void> {
   }
 }
 
+/** Not when it only cannot be reached for a moment, as on a network. */
+function isRemoved(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    return systemCode(error) === 'ENOENT';
+  }
+}
+
+async function cleanUp(): Promise<void> {
+  const { readClaim } = await import('./markers.ts'); // what a runner that lives would not need and would wait for
+  const claim = await readClaim(folder.claim);
+  if (claim !== undefined && processIdentity(claim.pid) === claim.identity) return; // that runner lives
+  await endProcesses({ group: undefined, mark: jobMark(basename(folder.path)) }, KILL_GRACE_MS);
+}
+
 try {
-  await main();
+  await (process.argv[3] === '--clean-up' ? cleanUp() : main());
 } catch (error) {
   process.stderr.write(`The job's runner failed: ${messageOf(error)}\n`);
   process.exitCode = 1;

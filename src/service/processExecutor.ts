@@ -83,6 +83,8 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       await endProcesses({ group: started?.pid, mark: jobMark(jobId) }, killGraceMs);
     },
 
+    forget() {},
+
     stop: () => Promise.resolve(),
   };
 }

@@ -24,6 +24,8 @@ export class Scheduler {
   readonly #active = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
   readonly #queue = new JobQueue();
+  /** Jobs that were cancelled while they were handed over: their files go when nobody writes there any more. */
+  readonly #neverRan = new Set<string>();
 
   constructor(options: SchedulerOptions) {
     this.#options = options;
@@ -72,7 +74,8 @@ export class Scheduler {
       const identity = processIdentity(process.pid) ?? 'unknown';
       if (claimJob(folder, { pid: process.pid, identity })) {
         store.finish(job, unreportedEnding({ hasStarted: false, isCancelled: true }, Date.now()), []);
-        await files.remove(job.id);
+        if (this.#active.has(job.id)) this.#neverRan.add(job.id);
+        else await files.remove(job.id);
       }
     }
     try {
@@ -92,6 +95,7 @@ export class Scheduler {
   #begin(job: StoredJob): void {
     this.#queue.noteAtWork(job.account);
     const run = this.#run(job).finally(() => {
+      this.#options.executor.forget(job.id);
       this.#queue.release(job.account);
       this.#active.delete(job.id);
       this.startNext();
@@ -105,6 +109,7 @@ export class Scheduler {
     for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(LAST_RETRY_MS, 2 * retryMs)) {
       try {
         await (failure === undefined ? this.#follow(job) : this.#giveUp(job.id, failure));
+        if (this.#neverRan.delete(job.id)) await this.#options.files.remove(job.id);
         return;
       } catch (error) {
         if (signal.aborted) return;
@@ -120,11 +125,12 @@ export class Scheduler {
   }
 
   async #follow(job: StoredJob): Promise<void> {
-    const { executor, files } = this.#options;
+    const { store, executor, files } = this.#options;
     const folder = files.folder(job.id);
     const { signal } = this.#stop;
     let hasEnded = false;
-    while (!hasEnded) {
+    // One that was cancelled meanwhile has ended, and has no folder to follow.
+    while (!hasEnded && store.jobs.get(job.id)?.finishedAt === null) {
       if (!existsSync(folder.claim)) await executor.launch(job, folder, signal);
       hasEnded = await followRunner(job.id, folder, this.#options, signal);
     }

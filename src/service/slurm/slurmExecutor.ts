@@ -64,11 +64,13 @@ export class SlurmExecutor implements Executor {
       await sleep(Math.min(MAX_PAUSE_MS, this.#options.pollMs * 2 ** launches), undefined, { signal });
     }
     await this.#submits.run(async () => {
-      if (await isListed(job.id, folder, signal)) return;
+      // Waiting for the turn takes a while in which the job can be cancelled.
+      if (existsSync(folder.claim) || (await isListed(job.id, folder, signal))) return;
       await this.#submit(job, folder, signal);
       this.#launches.set(job.id, launches);
     });
     this.#unlistedSince.set(job.id, this.#queue.answers);
+    if (existsSync(folder.cancel)) await this.cancel(job.id);
   }
 
   async status(jobId: string, folder: JobFolder): Promise<RunnerStatus> {
@@ -93,9 +95,12 @@ export class SlurmExecutor implements Executor {
   }
 
   async cleanUp(jobId: string): Promise<void> {
+    await this.cancel(jobId);
+  }
+
+  forget(jobId: string): void {
     this.#launches.delete(jobId);
     this.#unlistedSince.delete(jobId);
-    await this.cancel(jobId);
   }
 
   async stop(): Promise<void> {

@@ -24,8 +24,7 @@ export async function prepareSubmission(
 ): Promise<readonly string[]> {
   const script = submissionScript(folder);
   const command = [program.node, program.runner, folder.path].map(quote).join(' ');
-  // What sbatch was told about the environment must not reach a srun inside of the job.
-  writeFileSync(script, `#!/bin/bash\nunset SLURM_EXPORT_ENV\nexec ${command}\n`, { mode: 0o700 });
+  writeFileSync(script, batchScript(command), { mode: 0o700 });
   const { venv } = JSON.parse(await readFile(folder.spec, 'utf8')) as RunnerSpec; // nobody but the service wrote there yet
   const setupSeconds = venv === null ? 0 : setupLimitSeconds(venv);
   const minutes = Math.ceil((job.maxRuntime + setupSeconds) / 60) + SPARE_MINUTES;
@@ -47,6 +46,15 @@ export async function prepareSubmission(
     ...sbatch,
     script,
   ];
+}
+
+/**
+ * Runs a runner and, should that be killed, ends what it left: a cluster that does not track processes with cgroups would let
+ * it go on. The signals that end a job are the runner's to answer, and what sbatch was told about the environment must not
+ * reach a srun inside of the job.
+ */
+function batchScript(runner: string): string {
+  return `#!/bin/bash\nunset SLURM_EXPORT_ENV\ntrap : TERM INT HUP\n${runner} && exit\n${runner} --clean-up\nexit 1\n`;
 }
 
 /** The script for `sbatch`. It is there before the job is handed over, so without it the cluster does not know the job. */
