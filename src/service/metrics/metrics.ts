@@ -124,6 +124,7 @@ export class Metrics implements Disposable {
       status: (jobId, folder) => count('status', executor.status(jobId, folder)),
       cancel: (jobId) => count('cancel', executor.cancel(jobId)),
       cleanUp: (jobId, folder) => count('clean-up', executor.cleanUp(jobId, folder)),
+      forget: (jobId) => executor.forget(jobId),
       stop: () => executor.stop(),
     };
   }
