@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { isAbsolute } from 'node:path';
 import * as z from 'zod';
 
@@ -7,7 +6,7 @@ const absolutePath = z.string().refine(isAbsolute, 'must be an absolute path');
 /** The part of the configuration that is for the executor `process` alone. */
 export const processSettings = z.strictObject({
   /** Jobs that run at once; the number of cores unless said. */
-  max_jobs: z.int().min(1).max(10_000).default(availableParallelism),
+  max_jobs: z.int().min(1).max(10_000).optional(),
   /** `auto` isolates jobs where bubblewrap works, `bubblewrap` refuses to start where it does not. */
   isolation: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
   /** What isolated jobs can read beside the system: data sets, interpreters outside of it. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -37,7 +38,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
   const { runner, killGraceMs, settings } = options;
   const cpus = new CpuShares();
   return {
-    capacity: settings.max_jobs,
+    capacity: settings.max_jobs ?? availableParallelism(),
 
     async launch(job, folder) {
       if (existsSync(folder.claim)) return;
@@ -83,7 +84,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       await endProcesses({ group: started?.pid, mark: jobMark(jobId) }, killGraceMs);
     },
 
-    forget() {},
+    forget: (jobId) => cpus.release(jobId),
 
     stop: () => Promise.resolve(),
   };
