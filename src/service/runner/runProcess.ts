@@ -72,7 +72,15 @@ export async function runProcess(
       resolve({ code, signal: exitSignal, ranSeconds: (performance.now() - startedAt) / 1000 }),
     );
   });
-  if (child.pid !== undefined) onStart?.(child.pid);
+  try {
+    if (child.pid !== undefined) onStart?.(child.pid);
+  } catch (error) {
+    // The folder is gone or full: a program that nobody knows of must not go on.
+    await endAll(child, { jobId, isSandboxed, graceMs: 0 });
+    child.stdout?.destroy();
+    child.stderr?.destroy();
+    throw error;
+  }
 
   const settled = new AbortController();
   const never = new Promise<never>(() => {});
