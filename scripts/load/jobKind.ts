@@ -26,7 +26,7 @@ export interface JobKind {
 const ENDS = { maxRuntime: 60, artifactBytes: 0, isEnding: true, isCancelled: false };
 const STAYS = { ...ENDS, isEnding: false, exitCode: null, work: ['echo begun', 'exec sleep 900'], output: 'begun\n' };
 
-export const JOB_KINDS: readonly JobKind[] = [
+const JOB_KINDS: readonly JobKind[] = [
   {
     ...ENDS,
     name: 'plain',
