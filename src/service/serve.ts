@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { METHOD_NAME_ALL } from 'hono/router';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
 import { Housekeeping } from './disk/housekeeping.ts';
@@ -65,6 +66,14 @@ export interface RunningService {
   readonly closed: Promise<void>;
   /** Reads the files of its certificate again. */
   reload(): void;
+  /** All that it answers to. */
+  readonly routes: readonly Route[];
+}
+
+interface Route {
+  readonly method: string;
+  /** With parameters as `:name`. */
+  readonly path: string;
 }
 
 /**
@@ -87,7 +96,7 @@ export async function serve(
   if (options.config.log.requests) logRequests(monitor, log);
   try {
     const gate = new Gate(store, key);
-    const { server, scheduler, health, housekeeping, metrics } = await build(options, {
+    const { server, scheduler, health, housekeeping, metrics, routes } = await build(options, {
       key,
       gate,
       store,
@@ -123,7 +132,7 @@ export async function serve(
       store.dispose();
       log.info('service ended');
     };
-    return { url, key, closed: run(), reload: () => server.certificate?.reload() };
+    return { url, key, closed: run(), reload: () => server.certificate?.reload(), routes };
   } catch (error) {
     store.dispose();
     throw error;
@@ -186,7 +195,8 @@ async function build(options: ServeOptions, { key, gate, store, log, monitor, sh
     machineClasses,
   });
   const server = new HttpServer(app.fetch, { host, port, tls: config.tls, log });
-  return { server, scheduler, health, housekeeping, metrics };
+  const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL);
+  return { server, scheduler, health, housekeeping, metrics, routes };
 }
 
 /** Loads what counts only where somebody may ask for it. */

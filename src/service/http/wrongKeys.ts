@@ -55,6 +55,6 @@ function networkOf(address: string): string {
   const whole = [...groups, ...Array<string>(Math.max(0, missing)).fill('0'), ...tail.split(':')];
   return whole
     .slice(0, 4)
-    .map((group) => group || '0')
+    .map((group) => Number.parseInt(group || '0', 16).toString(16))
     .join(':');
 }

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, silentLogger } from '../../../src/core/log.ts';
 import { isFinalState } from '../../../src/remote/schemas.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from '../../../src/service/config.ts';
-import { serve, type ServeOptions } from '../../../src/service/serve.ts';
+import { type RunningService, serve, type ServeOptions } from '../../../src/service/serve.ts';
 import { type ArchiveEntry, makeArchive } from './archive.ts';
 import { testedIsolation } from './isolation.ts';
 import { RUNNER } from './runner.ts';
@@ -85,14 +85,25 @@ export async function startService(
 export class ServiceClient {
   readonly url: string;
   readonly key: string;
+  readonly routes: RunningService['routes'];
   readonly data: string;
   readonly stop: () => Promise<void>;
 
-  constructor({ url, key }: { url: string; key: string }, data: string, stop: () => Promise<void> = async () => {}) {
+  constructor(
+    { url, key, routes = [] }: Pick<RunningService, 'url' | 'key'> & Partial<Pick<RunningService, 'routes'>>,
+    data: string,
+    stop: () => Promise<void> = async () => {},
+  ) {
     this.url = url;
     this.key = key;
+    this.routes = routes;
     this.data = data;
     this.stop = stop;
+  }
+
+  /** The same service, asked by another account's key. */
+  withKey(key: string): ServiceClient {
+    return new ServiceClient({ url: this.url, key, routes: this.routes }, this.data, this.stop);
   }
 
   request(path: string, init: RequestInit = {}): Promise<Response> {

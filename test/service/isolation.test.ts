@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { addAccount } from './support/accounts.ts';
+import { type ServiceClient, startService } from './support/service.ts';
+
+/** What tells requests apart that are the same. */
+const OWN_HEADERS = ['date', 'x-request-id'];
+const NO_SUCH_JOB = '00000000000000000000';
+const UNTIL_CANCELLED = 'sleep 60';
+
+/** An answer, all of it. */
+async function answer(client: ServiceClient, method: string, path: string, headers: Record<string, string> = {}) {
+  const response = await client.request(path, { method, headers });
+  const kept = [...response.headers].filter(([name]) => !OWN_HEADERS.includes(name));
+  return { status: response.status, headers: kept, body: await response.text() };
+}
+
+interface Setting {
+  readonly method: string;
+  readonly path: string;
+  /** Whose jobs are to stay hidden. */
+  readonly owner: ServiceClient;
+  readonly stranger: ServiceClient;
+  /** The owner's jobs, in all the states that have answers of their own. */
+  readonly jobs: readonly string[];
+}
+
+/** Another account's job is answered for as one that never was, to the byte. */
+async function hidesJobs({ method, path, stranger, jobs }: Setting): Promise<void> {
+  const none = await answer(stranger, method, path.replace(':id', NO_SUCH_JOB));
+  assert.equal(none.status, 404);
+  for (const job of jobs) {
+    assert.deepEqual(await answer(stranger, method, path.replace(':id', job)), none);
+    const encoded = job.replace(/^./, (first) => `%${first.charCodeAt(0).toString(16)}`);
+    assert.deepEqual(await answer(stranger, method, path.replace(':id', encoded)), none);
+  }
+}
+
+/** The answer has nothing of the owner's, whoever asks. */
+async function tellsNothing({ method, path, owner, stranger, jobs }: Setting): Promise<void> {
+  for (const client of [stranger, stranger.withKey('')]) {
+    const { body } = await answer(client, method, path);
+    for (const secret of [...jobs, 'ada', owner.key]) assert.ok(!body.includes(secret), `${path} tells ${secret}`);
+  }
+}
+
+/** Every route has its case: one that is new has none, and this test fails until it does. */
+const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
+  'GET /v1/jobs/:id': hidesJobs,
+  'DELETE /v1/jobs/:id': hidesJobs,
+  'GET /v1/jobs/:id/events': async (setting) => {
+    await hidesJobs(setting);
+    const ask = (job: string) =>
+      answer(setting.stranger, 'GET', setting.path.replace(':id', job), { 'last-event-id': '1' });
+    for (const job of setting.jobs) assert.deepEqual(await ask(job), await ask(NO_SUCH_JOB));
+  },
+  'GET /v1/jobs/:id/artifacts': hidesJobs,
+  'GET /v1/jobs': async ({ stranger, owner, jobs }) => {
+    const own = await stranger.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
+    const listed = await stranger.json<{ jobs: { job_id: string }[] }>('/v1/jobs?limit=500');
+    assert.deepEqual(
+      listed.jobs.map(({ job_id: id }) => id),
+      [own],
+    );
+    const none = await answer(stranger, 'GET', `/v1/jobs?before=${NO_SUCH_JOB}`);
+    assert.equal(none.status, 404);
+    for (const job of jobs) assert.deepEqual(await answer(stranger, 'GET', `/v1/jobs?before=${job}`), none);
+    const ofOwner = await owner.json<{ jobs: { job_id: string }[] }>('/v1/jobs');
+    assert.deepEqual(
+      ofOwner.jobs.map(({ job_id: id }) => id),
+      jobs.toReversed(),
+    );
+    await stranger.untilEnd(own);
+  },
+  'POST /v1/jobs': async ({ owner, stranger }) => {
+    const before = await owner.credits();
+    const own = await stranger.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
+    assert.equal((await answer(owner, 'GET', `/v1/jobs/${own}`)).status, 404);
+    assert.equal(await owner.credits(), before);
+    await stranger.untilEnd(own);
+  },
+  'GET /v1/me': async (setting) => {
+    await tellsNothing(setting);
+    const me = await setting.stranger.json('/v1/me');
+    assert.equal(me['account_id'], 'bob');
+  },
+  'GET /healthz': tellsNothing,
+  'GET /metrics': tellsNothing,
+  'GET /openapi.json': tellsNothing,
+};
+
+test('an account neither reads, lists, cancels, streams nor downloads what is of another, nor learns that it is there', async (t) => {
+  const service = await startService(t);
+  const { client: owner } = await addAccount(service, 'ada');
+  const { client: stranger } = await addAccount(service, 'bob');
+  const ended = await owner.submit({ 'a.sh': 'echo done > out.txt' }, { script: 'a.sh' });
+  await owner.untilEnd(ended);
+  const running = await owner.submit({ 'a.sh': UNTIL_CANCELLED }, { script: 'a.sh' });
+  await owner.untilRunning(running);
+
+  for (const { method, path } of service.routes) {
+    await t.test(`${method} ${path}`, async () => {
+      const check = CASES[`${method} ${path}`];
+      assert.ok(check, 'this route has no case: say in CASES what it must hide');
+      await check({ method, path, owner, stranger, jobs: [ended, running] });
+    });
+  }
+  await t.test('and it changed nothing', async () => {
+    assert.equal((await owner.job(running)).state, 'running');
+    assert.ok((await owner.request(`/v1/jobs/${ended}/artifacts`)).ok);
+  });
+});
+
+test('the key of the service itself sees the jobs of its own account alone', async (t) => {
+  const service = await startService(t);
+  const { client: ada } = await addAccount(service, 'ada');
+  const job = await ada.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
+  assert.equal((await service.request(`/v1/jobs/${job}`)).status, 404);
+  await ada.untilEnd(job);
+});
