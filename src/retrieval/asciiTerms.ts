@@ -1,5 +1,4 @@
 import { stem } from './stemmer.ts';
-import { PADDING, WordKey } from './wordKey.ts';
 
 /** The longest word that has terms: longer runs are hashes, keys and encoded data. */
 export const MAX_WORD = 64;
@@ -12,10 +11,7 @@ const CASE = 32;
  * are ASCII, and each distinct one comes here once.
  */
 export class AsciiTerms {
-  /** The term that was read last. */
-  readonly key = new WordKey();
-  readonly #term = new Uint8Array(MAX_WORD + PADDING);
-  readonly #view = new DataView(this.#term.buffer);
+  readonly #term = new Uint8Array(MAX_WORD);
   #bytes: Uint8Array = new Uint8Array(0);
   /** Where each term's part of the word begins and ends, by turns. */
   readonly #borders = new Uint32Array(2 * MAX_WORD + 2);
@@ -34,16 +30,17 @@ export class AsciiTerms {
     return parts < 2 ? 1 : parts + 1;
   }
 
-  /** Reads one of the terms. */
-  read(index: number): WordKey {
+  /** Writes one of the terms to a place of the same bytes, and gives its end. */
+  write(index: number, place: number): number {
     const [bytes, term] = [this.#bytes, this.#term];
     const [from, to] = [this.#borders[2 * index] ?? 0, this.#borders[2 * index + 1] ?? 0];
     for (let at = from; at < to; at += 1) {
       const code = bytes[at] ?? 0;
       term[at - from] = isUpper(code) ? code | CASE : code;
     }
-    this.key.read(this.#view, 0, stem(term, to - from));
-    return this.key;
+    const length = stem(term, to - from);
+    for (let at = 0; at < length; at += 1) bytes[place + at] = term[at] ?? 0;
+    return place + length;
   }
 }
 

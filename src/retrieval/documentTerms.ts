@@ -1,136 +1,161 @@
 import type { Postings } from './postings.ts';
 import type { Vocabulary } from './vocabulary.ts';
-import { COUNT, FIRST, SECOND } from './wordTable.ts';
+import { Room } from './wordMemory.ts';
 
-const MAX_FREQUENCY = 0xffff;
-const LEAST_BLOCK = 1024;
+const LEAST_BLOCK = 1 << 12;
 const MOST_BLOCK = 1 << 18;
 
-/** The postings of terms, one term behind the other, each ascending by document. */
+/** The postings of terms, one term behind the other, each ascending by document. They are valid until the next document. */
 export interface TermPostings extends Postings {
   /** Behind the last posting of each term, by its number. */
   readonly ends: Uint32Array;
 }
 
-/** Terms of documents, and how often each has them. */
+/** Room for terms of documents, and how often each has them. */
 interface Block {
-  readonly terms: Uint32Array;
-  readonly frequencies: Uint16Array;
+  readonly size: number;
+  /** Addresses. */
+  readonly terms: number;
+  readonly frequencies: number;
+  used: number;
+  documents: number;
 }
 
-/** Which terms each document has and how often, in typed arrays: objects would take ten times the memory. */
+/** Which terms each document has and how often, in the vocabulary's memory: objects would take ten times as much. */
 export class DocumentTerms {
-  readonly #vocabulary: Vocabulary;
+  readonly vocabulary: Vocabulary;
+  postingCount = 0;
   /** Full blocks stay where they are: copying into a larger one costs as much as all of the counting. */
   readonly #blocks: Block[] = [];
-  #used = 0;
+  #block = 0;
+  #documentCount = 0;
   /** How many terms each document has. */
-  readonly #sizes: number[] = [];
+  readonly #sizes: Room;
   /** Of the document that is added: how often it has each term, and the terms that it has. */
-  #counts = new Uint32Array(1024);
-  #present = new Uint32Array(1024);
-  #presentCount = 0;
+  readonly #counts: Room;
+  readonly #present: Room;
   /** How many documents have each term. */
-  #holders = new Uint32Array(1024);
-  postingCount = 0;
+  readonly #holders: Room;
+  /** The postings by term, and where the next of each goes. */
+  readonly #next: Room;
+  readonly #documents: Room;
+  readonly #frequencies: Room;
 
   constructor(vocabulary: Vocabulary) {
-    this.#vocabulary = vocabulary;
+    const { memory } = vocabulary;
+    this.vocabulary = vocabulary;
+    this.#sizes = new Room(memory);
+    this.#counts = new Room(memory);
+    this.#present = new Room(memory);
+    this.#holders = new Room(memory);
+    this.#next = new Room(memory);
+    this.#documents = new Room(memory);
+    this.#frequencies = new Room(memory);
   }
 
   /** Makes a document of the words that the vocabulary has counted, which it forgets. */
   add(): void {
-    this.#countTerms();
-    const count = this.#presentCount;
-    const { terms, frequencies } = this.#blockFor(count);
-    const [counts, present, holders] = [this.#counts, this.#present, this.#holders];
-    let to = this.#used;
-    for (let at = 0; at < count; at += 1) {
-      const term = present[at] ?? 0;
-      terms[to] = term;
-      frequencies[to] = Math.min(counts[term] ?? 0, MAX_FREQUENCY);
-      counts[term] = 0;
-      holders[term] = (holders[term] ?? 0) + 1;
-      to += 1;
-    }
-    this.#used = to;
+    const { memory } = this.vocabulary;
+    const end = this.#gather();
+    const count = (end - this.#present.address) / 4;
+    const block = this.#blockFor(count);
+    memory.program.note(
+      this.#present.address,
+      end,
+      this.#counts.address,
+      this.#holders.address,
+      block.terms + 4 * block.used,
+      block.frequencies + 2 * block.used,
+    );
+    this.#sizes.hold(4 * (this.#documentCount + 1));
+    memory.numbers[this.#sizes.address / 4 + this.#documentCount] = count;
+    block.used += count;
+    block.documents += 1;
+    this.#documentCount += 1;
     this.postingCount += count;
-    this.#sizes.push(count);
   }
 
   /** Turns them around: the documents of each term, the terms in the given order. */
   byTerm(order: Uint32Array): TermPostings {
-    const next = new Uint32Array(order.length);
+    const { memory } = this.vocabulary;
+    const [next, documents, frequencies] = [this.#next, this.#documents, this.#frequencies];
+    next.hold(4 * order.length, 0);
+    this.#holders.hold(4 * order.length);
+    documents.hold(4 * this.postingCount, 0);
+    frequencies.hold(2 * this.postingCount, 0);
+    const { numbers, program } = memory;
+    const [nextAt, holdersAt] = [next.address / 4, this.#holders.address / 4];
     let sum = 0;
     for (const term of order) {
-      next[term] = sum;
-      sum += this.#holders[term] ?? 0;
+      numbers[nextAt + term] = sum;
+      sum += numbers[holdersAt + term] ?? 0;
     }
-    const documents = new Uint32Array(this.postingCount);
-    const counts = new Uint16Array(this.postingCount);
     let document = 0;
-    for (const [index, { terms, frequencies }] of this.#blocks.entries()) {
-      const used = index === this.#blocks.length - 1 ? this.#used : terms.length;
-      for (let at = 0; at < used; document += 1) {
-        const end = at + (this.#sizes[document] ?? 0);
-        for (; at < end; at += 1) {
-          const term = terms[at] ?? 0;
-          const to = next[term] ?? 0;
-          documents[to] = document;
-          counts[to] = frequencies[at] ?? 0;
-          next[term] = to + 1;
-        }
-      }
+    for (const block of this.#blocks) {
+      const sizes = this.#sizes.address + 4 * document;
+      program.scatter(
+        block.terms,
+        block.frequencies,
+        sizes,
+        sizes + 4 * block.documents,
+        document,
+        next.address,
+        documents.address,
+        frequencies.address,
+      );
+      document += block.documents;
     }
-    return { documents, frequencies: counts, ends: next };
+    const { buffer } = numbers;
+    return {
+      documents: new Uint32Array(buffer, documents.address, this.postingCount),
+      frequencies: new Uint16Array(buffer, frequencies.address, this.postingCount),
+      ends: new Uint32Array(buffer, next.address, order.length),
+    };
   }
 
-  #countTerms(): void {
-    const vocabulary = this.#vocabulary;
-    const { lists, terms, counted, countedWords } = vocabulary;
-    const { records } = vocabulary.words;
-    if (terms.size >= this.#counts.length) this.#makeRoom(terms.size);
-    const [counts, present] = [this.#counts, this.#present];
-    let presentCount = 0;
-    for (let index = 0; index < counted; index += 1) {
-      const word = countedWords[index] ?? 0;
-      const first = records[word + FIRST] ?? 0;
-      const end = first + (records[word + SECOND] ?? 0);
-      const times = records[word + COUNT] ?? 0;
-      records[word + COUNT] = 0;
-      for (let at = first; at < end; at += 1) {
-        const term = lists[at] ?? 0;
-        const count = counts[term] ?? 0;
-        present[presentCount] = term;
-        presentCount += (count - 1) >>> 31;
-        counts[term] = count + times;
-      }
-    }
-    vocabulary.counted = 0;
-    this.#presentCount = presentCount;
+  /** Forgets all documents and words, and keeps the room. */
+  clear(): void {
+    this.#holders.clear(4 * this.vocabulary.terms.table.size);
+    for (const block of this.#blocks) [block.used, block.documents] = [0, 0];
+    this.#block = 0;
+    this.#documentCount = 0;
+    this.postingCount = 0;
+    this.vocabulary.clear();
   }
 
-  /** The last block where it has so much room, else a new one. */
+  /** Counts the terms of the counted words, and gives the end of those that there are. */
+  #gather(): number {
+    const { counted, memory, words, terms } = this.vocabulary;
+    const bytes = 4 * (terms.table.size + 1);
+    this.#counts.hold(bytes);
+    this.#holders.hold(bytes);
+    this.#present.hold(bytes, 0);
+    const { address } = counted.room;
+    const end = memory.program.gather(
+      address,
+      address + 4 * counted.count,
+      words.address,
+      terms.lists.address,
+      this.#counts.address,
+      this.#present.address,
+    );
+    counted.count = 0;
+    return end;
+  }
+
+  /** The block that is filled where it has so much room, else the next. */
   #blockFor(count: number): Block {
-    const last = this.#blocks.at(-1);
-    if (last !== undefined && this.#used + count <= last.terms.length) return last;
-    if (last !== undefined) {
-      const full = { terms: last.terms.subarray(0, this.#used), frequencies: last.frequencies };
-      this.#blocks[this.#blocks.length - 1] = full;
+    for (; ; this.#block += 1) {
+      const block = this.#blocks[this.#block] ?? this.#addBlock(count);
+      if (block.used + count <= block.size) return block;
     }
-    const size = Math.max(count, Math.min(2 * (last?.terms.length ?? LEAST_BLOCK), MOST_BLOCK));
-    const block = { terms: new Uint32Array(size), frequencies: new Uint16Array(size) };
-    this.#blocks.push(block);
-    this.#used = 0;
-    return block;
   }
 
-  #makeRoom(terms: number): void {
-    const grown = [this.#counts, this.#present, this.#holders].map((values) => {
-      const larger = new Uint32Array(2 * terms);
-      larger.set(values);
-      return larger;
-    });
-    [this.#counts = this.#counts, this.#present = this.#present, this.#holders = this.#holders] = grown;
+  #addBlock(count: number): Block {
+    const { memory } = this.vocabulary;
+    const size = Math.max(count, Math.min(2 * (this.#blocks.at(-1)?.size ?? LEAST_BLOCK), MOST_BLOCK));
+    const block = { size, terms: memory.take(4 * size), frequencies: memory.take(2 * size), used: 0, documents: 0 };
+    this.#blocks.push(block);
+    return block;
   }
 }

@@ -153,9 +153,13 @@ export class FolderContent implements IndexState {
 
   /** Lets a search see a file as it is given in place of what was read, or that again. */
   show(path: string, file: IndexedFile | undefined): void {
+    if (file === undefined) {
+      this.set.setOverlay(path, undefined);
+      return;
+    }
     const builder = new SegmentBuilder(this.#analyzer);
-    if (file !== undefined) builder.add(file.source, file.chunks);
-    this.set.setOverlay(path, file === undefined ? undefined : builder.finish());
+    builder.add(file.source, file.chunks);
+    this.set.setOverlay(path, builder.finish());
   }
 
   #readTasks(tasks: readonly BuildTask[]): number {

@@ -1,5 +1,3 @@
-import { PADDING, WordKey } from './wordKey.ts';
-
 const WORD = /[\p{L}\p{N}\p{M}]/u;
 const ASCII_WORD = /[\w$]/;
 const LAST_ASCII = 127;
@@ -12,103 +10,36 @@ const IN_WORD = Uint8Array.from({ length: 256 }, (_, byte) =>
 const UNKNOWN = 2;
 const points = new Uint8Array(1 << 16).fill(UNKNOWN);
 
-/**
- * Finds the words of a text, one after the other. A word is a run of letters, digits and marks of any script, `_` and `$`;
- * half of a surrogate pair is none.
- */
-export class WordScanner {
-  readonly key = new WordKey();
-  /** The text in UTF-8, and the place of the word in it. */
-  bytes = Buffer.alloc(1 << 12);
-  start = 0;
-  end = 0;
-  #view = new DataView(this.bytes.buffer, this.bytes.byteOffset);
-  /** Where words begin and end, by turns. */
-  #borders = new Int32Array(1 << 12);
-  #borderCount = 0;
-  #next = 0;
-
-  /** Goes to the beginning of a text. */
-  open(text: string): void {
-    const most = 3 * text.length + PADDING;
-    if (most > this.bytes.length) {
-      this.bytes = Buffer.alloc(2 * most);
-      this.#view = new DataView(this.bytes.buffer, this.bytes.byteOffset);
-      this.#borders = new Int32Array(2 * most);
-    }
-    // In one go, since asking a string for each of its characters takes several times as long.
-    const length = this.bytes.write(text);
-    this.bytes[length] = 0;
-    this.#next = 0;
-    if (length === text.length) this.#findAsciiBorders(length);
-    else this.#findBorders(length);
-  }
-
-  get wordCount(): number {
-    return this.#borderCount >> 1;
-  }
-
-  /** The word as a string, which takes long for every word of a folder. */
-  get word(): string {
-    return this.bytes.toString('utf8', this.start, this.end);
-  }
-
-  get isAscii(): boolean {
-    for (let at = this.start; at < this.end; at += 1) if ((this.bytes[at] ?? 0) > LAST_ASCII) return false;
-    return true;
-  }
-
-  /** Goes to the next word; false behind the last. */
-  next(): boolean {
-    const next = this.#next;
-    if (next >= this.#borderCount) return false;
-    const [start, end] = [this.#borders[next] ?? 0, this.#borders[next + 1] ?? 0];
-    this.#next = next + 2;
-    this.start = start;
-    this.end = end;
-    this.key.read(this.#view, start, end);
-    return true;
-  }
-
-  // There is no branch in this loop that the processor could foresee wrongly, as it does at the ends of words.
-  #findAsciiBorders(length: number): void {
-    const [bytes, borders] = [this.bytes, this.#borders];
-    let [count, before] = [0, 0];
-    for (let at = 0; at <= length; at += 1) {
-      const kind = IN_WORD[bytes[at] ?? 0] ?? 0;
-      borders[count] = at;
-      count += kind ^ before;
-      before = kind;
-    }
-    this.#borderCount = count;
-  }
-
-  #findBorders(length: number): void {
-    const [bytes, borders] = [this.bytes, this.#borders];
-    let [count, before] = [0, 0];
-    for (let at = 0; at <= length; ) {
-      const byte = bytes[at] ?? 0;
-      const kind = byte <= LAST_ASCII ? (IN_WORD[byte] ?? 0) : kindAt(bytes, at);
-      borders[count] = at;
-      count += kind ^ before;
-      before = kind;
-      at += byte <= LAST_ASCII ? 1 : sizeOf(byte);
-    }
-    this.#borderCount = count;
-  }
-}
-
 /** Calls `visit` with each word of a text, in order, and where it begins. */
 export function scanWords(text: string, visit: (word: string, start: number) => void): void {
-  const scanner = new WordScanner();
-  scanner.open(text);
+  const bytes = Buffer.from(`${text}\0`);
+  const borders = new Uint32Array(text.length + 2);
+  const borderCount = findBorders(bytes, 0, bytes.length - 1, borders, 0);
   let end = 0;
-  while (scanner.next()) {
-    const { word } = scanner;
+  for (let at = 0; at < borderCount; at += 2) {
+    const word = bytes.toString('utf8', borders[at], borders[at + 1]);
     const start = text.indexOf(word, end); // nothing between two words is part of one
     end = start + word.length;
     visit(word, start);
   }
+}
+
+/**
+ * Finds where words begin and end, by turns, in the UTF-8 between two places, behind which is a zero, and writes these places from
+ * `first` on; gives the end of that. A word is a run of letters, digits and marks of any script, `_` and `$`; half of a
+ * surrogate pair is none.
+ */
+export function findBorders(bytes: Uint8Array, from: number, to: number, borders: Uint32Array, first: number): number {
+  let [next, before] = [first, 0];
+  for (let at = from; at <= to; ) {
+    const byte = bytes[at] ?? 0;
+    const kind = byte <= LAST_ASCII ? (IN_WORD[byte] ?? 0) : kindAt(bytes, at);
+    borders[next] = at;
+    next += kind ^ before;
+    before = kind;
+    at += byte <= LAST_ASCII ? 1 : sizeOf(byte);
+  }
+  return next;
 }
 
 /** How many bytes the character has that begins with a byte. */

@@ -6,8 +6,8 @@ import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
 import { summariesOf } from './summaries.ts';
 import { orderTerms } from './termOrder.ts';
-import { Vocabulary } from './vocabulary.ts';
-import { FIRST } from './wordTable.ts';
+import { Vocabulary, WordList } from './vocabulary.ts';
+import { FIRST } from './wordRecord.ts';
 import type { WordAnalyzer } from './words.ts';
 
 // How often a word counts by where it is, besides once for each place in the text; `bench/ranking.ts --sweep` chose them. They
@@ -21,28 +21,34 @@ const MAX_LENGTH = 0xffff;
 
 /** Gathers the chunks of sources and makes a segment of them. */
 export class SegmentBuilder {
+  readonly #analyzer: WordAnalyzer;
   readonly #vocabulary: Vocabulary;
   readonly #documents: DocumentTerms;
+  readonly #pathWords: WordList;
+  readonly #nameWords: WordList;
   readonly #sources: SegmentSource[] = [];
   readonly #lengths: number[] = [];
   readonly #firstLines: number[] = [];
   readonly #lastLines: number[] = [];
 
   constructor(analyzer: WordAnalyzer) {
-    this.#vocabulary = new Vocabulary(analyzer);
-    this.#documents = new DocumentTerms(this.#vocabulary);
+    this.#analyzer = analyzer;
+    this.#documents = analyzer.idleCounters.pop() ?? new DocumentTerms(new Vocabulary(analyzer));
+    this.#vocabulary = this.#documents.vocabulary;
+    this.#pathWords = new WordList(this.#vocabulary.memory);
+    this.#nameWords = new WordList(this.#vocabulary.memory);
   }
 
   /** Adds a source with all of its chunks. */
   add(source: Source, chunks: readonly Chunk[]): void {
     this.#sources.push({ ...source, firstDocument: this.#lengths.length, documentCount: chunks.length });
-    const pathWords = this.#wordsOf(source.path);
-    const nameWords = this.#wordsOf(basename(source.path));
-    for (const chunk of chunks) this.#addChunk(chunk, pathWords, nameWords);
+    this.#vocabulary.read(source.path, this.#pathWords);
+    this.#vocabulary.read(basename(source.path), this.#nameWords);
+    for (const chunk of chunks) this.#addChunk(chunk);
   }
 
   finish(): Segment {
-    const { terms } = this.#vocabulary;
+    const terms = this.#vocabulary.terms.table;
     const order = orderTerms(terms);
     const numbers = order.map((term) => terms.numberOf(term, FIRST));
     const { ends, ...postings } = this.#documents.byTerm(numbers);
@@ -60,6 +66,9 @@ export class SegmentBuilder {
       if (terms.lengthOf(term) > bytes.length) bytes = new Uint8Array(2 * terms.lengthOf(term));
       dictionary.add(bytes, terms.writeTo(bytes, term), start, lists.length - start);
     }
+    const { postingCount } = this.#documents;
+    this.#documents.clear();
+    this.#analyzer.idleCounters.push(this.#documents);
     return {
       sources: this.#sources,
       lengths,
@@ -67,26 +76,21 @@ export class SegmentBuilder {
       lastLines: Uint32Array.from(this.#lastLines),
       dictionary: dictionary.finish(),
       postings: lists.finish(),
-      postingCount: this.#documents.postingCount,
+      postingCount,
     };
   }
 
-  #addChunk({ text, symbols, scope, startLine, endLine }: Chunk, pathWords: Int32Array, nameWords: Int32Array): void {
+  #addChunk({ text, symbols, scope, startLine, endLine }: Chunk): void {
     const vocabulary = this.#vocabulary;
     const length = vocabulary.count(text, 1);
     if (symbols.length > 0) vocabulary.count(symbols.join(' '), SYMBOL_WEIGHT);
     if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
     for (const summary of summariesOf(text)) vocabulary.count(summary, SUMMARY_WEIGHT);
-    vocabulary.countAgain(pathWords, pathWords.length, PATH_WEIGHT);
-    vocabulary.countAgain(nameWords, nameWords.length, FILE_NAME_WEIGHT);
+    vocabulary.countAgain(this.#pathWords, PATH_WEIGHT);
+    vocabulary.countAgain(this.#nameWords, FILE_NAME_WEIGHT);
     this.#documents.add();
     this.#lengths.push(Math.min(length, MAX_LENGTH));
     this.#firstLines.push(startLine);
     this.#lastLines.push(endLine);
-  }
-
-  #wordsOf(text: string): Int32Array {
-    const wordCount = this.#vocabulary.read(text);
-    return this.#vocabulary.found.slice(0, wordCount);
   }
 }

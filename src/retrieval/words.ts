@@ -1,5 +1,6 @@
 import lunr from 'lunr';
 import { MAX_WORD } from './asciiTerms.ts';
+import type { DocumentTerms } from './documentTerms.ts';
 import { scanWords } from './scanWords.ts';
 import { stem } from './stemmer.ts';
 
@@ -23,6 +24,9 @@ const LEAST_STEM = 2;
  * its Porter stem, and Chinese, Japanese and Korean by pairs of characters. The same analysis serves documents and queries.
  */
 export class WordAnalyzer {
+  /** What counts words for segments and is not in use: each has memory of its own, which takes long to be had anew. */
+  readonly idleCounters: DocumentTerms[] = [];
+
   /** The distinct terms of a text. */
   allTerms(text: string): readonly string[] {
     const terms = new Set<string>();

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { scanWords, WordScanner } from '../../../src/retrieval/scanWords.ts';
-import { WordTable } from '../../../src/retrieval/wordTable.ts';
+import { scanWords } from '../../../src/retrieval/scanWords.ts';
 import { seeded } from './randomCorpus.ts';
 
 function wordsOf(text: string): string[] {
@@ -32,24 +31,5 @@ test('words are what a regular expression for letters, marks and digits finds', 
   for (let round = 0; round < 3000; round += 1) {
     const text = Array.from({ length: random(40) }, () => characters[random(characters.length)]).join('');
     assert.deepEqual(wordsOf(text), text.toWellFormed().match(/[\p{L}\p{N}\p{M}_$]+/gu) ?? [], JSON.stringify(text));
-  }
-});
-
-test('a table finds 50,000 words of all lengths by their bytes', () => {
-  const scanner = new WordScanner();
-  const table = new WordTable();
-  const words = Array.from({ length: 50_000 }, (_, at) => `${'größe'.slice(at % 6)}${at}${'x'.repeat(at % 23)}`);
-  const records = new Map<string, number>();
-  scanner.open(words.join(' '));
-  while (scanner.next()) {
-    assert.equal(table.find(scanner.key), 0, scanner.word);
-    records.set(scanner.word, table.add(scanner.key));
-  }
-  assert.equal(table.size, new Set(words).size);
-  scanner.open(words.toReversed().join(' '));
-  while (scanner.next()) assert.equal(table.find(scanner.key), records.get(scanner.word));
-  for (let record = table.recordAfter(0), at = 0; record !== 0; record = table.recordAfter(record), at += 1) {
-    const bytes = new Uint8Array(64);
-    assert.equal(Buffer.from(bytes.subarray(0, table.writeTo(bytes, record))).toString(), words[at]);
   }
 });

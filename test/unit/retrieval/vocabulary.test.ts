@@ -3,9 +3,9 @@ import { test } from 'node:test';
 import lunr from 'lunr';
 import { stem } from '../../../src/retrieval/stemmer.ts';
 import { orderTerms } from '../../../src/retrieval/termOrder.ts';
-import { Vocabulary } from '../../../src/retrieval/vocabulary.ts';
+import { Vocabulary, WordList } from '../../../src/retrieval/vocabulary.ts';
+import { FIRST, SECOND } from '../../../src/retrieval/wordRecord.ts';
 import { WordAnalyzer } from '../../../src/retrieval/words.ts';
-import { FIRST, SECOND } from '../../../src/retrieval/wordTable.ts';
 import { type Random, seeded } from './randomCorpus.ts';
 
 const pick = (random: Random, from: readonly string[], most: number): string =>
@@ -28,16 +28,20 @@ test('stems are those of lunr', () => {
 });
 
 function termsByWord(vocabulary: Vocabulary, text: string): string[][] {
+  const { memory, words, terms } = vocabulary;
+  const list = new WordList(memory);
+  vocabulary.read(text, list);
   const names = new Map<number, string>();
   const bytes = new Uint8Array(1 << 10);
-  for (let record = vocabulary.terms.recordAfter(0); record !== 0; record = vocabulary.terms.recordAfter(record)) {
-    const length = vocabulary.terms.writeTo(bytes, record);
-    names.set(vocabulary.terms.numberOf(record, FIRST), Buffer.from(bytes.subarray(0, length)).toString());
+  for (let record = terms.table.recordAfter(0); record !== 0; record = terms.table.recordAfter(record)) {
+    const length = terms.table.writeTo(bytes, record);
+    names.set(terms.table.numberOf(record, FIRST), Buffer.from(bytes.subarray(0, length)).toString());
   }
-  return [...vocabulary.found.subarray(0, vocabulary.read(text))].map((word) => {
-    const first = vocabulary.words.numberOf(word, FIRST);
-    const end = first + vocabulary.words.numberOf(word, SECOND);
-    return [...vocabulary.lists.subarray(first, end)].map((term) => names.get(term) ?? '');
+  const at = list.room.address / 4;
+  return [...memory.numbers.subarray(at, at + list.count)].map((word) => {
+    const first = (terms.lists.address + words.numberOf(word, FIRST)) / 4;
+    const numbers = memory.numbers.subarray(first, first + words.numberOf(word, SECOND));
+    return Array.from(numbers, (term) => names.get(term) ?? '');
   });
 }
 
@@ -47,22 +51,22 @@ test('words have the same terms in a folder as in a query', () => {
   const vocabulary = new Vocabulary(analyzer);
   const pieces = [...Array.from('aAbBzZ019_$'), 'Http', 'SERVER', 'ies', 'ing', 'größe', 'É', '検索', 'x'.repeat(30)];
   const words = Array.from({ length: 8000 }, (_, at) => pick(random, pieces.slice(0, at % 2 === 0 ? 16 : 20), 7));
-  const text = words.join(' ');
-  vocabulary.read(text);
-  assert.deepEqual(
-    termsByWord(vocabulary, text),
-    words.map((word) => [...analyzer.termsOf(word)]),
-  );
+  const expected = words.map((word) => [...analyzer.termsOf(word)]);
+  assert.deepEqual(termsByWord(vocabulary, words.join(' ')), expected);
+  vocabulary.clear();
+  assert.deepEqual(termsByWord(vocabulary, words.join(' ')), expected, 'in the same room again');
 });
 
 test('terms come in the order of their bytes', () => {
   const random = seeded(53);
   const vocabulary = new Vocabulary(new WordAnalyzer());
   const letters = [...Array.from('abcz09'), 'ß', '検', '𝒳', 'aaaa', 'longer'];
-  vocabulary.read(Array.from({ length: 20_000 }, () => pick(random, letters, 8)).join(' '));
+  const words = Array.from({ length: 20_000 }, () => pick(random, letters, 8));
+  vocabulary.read(words.join(' '), new WordList(vocabulary.memory));
+  const { table } = vocabulary.terms;
   const bytes = new Uint8Array(1 << 10);
-  const ordered = Array.from(orderTerms(vocabulary.terms), (record) =>
-    Buffer.from(bytes.subarray(0, vocabulary.terms.writeTo(bytes, record))),
+  const ordered = Array.from(orderTerms(table), (record) =>
+    Buffer.from(bytes.subarray(0, table.writeTo(bytes, record))),
   );
   assert.ok(ordered.length > 5000);
   assert.deepEqual(

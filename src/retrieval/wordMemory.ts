@@ -1,0 +1,105 @@
+import { WORD_PROGRAM, writeConstants } from './wordProgram.ts';
+import { FREE_FROM } from './wordRecord.ts';
+
+const PAGE_BYTES = 65_536;
+// Each growth makes new views.
+const LEAST_GROWTH = 16 * PAGE_BYTES;
+const ALIGNMENT = 16;
+
+/** The functions of the program, as `wordProgram.ts` says. */
+interface WordFunctions {
+  borders(text: number, end: number, borders: number): number;
+  find(
+    borders: number,
+    bordersEnd: number,
+    found: number,
+    records: number,
+    end: number,
+    slots: number,
+    mask: number,
+  ): number;
+  index(records: number, record: number, end: number, slots: number, mask: number): void;
+  count(found: number, end: number, records: number, weight: number, counted: number): number;
+  gather(counted: number, end: number, records: number, lists: number, counts: number, present: number): number;
+  note(present: number, end: number, counts: number, holders: number, terms: number, frequencies: number): void;
+  scatter(
+    terms: number,
+    frequencies: number,
+    sizes: number,
+    end: number,
+    document: number,
+    next: number,
+    documents: number,
+    counts: number,
+  ): void;
+}
+
+// The part of https://webassembly.github.io/spec/js-api/ that is used; the compiler knows it with the browser's types only.
+interface WasmMemory {
+  readonly buffer: ArrayBuffer;
+  grow(pages: number): number;
+}
+interface WebAssemblyApi {
+  readonly Memory: new (limits: { readonly initial: number }) => WasmMemory;
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: WordFunctions };
+}
+
+/** Memory that grows, and the program that finds and counts words in it. */
+export class WordMemory {
+  /** All of it; others after each growth. */
+  bytes: Buffer;
+  numbers: Uint32Array;
+  readonly program: WordFunctions;
+  readonly #memory: WasmMemory;
+  #used = FREE_FROM;
+
+  constructor() {
+    const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi;
+    this.#memory = new api.Memory({ initial: LEAST_GROWTH / PAGE_BYTES });
+    const { buffer } = this.#memory;
+    this.program = new api.Instance(new api.Module(WORD_PROGRAM), { env: { memory: this.#memory } }).exports;
+    this.bytes = Buffer.from(buffer);
+    this.numbers = new Uint32Array(buffer);
+    writeConstants(buffer);
+  }
+
+  /** The address of so many bytes more, which are zeros. They are never given back. */
+  take(size: number): number {
+    const address = this.#used;
+    this.#used += (size + ALIGNMENT - 1) & -ALIGNMENT;
+    const missing = this.#used - this.bytes.length;
+    if (missing > 0) {
+      this.#memory.grow(Math.ceil(Math.max(missing, LEAST_GROWTH) / PAGE_BYTES));
+      const { buffer } = this.#memory;
+      this.bytes = Buffer.from(buffer);
+      this.numbers = new Uint32Array(buffer);
+    }
+    return address;
+  }
+}
+
+/** A place in the memory that moves when it needs more room. */
+export class Room {
+  address = 0;
+  size = 0;
+  readonly #memory: WordMemory;
+
+  constructor(memory: WordMemory) {
+    this.#memory = memory;
+  }
+
+  /** Sees to it that there are so many bytes; of what is there the first `used` are kept, what is new are zeros. */
+  hold(size: number, used = this.size): void {
+    if (size <= this.size) return;
+    const { address } = this;
+    this.size = Math.max(size, 2 * this.size);
+    this.address = this.#memory.take(this.size);
+    this.#memory.bytes.copyWithin(this.address, address, address + used);
+  }
+
+  /** Makes zeros of the first bytes, as far as they are there. */
+  clear(size = this.size): void {
+    this.#memory.bytes.fill(0, this.address, this.address + Math.min(size, this.size));
+  }
+}

@@ -1,0 +1,18 @@
+// Where the word program and whoever calls it find things in their memory.
+
+/** As many bytes of a text are looked at together: behind it there is room for as many. */
+export const STEP_BYTES = 64;
+/** Where `count` writes how many of the words have terms. */
+export const LENGTH_AT = 8;
+/** Where the numbers lie that have ones in their lowest 0 to 8 bytes: of eight bytes those that are a word's. */
+export const MASKS = 16;
+/** Behind what the program itself needs. */
+export const FREE_FROM = 128;
+
+// All that is known of a word lies together, most often in one line of the processor's cache: its length in bytes, where its terms
+// begin and how many they are, how often the document that is read has it, and its bytes, filled up with zeros to a multiple of 8.
+export const LENGTH = 0;
+export const FIRST = 4;
+export const SECOND = 8;
+export const COUNT = 12;
+export const BYTES = 16;
