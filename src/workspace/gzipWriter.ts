@@ -1,11 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
-
-// RFC 1952: magic, deflate, no flags, no time, no extra flags, unknown system. Nothing here depends on the machine.
-const HEADER = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
-// RFC 1951: a last, empty block with fixed codes ends the stream.
-const LAST_BLOCK = Buffer.from([0x03, 0x00]);
+import { GZIP_HEADER, gzipEnd } from './gzipMember.ts';
 
 // Each block is compressed apart, with the window before it as dictionary, so a larger block costs memory and a smaller one ratio.
 const BLOCK_BYTES = 1 << 20;
@@ -60,14 +56,11 @@ export class GzipWriter {
   async end(): Promise<void> {
     if (this.#filled > 0 || this.#bytes === 0) await this.#startBlock();
     while (this.#pending.length > 0) await this.#writeOldest();
-    const trailer = Buffer.alloc(8);
-    trailer.writeUInt32LE(this.#crc, 0);
-    trailer.writeUInt32LE(this.#bytes % 2 ** 32, 4);
-    await this.#sink(Buffer.concat([LAST_BLOCK, trailer]));
+    await this.#sink(gzipEnd(this.#crc, this.#bytes));
   }
 
   async #startBlock(): Promise<void> {
-    if (this.#bytes === 0) await this.#sink(HEADER);
+    if (this.#bytes === 0) await this.#sink(GZIP_HEADER);
     const memory = this.#block;
     const block = memory.subarray(0, this.#filled);
     this.#crc = crc32(block, this.#crc);

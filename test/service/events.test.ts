@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createGunzip, gunzipSync } from 'node:zlib';
 import { parseAll, type ServiceClient, startService } from './support/service.ts';
 
 /** Reads an event stream while it comes; `until` sees all of it each time there is more. */
@@ -125,4 +129,53 @@ test('the end of the service ends its streams', async (t) => {
   await sleep(100);
   await service.stop();
   assert.notEqual((await open).at(-1)?.event, 'end');
+});
+
+/** An answer as it is on the wire, by a client that decodes nothing. */
+async function rawEvents(service: ServiceClient, id: string, headers: Record<string, string>) {
+  const options = { headers: { authorization: `Bearer ${service.key}`, ...headers } };
+  const [response] = (await once(get(`${service.url}/v1/jobs/${id}/events`, options), 'response')) as [IncomingMessage];
+  return { encoding: response.headers['content-encoding'], body: response };
+}
+
+test('a client that accepts gzip gets it, one member for the whole stream, and each event as soon as others do', async (t) => {
+  const service = await startService(t);
+  const id = await service.submit({ 'a.sh': 'echo one; sleep 600' }, { script: 'a.sh' });
+  await service.untilRunning(id);
+  const { encoding, body } = await rawEvents(service, id, { 'accept-encoding': 'br, gzip;q=0.8' });
+  assert.equal(encoding, 'gzip');
+  const gunzip = body.pipe(createGunzip());
+  let text = '';
+  for await (const chunk of gunzip) {
+    text += String(chunk);
+    if (text.includes('one')) await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+  }
+  assert.deepEqual(parseAll(text), await service.events(id, { 'accept-encoding': 'identity' }));
+  assert.equal(parseAll(text).at(-1)?.event, 'end');
+});
+
+test('a long log goes over the wire in a fraction of its size, and continues after any event', async (t) => {
+  const service = await startService(t);
+  const script = 'for (let i = 0; i < 20000; i += 1) console.log(`step ${i} loss ${(1 / (i + 1)).toFixed(6)}`)';
+  const id = await service.submit({ 'a.mjs': script }, { script: 'a.mjs' });
+  await service.untilEnd(id);
+  const all = await service.events(id, { 'accept-encoding': 'identity' });
+  for (const after of [0, 4, all.length - 1, all.length]) {
+    const { body } = await rawEvents(service, id, { 'accept-encoding': 'gzip', 'last-event-id': String(after) });
+    const packed = await buffer(body);
+    const plain = gunzipSync(packed);
+    assert.deepEqual(parseAll(plain.toString()), all.slice(after));
+    if (after === 0) assert.ok(packed.length < plain.length / 3, `${packed.length} of ${plain.length} bytes`);
+  }
+});
+
+test('gzip is not sent to a client that does not want it', async (t) => {
+  const service = await startService(t);
+  const id = await service.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
+  await service.untilEnd(id);
+  for (const accepted of ['identity', 'gzip;q=0', 'br', '']) {
+    const { encoding, body } = await rawEvents(service, id, { 'accept-encoding': accepted });
+    assert.equal(encoding, undefined, accepted);
+    assert.equal(parseAll((await buffer(body)).toString()).at(-1)?.event, 'end');
+  }
 });

@@ -10,11 +10,12 @@ import type { Scheduler } from '../scheduler.ts';
 import { toCredits } from '../store/credits.ts';
 import type { StoredJob } from '../store/jobs.ts';
 import type { Store } from '../store/store.ts';
+import { EventStreams } from '../streams/eventStreams.ts';
 import { acceptJob } from './acceptJob.ts';
 import { type AccountGauge, retryLater } from './accountGauge.ts';
 import type { App, AppContext } from './appEnv.ts';
 import { refuseBrowsers, requireKey } from './auth.ts';
-import { eventStream } from './eventStream.ts';
+import { answerEvents } from './eventRoute.ts';
 import type { Gate } from './gate.ts';
 import type { Health } from './health.ts';
 import { answerHealth, refuseWhenFull, refuseWhenStopping } from './healthRoute.ts';
@@ -91,6 +92,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
     if (job === undefined) throw refusal(404, 'There is no such job.');
     return job;
   };
+  const streams = new EventStreams(store, shutdown);
   let uploads = 0;
 
   app.get('/v1/jobs', (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
@@ -126,17 +128,9 @@ function addJobRoutes(app: App, options: AppOptions): void {
     return context.json({ job_id: job.id, state: findJob(context).state });
   });
   app.get('/v1/jobs/:id/events', (context) => {
-    const lastId = context.req.header('last-event-id') ?? '0';
-    if (!/^\d{1,15}$/.test(lastId)) throw refusal(400, 'Last-Event-ID: give the id of an event of this job.');
     const job = findJob(context);
     gauge.take(context, 'streams');
-    const signal = AbortSignal.any([shutdown, whileWelcome(context, options.gate)]);
-    const body = eventStream(store, job, Number(lastId), signal);
-    return context.body(body, 200, {
-      'Content-Type': 'text/event-stream; charset=utf-8',
-      'Cache-Control': 'no-store',
-      'X-Accel-Buffering': 'no',
-    });
+    return answerEvents(context, job, { streams, signal: whileWelcome(context, options.gate) });
   });
   app.get('/v1/jobs/:id/artifacts', async (context) => {
     const job = findJob(context);

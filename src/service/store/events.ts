@@ -31,18 +31,31 @@ export class EventTable {
   constructor(database: DatabaseSync) {
     this.#last = database.prepare('SELECT max(id) AS id FROM events WHERE job = ?');
     this.#insert = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?)');
-    this.#page = database.prepare('SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id LIMIT ?');
+    this.#page = database.prepare('SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id');
   }
 
-  append(jobNumber: number, events: readonly ServiceEvent[]): void {
-    let id = Number(this.#last.get(jobNumber)?.['id'] ?? 0);
+  /** Gives the id of the job's last event then. */
+  append(jobNumber: number, events: readonly ServiceEvent[]): number {
+    let id = this.last(jobNumber);
     for (const { type, data } of events) this.#insert.run(jobNumber, ++id, type, JSON.stringify(data));
+    return id;
   }
 
-  /** Up to `limit` events that follow the event `after`. */
-  page(jobNumber: number, after: number, limit: number): readonly StoredEvent[] {
-    return this.#page
-      .all(jobNumber, after, limit)
-      .map((row) => ({ id: Number(row['id']), type: String(row['type']), data: String(row['data']) }));
+  /** The id of a job's last event; 0 while it has none. */
+  last(jobNumber: number): number {
+    return Number(this.#last.get(jobNumber)?.['id'] ?? 0);
+  }
+
+  /** The events that follow the event `after`, at least one where there is one, until they hold `enough` characters. */
+  page(jobNumber: number, after: number, enough: number): readonly StoredEvent[] {
+    const events: StoredEvent[] = [];
+    let length = 0;
+    for (const row of this.#page.iterate(jobNumber, after)) {
+      const event = { id: Number(row['id']), type: String(row['type']), data: String(row['data']) };
+      events.push(event);
+      length += event.data.length;
+      if (length >= enough) break;
+    }
+    return events;
   }
 }

@@ -46,7 +46,7 @@ export class Store implements Disposable {
   /** Fires after a change is durable. */
   readonly onDidChange = this.#changed.event;
   /** By job, so that a job's events wake nobody but its own readers. */
-  readonly #appended = new Map<string, Emitter<void>>();
+  readonly #appended = new Map<string, Emitter<number>>();
   readonly jobs: Pick<
     JobTable,
     'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'countOf' | 'list'
@@ -82,9 +82,9 @@ export class Store implements Disposable {
     }
   }
 
-  /** Calls `listener` after events of the job were added, until the result is disposed. */
-  onDidAppend(jobId: string, listener: () => void): Disposable {
-    const emitter = this.#appended.get(jobId) ?? new Emitter<void>();
+  /** Calls `listener` with the id of the last event after events of the job were added, until the result is disposed. */
+  onDidAppend(jobId: string, listener: (last: number) => void): Disposable {
+    const emitter = this.#appended.get(jobId) ?? new Emitter<number>();
     this.#appended.set(jobId, emitter);
     const subscription = emitter.event(listener);
     return {
@@ -134,7 +134,8 @@ export class Store implements Disposable {
       return { isAccepted: true, available: this.#credits.available(job.account) };
     });
     if (!outcome.isAccepted) return outcome;
-    this.#fire(job.id, 1 + notes.length);
+    // Nobody can read a job's events before its id is known.
+    this.#changed.fire({ type: 'events', count: 1 + notes.length });
     this.#changed.fire({ type: 'submitted', job });
     return outcome;
   }
@@ -149,11 +150,11 @@ export class Store implements Disposable {
 
   /** Adds output together with how far the runner's log has been read, so that none is added twice or left out. */
   async appendOutput(jobId: string, events: readonly ServiceEvent[], offset: number): Promise<void> {
-    await this.#commits.run(() => {
+    const last = await this.#commits.run(() => {
       this.#jobs.setLogOffset(jobId, offset);
-      this.#appendEvents(jobId, events);
+      return this.#appendEvents(jobId, events);
     });
-    this.#fire(jobId, events.length);
+    this.#fire(jobId, last, events.length);
   }
 
   /** Ends the job: its state, its last events and the settlement of its credits. Ends nothing twice. */
@@ -172,8 +173,14 @@ export class Store implements Disposable {
     this.#changed.fire({ type: 'ended', job, ending });
   }
 
-  events(job: StoredJob, after: number, limit: number): readonly StoredEvent[] {
-    return this.#events.page(job.number, after, limit);
+  /** The next events of a job after `after`, until they hold `enough` characters. */
+  events(job: Pick<StoredJob, 'number'>, after: number, enough: number): readonly StoredEvent[] {
+    return this.#events.page(job.number, after, enough);
+  }
+
+  /** The id of a job's last event. */
+  lastEvent({ number }: Pick<StoredJob, 'number'>): number {
+    return this.#events.last(number);
   }
 
   /** Waits until the job has ended or the signal aborts. */
@@ -213,21 +220,21 @@ export class Store implements Disposable {
   }
 
   #change(jobId: string, work: () => readonly ServiceEvent[]): void {
-    const count = inTransaction(this.#database, () => {
+    const { last, count } = inTransaction(this.#database, () => {
       const events = work();
-      this.#appendEvents(jobId, events);
-      return events.length;
+      return { last: this.#appendEvents(jobId, events), count: events.length };
     });
-    this.#fire(jobId, count);
+    this.#fire(jobId, last, count);
   }
 
-  #appendEvents(jobId: string, events: readonly ServiceEvent[]): void {
+  /** Gives the id of the job's last event then. */
+  #appendEvents(jobId: string, events: readonly ServiceEvent[]): number {
     const number = this.#jobs.get(jobId)?.number;
-    if (number !== undefined) this.#events.append(number, events);
+    return number === undefined ? 0 : this.#events.append(number, events);
   }
 
-  #fire(jobId: string, count: number): void {
-    this.#appended.get(jobId)?.fire();
+  #fire(jobId: string, last: number, count: number): void {
+    this.#appended.get(jobId)?.fire(last);
     this.#changed.fire({ type: 'events', count });
   }
 

@@ -1,0 +1,82 @@
+import { constants, deflateRawSync } from 'node:zlib';
+import type { StoredEvent } from '../store/events.ts';
+import type { StoredJob } from '../store/jobs.ts';
+
+// A connection that takes nothing holds one page, so this bounds what a reader that sleeps costs.
+const PAGE_LENGTH = 64 * 1024;
+// Pages of the present are small and read by everyone at once; those of the past are read by few.
+const MAX_KEPT_BYTES = 8e6;
+const MIN_WINDOW_BITS = 9;
+const MAX_WINDOW_BITS = 15;
+
+interface EventSource {
+  events(job: Pick<StoredJob, 'number'>, after: number, enough: number): readonly StoredEvent[];
+}
+
+/** Some events of a job, one after the other, as they go over the wire. */
+export class EventPage {
+  /** The id of the last of them. */
+  readonly last: number;
+  /** Whether the job's own last event is among them. */
+  readonly isEnd: boolean;
+  readonly count: number;
+  readonly bytes: Buffer;
+  #deflated: Buffer | undefined;
+
+  constructor(events: readonly [StoredEvent, ...StoredEvent[]]) {
+    const last = events.at(-1) ?? events[0];
+    this.last = last.id;
+    this.isEnd = last.type === 'end';
+    this.count = events.length;
+    this.bytes = Buffer.from(events.map(encodeEvent).join(''));
+  }
+
+  /** The page as a piece of any deflate stream. */
+  get deflated(): Buffer {
+    return (this.#deflated ??= deflatePiece(this.bytes));
+  }
+}
+
+/** Pages of events, read from the store and encoded once for all readers that are at the same place. */
+export class EventPages {
+  readonly #source: EventSource;
+  /** The oldest first. A page never changes: events that come later are on a page that follows. */
+  readonly #kept = new Map<string, EventPage>();
+  #keptBytes = 0;
+
+  constructor(source: EventSource) {
+    this.#source = source;
+  }
+
+  /** The events of a job after `after`; undefined while there are none. */
+  get(job: Pick<StoredJob, 'number'>, after: number): EventPage | undefined {
+    const key = `${job.number} ${after}`;
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) return kept;
+    const [first, ...rest] = this.#source.events(job, after, PAGE_LENGTH);
+    if (first === undefined) return undefined;
+    const page = new EventPage([first, ...rest]);
+    this.#kept.set(key, page);
+    this.#keptBytes += page.bytes.length;
+    for (const [oldest, { bytes }] of this.#kept) {
+      if (this.#keptBytes <= MAX_KEPT_BYTES) break;
+      this.#kept.delete(oldest);
+      this.#keptBytes -= bytes.length;
+    }
+    return page;
+  }
+}
+
+/**
+ * Compresses bytes so that the result can be put into any deflate stream: it refers to nothing before itself and ends at a
+ * byte boundary (a sync flush, RFC 1951), so that a reader has all of it at once. The windows are no larger than the bytes.
+ */
+export function deflatePiece(bytes: Buffer): Buffer {
+  const bits = Math.ceil(Math.log2(bytes.length + 1));
+  const windowBits = Math.min(MAX_WINDOW_BITS, Math.max(MIN_WINDOW_BITS, bits));
+  return deflateRawSync(bytes, { windowBits, memLevel: windowBits - 7, finishFlush: constants.Z_SYNC_FLUSH });
+}
+
+function encodeEvent({ id, type, data }: StoredEvent): string {
+  return `id: ${id}\nevent: ${type}\ndata: ${data}\n\n`;
+}
