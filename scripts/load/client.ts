@@ -1,7 +1,10 @@
+import { Agent, type IncomingMessage, request } from 'node:http';
+import { buffer, json, text } from 'node:stream/consumers';
 import { createParser } from 'eventsource-parser';
 import { makeArchive } from '../../test/service/support/archive.ts';
 
 const TIMEOUT_MS = 30_000;
+const BOUNDARY = '----farwharf-load';
 
 export interface JobAnswer {
   readonly job_id: string;
@@ -29,12 +32,20 @@ export class RefusedError extends Error {
   }
 }
 
+interface Call {
+  readonly signal: AbortSignal;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: Uint8Array;
+}
+
 /**
  * Speaks to one service in plain requests. Each throws RefusedError for an answer that is no success, and another error where there was none.
  */
 export class LoadClient {
   readonly #url: string;
   readonly #key: string;
+  readonly #agent = new Agent({ keepAlive: true });
 
   constructor(url: string, key: string) {
     this.#url = url;
@@ -47,56 +58,68 @@ export class LoadClient {
     meta: Readonly<Record<string, unknown>>,
     { key, signal }: { key: string; signal: AbortSignal },
   ): Promise<string> {
-    const form = new FormData();
-    form.append('tarball', new Blob([await makeArchive({ 'job.sh': script })]), 'workspace.tar.gz');
-    form.append('meta', JSON.stringify({ script: 'job.sh', ...meta }));
-    const headers = { 'idempotency-key': key };
-    const response = await this.#request('/v1/jobs', { method: 'POST', body: form, headers, signal });
-    return ((await response.json()) as { job_id: string }).job_id;
-  }
-
-  async job(id: string, signal: AbortSignal): Promise<JobAnswer> {
-    return (await (await this.#request(`/v1/jobs/${id}`, { signal })).json()) as JobAnswer;
+    const body = multipart({
+      tarball: await makeArchive({ 'job.sh': script }),
+      meta: Buffer.from(JSON.stringify({ script: 'job.sh', ...meta })),
+    });
+    const headers = { 'idempotency-key': key, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };
+    const response = await this.#request('/v1/jobs', { method: 'POST', body, headers, signal });
+    return ((await json(response)) as { job_id: string }).job_id;
   }
 
   /** Up to 500 jobs, the newest first. */
   async jobs(signal: AbortSignal, before?: string): Promise<readonly JobAnswer[]> {
     const from = before === undefined ? '' : `&before=${before}`;
     const response = await this.#request(`/v1/jobs?limit=500${from}`, { signal });
-    return ((await response.json()) as { jobs: JobAnswer[] }).jobs;
+    return ((await json(response)) as { jobs: JobAnswer[] }).jobs;
   }
 
   async cancel(id: string, signal: AbortSignal): Promise<void> {
-    await (await this.#request(`/v1/jobs/${id}`, { method: 'DELETE', signal })).text();
+    await text(await this.#request(`/v1/jobs/${id}`, { method: 'DELETE', signal }));
   }
 
   async results(id: string, signal: AbortSignal): Promise<Uint8Array> {
-    return new Uint8Array(await (await this.#request(`/v1/jobs/${id}/artifacts`, { signal })).arrayBuffer());
+    return buffer(await this.#request(`/v1/jobs/${id}/artifacts`, { signal }));
+  }
+
+  async metrics(signal: AbortSignal): Promise<string> {
+    return text(await this.#request('/metrics', { signal }));
   }
 
   /** The events of a job after `after`, until its last one or until the stream breaks. */
   async *events(id: string, after: number, signal: AbortSignal): AsyncGenerator<SeenEvent> {
     const headers = { 'last-event-id': String(after) };
     const response = await this.#request(`/v1/jobs/${id}/events`, { headers, signal });
-    if (response.body === null) return;
     let ready: SeenEvent[] = [];
     const parser = createParser({
       onEvent: ({ id: number = '', event: type = '', data }) => ready.push({ id: Number(number), type, data }),
     });
-    for await (const text of response.body.pipeThrough(new TextDecoderStream())) {
-      parser.feed(text);
+    for await (const piece of response.setEncoding('utf8') as AsyncIterable<string>) {
+      parser.feed(piece);
       yield* ready;
       ready = [];
     }
   }
 
-  async #request(path: string, { signal, headers, ...init }: RequestInit & { signal: AbortSignal }): Promise<Response> {
-    const response = await fetch(this.#url + path, {
-      ...init,
-      headers: { authorization: `Bearer ${this.#key}`, ...(headers as Record<string, string>) },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
-    });
-    if (!response.ok) throw new RefusedError(response.status, await response.text());
+  // Not `fetch`: a stream of it that is aborted as it ends can throw where nobody can catch it.
+  async #request(path: string, { signal, method = 'GET', headers, body }: Call): Promise<IncomingMessage> {
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
+    const all = { authorization: `Bearer ${this.#key}`, ...headers };
+    const sent = request(this.#url + path, { method, headers: all, agent: this.#agent, signal: limited }, resolve);
+    sent.once('error', reject).end(body);
+    const response = await promise;
+    const { statusCode = 0 } = response;
+    if (statusCode >= 300) throw new RefusedError(statusCode, await text(response));
     return response;
   }
+}
+
+function multipart(parts: Readonly<Record<string, Uint8Array>>): Uint8Array {
+  const pieces = Object.entries(parts).flatMap(([name, bytes]) => {
+    const file = name === 'tarball' ? '; filename="workspace.tar.gz"' : '';
+    const head = `--${BOUNDARY}\r\ncontent-disposition: form-data; name="${name}"${file}\r\n\r\n`;
+    return [Buffer.from(head), bytes, Buffer.from('\r\n')];
+  });
+  return Buffer.concat([...pieces, Buffer.from(`--${BOUNDARY}--\r\n`)]);
 }
