@@ -8,6 +8,7 @@ import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { programsAreMissing } from '../debianPackages.ts';
 
 const run = promisify(execFile);
 const START_TIMEOUT_MS = 30_000;
@@ -165,24 +166,9 @@ export class SlurmCluster {
 /** Why no cluster can be started here; undefined where one can. As root, missing packages are installed. */
 export async function slurmIsMissing(): Promise<string | undefined> {
   const programs = ['/usr/sbin/munged', '/usr/sbin/slurmctld', '/usr/sbin/slurmd', 'sbatch'];
-  const isThere = async (program: string): Promise<boolean> =>
-    run('which', [program]).then(
-      () => true,
-      () => false,
-    );
-  const areAllThere = async (): Promise<boolean> => (await Promise.all(programs.map(isThere))).every(Boolean);
   if (process.platform !== 'linux') return 'a Slurm cluster is started on Linux only';
-  if (await areAllThere()) return undefined;
-  if (userInfo().uid !== 0) return 'Slurm is not installed, and only root can install it';
   const packages = ['munge', 'slurmctld', 'slurmd', 'slurm-client', 'slurm-wlm-basic-plugins'];
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  try {
-    await run('apt-get', ['update', '-qq'], { env, timeout: 120_000 });
-    await run('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...packages], { env, timeout: 300_000 });
-  } catch (error) {
-    return `Slurm could not be installed: ${String(error).split('\n')[0]}`;
-  }
-  return (await areAllThere()) ? undefined : 'Slurm was installed and its programs are not there';
+  return programsAreMissing('Slurm', { programs, packages });
 }
 
 function slurmConf(folder: string, [controller = 0, ...ports]: readonly number[]): string {

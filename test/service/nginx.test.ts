@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { get } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { createServer, type AddressInfo, connect } from 'node:net';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { programsAreMissing } from '../../scripts/debianPackages.ts';
+import { jsonLines, Scratch } from './commandLine.ts';
+import { type CertificateFiles, makeCertificate } from './support/certificate.ts';
+import { parseAll } from './support/service.ts';
+
+const SAMPLE = join(import.meta.dirname, '../../docs/nginx.conf');
+const UPLOAD_BYTES = 50 << 20;
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** The sample with the places that a person would change, changed; every other line is as it is documented. */
+function fillIn(port: number, upstream: string, { cert, key }: CertificateFiles): string {
+  const changes: readonly [string, string][] = [
+    ['server 127.0.0.1:8787;', `server ${upstream};`],
+    ['listen 443 ssl;', `listen 127.0.0.1:${port} ssl;`],
+    ['server_name jobs.example.org;', 'server_name localhost;'],
+    ['/etc/letsencrypt/live/jobs.example.org/fullchain.pem', cert],
+    ['/etc/letsencrypt/live/jobs.example.org/privkey.pem', key],
+  ];
+  return changes.reduce(
+    (config, [from, to]) => {
+      assert.ok(config.includes(from), `the sample has: ${from}`);
+      return config.replace(from, to);
+    },
+    readFileSync(SAMPLE, 'utf8'),
+  );
+}
+
+async function startNginx(t: TestContext, folder: string, sample: string, port: number): Promise<void> {
+  writeFileSync(join(folder, 'farwharf.conf'), sample);
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`);
+  const user = userInfo().uid === 0 ? 'user root;' : '';
+  const main = `${user} daemon off; pid nginx.pid; error_log error.log warn; events {}
+    http { access_log off; ${temporary.join(' ')} include farwharf.conf; }`;
+  writeFileSync(join(folder, 'nginx.conf'), main);
+  const errors = join(folder, 'error.log');
+  writeFileSync(errors, '');
+  const child = spawn('nginx', ['-p', `${folder}/`, '-c', 'nginx.conf', '-e', errors], { stdio: 'ignore' });
+  t.after(() => child.kill('SIGTERM'));
+  for (;;) {
+    assert.equal(child.exitCode, null, readFileSync(errors, 'utf8'));
+    const socket = connect(port, '127.0.0.1');
+    const isOpen = await Promise.race([once(socket, 'connect').then(() => true), sleep(100, false)]).catch(() => false);
+    socket.destroy();
+    if (isOpen) return;
+    await sleep(20);
+  }
+}
+
+test('behind nginx as documented: a large upload, a live log, the results, and who asked', async (t) => {
+  const missing = await programsAreMissing('nginx', {
+    programs: ['nginx', 'openssl'],
+    packages: ['nginx-light', 'openssl'],
+  });
+  if (missing !== undefined) return t.skip(`NO NGINX: ${missing}`);
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('nginx', {});
+  const files = makeCertificate(folder, 'proxy');
+  const logFile = join(scratch.root, 'service.log');
+  const service = await scratch.serve(['--behind-proxy', '--log', logFile]);
+  const port = await freePort();
+  await startNginx(t, folder, fillIn(port, new URL(service.url).host, files), port);
+  const url = `https://localhost:${port}`;
+  const env = { ...service.env, FARWHARF_REMOTE_HOST: url, NODE_EXTRA_CA_CERTS: files.cert };
+  const ask = (path: string, headers: Record<string, string> = {}): Promise<IncomingMessage> =>
+    new Promise((resolve, reject) => {
+      const authorization = `Bearer ${service.key}`;
+      // A client that is not where the proxy is.
+      const localAddress = '127.0.0.5';
+      const options = { ca: readFileSync(files.cert), localAddress, headers: { authorization, ...headers } };
+      get(url + path, options, resolve).once('error', reject);
+    });
+
+  const data = randomBytes(UPLOAD_BYTES);
+  const project = await scratch.folder('project', {
+    'a.sh': 'echo begun; while [ ! -e go ]; do sleep 0.1; done; cp data.bin copy.bin; echo over',
+  });
+  writeFileSync(join(project, 'data.bin'), data);
+  const sent = await scratch.run(['submit', project, '--script', 'a.sh', '--json'], { env });
+  assert.equal(sent.exit, 0, sent.stderr);
+  const id = String(jsonLines(sent.stdout).find((line) => 'job_id' in line)?.['job_id']);
+  const jobs = join(scratch.root, 'service-0', 'jobs');
+
+  // The log comes through while the job waits for the file that is made only then.
+  const stream = await ask(`/v1/jobs/${id}/events`);
+  let events = '';
+  for await (const chunk of stream.setEncoding('utf8') as AsyncIterable<string>) {
+    events += chunk;
+    if (events.includes('begun')) writeFileSync(join(jobs, id, 'workspace', 'go'), '');
+  }
+  assert.equal(parseAll(events).at(-1)?.event, 'end');
+
+  const into = join(scratch.root, 'into');
+  mkdirSync(into);
+  const brought = await scratch.run(['download', id, '--into', into], { env });
+  assert.equal(brought.exit, 0, brought.stderr);
+  const digest = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+  assert.equal(digest(readFileSync(join(into, 'copy.bin'))), digest(data));
+
+  const answer = await ask('/v1/me', { 'x-forwarded-for': '203.0.113.77' });
+  await text(answer);
+  assert.match(String(answer.headers['x-request-id']), /^[\da-f]{32}$/, "nginx's own id");
+  const metrics = await ask('/metrics');
+  await text(metrics);
+  assert.equal(metrics.statusCode, 404);
+  const log = readFileSync(logFile, 'utf8');
+  const line = log.split('\n').find((entry) => entry.includes(String(answer.headers['x-request-id']))) ?? '';
+  assert.match(line, /"client":"127\.0\.0\.5"/, 'what nginx saw, and not what the client claimed');
+  assert.ok(!log.includes(service.key));
+});
