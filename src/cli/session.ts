@@ -1,5 +1,7 @@
 import { AppError } from '../core/errors.ts';
+import { formatDuration } from '../core/format.ts';
 import { farwharfHome } from '../core/home.ts';
+import { plainText } from '../core/terminalText.ts';
 import { httpStatus } from '../jobs/api.ts';
 import { type AsyncLedger, directLedger } from '../jobs/asyncLedger.ts';
 import { hostAddress, LOCAL_HOST, resolveHost, resolveKey } from '../jobs/host.ts';
@@ -54,13 +56,19 @@ export class Session implements AsyncDisposable {
   }
 
   async #connect(): Promise<RemoteClient> {
-    const { env, program, signal } = this.#context;
+    const { env, program, signal, terminal } = this.#context;
     const { url, key } = await hostAddress(this.host, {
       key: () => resolveKey(this.host, env),
       connectLocal: () =>
         connectEmbeddedService({ home: this.home, node: process.execPath, cli: program.entry, env, signal }),
     });
-    return new RemoteClient(url, key, { headers: { 'User-Agent': `farwharf/${program.version}` } });
+    const onWait = (seconds: number, reason: string): void => {
+      terminal.phase(`${this.hostName} asks to wait ${formatDuration(seconds)}: ${plainText(reason)}`);
+    };
+    return new RemoteClient(url, key, {
+      headers: { 'User-Agent': `farwharf/${program.version}` },
+      patience: { onWait },
+    });
   }
 
   /** What the service says of one job. @throws AppError `missing` in words of this command where it knows no such job. */

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { isAbort } from '../core/errors.ts';
+import { formatDuration } from '../core/format.ts';
 import { farwharfHome } from '../core/home.ts';
 import { DisposableStore } from '../core/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
+import { plainText } from '../core/terminalText.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './account.ts';
 import { startBackground } from './background.ts';
@@ -29,7 +31,7 @@ import type { Services } from './services.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './statusBar.ts';
 import { SubmitMemory } from './submitMemory.ts';
-import { connectionText } from './words.ts';
+import { connectionText, hostLabel } from './words.ts';
 import type { WorkerService } from './worker.ts';
 
 export interface Features {
@@ -168,6 +170,13 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
           env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
           signal: end.signal,
         }),
+      onWait(host, seconds, reason) {
+        log.warn('a service asks to wait', { host, seconds, reason });
+        vscode.window.setStatusBarMessage(
+          `$(watch) ${hostLabel(host)} asks to wait ${formatDuration(seconds)}: ${plainText(reason)}`,
+          seconds * 1_000,
+        );
+      },
     }),
   );
   const account = new AccountMonitor({ hosts, memory: context.globalState, contexts, log });

@@ -14,6 +14,8 @@ export interface HostsOptions {
   readonly keys: Keys;
   connectLocal(): Promise<HostAddress>;
   isTrusted(): boolean;
+  /** A call waits for so many seconds because the service asks for it, for this reason. */
+  onWait(host: string, seconds: number, reason: string): void;
 }
 
 interface Connection {
@@ -148,7 +150,10 @@ export class Hosts implements vscode.Disposable {
         return this.#options.connectLocal();
       },
     });
-    return { client: new RemoteClient(url, key), url };
+    const patience = {
+      onWait: (seconds: number, reason: string) => this.#options.onWait(host, seconds, reason),
+    };
+    return { client: new RemoteClient(url, key, { patience }), url };
   }
 
   #forget(host: string): void {

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type * as z from 'zod';
 import type { Redactor } from '../core/redact.ts';
+import { parseRetryAfter } from '../core/retryAfter.ts';
 import { plainText } from '../core/terminalText.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from './errors.ts';
 import type { Answer } from './exchange.ts';
@@ -61,7 +62,9 @@ async function failureOf(answer: Answer, redactor: Redactor): Promise<RemoteErro
   }
   if (status === 402) return new InsufficientCreditsError(status, detail || 'not enough credits');
   const reason = tidy(answer.statusText, redactor) || STATUS_CODES[status] || 'unknown status';
-  return new RemoteError(status, `HTTP ${status}: ${detail || reason}`);
+  const wait = parseRetryAfter(answer.header('retry-after'), Date.now());
+  const retryAfter = wait === undefined ? undefined : Math.ceil(wait / 1_000);
+  return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { retryAfter });
 }
 
 /** The `detail` of a JSON body, else the body's text. An answer that breaks off is still the refusal that it began. */

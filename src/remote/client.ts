@@ -5,6 +5,7 @@ import { checkAnswer, readJson } from './answers.ts';
 import { saveBody } from './download.ts';
 import { type JobEventStream, streamEvents } from './eventStream.ts';
 import type { Answer, Call } from './exchange.ts';
+import { type Patience, patiently } from './patience.ts';
 import { type Account, account, cancelled, type Job, type JobCreated, job, jobCreated } from './schemas.ts';
 import { Transport } from './transport.ts';
 import { openUpload } from './upload.ts';
@@ -46,6 +47,8 @@ export interface RemoteClientOptions {
   readonly fetch?: typeof fetch;
   /** Sent with each request; `Authorization` is always the client's own. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Waits for a service that asks to come again later (429), instead of throwing its `RemoteError` at once. */
+  readonly patience?: Patience;
 }
 
 /**
@@ -61,6 +64,8 @@ export class RemoteClient implements AsyncDisposable {
   readonly #transport: Transport;
   readonly #hasCustomFetch: boolean;
   readonly #redactor = new Redactor();
+  readonly #patience: Patience | undefined;
+  readonly #closed = new AbortController();
 
   /** @throws AppError `bad-input` for an address that is not http(s), or a key that no header can carry. */
   constructor(host: string, apiKey: string, options: RemoteClientOptions = {}) {
@@ -72,6 +77,7 @@ export class RemoteClient implements AsyncDisposable {
     const headers = new Headers(options.headers);
     if (!headers.has('user-agent')) headers.set('user-agent', 'farwharf');
     headers.set('authorization', `Bearer ${apiKey}`);
+    this.#patience = options.patience;
     this.#hasCustomFetch = options.fetch !== undefined;
     this.#transport = new Transport(this.host, Object.fromEntries(headers), options.fetch);
   }
@@ -85,19 +91,22 @@ export class RemoteClient implements AsyncDisposable {
    * Uploads a workspace archive (.tar.gz) and starts a job on it. Streams from disk in constant memory.
    *
    * @throws AppError `conflict` when the file changes while it is sent. After a connection error or a NetworkError the
-   * service may or may not have taken the job: the request is never repeated.
+   * service may or may not have taken the job: the request is never repeated. One that was put off (429) was not taken.
    */
   async submitJob(workspaceTar: string, submission: JobSubmission, options?: UploadOptions): Promise<JobCreated> {
     const call = { method: 'POST', path: '/v1/jobs', ...limits(options, STREAM_TIMEOUT) } as const;
-    const upload = await openUpload(workspaceTar, metaOf(submission), {
-      onProgress: options?.onProgress?.bind(options),
-      isReusing: !this.#hasCustomFetch, // nobody knows how long another fetch holds on to what it has read
+    return this.#patiently(call.signal, async () => {
+      const upload = await openUpload(workspaceTar, metaOf(submission), {
+        onProgress: options?.onProgress?.bind(options),
+        isReusing: !this.#hasCustomFetch, // nobody knows how long another fetch holds on to what it has read
+      });
+      try {
+        using answer = await this.#openOnce(jsonCall({ ...call, ...upload }));
+        return await readJson(answer, jobCreated);
+      } finally {
+        upload.body.destroy();
+      }
     });
-    try {
-      return await this.#json({ ...call, ...upload }, jobCreated);
-    } finally {
-      upload.body.destroy();
-    }
   }
 
   async getJob(jobId: string, options?: RequestOptions): Promise<Job> {
@@ -138,6 +147,7 @@ export class RemoteClient implements AsyncDisposable {
 
   /** Breaks off what runs and closes idle connections. Later calls throw an AppError `bad-input`. */
   async close(): Promise<void> {
+    this.#closed.abort();
     this.#transport.close();
   }
 
@@ -146,11 +156,19 @@ export class RemoteClient implements AsyncDisposable {
   }
 
   async #json<T>(call: Call, schema: z.ZodType<T>): Promise<T> {
-    using answer = await this.#open({ ...call, headers: { accept: 'application/json', ...call.headers } });
+    using answer = await this.#open(jsonCall(call));
     return await readJson(answer, schema);
   }
 
-  async #open(call: Call): Promise<Answer> {
+  #open(call: Call): Promise<Answer> {
+    return this.#patiently(call.signal, () => this.#openOnce(call));
+  }
+
+  #patiently<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+    return patiently(this.#patience, { signal, closed: this.#closed.signal }, call);
+  }
+
+  async #openOnce(call: Call): Promise<Answer> {
     const answer = await this.#transport.open(call);
     try {
       await checkAnswer(answer, this.#redactor);
@@ -161,6 +179,10 @@ export class RemoteClient implements AsyncDisposable {
       throw error;
     }
   }
+}
+
+function jsonCall(call: Call): Call {
+  return { ...call, headers: { accept: 'application/json', ...call.headers } };
 }
 
 function checkedHost(host: string): string {

@@ -2,10 +2,13 @@
 export class RemoteError extends Error {
   override readonly name: string = 'RemoteError';
   readonly status: number;
+  /** Seconds after which the service asks to be asked again, where it said so. */
+  readonly retryAfter: number | undefined;
 
-  constructor(status: number, message: string, options?: { cause?: unknown }) {
+  constructor(status: number, message: string, options?: { cause?: unknown; retryAfter?: number | undefined }) {
     super(message, options);
     this.status = status;
+    this.retryAfter = options?.retryAfter;
   }
 }
 

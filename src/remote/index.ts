@@ -9,6 +9,7 @@ export type {
 } from './client.ts';
 export type { JobEventStream } from './eventStream.ts';
 export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from './errors.ts';
+export type { Patience } from './patience.ts';
 export { parseEvents } from './events.ts';
 export { isFinalState, isJobState } from './schemas.ts';
 export type { Account, Job, JobCreated, JobEvent, JobState, RateCardItem } from './schemas.ts';

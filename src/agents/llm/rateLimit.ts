@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseRetryAfter } from '../../core/retryAfter.ts';
 
 const MAX_WAIT_MS = 60_000;
 const FIRST_BACKOFF_MS = 500;
@@ -10,7 +11,7 @@ const FIRST_BACKOFF_MS = 500;
  */
 export function retryDelayMs(retryAfter: string | null | undefined, attempt: number, now = Date.now()): number {
   const asked = parseRetryAfter(retryAfter, now);
-  if (asked !== undefined) return Math.min(Math.max(asked, 0), MAX_WAIT_MS);
+  if (asked !== undefined) return Math.min(asked, MAX_WAIT_MS);
   const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** (attempt - 1), MAX_WAIT_MS);
   return backoff * (1 - Math.random() / 4);
 }
@@ -23,12 +24,4 @@ export async function waitFor(ms: number, signal: AbortSignal | undefined): Prom
     signal?.throwIfAborted();
     throw error;
   }
-}
-
-function parseRetryAfter(value: string | null | undefined, now: number): number | undefined {
-  if (value === null || value === undefined || value.trim() === '') return undefined;
-  const seconds = Number(value);
-  if (Number.isFinite(seconds)) return seconds * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : date - now;
 }

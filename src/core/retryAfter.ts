@@ -1,0 +1,11 @@
+/**
+ * Milliseconds that a header `Retry-After` asks to wait, as seconds or as a date (RFC 9110, section 10.2.3); undefined
+ * where it says neither.
+ */
+export function parseRetryAfter(value: string | null | undefined, now: number): number | undefined {
+  if (value === null || value === undefined || value.trim() === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds * 1_000);
+  const date = Date.parse(value);
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
