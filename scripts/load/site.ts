@@ -26,7 +26,7 @@ export class Site {
   readonly #key = randomBytes(24).toString('base64url');
   #child: ChildProcess | undefined;
   #client = Promise.withResolvers<LoadClient>();
-  starts = 0;
+  #isListening = false;
 
   constructor(options: SiteOptions) {
     this.#options = options;
@@ -57,10 +57,11 @@ export class Site {
     });
     closeSync(log);
     this.#child = child;
-    this.starts += 1;
     child.stdout?.setEncoding('utf8').once('data', (line: string) => {
       const { url } = JSON.parse(line) as { url: string };
-      if (this.#child === child) this.#client.resolve(new LoadClient(url, this.#key));
+      if (this.#child !== child) return;
+      this.#isListening = true;
+      this.#client.resolve(new LoadClient(url, this.#key));
     });
   }
 
@@ -82,7 +83,9 @@ export class Site {
     const child = this.#child;
     if (child === undefined) return;
     this.#child = undefined;
-    this.#client = Promise.withResolvers();
+    // Whoever waits for one that never listened waits for the next.
+    if (this.#isListening) this.#client = Promise.withResolvers();
+    this.#isListening = false;
     if (child.exitCode !== null || child.signalCode !== null) {
       throw new Error(
         `The service of ${this.name} ended by itself (${child.exitCode ?? child.signalCode}).\n${this.log.slice(-2_000)}`,

@@ -29,6 +29,8 @@ const ENDED = new Set(
 );
 // The cluster takes such a job and never starts it, unless it is set up with EnforcePartLimits.
 const NEVER_STARTS = /^(PartitionTimeLimit|PartitionConfig|PartitionNodeLimit|BadConstraints|AccountNotAllowed)$/;
+// The node went away, which is no fault of the job.
+const NODE_LOST = new Set(['NODE_FAIL', 'BOOT_FAIL', 'LAUNCH_FAILED']);
 const NO_REASON = new Set(['', 'None', 'NonZeroExitCode']);
 
 /** Where a job stands. A word that is not known is taken as running: its runner or the cluster will tell the end. */
@@ -44,12 +46,13 @@ export function neverStarts({ state, reason }: ClusterJob): string | undefined {
 }
 
 /**
- * Whether the cluster dropped a job on its way to a node, so that it can be submitted again. A controller that lost its memory
+ * Whether the cluster dropped a job on its way to a node, so that it can be submitted again: the node was lost, or a controller that lost its memory
  * gives numbers again that are in use on a node, and cancels the new job when it notices; a person's cancel leaves words in the
  * job's log, or comes before there is a node.
  */
 export function wasDropped({ state, nodes }: ClusterJob, { hasStarted, words }: RunnerTraces): boolean {
-  return state === 'CANCELLED' && nodes !== '' && !hasStarted && words === '';
+  if (hasStarted) return false;
+  return NODE_LOST.has(state) || (state === 'CANCELLED' && nodes !== '' && words === '');
 }
 
 /** The sentence for a job that waits in the cluster. */
