@@ -46,9 +46,9 @@ export function neverStarts({ state, reason }: ClusterJob): string | undefined {
 }
 
 /**
- * Whether the cluster dropped a job on its way to a node, so that it can be submitted again: the node was lost, or a controller that lost its memory
- * gives numbers again that are in use on a node, and cancels the new job when it notices; a person's cancel leaves words in the
- * job's log, or comes before there is a node.
+ * Whether the cluster dropped a job on its way to a node, so that it can be submitted again: the node was lost, or a controller
+ * that lost its memory gave a number again that is in use on a node, and cancelled the new job when it noticed. A person's cancel
+ * leaves words in the job's log, or comes before there is a node.
  */
 export function wasDropped({ state, nodes }: ClusterJob, { hasStarted, words }: RunnerTraces): boolean {
   if (hasStarted) return false;
