@@ -1,4 +1,4 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
@@ -7,7 +7,8 @@ import { MIGRATIONS } from './migrations.ts';
 const SQLITE_BUSY = 5;
 
 /**
- * Opens the store at `path`, makes or upgrades its tables, and holds it for this process alone.
+ * Opens the store at `path`, makes or upgrades its tables, and holds it for this process alone. Before an upgrade it leaves a
+ * copy beside it, `<path>.v<version>`.
  *
  * The operating system releases the lock when the process ends, however it ends, so no stale lock can be left behind.
  *
@@ -49,6 +50,7 @@ function upgrade(database: DatabaseSync, path: string): void {
   if (version > MIGRATIONS.length) {
     throw new AppError('corrupt', `The store ${path} was written by a later version of Farwharf. Update this one.`);
   }
+  if (version > 0 && version < MIGRATIONS.length) keepCopy(database, `${path}.v${version}`);
   // Tables that others refer to can only be changed while references are not followed: https://www.sqlite.org/lang_altertable.html#otheralter
   database.exec('PRAGMA foreign_keys = OFF');
   for (const [index, step] of MIGRATIONS.entries()) {
@@ -62,6 +64,19 @@ function upgrade(database: DatabaseSync, path: string): void {
     });
   }
   database.exec('PRAGMA foreign_keys = ON');
+}
+
+/** Writes the store as it is into a file of its own, whole or not at all. */
+function keepCopy(database: DatabaseSync, copy: string): void {
+  const temporary = `${copy}.tmp`;
+  const descriptor = openSync(temporary, 'w', 0o600);
+  try {
+    database.prepare('VACUUM INTO ?').run(temporary);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, copy);
 }
 
 function explained(error: unknown, path: string): unknown {
