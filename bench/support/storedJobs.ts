@@ -17,7 +17,8 @@ export async function storeFinishedJobs(data: string, count: number): Promise<st
     createdAt: at,
     hold: 0,
   };
-  await Promise.all(ids.map((id) => store.submit({ ...job, id }, [{ stream: 'stdout', text: `${id}\n` }])));
+  const workspace = { spec: '{}', archive: null, boot: 'none' };
+  await Promise.all(ids.map((id) => store.submit({ ...job, id }, [{ stream: 'stdout', text: `${id}\n` }], workspace)));
   for (const id of ids) {
     const stored = store.jobs.get(id);
     if (stored === undefined) continue;

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
+import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from './errors.ts';
 
@@ -14,7 +15,7 @@ const KILL_WAIT_MS = 2_000;
 export function processIdentity(pid: number): string | undefined {
   if (process.platform === 'linux') {
     const stat = readStat(pid);
-    return stat && `${readText('/proc/sys/kernel/random/boot_id').trim()}:${stat.startTime}`;
+    return stat && `${bootIdentity()}:${stat.startTime}`;
   }
   if (!isAlive(pid)) return undefined;
   if (process.platform === 'win32') return 'unknown';
@@ -25,6 +26,15 @@ export function processIdentity(pid: number): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/**
+ * What tells one boot of this machine from another. Where the system does not say, it is when it began, to two minutes: clocks
+ * are set right now and then, so the same boot may seem to be another.
+ */
+export function bootIdentity(): string {
+  if (process.platform === 'linux') return readText('/proc/sys/kernel/random/boot_id').trim();
+  return `since ${Math.round((Date.now() / 1000 - uptime()) / 120)}`;
 }
 
 /** The processes that belong together: those of a process group, and those that carry a variable in their environment. */

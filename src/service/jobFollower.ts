@@ -1,7 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
+import { syncFile, syncFolder } from './durableFiles.ts';
 import type { Executor, RunnerStatus } from './executor.ts';
 import { endingOf, unreportedEnding } from './jobEnding.ts';
 import { removeUnneeded } from './jobFiles.ts';
@@ -123,6 +125,9 @@ export async function finishJob(
   let reason = ending.reason;
   try {
     const { files, leftOut } = await collectResults(folder, signal);
+    // The workspace goes next, so from here on the results are all there is.
+    await syncFile(folder.results);
+    await syncFolder(folder.path);
     events.push(...files.map((data): ServiceEvent => ({ type: 'artifact', data })));
     if (leftOut.length > 0)
       events.push(
@@ -148,7 +153,9 @@ async function noteStart(jobId: string, folder: JobFolder, store: Store): Promis
   if (job === undefined || job.startedAt !== null) return;
   const started = await readStarted(folder.started);
   if (job.state === 'queued') store.setState(job, 'starting', started?.at ?? Date.now());
-  if (started !== undefined) store.setState(job, 'running', started.at);
+  if (started === undefined) return;
+  store.setState(job, 'running', started.at);
+  await rm(folder.archive, { force: true });
 }
 
 /** Takes over what the job has written, and gives whether there was anything. */

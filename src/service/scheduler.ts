@@ -5,6 +5,7 @@ import type { JobFiles } from './jobFiles.ts';
 import { JobQueue } from './jobQueue.ts';
 import { unreportedEnding } from './jobEnding.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
+import { restoreWorkspace } from './jobWorkspace.ts';
 import { claimJob } from './runner/jobFolder.ts';
 import { processIdentity } from '../core/processTree.ts';
 import type { StoredJob } from './store/jobs.ts';
@@ -131,7 +132,10 @@ export class Scheduler {
     let hasEnded = false;
     // One that was cancelled meanwhile has ended, and has no folder to follow.
     while (!hasEnded && store.jobs.get(job.id)?.finishedAt === null) {
-      if (!existsSync(folder.claim)) await executor.launch(job, folder, signal);
+      if (!existsSync(folder.claim)) {
+        await restoreWorkspace(job, folder, { store, signal });
+        await executor.launch(job, folder, signal);
+      }
       hasEnded = await followRunner(job.id, folder, this.#options, signal);
     }
   }

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import { HTTPException } from 'hono/http-exception';
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/format.ts';
 import type { LogEventData } from '../../remote/schemas.ts';
-import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract.ts';
+import { type StagedArchive, stageArchive } from '../../workspace/extract.ts';
 import type { JobFiles } from '../jobFiles.ts';
+import { keepWorkspace, placeWorkspace } from '../jobWorkspace.ts';
 import type { MachineClass, MachineClasses } from '../machineClasses.ts';
-import { type JobFolder, writeMarker } from '../runner/jobFolder.ts';
+import type { RunnerSpec } from '../runner/jobFolder.ts';
 import { toCredits } from '../store/credits.ts';
 import type { Store } from '../store/store.ts';
 import { parseCommand, parseSubmission, type Submission } from './submission.ts';
@@ -34,7 +34,7 @@ export interface AcceptedJob {
 
 /**
  * Takes an upload, checks all of it, and adds the job. The row in the store comes last: whatever happens before leaves
- * no job, no hold and, at the latest after the next start, no file.
+ * no job, no hold and, at the latest after the next start, no file. When this settles the job survives a power loss too.
  *
  * @throws HTTPException or AppError that says what is wrong with the upload.
  */
@@ -45,16 +45,18 @@ export async function acceptJob(
 ): Promise<AcceptedJob> {
   const id = randomBytes(10).toString('hex');
   const folder = files.folder(id);
-  const archive = join(folder.path, 'archive.tar.gz');
   try {
     await mkdir(folder.path, { mode: 0o700 });
-    const submission = parseSubmission(await receiveUpload(incoming, { archive, maxBytes: maxUploadBytes }));
+    const submission = parseSubmission(
+      await receiveUpload(incoming, { archive: folder.archive, maxBytes: maxUploadBytes }),
+    );
     const machineClass = chooseClass(submission, machineClasses);
     const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
     refuseWithoutCredits(hold, store.available(account));
-    const staged = await stageArchive(archive, folder.path, { signal });
-    await prepareFolder(folder, staged, { id, submission, killGraceMs });
-    await rm(archive);
+    const staged = await stageArchive(folder.archive, folder.path, { signal });
+    const spec = specOf(staged, { id, submission, killGraceMs });
+    await placeWorkspace(folder, staged, spec);
+    const workspace = await keepWorkspace(folder.archive, folder, spec);
     signal.throwIfAborted();
     const { script, project, max_runtime: maxRuntime } = submission;
     const outcome = await store.submit(
@@ -69,6 +71,7 @@ export async function acceptJob(
         hold,
       },
       notesOn(staged),
+      workspace,
     );
     if (!outcome.isAccepted) refuseWithoutCredits(hold, outcome.available);
     return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available) };
@@ -85,26 +88,19 @@ function chooseClass({ machine_class: name }: Submission, classes: MachineClasse
   throw new AppError('bad-input', message);
 }
 
-async function prepareFolder(
-  folder: JobFolder,
-  staged: StagedArchive,
+function specOf(
+  { entries }: StagedArchive,
   { id, submission, killGraceMs }: { id: string; submission: Submission; killGraceMs: number },
-): Promise<void> {
-  const { staging, entries } = staged;
-  const command = parseCommand(submission.script, entries);
-  await rename(staging, folder.workspace);
-  await discardStaged(staged);
-  writeMarker(folder.spec, {
+): RunnerSpec {
+  return {
     jobId: id,
-    command,
+    command: parseCommand(submission.script, entries),
     maxRuntimeSeconds: submission.max_runtime,
     killGraceMs,
     // A file of that name in the folder keeps it.
     artifacts: entries.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
     venv: submission.venv ?? null,
-  });
-  const manifest = entries.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
-  writeMarker(folder.manifest, manifest);
+  };
 }
 
 function refuseWithoutCredits(hold: number, available: number): void {

@@ -1,5 +1,5 @@
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import type { Confinement } from './confinement.ts';
 
@@ -7,6 +7,8 @@ import type { Confinement } from './confinement.ts';
 export interface JobFolder {
   readonly path: string;
   readonly workspace: string;
+  /** What was sent, until the job begins; small ones are in the store. */
+  readonly archive: string;
   /** What to run: a `RunnerSpec`. */
   readonly spec: string;
   /** What was submitted: a list of paths with their hashes. */
@@ -90,6 +92,7 @@ export function jobFolder(path: string): JobFolder {
   return {
     path,
     workspace: at('workspace'),
+    archive: at('archive.tar.gz'),
     spec: at('job.json'),
     manifest: at('manifest.json'),
     claim: at('claim.json'),
@@ -114,6 +117,7 @@ export function writeMarker(
 ): void {
   const temporary = writeTemporary(path, value);
   renameSync(temporary, path);
+  syncFolder(dirname(path));
 }
 
 /**
@@ -126,12 +130,24 @@ export function claimJob(folder: JobFolder, marker: ClaimMarker): boolean {
   try {
     // A link is made whole or not at all and never replaces a file, which a rename would.
     linkSync(temporary, folder.claim);
+    syncFolder(folder.path);
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
     throw error;
   } finally {
     rmSync(temporary, { force: true });
+  }
+}
+
+/** Makes the names in a folder durable, as far as the system can: Windows has no call for it. */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return;
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
   }
 }
 

@@ -119,8 +119,10 @@ export class JobTable {
     }));
   }
 
-  insert({ id, account, script, project, machineClass, maxRuntime, createdAt, hold }: NewJob): void {
-    this.#insert.run(id, account, script, project, machineClass, maxRuntime, createdAt, hold);
+  /** Gives the new job's number. */
+  insert({ id, account, script, project, machineClass, maxRuntime, createdAt, hold }: NewJob): number {
+    const job = [id, account, script, project, machineClass, maxRuntime, createdAt, hold];
+    return Number(this.#insert.run(...job).lastInsertRowid);
   }
 
   setState(id: string, state: UnfinishedState, startedAt: number | null, reason: string | null): void {

@@ -105,6 +105,14 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (account, idempotency_key)
   ) STRICT, WITHOUT ROWID;
 
+  -- Of jobs that have not begun: what makes their workspaces again after a power loss. No archive: it is a file.
+  CREATE TABLE workspaces (
+    job     INTEGER PRIMARY KEY REFERENCES jobs (number),
+    spec    TEXT NOT NULL,
+    archive BLOB,
+    boot    TEXT NOT NULL
+  ) STRICT;
+
   -- A kind of transaction happens once for each reference in each account, no longer in all of the store.
   DROP TRIGGER entries_move_balances;
   DROP TRIGGER entries_are_final;

@@ -3,6 +3,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { type Disposable, Emitter } from '../../core/lifetime.ts';
 import { type Account, AccountTable, LOCAL_ACCOUNT } from './accounts.ts';
 import { ApiKeyTable } from './apiKeys.ts';
+import { AppendSignals } from './appendSignals.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './credits.ts';
 import { inTransaction, openDatabase } from './database.ts';
 import type { LogEventData } from '../../remote/schemas.ts';
@@ -10,6 +11,7 @@ import { EventTable, type ServiceEvent, type StoredEvent } from './events.ts';
 import { ExpiryTable } from './expiry.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs.ts';
+import { type KeptWorkspace, WorkspaceTable } from './workspaces.ts';
 
 /** What becomes of the credits of the account `local`; those of others come from grants alone. */
 export interface CreditPolicy {
@@ -45,8 +47,7 @@ export class Store implements Disposable {
   readonly #changed = new Emitter<StoreChange>();
   /** Fires after a change is durable. */
   readonly onDidChange = this.#changed.event;
-  /** By job, so that a job's events wake nobody but its own readers. */
-  readonly #appended = new Map<string, Emitter<number>>();
+  readonly #appended = new AppendSignals();
   readonly jobs: Pick<
     JobTable,
     'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'countOf' | 'list'
@@ -54,8 +55,11 @@ export class Store implements Disposable {
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;
   readonly expiry: ExpiryTable;
+  /** Of jobs that have not begun. */
+  readonly workspaces: Pick<WorkspaceTable, 'get' | 'setBoot'>;
   readonly #accounts: AccountTable;
   readonly #jobs: JobTable;
+  readonly #workspaces: WorkspaceTable;
 
   /**
    * @param policy left out by whoever opens the store without serving from it.
@@ -70,6 +74,8 @@ export class Store implements Disposable {
       this.#events = new EventTable(this.#database);
       this.#jobs = new JobTable(this.#database);
       this.jobs = this.#jobs;
+      this.#workspaces = new WorkspaceTable(this.#database);
+      this.workspaces = this.#workspaces;
       this.#accounts = new AccountTable(this.#database);
       this.accounts = this.#accounts;
       this.keys = new ApiKeyTable(this.#database);
@@ -84,15 +90,7 @@ export class Store implements Disposable {
 
   /** Calls `listener` with the id of the last event after events of the job were added, until the result is disposed. */
   onDidAppend(jobId: string, listener: (last: number) => void): Disposable {
-    const emitter = this.#appended.get(jobId) ?? new Emitter<number>();
-    this.#appended.set(jobId, emitter);
-    const subscription = emitter.event(listener);
-    return {
-      dispose: () => {
-        subscription.dispose();
-        if (emitter.isEmpty && this.#appended.get(jobId) === emitter) this.#appended.delete(jobId);
-      },
-    };
+    return this.#appended.on(jobId, listener);
   }
 
   /** Micro-credits of an account that can be spent now. @throws AppError `missing` when there is no such account. */
@@ -122,12 +120,12 @@ export class Store implements Disposable {
   }
 
   /** Adds the job and holds its credits, or does nothing when they do not suffice. */
-  async submit(job: NewJob, notes: readonly LogEventData[]): Promise<SubmitOutcome> {
+  async submit(job: NewJob, notes: readonly LogEventData[], workspace: KeptWorkspace): Promise<SubmitOutcome> {
     const outcome = await this.#commits.run((): SubmitOutcome => {
       this.#topUp(job.account);
       const available = this.#credits.available(job.account);
       if (available < job.hold) return { isAccepted: false, available };
-      this.#jobs.insert(job);
+      this.#workspaces.insert(this.#jobs.insert(job), workspace);
       this.#credits.hold(job.account, job.id, job.hold, job.createdAt);
       const logs = notes.map((data): ServiceEvent => ({ type: 'log', data }));
       this.#appendEvents(job.id, [stateEvent('queued', job.createdAt), ...logs]);
@@ -143,6 +141,7 @@ export class Store implements Disposable {
   setState(job: StoredJob, state: UnfinishedState, at: number, reason?: string): void {
     this.#change(job.id, () => {
       this.#jobs.setState(job.id, state, state === 'running' ? at : null, reason ?? null);
+      if (state === 'running') this.#workspaces.remove(job.number);
       return [stateEvent(state, at, reason)];
     });
     if (state === 'running') this.#changed.fire({ type: 'started', job, at });
@@ -163,6 +162,7 @@ export class Store implements Disposable {
     const { state, finishedAt, exitCode, reason, charged } = ending;
     this.#change(job.id, () => {
       this.#jobs.finish(job.id, ending);
+      this.#workspaces.remove(job.number);
       this.#credits.settle(job, charged, finishedAt);
       return [
         ...lastEvents,
@@ -185,18 +185,7 @@ export class Store implements Disposable {
 
   /** Waits until the job has ended or the signal aborts. */
   untilFinished(jobId: string, signal: AbortSignal): Promise<void> {
-    const isDone = (): boolean => signal.aborted || this.#jobs.get(jobId)?.finishedAt !== null;
-    if (isDone()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        if (!isDone()) return;
-        subscription.dispose();
-        signal.removeEventListener('abort', settle);
-        resolve();
-      };
-      const subscription = this.onDidAppend(jobId, settle);
-      signal.addEventListener('abort', settle);
-    });
+    return this.#appended.until(jobId, () => this.#jobs.get(jobId)?.finishedAt !== null, signal);
   }
 
   /** Writes something that changes nothing. @throws the database's error when the store cannot be written. */
@@ -208,7 +197,7 @@ export class Store implements Disposable {
   /** Makes durable what waits for it, and closes the store. */
   dispose(): void {
     this.#commits.flush();
-    this.#appended.clear();
+    this.#appended.dispose();
     this.#changed.dispose();
     this.#database.close();
   }
@@ -234,7 +223,7 @@ export class Store implements Disposable {
   }
 
   #fire(jobId: string, last: number, count: number): void {
-    this.#appended.get(jobId)?.fire(last);
+    this.#appended.fire(jobId, last);
     this.#changed.fire({ type: 'events', count });
   }
 

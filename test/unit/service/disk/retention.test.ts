@@ -33,7 +33,7 @@ class Place {
   async job(id: string, { daysAgo, bytes = 10, lines = 3 }: { daysAgo?: number; bytes?: number; lines?: number }) {
     const createdAt = NOW - (daysAgo ?? 0) * DAY - 1_000;
     const common = { account: 'local', script: 'a.sh', project: null, machineClass: 'cpu', maxRuntime: 60 };
-    await this.store.submit({ ...common, id, createdAt, hold: 100 }, []);
+    await this.store.submit({ ...common, id, createdAt, hold: 100 }, [], { spec: '{}', archive: null, boot: 'none' });
     const folder = this.files.folder(id);
     mkdirSync(folder.path);
     writeFileSync(folder.results, Buffer.alloc(bytes));
