@@ -1,4 +1,7 @@
 import type { Chunk, ChunkBounds } from './chunk.ts';
+import type { TextLines } from './textLines.ts';
+
+const NOT_BLANK = /\S/;
 
 /** Lines that belong together: a definition, a section, a paragraph. `from` counts from 0, `to` is behind the last line. */
 export interface Block {
@@ -11,20 +14,15 @@ export interface Block {
 }
 
 /** Packs blocks into chunks within the bounds; a block that is larger is cut at lines, and a line that is larger at characters. */
-export function packBlocks(
-  lines: readonly string[],
-  blocks: readonly Block[],
-  source: string,
-  bounds: ChunkBounds,
-): Chunk[] {
+export function packBlocks(text: TextLines, blocks: readonly Block[], source: string, bounds: ChunkBounds): Chunk[] {
   const chunks: Chunk[] = [];
   let open: Block | undefined;
   const close = (): void => {
-    if (open !== undefined) chunks.push(...cut(lines, open, source, bounds));
+    if (open !== undefined) chunks.push(...cut(text, open, source, bounds));
     open = undefined;
   };
   for (const block of blocks) {
-    if (open !== undefined && !block.isApart && fits(lines, open.from, block.to, bounds)) {
+    if (open !== undefined && !block.isApart && fits(text, open.from, block.to, bounds)) {
       open = { ...open, to: block.to, symbols: [...open.symbols, ...block.symbols] };
     } else {
       close();
@@ -35,26 +33,20 @@ export function packBlocks(
   return chunks;
 }
 
-function fits(lines: readonly string[], from: number, to: number, bounds: ChunkBounds): boolean {
-  if (to - from > bounds.lines) return false;
-  let characters = 0;
-  for (let line = from; line < to; line += 1) characters += (lines[line]?.length ?? 0) + 1;
-  return characters <= bounds.characters;
+function fits(text: TextLines, from: number, to: number, bounds: ChunkBounds): boolean {
+  return to - from <= bounds.lines && text.charactersOf(from, to) <= bounds.characters;
 }
 
-function cut(lines: readonly string[], block: Block, source: string, bounds: ChunkBounds): Chunk[] {
+function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds): Chunk[] {
   const chunks: Chunk[] = [];
-  let [from, characters] = [block.from, 0];
+  let { from } = block;
   const emit = (to: number): void => {
-    const text = lines.slice(from, to).join('\n');
-    if (text.trim() !== '') chunks.push(...cutCharacters(text, { ...block, from, to }, source, bounds.characters));
-    [from, characters] = [to, 0];
+    const own = text.slice(from, to);
+    if (NOT_BLANK.test(own)) chunks.push(...cutCharacters(own, { ...block, from, to }, source, bounds.characters));
+    from = to;
   };
-  for (let line = block.from; line < block.to; line += 1) {
-    const length = (lines[line]?.length ?? 0) + 1;
-    const isFull = line - from >= bounds.lines || characters + length > bounds.characters;
-    if (isFull && line > from) emit(line);
-    characters += length;
+  for (let line = block.from + 1; line < block.to; line += 1) {
+    if (line - from >= bounds.lines || text.charactersOf(from, line + 1) > bounds.characters) emit(line);
   }
   emit(block.to);
   // Only the first part holds the definition itself; the others are inside it.

@@ -2,6 +2,7 @@ import { packBlocks } from './block.ts';
 import { CHUNK_BOUNDS, type Chunk, type ChunkBounds, type ChunkMode } from './chunk.ts';
 import { definitionBlocks } from './definitions.ts';
 import { cellBlocks, keyBlocks, paragraphBlocks, sectionBlocks } from './sections.ts';
+import { TextLines } from './textLines.ts';
 
 const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
 const DATA = /\.(?:json|jsonc|ya?ml|toml)$/i;
@@ -17,18 +18,17 @@ const CODE =
  */
 export function chunkText(text: string, source: string, mode: ChunkMode, bounds: ChunkBounds = CHUNK_BOUNDS): Chunk[] {
   if (mode === 'sentences') return sentenceChunks(text, source, bounds);
-  const lines = text.split(/\r\n|\n|\r/);
-  if (lines.at(-1) === '') lines.pop(); // the end of the last line is no line
+  const lines = new TextLines(text);
   return packBlocks(lines, blocksOf(lines, source, mode), source, bounds);
 }
 
-function blocksOf(lines: readonly string[], source: string, mode: 'smart' | 'paragraphs' | 'fixed') {
-  if (mode === 'fixed') return [{ from: 0, to: lines.length, symbols: [], scope: [], isApart: false }];
-  if (mode === 'paragraphs') return paragraphBlocks(lines);
-  if (MARKDOWN.test(source)) return sectionBlocks(lines);
-  if (NOTEBOOK.test(source)) return cellBlocks(lines);
-  if (DATA.test(source)) return keyBlocks(lines);
-  return CODE.test(source) ? definitionBlocks(lines) : paragraphBlocks(lines);
+function blocksOf(lines: TextLines, source: string, mode: 'smart' | 'paragraphs' | 'fixed') {
+  if (mode === 'fixed') return [{ from: 0, to: lines.count, symbols: [], scope: [], isApart: false }];
+  if (mode === 'paragraphs') return paragraphBlocks(lines.all());
+  if (MARKDOWN.test(source)) return sectionBlocks(lines.all());
+  if (NOTEBOOK.test(source)) return cellBlocks(lines.all());
+  if (DATA.test(source)) return keyBlocks(lines.all());
+  return CODE.test(source) ? definitionBlocks(lines) : paragraphBlocks(lines.all());
 }
 
 function sentenceChunks(text: string, source: string, { characters }: ChunkBounds): Chunk[] {

@@ -1,15 +1,18 @@
 import type { Block } from './block.ts';
+import type { TextLines } from './textLines.ts';
 
-const MODIFIERS =
-  '(?:(?:export|default|public|private|protected|internal|static|async|abstract|final|override|readonly|declare|unsafe|extern|pub(?:\\([^)]*\\))?)\\s+)*';
+const MODIFIER =
+  'export|default|public|private|protected|internal|static|async|abstract|final|override|readonly|declare|unsafe|extern|pub(?:\\([^)]*\\))?';
+const MODIFIERS = `(?:(?:${MODIFIER})\\s+)*`;
 const KEYWORDS =
   'function\\*?|class|interface|type|enum|struct|trait|impl|def|fn|func|fun|module|namespace|object|record|protocol|extension|sub|procedure';
+const VARIABLES = 'const|let|var';
 // `func (r *Reader) Name` is Go, `impl<T> Name` is Rust.
 const NAMED = new RegExp(
   `^(\\s*)${MODIFIERS}(?:${KEYWORDS})(?:<[^>]*>)?\\s+(?:\\([^)]*\\)\\s*)?([\\p{L}_$][\\p{L}\\p{N}_$]*)`,
   'u',
 );
-const ASSIGNED = new RegExp(`^()${MODIFIERS}(?:const|let|var)\\s+([\\p{L}_$][\\p{L}\\p{N}_$]*)\\s*(?::[^=]+)?=`, 'u');
+const ASSIGNED = new RegExp(`^()${MODIFIERS}(?:${VARIABLES})\\s+([\\p{L}_$][\\p{L}\\p{N}_$]*)\\s*(?::[^=]+)?=`, 'u');
 // A method: a name, parameters and an opening brace, without a keyword that could be a statement.
 const METHOD = new RegExp(
   `^(\\s+)${MODIFIERS}(?:(?:get|set)\\s+|\\*\\s*)?#?(?!(?:if|for|while|switch|catch|return|else|do|try|with|new|await)\\b)` +
@@ -21,6 +24,20 @@ const C_FUNCTION =
   /^()(?!(?:if|for|while|switch|return|else|typedef)\b)[A-Za-z_][\w\s*:<>,&]*?[\s*&]([A-Za-z_]\w*)\s*\([^;]*$/;
 const LEADING = /^\s*(?:\/\/|\/\*|\*|#(?!include|define|if|endif|else)|@|"""|--|\[)/;
 
+// A longer line is minified or generated, and the expressions could backtrack for long.
+const MAX_LINE = 500;
+const TAB = 9;
+const SPACE = 32;
+const A = 65;
+const UNDERSCORE = 95;
+const SMALL_A = 97;
+const OPENING_BRACE = 123;
+const LAST_ASCII = 127;
+const LETTERS = 26;
+const OTHER_PAIR = LETTERS * LETTERS;
+const NAMED_PAIRS = pairsOf(MODIFIER, KEYWORDS);
+const ASSIGNED_PAIRS = pairsOf(MODIFIER, VARIABLES);
+
 interface Definition {
   readonly line: number;
   readonly indent: number;
@@ -31,8 +48,8 @@ interface Definition {
  * Cuts source code where definitions begin, by their keywords and indentation: no grammar is parsed, since that takes ten times
  * as long as all of the indexing. Comments and decorators stay with the definition below them.
  */
-export function definitionBlocks(lines: readonly string[]): Block[] {
-  const definitions = lines.flatMap((line, index) => definitionOf(line, index) ?? []);
+export function definitionBlocks(lines: TextLines): Block[] {
+  const definitions = definitionsOf(lines);
   const starts = definitions.map(({ line }) => leadingStart(lines, line));
   const blocks: Block[] = [];
   const enclosing: Definition[] = [];
@@ -42,7 +59,7 @@ export function definitionBlocks(lines: readonly string[]): Block[] {
   };
   for (const [index, definition] of definitions.entries()) {
     const from = Math.max(starts[index] ?? definition.line, previousEnd);
-    const to = Math.max(starts[index + 1] ?? lines.length, definition.line + 1);
+    const to = Math.max(starts[index + 1] ?? lines.count, definition.line + 1);
     push(
       previousEnd,
       from,
@@ -59,18 +76,71 @@ export function definitionBlocks(lines: readonly string[]): Block[] {
     enclosing.push(definition);
     previousEnd = to;
   }
-  push(previousEnd, lines.length, [], []);
+  push(previousEnd, lines.count, [], []);
   return blocks;
 }
 
-function definitionOf(line: string, index: number): Definition | undefined {
-  if (line.length > 500) return undefined; // minified or generated; the expressions could backtrack for long
-  const match = NAMED.exec(line) ?? ASSIGNED.exec(line) ?? METHOD.exec(line) ?? C_FUNCTION.exec(line);
-  return match === null ? undefined : { line: index, indent: (match[1] ?? '').length, name: match[2] ?? '' };
+function definitionsOf(lines: TextLines): Definition[] {
+  const definitions: Definition[] = [];
+  for (let line = 0; line < lines.count; line += 1) {
+    const match = matchOf(lines, line);
+    if (match !== null) definitions.push({ line, indent: (match[1] ?? '').length, name: match[2] ?? '' });
+  }
+  return definitions;
 }
 
-function leadingStart(lines: readonly string[], definition: number): number {
+/** Tries those expressions of which the line has the first letters or the last one: most lines have none. */
+function matchOf(lines: TextLines, line: number): RegExpExecArray | null {
+  const { text, starts } = lines;
+  const [start, end] = [starts[line] ?? 0, (starts[line + 1] ?? 0) - 1];
+  if (end - start > MAX_LINE) return null;
+  let at = start;
+  while (isBlank(text.charCodeAt(at))) at += 1;
+  if (at === end) return null;
+  const begin = text.charCodeAt(at);
+  // Perhaps a blank of another script, which the expressions know.
+  if (begin > LAST_ASCII || begin < SPACE) {
+    const own = lines.slice(line);
+    return NAMED.exec(own) ?? ASSIGNED.exec(own) ?? METHOD.exec(own) ?? C_FUNCTION.exec(own);
+  }
+  const pair = pairOf(text, at);
+  const named = NAMED_PAIRS[pair] === 1 ? NAMED.exec(lines.slice(line)) : null;
+  if (named !== null) return named;
+  if (at > start) return mayOpen(text, end) ? METHOD.exec(lines.slice(line)) : null;
+  const assigned = ASSIGNED_PAIRS[pair] === 1 ? ASSIGNED.exec(lines.slice(line)) : null;
+  return assigned ?? (isLetter(begin) ? C_FUNCTION.exec(lines.slice(line)) : null);
+}
+
+function isBlank(code: number): boolean {
+  return code === SPACE || code === TAB;
+}
+
+function isLetter(code: number): boolean {
+  return (code >= SMALL_A && code < SMALL_A + LETTERS) || (code >= A && code < A + LETTERS) || code === UNDERSCORE;
+}
+
+/** False where the last character of a line is neither a brace nor perhaps a blank of another script. */
+function mayOpen(text: string, end: number): boolean {
+  let at = end - 1;
+  while (isBlank(text.charCodeAt(at))) at -= 1;
+  const last = text.charCodeAt(at);
+  return last === OPENING_BRACE || last < SPACE || last > LAST_ASCII;
+}
+
+/** A number for two small letters, and one for whatever else. */
+function pairOf(text: string, at: number): number {
+  const [first, second] = [text.charCodeAt(at) - SMALL_A, text.charCodeAt(at + 1) - SMALL_A];
+  return first >= 0 && first < LETTERS && second >= 0 && second < LETTERS ? first * LETTERS + second : OTHER_PAIR;
+}
+
+function pairsOf(...alternatives: readonly string[]): Uint8Array {
+  const pairs = new Uint8Array(OTHER_PAIR + 1);
+  for (const words of alternatives) for (const word of words.split('|')) pairs[pairOf(word, 0)] = 1;
+  return pairs;
+}
+
+function leadingStart(lines: TextLines, definition: number): number {
   let start = definition;
-  while (start > 0 && LEADING.test(lines[start - 1] ?? '')) start -= 1;
+  while (start > 0 && LEADING.test(lines.slice(start - 1))) start -= 1;
   return start;
 }

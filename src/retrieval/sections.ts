@@ -1,5 +1,6 @@
 import type { Block } from './block.ts';
 import { definitionBlocks } from './definitions.ts';
+import { TextLines } from './textLines.ts';
 
 const HEADING = /^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$/;
 // A title of one line with a rule below it; CommonMark calls it a setext heading.
@@ -91,7 +92,9 @@ export function cellBlocks(lines: readonly string[]): Block[] {
     const cell = lines.slice(from, to);
     const isMarkdown = CELL.exec(cell[0] ?? '')?.groups?.['markdown'] !== undefined;
     // The line that begins the cell would be a heading.
-    const blocks = isMarkdown ? sectionBlocks(['', ...cell.slice(1)]) : definitionBlocks(cell);
+    const blocks = isMarkdown
+      ? sectionBlocks(['', ...cell.slice(1)])
+      : definitionBlocks(new TextLines(`${cell.join('\n')}\n`));
     return blocks.map((block, index) => ({
       ...block,
       from: from + block.from,
