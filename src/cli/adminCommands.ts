@@ -24,6 +24,16 @@ export function addAdminVerbs(program: Command, runs: Runs): Command {
     .option('--data <dir>', DATA)
     .option('--json', 'print JSON')
     .action(runs(async () => (await import('./verbs/admin/credits.ts')).grantCredits));
+  admin
+    .command('usage')
+    .description('report the jobs, machine minutes and credits of accounts, by machine class')
+    .option('--from <day>', 'first day, UTC (default: the first of the month)')
+    .option('--to <day>', 'last day, UTC (default: today)')
+    .option('--account <account>', 'of this account only')
+    .option('--csv', 'print comma-separated values')
+    .option('--data <dir>', DATA)
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/admin/usage.ts')).reportUsage));
   return program;
 }
 

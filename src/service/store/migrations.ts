@@ -94,6 +94,9 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX jobs_with_files ON jobs (finished_at, number) WHERE finished_at IS NOT NULL AND files_removed_at IS NULL;
   CREATE INDEX jobs_with_events ON jobs (finished_at) WHERE finished_at IS NOT NULL AND events_removed_at IS NULL;
   CREATE INDEX jobs_of_accounts ON jobs (account, number);
+  -- Holds all that a report of usage adds up, so that it reads no rows.
+  CREATE INDEX finished_jobs ON jobs (finished_at, account, machine_class, charged, started_at)
+    WHERE finished_at IS NOT NULL;
   CREATE INDEX unfinished_jobs_of_accounts ON jobs (account, state) WHERE finished_at IS NULL;
 
   CREATE TABLE submissions (

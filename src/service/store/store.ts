@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Disposable, Emitter } from '../../core/lifetime.ts';
-import { type Account, AccountTable, LOCAL_ACCOUNT } from './accounts.ts';
+import { type Account, AccountTable } from './accounts.ts';
 import { ApiKeyTable } from './apiKeys.ts';
 import { AppendSignals } from './appendSignals.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './credits.ts';
@@ -10,18 +10,10 @@ import type { LogEventData } from '../../remote/schemas.ts';
 import { EventTable, type ServiceEvent, type StoredEvent } from './events.ts';
 import { ExpiryTable } from './expiry.ts';
 import { GroupCommit } from './groupCommit.ts';
+import { type CreditPolicy, LocalCredits } from './localCredits.ts';
+import { UsageTable } from './usage.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs.ts';
 import { type KeptWorkspace, WorkspaceTable } from './workspaces.ts';
-
-/** What becomes of the credits of the account `local`; those of others come from grants alone. */
-export interface CreditPolicy {
-  /** Micro-credits to begin with. */
-  readonly start: number;
-  readonly isToppedUpDaily: boolean;
-}
-
-/** The reference of the first grant of `local`. */
-const START = 'start';
 
 export type SubmitOutcome =
   | { readonly isAccepted: true; readonly available: number }
@@ -42,7 +34,7 @@ export class Store implements Disposable {
   readonly #database: DatabaseSync;
   readonly #credits: CreditLedger;
   readonly #events: EventTable;
-  readonly #policy: CreditPolicy | undefined;
+  readonly #localCredits: LocalCredits | undefined;
   readonly #commits: GroupCommit;
   readonly #changed = new Emitter<StoreChange>();
   /** Fires after a change is durable. */
@@ -55,6 +47,7 @@ export class Store implements Disposable {
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;
   readonly expiry: ExpiryTable;
+  readonly usage: UsageTable;
   /** Of jobs that have not begun. */
   readonly workspaces: Pick<WorkspaceTable, 'get' | 'setBoot'>;
   readonly #accounts: AccountTable;
@@ -69,8 +62,8 @@ export class Store implements Disposable {
     this.#database = openDatabase(join(folder, 'service.db'));
     this.#commits = new GroupCommit(this.#database);
     try {
-      this.#policy = policy;
       this.#credits = new CreditLedger(this.#database);
+      this.#localCredits = policy && new LocalCredits(this.#credits, policy);
       this.#events = new EventTable(this.#database);
       this.#jobs = new JobTable(this.#database);
       this.jobs = this.#jobs;
@@ -79,9 +72,10 @@ export class Store implements Disposable {
       this.#accounts = new AccountTable(this.#database);
       this.accounts = this.#accounts;
       this.keys = new ApiKeyTable(this.#database);
+      this.usage = new UsageTable(this.#database);
       this.expiry = new ExpiryTable(this.#database);
       this.#credits.check();
-      if (policy?.isToppedUpDaily === false) this.#grantStart(policy.start);
+      inTransaction(this.#database, () => this.#localCredits?.grantStart(Date.now()));
     } catch (error) {
       this.#database.close();
       throw error;
@@ -101,7 +95,8 @@ export class Store implements Disposable {
   /** @throws AppError `missing` when there is no such account. */
   balances(account: string): Balances {
     const { id } = this.#accounts.get(account);
-    if (this.#isToppedUp(id)) inTransaction(this.#database, () => this.#topUp(id));
+    const local = this.#localCredits;
+    if (local?.isToppedUp(id) === true) inTransaction(this.#database, () => local.topUp(id, Date.now()));
     return this.#credits.balances(id);
   }
 
@@ -122,7 +117,7 @@ export class Store implements Disposable {
   /** Adds the job and holds its credits, or does nothing when they do not suffice. */
   async submit(job: NewJob, notes: readonly LogEventData[], workspace: KeptWorkspace): Promise<SubmitOutcome> {
     const outcome = await this.#commits.run((): SubmitOutcome => {
-      this.#topUp(job.account);
+      this.#localCredits?.topUp(job.account, job.createdAt);
       const available = this.#credits.available(job.account);
       if (available < job.hold) return { isAccepted: false, available };
       this.#workspaces.insert(this.#jobs.insert(job), workspace);
@@ -202,12 +197,6 @@ export class Store implements Disposable {
     this.#database.close();
   }
 
-  /** The first credits of `local`, whatever they are today: an account that has had some keeps what it has. */
-  #grantStart(amount: number): void {
-    const isGranted = this.#credits.hasGrant(LOCAL_ACCOUNT, START);
-    if (!isGranted) this.grant(LOCAL_ACCOUNT, { reference: START, amount, at: Date.now() });
-  }
-
   #change(jobId: string, work: () => readonly ServiceEvent[]): void {
     const { last, count } = inTransaction(this.#database, () => {
       const events = work();
@@ -225,14 +214,6 @@ export class Store implements Disposable {
   #fire(jobId: string, last: number, count: number): void {
     this.#appended.fire(jobId, last);
     this.#changed.fire({ type: 'events', count });
-  }
-
-  #isToppedUp(account: string): boolean {
-    return account === LOCAL_ACCOUNT && this.#policy?.isToppedUpDaily === true;
-  }
-
-  #topUp(account: string): void {
-    if (this.#isToppedUp(account)) this.#credits.topUp(account, this.#policy?.start ?? 0, Date.now());
   }
 }
 

@@ -1,0 +1,68 @@
+import { setImmediate } from 'node:timers/promises';
+import * as z from 'zod';
+import { AppError } from '../../core/errors.ts';
+import { toCredits } from '../store/credits.ts';
+import type { Usage, UsageTable } from '../store/usage.ts';
+import { operation } from './operation.ts';
+
+const DAY_MS = 86_400_000;
+const MS_OF_MINUTE = 60_000;
+const MAX_DAYS = 3_660;
+
+const usageRow = z.object({
+  account_id: z.string(),
+  name: z.string(),
+  machine_class: z.string(),
+  jobs: z.int(),
+  machine_minutes: z.number(),
+  credits: z.number(),
+});
+export type UsageRow = z.infer<typeof usageRow>;
+
+/** What was used, for the books. */
+export const usageOperations = {
+  /** The jobs that ended on the days (UTC) from the first to the last, both included: that is when they were paid for. */
+  'usage.report': operation({
+    input: z.object({ from: z.iso.date(), to: z.iso.date(), account_id: z.string().optional() }),
+    output: z.object({ from: z.iso.date(), to: z.iso.date(), rows: z.array(usageRow) }),
+    async run({ store }, { from, to, account_id: id }) {
+      const account = id === undefined ? undefined : store.accounts.get(id).id;
+      const sums = await sumDays(store.usage, Date.parse(from), Date.parse(to) + DAY_MS, account);
+      const rows = sums.map((usage) => ({
+        account_id: usage.account,
+        name: store.accounts.get(usage.account).name,
+        machine_class: usage.machineClass,
+        jobs: usage.jobs,
+        machine_minutes: Math.round((usage.machineMs / MS_OF_MINUTE) * 1_000) / 1_000,
+        credits: toCredits(usage.charged),
+      }));
+      return { from, to, rows };
+    },
+  }),
+};
+
+/** Adds up day by day: a service that has run a million jobs answers others in between. */
+async function sumDays(table: UsageTable, from: number, to: number, account?: string): Promise<readonly Usage[]> {
+  if (to <= from)
+    throw new AppError('bad-input', 'The report would end before it begins: give --from the earlier day.');
+  if (to - from > MAX_DAYS * DAY_MS) throw new AppError('bad-input', 'A report covers ten years at most.');
+  const sums = new Map<string, Usage>();
+  for (let day = from; day < to; day += DAY_MS) {
+    for (const usage of table.read(day, Math.min(to, day + DAY_MS), account)) {
+      const name = `${usage.account}:${usage.machineClass}`;
+      const sum = sums.get(name);
+      sums.set(name, sum === undefined ? usage : add(sum, usage));
+    }
+    await setImmediate();
+  }
+  return [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+}
+
+function add(sum: Usage, { jobs, machineMs, charged }: Usage): Usage {
+  return {
+    ...sum,
+    jobs: sum.jobs + jobs,
+    machineMs: sum.machineMs + machineMs,
+    charged: sum.charged + charged,
+  };
+}

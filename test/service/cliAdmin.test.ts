@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { jsonLines, Scratch } from './commandLine.ts';
+
+test('an administrator adds an account and a key while the service runs; who has the key submits until it is revoked', async () => {
+  await using scratch = await Scratch.create();
+  const { url } = await scratch.serve();
+  const admin = (...args: string[]) => scratch.run(['admin', ...args, '--data', join(scratch.root, 'service-0')]);
+
+  const added = await admin('account', 'add', 'ada', '--name', 'Ada Lovelace', '--credits', '100');
+  assert.equal(added.stdout, 'Account ada was added, with 100 credits.\n');
+  assert.match(added.stderr, /farwharf admin key add ada/);
+  const made = await admin('key', 'add', 'ada', '--label', 'laptop', '--expires', '90d');
+  assert.match(made.stdout, /^fw_[\w-]{43}\n$/);
+  assert.match(made.stderr, /shown only here/);
+  const key = made.stdout.trim();
+
+  const env = { FARWHARF_REMOTE_HOST: url, FARWHARF_API_KEY: key };
+  const folder = await scratch.folder('project', { 'hello.sh': 'echo hello' });
+  const submitted = await scratch.run(['submit', folder, '--script', 'hello.sh', '--watch'], { env });
+  assert.equal(submitted.stdout, 'hello\n', submitted.stderr);
+  assert.match((await scratch.run(['me'], { env })).stdout, /credits, plan team/);
+
+  const [list] = jsonLines((await admin('key', 'list', 'ada', '--json')).stdout);
+  assert.ok(list);
+  const [listed] = list['keys'] as { key_id: string; label: string; last_used_at: string | null }[];
+  assert.equal(listed?.label, 'laptop');
+  assert.notEqual(listed.last_used_at, null);
+  const usage = await admin('usage');
+  assert.match(usage.stdout, /^ACCOUNT +NAME +MACHINE +JOBS +MINUTES +CREDITS\nada +Ada Lovelace +local +1 +0\.\d/);
+  const csv = (await admin('usage', '--account', 'ada', '--csv')).stdout.split('\r\n');
+  assert.equal(csv[0], 'account_id,name,machine_class,jobs,machine_minutes,credits');
+  assert.match(csv[1] ?? '', /^ada,Ada Lovelace,local,1,[\d.]+,[\d.]+$/);
+  assert.equal((await admin('usage', '--from', '2026-02-30')).exit, 2);
+
+  const revoked = await admin('key', 'revoke', listed.key_id);
+  assert.match(revoked.stdout, /is revoked: it opens nothing any more/);
+  const refused = await scratch.run(['submit', folder, '--script', 'hello.sh', '--again'], { env });
+  assert.equal(refused.exit, 3);
+  assert.match(refused.stderr, /HTTP 401: This API key was revoked\. Ask whoever runs the service for a new one/);
+  assert.ok(!refused.stderr.includes(key));
+});
+
+test('a submit that comes too early waits, says so, and arrives whole', async () => {
+  await using scratch = await Scratch.create();
+  const service = await scratch.serve(['--executor', 'process']);
+  const data = join(scratch.root, 'service-0');
+  const admin = (...args: string[]) => scratch.run(['admin', ...args, '--data', data]);
+  await admin('account', 'add', 'ada', '--credits', '100');
+  const key = (await admin('key', 'add', 'ada')).stdout.trim();
+  await admin('account', 'limits', 'ada', '--requests-per-minute', '60');
+  const env = { FARWHARF_REMOTE_HOST: service.url, FARWHARF_API_KEY: key };
+  const folder = await scratch.folder('project', { 'hello.sh': 'wc -c < noise.bin' });
+  await writeFile(join(folder, 'noise.bin'), randomBytes(20_000_000));
+  const headers = { authorization: `Bearer ${key}` };
+  while ((await fetch(`${service.url}/v1/me`, { headers })).ok);
+  const done = await scratch.run(['submit', folder, '--script', 'hello.sh', '--watch'], { env });
+  assert.equal(done.exit, 0, done.stderr);
+  assert.match(done.stderr, /asks to wait 1\.0 s: HTTP 429: The account may send 60 requests a minute/);
+  assert.match(done.stdout, /^\s*20000000\n$/);
+});
+
+test('without a service the store itself is administered; bad use is told in words', async () => {
+  await using scratch = await Scratch.create();
+  const admin = (...args: string[]) => scratch.run(['admin', ...args]);
+  const missing = await admin('account', 'list');
+  assert.equal(missing.exit, 2);
+  assert.match(
+    missing.stderr,
+    /There are no accounts in .*serve: no service has run there\. Name its folder with --data/,
+  );
+  assert.equal((await admin('account', 'add', 'ada')).exit, 0);
+  const twice = await admin('account', 'add', 'ada', '--json');
+  assert.deepEqual(jsonLines(twice.stdout), [
+    { error: { code: 'conflict', message: 'There is an account "ada" already.' } },
+  ]);
+  const given = await admin('credits', 'grant', 'ada', '12.5', '--note', 'March', '--reference', 'march');
+  assert.equal(given.stdout, '12.5 credits were given to ada: it has 12.5.\n');
+  const again = await admin('credits', 'grant', 'ada', '12.5', '--reference', 'march');
+  assert.equal(again.stdout, 'Nothing was done: "march" was granted before. ada: it has 12.5.\n');
+  const taken = await admin('credits', 'grant', 'ada', '--', '-2.5');
+  assert.equal(taken.stdout, '2.5 credits were taken from ada: it has 10.\n');
+  for (const [args, says] of [
+    [['credits', 'grant', 'ada', 'lots'], /"lots" is no number of credits/],
+    [['account', 'limits', 'ada', '--streams', 'many'], /--streams: write a number, or the word default/],
+    [['key', 'add', 'ada', '--expires', 'soon'], /--expires: "soon" is no time/],
+    [['key', 'add', 'bob'], /no account "bob"/],
+    [['key', 'revoke', '0000'], /no key 0000/],
+  ] as const) {
+    const refused = await admin(...args);
+    assert.equal(refused.exit, 2, args.join(' '));
+    assert.match(refused.stderr, says);
+  }
+});
