@@ -208,7 +208,7 @@ function addServe(program: Command, runs: Runs): Command {
     .option('--data <dir>', "folder for jobs and accounts (default: 'serve' in FARWHARF_HOME)")
     .addOption(new Option('--executor <kind>', 'what runs the jobs (default: process)').choices(['process', 'slurm']))
     .option('--config <file>', 'machine classes with their prices, and the cluster: TOML or JSON')
-    .option('--credits <n>', 'credits of a new account', wholeNumber, 1000)
+    .option('--credits <n>', 'credits that the account of FARWHARF_API_KEY begins with', wholeNumber, 1000)
     .option('--log <file>', 'where its log goes (default: standard error)')
     .option('--behind-proxy', 'a proxy in front of it speaks TLS to other machines')
     .option('--check', 'look whether the service could run its jobs, and start none')

@@ -43,9 +43,9 @@ export interface ServeOptions {
   readonly runner: string;
   /** Version of the program, told by `/healthz`, `/openapi.json` and the state file. */
   readonly version: string;
-  /** The one account's key; made (256 random bits) where missing. */
+  /** The key of the account `local`; made (256 random bits) where missing. Other accounts have theirs in the store. */
   readonly apiKey?: string;
-  /** Credits of a new account, 1000 unless given; an account that exists keeps what it has. */
+  /** Credits that the account `local` begins with, 1000 unless given; one that exists keeps what it has. */
   readonly credits?: number;
   /** Practice credits: once a day (UTC) the balance is topped up to `credits`. */
   readonly isToppedUpDaily?: boolean;

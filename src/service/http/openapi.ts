@@ -15,6 +15,14 @@ const json = (description: string, schema: z.ZodType) => ({
 });
 const query = (name: string, schema: object) => ({ name, in: 'query', schema });
 const failures = (...codes: number[]) => Object.fromEntries(codes.map((code) => [code, json('Refused', failure)]));
+/** Refusals of what needs a key: it may be wrong, and its account may ask too often. */
+const keyFailures = (...codes: number[]) => ({
+  ...failures(401, ...codes),
+  429: {
+    ...json('Too many for this account: come again later', failure),
+    headers: { 'Retry-After': { description: 'Whole seconds', schema: { type: 'integer' } } },
+  },
+});
 
 const submissionForm = {
   type: 'object',
@@ -50,24 +58,24 @@ export function describeApi(version: string) {
     components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
     paths: {
       '/v1/me': {
-        get: { summary: 'The account', responses: { 200: json('Credits and prices', accountView), ...failures(401) } },
+        get: { summary: 'The account', responses: { 200: json('Credits and prices', accountView), ...keyFailures() } },
       },
       '/v1/jobs': {
         get: {
           summary: 'The newest jobs',
           parameters: [query('limit', { type: 'integer' }), query('before', { type: 'string' })],
-          responses: { 200: json('Jobs, newest first', jobList), ...failures(400, 401, 404) },
+          responses: { 200: json('Jobs, newest first', jobList), ...keyFailures(400, 404) },
         },
         post: {
           summary: 'Submit a workspace as a job',
           requestBody: { required: true, content: { 'multipart/form-data': { schema: submissionForm } } },
-          responses: { 201: json('Accepted', acceptedJob), ...failures(400, 401, 402, 413, 415, 429) },
+          responses: { 201: json('Accepted', acceptedJob), ...keyFailures(400, 402, 413, 415) },
         },
       },
       '/v1/jobs/{job_id}': {
         ...job,
-        get: { summary: 'One job', responses: { 200: json('The job', jobView), ...failures(401, 404) } },
-        delete: { summary: 'Cancel a job', responses: { 200: json('Its state', cancellation), ...failures(401, 404) } },
+        get: { summary: 'One job', responses: { 200: json('The job', jobView), ...keyFailures(404) } },
+        delete: { summary: 'Cancel a job', responses: { 200: json('Its state', cancellation), ...keyFailures(404) } },
       },
       '/v1/jobs/{job_id}/events': {
         ...job,
@@ -76,7 +84,7 @@ export function describeApi(version: string) {
           parameters: [{ name: 'Last-Event-ID', in: 'header', schema: { type: 'integer' } }],
           responses: {
             200: { description: 'One event after another', content: { 'text/event-stream': { schema: eventStream } } },
-            ...failures(400, 401, 404),
+            ...keyFailures(400, 404),
           },
         },
       },
@@ -86,7 +94,7 @@ export function describeApi(version: string) {
           summary: 'The results of a job',
           responses: {
             200: { description: 'A tar.gz archive', content: { 'application/gzip': {} } },
-            ...failures(401, 404, 409),
+            ...keyFailures(404, 409),
           },
         },
       },

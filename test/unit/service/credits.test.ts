@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { localMachineClasses } from '../../../src/service/machineClasses.ts';
 import { CreditLedger } from '../../../src/service/store/credits.ts';
+import { Store } from '../../../src/service/store/store.ts';
 import { openDatabase } from '../../../src/service/store/database.ts';
 
 const DAY_MS = 86_400_000;
@@ -56,6 +57,27 @@ test('what is held must be what unfinished jobs hold', (t) => {
   ledger.grant('local', { reference: 'start', amount: 100, at: 0 });
   ledger.hold('local', 'no-such-job', 40, 1);
   assert.throws(() => ledger.check(), { code: 'corrupt', message: /40 micro-credits are held/ });
+});
+
+test('each account must hold what its own jobs hold, even where the sums over all agree', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-ledger-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  {
+    const store = new Store(folder);
+    for (const id of ['ada', 'bob']) {
+      store.addAccount({ id, name: id, plan: 'team', createdAt: 0 });
+      store.grant(id, { reference: 'start', amount: 100, at: 0 });
+    }
+    const job = { id: 'job', account: 'ada', machineClass: 'cpu', script: 'a', project: null, maxRuntime: 1 };
+    await store.submit({ ...job, createdAt: 0, hold: 40 }, [], { spec: '{}', archive: null, boot: '' });
+    store.dispose();
+  }
+  new Store(folder).dispose();
+  const database = openDatabase(join(folder, 'service.db'));
+  database.exec("UPDATE jobs SET account = 'bob'");
+  database.close();
+  const says = /ada: 40 micro-credits are held, but its unfinished jobs hold 0; bob: 0 .* hold 40/;
+  assert.throws(() => new Store(folder), { code: 'corrupt', message: says });
 });
 
 test('a price is whole micro-credits and never less than its part of a minute', () => {
