@@ -24,9 +24,14 @@ export async function createExecutor(config: ServiceConfig, options: ExecutorOpt
     log.info(describeIsolation(isolation));
     return createProcessExecutor({ runner, killGraceMs, settings: config.process, isolation, machineClasses });
   }
-  const { node = process.execPath, max_jobs: capacity, poll_seconds: seconds } = config.slurm;
+  const {
+    node = process.execPath,
+    max_jobs: capacity,
+    poll_seconds: seconds,
+    login_environment: hasLoginEnvironment,
+  } = config.slurm;
   return new SlurmExecutor({
-    program: { node, runner },
+    program: { node, runner, hasLoginEnvironment },
     resources: slurmResourcesOf(config),
     capacity,
     pollMs: seconds * 1000,

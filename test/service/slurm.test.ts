@@ -21,7 +21,7 @@ const CONFIG: ServiceConfig = {
     machineClass('too-wide', { partition: 'cpu-small', cpus: 64 }),
   ],
   process: DEFAULT_CONFIG.process,
-  slurm: { poll_seconds: 0.3, max_jobs: 100 },
+  slurm: { poll_seconds: 0.3, max_jobs: 100, login_environment: false },
 };
 
 type MachineClassConfig = NonNullable<ServiceConfig['machine_classes']>[number];
@@ -64,6 +64,19 @@ describe('a service whose jobs run on a Slurm cluster', async () => {
     const states = (await service.events(id)).filter(({ event }) => event === 'state').map(({ data }) => data['state']);
     assert.deepEqual([...new Set(states)], ['queued', 'starting', 'running', 'succeeded']);
     assert.equal((await service.request(`/v1/jobs/${id}/artifacts`)).status, 200);
+  });
+
+  test('a job sees the environment of the service, and none of its secrets', async (t) => {
+    const secrets = { FARWHARF_API_KEY: 'secret', NODE_OPTIONS: '--no-deprecation', MY_TOKEN: 'secret' };
+    Object.assign(process.env, secrets);
+    t.after(() => Object.keys(secrets).forEach((name) => delete process.env[name]));
+    const service = await start(t);
+    const id = await service.submit({ 'a.sh': 'env' }, { script: 'a.sh' });
+    assert.equal((await service.untilEnd(id)).state, 'succeeded');
+    const output = await service.output(id);
+    assert.match(output, new RegExp(`^PATH=${process.env['PATH']}$`, 'm'));
+    assert.match(output, /^SLURM_JOB_PARTITION=cpu-small$/m);
+    assert.doesNotMatch(output, /secret|NODE_OPTIONS|SLURM_EXPORT_ENV/);
   });
 
   test('the price list has the classes of the configuration, and an unknown class is refused with their names', async (t) => {

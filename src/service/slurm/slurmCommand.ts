@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { allowedEnvironment } from '../runner/childEnvironment.ts';
 
 const run = promisify(execFile);
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
@@ -24,7 +25,7 @@ export async function slurm(program: SlurmProgram, args: readonly string[], sign
       timeout: TIMEOUT_MS,
       killSignal: 'SIGKILL',
       maxBuffer: MAX_ANSWER_BYTES,
-      env: { ...process.env, LC_ALL: 'C' },
+      env: environmentForSlurm(),
       ...(signal && { signal }),
     });
     return stdout;
@@ -32,6 +33,12 @@ export async function slurm(program: SlurmProgram, args: readonly string[], sign
     signal?.throwIfAborted();
     throw explained(program, cause);
   }
+}
+
+/** What sbatch may see, because jobs get it, and how to reach the cluster. */
+function environmentForSlurm(): NodeJS.ProcessEnv {
+  const own = Object.entries(process.env).filter(([name]) => /^(SLURM|SBATCH|SQUEUE|SACCT|SINFO)_/.test(name));
+  return { ...allowedEnvironment(process.env), ...Object.fromEntries(own) };
 }
 
 function explained(program: SlurmProgram, cause: unknown): AppError {

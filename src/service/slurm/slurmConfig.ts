@@ -28,6 +28,11 @@ export const slurmSettings = z.strictObject({
   poll_seconds: z.number().min(0.2).max(300).default(2),
   /** Jobs that may be in the cluster at once, waiting ones included. */
   max_jobs: z.int().min(1).max(100_000).default(1_000),
+  /**
+   * Whether jobs begin with the environment of a login on their node instead of that of the service. It holds each job's place
+   * in the cluster for about half a second longer.
+   */
+  login_environment: z.boolean().default(false),
   /** Node.js on the nodes of the cluster; where it is not said, the path of the one that runs the service. */
   node: z.string().startsWith('/', 'must be an absolute path').optional(),
 });

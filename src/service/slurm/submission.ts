@@ -13,6 +13,8 @@ const SPARE_MINUTES = 2;
 export interface RunnerProgram {
   readonly node: string;
   readonly runner: string;
+  /** Whether it begins with the environment of a login on the node; with the service's own otherwise, without its secrets. */
+  readonly hasLoginEnvironment: boolean;
 }
 
 /** Writes the script for `sbatch` into the job's folder, and gives the arguments to submit it with. */
@@ -31,7 +33,7 @@ export async function prepareSubmission(
   return [
     '--parsable',
     '--no-requeue',
-    '--export=NONE',
+    `--export=${program.hasLoginEnvironment ? 'NONE' : 'ALL'}`,
     `--job-name=${job.id}`,
     `--comment=farwharf:${job.id}`,
     `--chdir=${folder.path}`,
