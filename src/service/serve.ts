@@ -15,6 +15,7 @@ import { logRequests } from './http/requestLog.ts';
 import { RequestMonitor } from './http/requestMonitor.ts';
 import { WrongKeys } from './http/wrongKeys.ts';
 import { machineClassesOf, type ServiceConfig } from './config.ts';
+import { Submissions } from './http/submissions.ts';
 import { JobFiles } from './jobFiles.ts';
 import { localMachineClasses } from './machineClasses.ts';
 import { createExecutor } from './createExecutor.ts';
@@ -179,6 +180,7 @@ async function build(options: ServeOptions, { key, gate, store, log, monitor, sh
   const app = createApp({
     store,
     scheduler,
+    submissions: new Submissions(options.data),
     files,
     log,
     key,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { HTTPException } from 'hono/http-exception';
@@ -9,7 +10,7 @@ import { type StagedArchive, stageArchive } from '../../workspace/extract.ts';
 import type { JobFiles } from '../jobFiles.ts';
 import { keepWorkspace, placeWorkspace } from '../jobWorkspace.ts';
 import type { MachineClass, MachineClasses } from '../machineClasses.ts';
-import type { RunnerSpec } from '../runner/jobFolder.ts';
+import type { JobFolder, RunnerSpec } from '../runner/jobFolder.ts';
 import { toCredits } from '../store/credits.ts';
 import type { Store } from '../store/store.ts';
 import { parseCommand, parseSubmission, type Submission } from './submission.ts';
@@ -32,6 +33,17 @@ export interface AcceptedJob {
   readonly credits_remaining: number;
 }
 
+/** An archive that was received, and what came with it. */
+export interface ReceivedUpload {
+  /** The new job's id, whose folder is there. */
+  readonly id: string;
+  readonly archive: string;
+  /** The text of the field `meta`. */
+  readonly meta: string;
+  /** The key under which the submission will be known, when it has one. */
+  readonly key?: { readonly key: string; readonly fingerprint: string };
+}
+
 /**
  * Takes an upload, checks all of it, and adds the job. The row in the store comes last: whatever happens before leaves
  * no job, no hold and, at the latest after the next start, no file. When this settles the job survives a power loss too.
@@ -40,45 +52,67 @@ export interface AcceptedJob {
  */
 export async function acceptJob(
   incoming: IncomingMessage,
-  { account, store, files, machineClasses, maxUploadBytes, killGraceMs }: AcceptContext,
+  context: AcceptContext,
   signal: AbortSignal,
 ): Promise<AcceptedJob> {
+  return withNewFolder(context.files, async (id, folder) => {
+    const { archive } = folder;
+    const openSink = () => createWriteStream(archive, { flags: 'wx', mode: 0o600 });
+    const meta = await receiveUpload(incoming, { openSink, maxBytes: context.maxUploadBytes });
+    return addJob({ id, archive, meta }, context, signal);
+  });
+}
+
+/** Calls `work` with the id and the folder of a new job, which is removed again when it fails. */
+export async function withNewFolder<T>(
+  files: JobFiles,
+  work: (id: string, folder: JobFolder) => Promise<T>,
+): Promise<T> {
   const id = randomBytes(10).toString('hex');
   const folder = files.folder(id);
   try {
     await mkdir(folder.path, { mode: 0o700 });
-    const submission = parseSubmission(
-      await receiveUpload(incoming, { archive: folder.archive, maxBytes: maxUploadBytes }),
-    );
-    const machineClass = chooseClass(submission, machineClasses);
-    const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
-    refuseWithoutCredits(hold, store.available(account));
-    const staged = await stageArchive(folder.archive, folder.path, { signal });
-    const spec = specOf(staged, { id, submission, killGraceMs });
-    await placeWorkspace(folder, staged, spec);
-    const workspace = await keepWorkspace(folder.archive, folder, spec);
-    signal.throwIfAborted();
-    const { script, project, max_runtime: maxRuntime } = submission;
-    const outcome = await store.submit(
-      {
-        id,
-        account,
-        script,
-        project: project ?? null,
-        machineClass: machineClass.name,
-        maxRuntime,
-        createdAt: Date.now(),
-        hold,
-      },
-      notesOn(staged),
-      workspace,
-    );
-    if (!outcome.isAccepted) refuseWithoutCredits(hold, outcome.available);
-    return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available) };
+    return await work(id, folder);
   } catch (error) {
     await files.remove(id);
     throw error;
   }
+}
+
+/** Checks what was received, and adds the job. The archive stays where it is until all is right. @throws as `acceptJob` does. */
+export async function addJob(
+  { id, archive, meta, key }: ReceivedUpload,
+  { account, store, files, machineClasses, killGraceMs }: AcceptContext,
+  signal: AbortSignal,
+): Promise<AcceptedJob> {
+  const folder = files.folder(id);
+  const submission = parseSubmission(meta);
+  const machineClass = chooseClass(submission, machineClasses);
+  const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
+  refuseWithoutCredits(hold, store.available(account));
+  const staged = await stageArchive(archive, folder.path, { signal });
+  const spec = specOf(staged, { id, submission, killGraceMs });
+  await placeWorkspace(folder, staged, spec);
+  signal.throwIfAborted();
+  const workspace = await keepWorkspace(archive, folder, spec);
+  const { script, project, max_runtime: maxRuntime } = submission;
+  const outcome = await store.submit(
+    {
+      id,
+      account,
+      script,
+      project: project ?? null,
+      machineClass: machineClass.name,
+      maxRuntime,
+      createdAt: Date.now(),
+      hold,
+    },
+    notesOn(staged),
+    workspace,
+    key,
+  );
+  if (!outcome.isAccepted) refuseWithoutCredits(hold, outcome.available);
+  return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available) };
 }
 
 function chooseClass({ machine_class: name }: Submission, classes: MachineClasses): MachineClass {

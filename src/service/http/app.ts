@@ -11,7 +11,6 @@ import { toCredits } from '../store/credits.ts';
 import type { StoredJob } from '../store/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { EventStreams } from '../streams/eventStreams.ts';
-import { acceptJob } from './acceptJob.ts';
 import { type AccountGauge, retryLater } from './accountGauge.ts';
 import type { App, AppContext } from './appEnv.ts';
 import { refuseBrowsers, requireKey } from './auth.ts';
@@ -24,6 +23,7 @@ import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { sendFile } from './sendFile.ts';
+import type { Submissions } from './submissions.ts';
 import { whileWelcome } from './whileWelcome.ts';
 import type { WrongKeys } from './wrongKeys.ts';
 
@@ -41,6 +41,7 @@ const CANCEL_WAIT_MS = 2_000;
 export interface AppOptions {
   readonly store: Store;
   readonly scheduler: Scheduler;
+  readonly submissions: Submissions;
   readonly files: JobFiles;
   readonly log: Logger;
   readonly key: string;
@@ -85,7 +86,7 @@ export function createApp(options: AppOptions): App {
 }
 
 function addJobRoutes(app: App, options: AppOptions): void {
-  const { store, scheduler, files, shutdown, gauge } = options;
+  const { store, scheduler, submissions, files, shutdown, gauge } = options;
   const findJob = (context: AppContext): StoredJob => {
     const id = context.req.param('id') ?? '';
     const job = JOB_ID.test(id) ? store.jobs.find(context.var.account.id, id) : undefined;
@@ -109,17 +110,18 @@ function addJobRoutes(app: App, options: AppOptions): void {
     uploads += 1;
     try {
       const signal = AbortSignal.any([context.req.raw.signal, whileWelcome(context, options.gate)]);
-      const accepted = await acceptJob(
-        context.env.incoming,
-        { ...options, account: account.id, maxUploadBytes },
-        signal,
-      );
-      scheduler.enqueue({ id: accepted.job_id, account: account.id });
-      return context.json(accepted, 201);
+      const { incoming } = context.env;
+      const owner = { account: account.id, maxUploadBytes };
+      const { answer, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
+      if (isNew) scheduler.enqueue({ id: answer.job_id, account: account.id });
+      return context.json(answer, 201);
     } finally {
       uploads -= 1;
     }
   });
+  app.get('/v1/submissions/:key', async (context) =>
+    context.json(await submissions.status(context.var.account.id, context.req.param('key'), store)),
+  );
   app.get('/v1/jobs/:id', (context) => context.json(showJob(findJob(context))));
   app.delete('/v1/jobs/:id', async (context) => {
     const job = findJob(context);
@@ -162,7 +164,11 @@ function listJobs(context: AppContext, store: Store): readonly StoredJob[] {
 }
 
 function answerFailure(error: Error, context: AppContext, log: Logger): Response {
-  if (error instanceof HTTPException) return context.json({ detail: error.message }, error.status);
+  if (error instanceof HTTPException) {
+    // What is under way now can be asked for in a moment.
+    if (error.status === 409) context.header('Retry-After', '1');
+    return context.json({ detail: error.message }, error.status);
+  }
   if (error instanceof AppError && ['bad-input', 'refused', 'corrupt', 'limit'].includes(error.code)) {
     return context.json({ detail: error.message }, 400);
   }

@@ -23,6 +23,15 @@ export const jobView = z.object({
 });
 export const jobList = z.object({ jobs: z.array(jobView) });
 export const acceptedJob = z.object({ job_id: z.string(), credit_hold: z.number(), credits_remaining: z.number() });
+const state = <Name extends string>(name: Name) => z.object({ state: z.literal(name), account_id: z.string() });
+export const submissionStatus = z.discriminatedUnion('state', [
+  acceptedJob.extend(state('accepted').shape).describe('It is a job.'),
+  state('checking').describe('All of it is there and looked at. Ask again in a second.'),
+  state('incomplete')
+    .extend({ received_bytes: z.int().describe('of the archive: the rest goes in a request with this Upload-Offset') })
+    .describe('It is no job.'),
+]);
+export type SubmissionStatus = z.infer<typeof submissionStatus>;
 export const cancellation = z.object({ job_id: z.string(), state: z.enum(JOB_STATES) });
 export const accountView = z.object({
   account_id: z.string(),

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { artifactEventData, endEventData, flowEventData, logEventData, stateEventData } from '../../remote/schemas.ts';
-import { acceptedJob, accountView, cancellation, failure, jobList, jobView } from './jobViews.ts';
+import { acceptedJob, accountView, cancellation, failure, jobList, jobView, submissionStatus } from './jobViews.ts';
 import { submission } from './submission.ts';
 
 const JOB_ID_PARAMETER = { name: 'job_id', in: 'path', required: true, schema: { type: 'string' } };
@@ -14,6 +14,7 @@ const json = (description: string, schema: z.ZodType) => ({
   content: { 'application/json': { schema: schemaOf(schema) } },
 });
 const query = (name: string, schema: object) => ({ name, in: 'query', schema });
+const header = (name: string, schema: object, description: string) => ({ name, in: 'header', description, schema });
 const failures = (...codes: number[]) => Object.fromEntries(codes.map((code) => [code, json('Refused', failure)]));
 /** Refusals of what needs a key: it may be wrong, and its account may ask too often. */
 const keyFailures = (...codes: number[]) => ({
@@ -68,8 +69,27 @@ export function describeApi(version: string) {
         },
         post: {
           summary: 'Submit a workspace as a job',
+          parameters: [
+            header(
+              'Idempotency-Key',
+              { type: 'string' },
+              'One key for each submission: it becomes one job, however often it is sent',
+            ),
+            header(
+              'Upload-Offset',
+              { type: 'integer' },
+              'Bytes of the archive that are there already; the tarball has the rest',
+            ),
+          ],
           requestBody: { required: true, content: { 'multipart/form-data': { schema: submissionForm } } },
-          responses: { 201: json('Accepted', acceptedJob), ...keyFailures(400, 402, 413, 415) },
+          responses: { 201: json('Accepted', acceptedJob), ...keyFailures(400, 402, 409, 413, 415, 422) },
+        },
+      },
+      '/v1/submissions/{key}': {
+        get: {
+          summary: 'What became of the submission with this Idempotency-Key',
+          parameters: [{ name: 'key', in: 'path', required: true, schema: { type: 'string' } }],
+          responses: { 200: json('Where it stands', submissionStatus), ...keyFailures(400) },
         },
       },
       '/v1/jobs/{job_id}': {

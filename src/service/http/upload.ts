@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
+import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import { HTTPException } from 'hono/http-exception';
@@ -12,15 +12,15 @@ const MAX_PARTS = 16;
 const STALL_MS = 120_000;
 
 /**
- * Streams a `multipart/form-data` body: the part `tarball` into the new file `archive`, whatever its size, and the field
- * `meta` into memory. The parts may come in any order.
+ * Streams a `multipart/form-data` body: the part `tarball`, whatever its size, into what `openSink` gives, and the field `meta`
+ * into memory. The parts may come in any order.
  *
  * @returns the text of `meta`.
- * @throws HTTPException 400, 413 or 415, or the error of the connection; `archive` may then be there in part.
+ * @throws HTTPException 400, 413 or 415, the error of the connection or the signal's reason; the sink may then have a part.
  */
 export async function receiveUpload(
   incoming: IncomingMessage,
-  { archive, maxBytes }: { archive: string; maxBytes: number },
+  { openSink, maxBytes, signal }: { openSink: () => Writable; maxBytes: number; signal?: AbortSignal },
 ): Promise<string> {
   const contentType = incoming.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(contentType)) {
@@ -44,7 +44,7 @@ export async function receiveUpload(
       parser.on('file', (name, stream) => {
         if (name === 'tarball' && saved === undefined) {
           stream.once('limit', () => reject(tooLarge));
-          saved = pipeline(stream, createWriteStream(archive, { flags: 'wx', mode: 0o600 }), { signal: broken.signal });
+          saved = pipeline(stream, openSink(), { signal: broken.signal });
           saved.catch(reject);
         } else {
           stream.resume();
@@ -61,6 +61,7 @@ export async function receiveUpload(
       incoming.once('close', () => {
         if (!incoming.complete) reject(new DOMException('The connection was lost.', 'AbortError'));
       });
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       socket.setTimeout(STALL_MS, endStalled);
       incoming.pipe(parser);
     });

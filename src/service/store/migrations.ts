@@ -100,13 +100,15 @@ export const MIGRATIONS: readonly string[] = [
   CREATE INDEX unfinished_jobs_of_accounts ON jobs (account, state) WHERE finished_at IS NULL;
 
   CREATE TABLE submissions (
-    account         TEXT NOT NULL REFERENCES accounts (id),
-    idempotency_key TEXT NOT NULL,
-    job             TEXT NOT NULL REFERENCES jobs (id),
-    fingerprint     TEXT NOT NULL,
-    created_at      INTEGER NOT NULL,
+    account           TEXT NOT NULL REFERENCES accounts (id),
+    idempotency_key   TEXT NOT NULL,
+    job               TEXT NOT NULL REFERENCES jobs (id),
+    fingerprint       TEXT NOT NULL,
+    created_at        INTEGER NOT NULL,
+    credits_remaining INTEGER NOT NULL,
     PRIMARY KEY (account, idempotency_key)
   ) STRICT, WITHOUT ROWID;
+  CREATE INDEX submissions_by_time ON submissions (created_at);
 
   -- Of jobs that have not begun: what makes their workspaces again after a power loss. No archive: it is a file.
   CREATE TABLE workspaces (

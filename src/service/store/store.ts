@@ -12,6 +12,7 @@ import { ExpiryTable } from './expiry.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { type CreditPolicy, LocalCredits } from './localCredits.ts';
 import { UsageTable } from './usage.ts';
+import { type StoredSubmission, SubmissionTable } from './submissions.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs.ts';
 import { type KeptWorkspace, WorkspaceTable } from './workspaces.ts';
 
@@ -50,6 +51,7 @@ export class Store implements Disposable {
   readonly usage: UsageTable;
   /** Of jobs that have not begun. */
   readonly workspaces: Pick<WorkspaceTable, 'get' | 'setBoot'>;
+  readonly submissions: SubmissionTable;
   readonly #accounts: AccountTable;
   readonly #jobs: JobTable;
   readonly #workspaces: WorkspaceTable;
@@ -71,6 +73,7 @@ export class Store implements Disposable {
       this.workspaces = this.#workspaces;
       this.#accounts = new AccountTable(this.#database);
       this.accounts = this.#accounts;
+      this.submissions = new SubmissionTable(this.#database);
       this.keys = new ApiKeyTable(this.#database);
       this.usage = new UsageTable(this.#database);
       this.expiry = new ExpiryTable(this.#database);
@@ -114,8 +117,17 @@ export class Store implements Disposable {
     return inTransaction(this.#database, () => this.#credits.grant(this.#accounts.get(account).id, grant));
   }
 
-  /** Adds the job and holds its credits, or does nothing when they do not suffice. */
-  async submit(job: NewJob, notes: readonly LogEventData[], workspace: KeptWorkspace): Promise<SubmitOutcome> {
+  /**
+   * Adds the job and holds its credits, or does nothing when they do not suffice.
+   *
+   * @param key under which the same submission will be known, and what tells it apart from another one under that key.
+   */
+  async submit(
+    job: NewJob,
+    notes: readonly LogEventData[],
+    workspace: KeptWorkspace,
+    key?: Pick<StoredSubmission, 'key' | 'fingerprint'>,
+  ): Promise<SubmitOutcome> {
     const outcome = await this.#commits.run((): SubmitOutcome => {
       this.#localCredits?.topUp(job.account, job.createdAt);
       const available = this.#credits.available(job.account);
@@ -124,7 +136,12 @@ export class Store implements Disposable {
       this.#credits.hold(job.account, job.id, job.hold, job.createdAt);
       const logs = notes.map((data): ServiceEvent => ({ type: 'log', data }));
       this.#appendEvents(job.id, [stateEvent('queued', job.createdAt), ...logs]);
-      return { isAccepted: true, available: this.#credits.available(job.account) };
+      const left = this.#credits.available(job.account);
+      const { id: jobId, account, createdAt } = job;
+      if (key !== undefined) {
+        this.submissions.insert({ ...key, account, jobId, createdAt, creditsRemaining: left });
+      }
+      return { isAccepted: true, available: left };
     });
     if (!outcome.isAccepted) return outcome;
     // Nobody can read a job's events before its id is known.

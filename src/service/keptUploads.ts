@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const KEEP_MS = 24 * 3_600_000;
+
+/**
+ * What came of uploads that have a key and have not become jobs yet: a file for each, to which the rest is added when its
+ * client comes back within a day.
+ */
+export class KeptUploads {
+  readonly #root: string;
+
+  /** @param data the service's data folder. */
+  constructor(data: string) {
+    this.#root = join(data, 'uploads');
+    mkdirSync(this.#root, { recursive: true, mode: 0o700 });
+  }
+
+  /** Where an upload is kept, whether it is there or not. */
+  path(account: string, key: string): string {
+    return join(this.#root, `${prefixOf(account)}${digest(key)}`);
+  }
+
+  /** Bytes that are there; 0 where there is none. */
+  async size(account: string, key: string): Promise<number> {
+    return (await stat(this.path(account, key)).catch(() => undefined))?.size ?? 0;
+  }
+
+  async remove(account: string, key: string): Promise<void> {
+    await rm(this.path(account, key), { force: true });
+  }
+
+  /**
+   * Sees to it that all that is kept for an account stays within `maxBytes` when `bytes` come under `key`: the oldest go first.
+   * Uploads that `isBusy` names stay.
+   */
+  async makeRoom(
+    account: string,
+    { key, bytes, maxBytes }: { key: string; bytes: number; maxBytes: number },
+    isBusy: (path: string) => boolean,
+  ): Promise<void> {
+    const own = this.path(account, key);
+    const others = (await this.#list()).filter(({ path, name }) => name.startsWith(prefixOf(account)) && path !== own);
+    let total = others.reduce((sum, { size }) => sum + size, bytes);
+    for (const { path, size } of others.toSorted((a, b) => a.changedAt - b.changedAt)) {
+      if (total <= maxBytes) return;
+      if (isBusy(path)) continue;
+      await rm(path, { force: true });
+      total -= size;
+    }
+  }
+
+  /** Removes what nobody came back for. */
+  async sweep(now: number, isBusy: (path: string) => boolean): Promise<void> {
+    for (const { path, changedAt } of await this.#list()) {
+      if (now - changedAt > KEEP_MS && !isBusy(path)) await rm(path, { force: true });
+    }
+  }
+
+  async #list() {
+    const names = await readdir(this.#root);
+    const found = names.map(async (name) => {
+      const path = join(this.#root, name);
+      const stats = await stat(path).catch(() => undefined); // another request may just have removed it
+      return stats === undefined ? [] : [{ name, path, size: stats.size, changedAt: stats.mtimeMs }];
+    });
+    return (await Promise.all(found)).flat();
+  }
+}
+
+/** Names of accounts and keys are anybody's text; names of files are not. */
+function prefixOf(account: string): string {
+  return `${digest(account).slice(0, 32)}-`;
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('hex');
+}
