@@ -5,15 +5,28 @@ import { checkAnswer, readJson } from './answers.ts';
 import { saveBody } from './download.ts';
 import { type JobEventStream, streamEvents } from './eventStream.ts';
 import type { Answer, Call } from './exchange.ts';
+import { RemoteError } from './errors.ts';
 import { type Patience, patiently } from './patience.ts';
-import { type Account, account, cancelled, type Job, type JobCreated, job, jobCreated } from './schemas.ts';
+import {
+  type Account,
+  account,
+  cancelled,
+  type Job,
+  type JobCreated,
+  job,
+  jobCreated,
+  type SubmissionStatus,
+  submissionStatus,
+} from './schemas.ts';
 import { Transport } from './transport.ts';
-import { openUpload } from './upload.ts';
+import { openUpload, submissionHeaders } from './upload.ts';
 
 /** Defaults of the specification's section 8, in seconds. */
 const CONNECT_TIMEOUT = 10;
 const REQUEST_TIMEOUT = 60;
 const STREAM_TIMEOUT = 180;
+/** How services answer at an address that they do not have. */
+const NO_SUCH_ROUTE: ReadonlySet<number> = new Set([400, 404, 405, 410, 501]);
 
 export interface RequestOptions {
   /** Seconds: one number for both, or each on its own. `read` is the silence between bytes, not the total time. */
@@ -26,7 +39,15 @@ export interface TransferOptions extends RequestOptions {
   onProgress?(bytes: number, total?: number): void;
 }
 
-export type UploadOptions = TransferOptions;
+export interface UploadOptions extends TransferOptions {
+  /**
+   * A text that no other submission has (a UUID), sent as `Idempotency-Key`. A service that knows such keys makes one job of all
+   * requests with it, and `getSubmission` tells what became of them.
+   */
+  readonly idempotencyKey?: string;
+  /** Bytes of the archive that the service has already, as `getSubmission` told them: only the rest is sent. */
+  readonly offset?: number;
+}
 
 export interface EventOptions extends RequestOptions {
   /** The id of the last event that was seen; a service that numbers its events goes on after it. */
@@ -91,12 +112,15 @@ export class RemoteClient implements AsyncDisposable {
    * Uploads a workspace archive (.tar.gz) and starts a job on it. Streams from disk in constant memory.
    *
    * @throws AppError `conflict` when the file changes while it is sent. After a connection error or a NetworkError the
-   * service may or may not have taken the job: the request is never repeated. One that was put off (429) was not taken.
+   * service may or may not have taken the job: the request is never repeated. One that was put off (429) was not
+   * taken. Where the service knows keys, `getSubmission` tells.
    */
   async submitJob(workspaceTar: string, submission: JobSubmission, options?: UploadOptions): Promise<JobCreated> {
     const call = { method: 'POST', path: '/v1/jobs', ...limits(options, STREAM_TIMEOUT) } as const;
     return this.#patiently(call.signal, async () => {
       const upload = await openUpload(workspaceTar, metaOf(submission), {
+        headers: submissionHeaders(options),
+        offset: options?.offset ?? 0,
         onProgress: options?.onProgress?.bind(options),
         isReusing: !this.#hasCustomFetch, // nobody knows how long another fetch holds on to what it has read
       });
@@ -107,6 +131,18 @@ export class RemoteClient implements AsyncDisposable {
         upload.body.destroy();
       }
     });
+  }
+
+  /** What became of a submission that was sent with this key; undefined where the service knows no keys. Changes nothing. */
+  async getSubmission(idempotencyKey: string, options?: RequestOptions): Promise<SubmissionStatus | undefined> {
+    const path = `/v1/submissions/${encodeURIComponent(idempotencyKey)}`;
+    try {
+      return await this.#json({ method: 'GET', path, ...limits(options, REQUEST_TIMEOUT) }, submissionStatus);
+    } catch (error) {
+      // Not there, or there with another meaning.
+      if (error instanceof RemoteError && (error.status < 400 || NO_SUCH_ROUTE.has(error.status))) return undefined;
+      throw error;
+    }
   }
 
   async getJob(jobId: string, options?: RequestOptions): Promise<Job> {

@@ -9,6 +9,9 @@ const RING = 4;
 export interface FilePieces {
   readonly head: Buffer;
   readonly tail: Buffer;
+  /** Where in the file to begin. */
+  readonly offset: number;
+  /** Bytes of the whole file. */
   readonly size: number;
   /**
    * Whether the memory of a piece is used again once it was sent, which saves a third of an upload's time. Only for a
@@ -24,20 +27,20 @@ export interface FilePieces {
 }
 
 /**
- * A stream of `head`, exactly `size` bytes of the file, and `tail`. The next piece is read while the last is being sent.
+ * A stream of `head`, the bytes of the file from `offset` up to `size`, and `tail`. The next piece is read while the last is being sent.
  *
  * Its buffer takes one piece, so a pipe asks for piece n + 2 after it has written piece n + 1, which it does after piece n was
  * flushed (`drain`). That is what makes it safe to fill the memory of piece n again.
  */
 export function streamFile(file: FileHandle, pieces: FilePieces): Readable {
-  const { head, tail, size, isReusing } = pieces;
+  const { head, tail, offset, size, isReusing } = pieces;
   const ring: Buffer[] = [];
-  let read = 0;
-  let sent = 0;
+  let read = offset;
+  let sent = offset;
   let hasBegun = false;
 
   const readNext = async (): Promise<Buffer> => {
-    const slot = Math.floor(read / PIECE_BYTES) % RING;
+    const slot = Math.floor((read - offset) / PIECE_BYTES) % RING;
     const memory = (isReusing ? ring[slot] : undefined) ?? Buffer.allocUnsafeSlow(Math.min(PIECE_BYTES, size));
     ring[slot] = memory;
     const start = read;
@@ -64,7 +67,7 @@ export function streamFile(file: FileHandle, pieces: FilePieces): Readable {
       stream.push(head);
       return;
     }
-    if (sent > 0) pieces.onSent(sent);
+    if (sent > offset) pieces.onSent(sent);
     const piece = await next;
     if (piece === undefined) {
       await pieces.onEnd();

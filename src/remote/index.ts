@@ -12,4 +12,4 @@ export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '
 export type { Patience } from './patience.ts';
 export { parseEvents } from './events.ts';
 export { isFinalState, isJobState } from './schemas.ts';
-export type { Account, Job, JobCreated, JobEvent, JobState, RateCardItem } from './schemas.ts';
+export type { Account, Job, JobCreated, JobEvent, JobState, RateCardItem, SubmissionStatus } from './schemas.ts';

@@ -33,6 +33,17 @@ export const jobCreated = z.looseObject({
 });
 export type JobCreated = z.infer<typeof jobCreated>;
 
+/**
+ * The answer of `GET /v1/submissions/{key}`, of services that know keys: the job that was made, that the upload is there and looked
+ * at, or how many bytes of the archive are there of one that is no job.
+ */
+export const submissionStatus = z.discriminatedUnion('state', [
+  jobCreated.extend({ state: z.literal('accepted'), account_id: text }),
+  z.looseObject({ state: z.literal('checking'), account_id: text }),
+  z.looseObject({ state: z.literal('incomplete'), account_id: text, received_bytes: z.int().min(0) }),
+]);
+export type SubmissionStatus = z.infer<typeof submissionStatus>;
+
 export const JOB_STATES = [
   'queued',
   'starting',

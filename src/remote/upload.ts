@@ -11,6 +11,9 @@ export interface Upload {
 }
 
 interface UploadOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Bytes at the beginning of the file that are not sent. */
+  readonly offset: number;
   readonly onProgress: ((bytes: number, total: number) => void) | undefined;
   /** See `streamFile`. */
   readonly isReusing: boolean;
@@ -28,12 +31,13 @@ interface UploadOptions {
 export async function openUpload(
   path: string,
   meta: Readonly<Record<string, unknown>>,
-  { onProgress, isReusing }: UploadOptions,
+  { headers, offset, onProgress, isReusing }: UploadOptions,
 ): Promise<Upload> {
   const file = await open(path, 'r');
   try {
     const stats = await file.stat();
     if (!stats.isFile()) throw new AppError('bad-input', `${path} is not a file, so it cannot be sent.`);
+    if (offset > stats.size) throw changed(path);
     const boundary = `farwharf-${randomUUID()}`;
     const head = Buffer.from(
       `--${boundary}\r\nContent-Disposition: form-data; name="meta"\r\n\r\n${JSON.stringify(meta)}\r\n` +
@@ -44,6 +48,7 @@ export async function openUpload(
     const body = streamFile(file, {
       head,
       tail,
+      offset,
       size: stats.size,
       isReusing,
       onSent: (bytes) => onProgress?.(bytes, stats.size),
@@ -56,8 +61,9 @@ export async function openUpload(
     body.once('close', () => void file.close());
     return {
       headers: {
+        ...headers,
         'content-type': `multipart/form-data; boundary=${boundary}`,
-        'content-length': String(head.length + stats.size + tail.length),
+        'content-length': String(head.length + stats.size - offset + tail.length),
       },
       body,
     };
@@ -65,6 +71,20 @@ export async function openUpload(
     await file.close();
     throw error;
   }
+}
+
+/** The headers that name a submission: draft-ietf-httpapi-idempotency-key-header, and draft-ietf-httpbis-resumable-upload. */
+export function submissionHeaders(
+  options: { readonly idempotencyKey?: string; readonly offset?: number } = {},
+): Record<string, string> {
+  const { idempotencyKey: key, offset } = options;
+  if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) {
+    throw new AppError('bad-input', 'The key of a submission must be 1 to 255 printable ASCII characters.');
+  }
+  return {
+    ...(key !== undefined && { 'idempotency-key': `"${key.replaceAll(/["\\]/g, '\\$&')}"` }),
+    ...(offset !== undefined && { 'upload-offset': String(offset) }),
+  };
 }
 
 function changed(path: string): AppError {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
+import { truncate } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { HTTPException } from 'hono/http-exception';
@@ -98,8 +99,11 @@ export class Submissions {
     const { account, maxUploadBytes } = context;
     await this.#tidy(context.store);
     if (offset === undefined) await this.#uploads.remove(account, key);
-    const start = await this.#uploads.size(account, key);
-    if (start !== (offset ?? 0)) throw refusal(409, `Upload-Offset: ${start} bytes of the archive are here.`);
+    const start = offset ?? 0;
+    const received = await this.#uploads.size(account, key);
+    if (received < start) throw refusal(409, `Upload-Offset: ${received} bytes of the archive are here.`);
+    // More of it came after the client had asked: these bytes come again.
+    if (received > start) await truncate(path, start);
     const bytes = Number(incoming.headers['content-length'] ?? 0) + start;
     await this.#uploads.makeRoom(account, { key, bytes, maxBytes: maxUploadBytes }, this.#isBusy);
     try {
