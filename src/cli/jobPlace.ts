@@ -6,6 +6,7 @@ import { type AsyncLedger, directLedger } from '../jobs/asyncLedger.ts';
 import { JobLedger } from '../jobs/ledger.ts';
 import { patchFromJob } from '../jobs/progress.ts';
 import type { JobRecord } from '../jobs/record.ts';
+import { settleEarlier } from '../jobs/settle.ts';
 import type { Job } from '../remote/schemas.ts';
 import type { Session } from './session.ts';
 
@@ -25,6 +26,10 @@ export interface JobPlace extends AsyncDisposable {
  * @throws AppError `bad-input` when several jobs are meant or the service never accepted it; the service's own error.
  */
 export async function findJobPlace(session: Session, name: string, signal: AbortSignal): Promise<JobPlace> {
+  for (const found of session.ledger.find(name, session.host)) {
+    const deps = { service: session.sender(), ledger: session.asyncLedger };
+    if (found.state === 'unknown') await settleEarlier(deps, found, { signal });
+  }
   const { jobId, record } = session.resolveJob(name);
   if (record === undefined) return openScratchPlace(session, jobId, signal);
   const nothing = async (): Promise<void> => {};

@@ -14,6 +14,11 @@ export class SendingReport {
 
   readonly show = (phase: SubmitPhase): void => {
     if (phase.type === 'select') return;
+    if (phase.type === 'ask') {
+      this.#current = undefined;
+      this.#terminal.phase(`the connection to the service was lost; asking what it has …`);
+      return;
+    }
     if (phase.type === 'accepted') {
       this.#finish();
       this.#tellAccepted(phase);

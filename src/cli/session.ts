@@ -1,8 +1,8 @@
-import { AppError } from '../core/errors.ts';
+import { AppError, systemCode } from '../core/errors.ts';
 import { formatDuration } from '../core/format.ts';
 import { farwharfHome } from '../core/home.ts';
 import { plainText } from '../core/terminalText.ts';
-import { httpStatus } from '../jobs/api.ts';
+import { httpStatus, type JobService } from '../jobs/api.ts';
 import { type AsyncLedger, directLedger } from '../jobs/asyncLedger.ts';
 import { hostAddress, LOCAL_HOST, resolveHost, resolveKey } from '../jobs/host.ts';
 import { JobLedger } from '../jobs/ledger.ts';
@@ -53,6 +53,23 @@ export class Session implements AsyncDisposable {
     this.#client = this.#connect();
     await (await before)?.close();
     return this.#client;
+  }
+
+  /** The service for a submit, through whichever client is right at the moment of each call. */
+  sender(): Pick<JobService, 'submitJob' | 'getSubmission'> {
+    const use = async <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => {
+      try {
+        return await work(await this.client());
+      } catch (error) {
+        // The service on this machine was killed and comes back at another address; it took nothing of this request.
+        if (this.host !== LOCAL_HOST || systemCode(error) !== 'ECONNREFUSED') throw error;
+        return work(await this.reconnect());
+      }
+    };
+    return {
+      submitJob: (archive, job, options) => use((client) => client.submitJob(archive, job, options)),
+      getSubmission: (key, options) => use((client) => client.getSubmission(key, options)),
+    };
   }
 
   async #connect(): Promise<RemoteClient> {

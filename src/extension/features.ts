@@ -33,6 +33,7 @@ import { showStatus } from './statusBar.ts';
 import { SubmitMemory } from './submitMemory.ts';
 import { connectionText, hostLabel } from './words.ts';
 import type { WorkerService } from './worker.ts';
+import { keepSettling } from './unanswered.ts';
 
 export interface Features {
   readonly handlers: CommandHandlers;
@@ -101,7 +102,10 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     disposables.add(vscode.workspace.onDidGrantWorkspaceTrust(() => follower.update()));
     run(
       'jobs',
-      services.ledger.settleAbandoned().then(() => store.keepFresh(signal)),
+      services.ledger.settleAbandoned().then(() => {
+        run('unanswered', keepSettling(services, signal));
+        return store.keepFresh(signal);
+      }),
     );
     run('durations', tree.keepTime(signal));
   });

@@ -89,6 +89,7 @@ export class Hosts implements vscode.Disposable {
     const use = <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => this.#use(host, work);
     return {
       submitJob: (archive, job, options) => use((client) => client.submitJob(archive, job, options)),
+      getSubmission: (key, options) => use((client) => client.getSubmission(key, options)),
       getJob: (jobId, options) => use((client) => client.getJob(jobId, options)),
       downloadArtifacts: (jobId, dest, options) => use((client) => client.downloadArtifacts(jobId, dest, options)),
       streamEvents: (jobId, options) => this.#streamEvents(host, jobId, options),

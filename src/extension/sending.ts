@@ -41,6 +41,7 @@ const PACK_SHARE = 30;
 
 function phaseText(phase: SubmitPhase): { message: string; percent: number } {
   if (phase.type === 'select') return { message: 'reading the folder', percent: 0 };
+  if (phase.type === 'ask') return { message: 'the connection was lost; asking the service what it has', percent: 0 };
   if (phase.type === 'accepted') return { message: 'accepted', percent: 100 };
   const { doneBytes, totalBytes } = phase;
   const share = totalBytes === 0 ? 1 : Math.min(1, doneBytes / totalBytes);

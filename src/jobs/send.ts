@@ -7,22 +7,24 @@ import type { JobCreated } from '../remote/schemas.ts';
 import type { JobService } from './api.ts';
 import { ArchiveStore } from './archives.ts';
 import type { AsyncLedger } from './asyncLedger.ts';
-import { isSurelyNotSent, outcomeUnknown } from './outcome.ts';
 import type { JobRecord } from './record.ts';
+import { acceptedPatch } from './settle.ts';
 import { EventSpool } from './spool.ts';
+import { uploadArchive } from './uploadArchive.ts';
 
 export interface SendDeps {
-  readonly service: Pick<JobService, 'submitJob'>;
+  readonly service: Pick<JobService, 'submitJob' | 'getSubmission'>;
   readonly ledger: AsyncLedger;
   /** FARWHARF_HOME. */
   readonly home: string;
 }
 
-/** Where a submit stands; `pack` and `upload` come many times. */
+/** Where a submit stands; `pack` and `upload` come many times, `ask` when the answer was lost and the service is asked what it has. */
 export type SubmitPhase =
   | { readonly type: 'select'; readonly files: number; readonly bytes: number }
   | { readonly type: 'pack'; readonly doneBytes: number; readonly totalBytes: number }
   | { readonly type: 'upload'; readonly doneBytes: number; readonly totalBytes: number }
+  | { readonly type: 'ask' }
   | { readonly type: 'accepted'; readonly record: JobRecord; readonly creditsRemaining: number | null };
 
 export interface SubmitOptions {
@@ -77,47 +79,20 @@ async function upload(
   archive: string,
   { signal, onPhase }: SubmitOptions,
 ): Promise<JobCreated> {
-  let sentBytes = 0;
-  let totalBytes = draft.archiveBytes ?? 0;
-  const job = {
-    script: draft.script,
-    maxRuntime: draft.maxRuntime,
-    ...(draft.project !== null && { project: draft.project }),
-    ...(draft.venv !== null && { venv: draft.venv }),
-    ...(draft.machineClass !== null && { machineClass: draft.machineClass }),
-  };
-  try {
-    return await service.submitJob(archive, job, {
-      ...(signal !== undefined && { signal }),
-      onProgress: (bytes, total) => {
-        sentBytes = bytes;
-        totalBytes = total ?? totalBytes;
-        onPhase?.({ type: 'upload', doneBytes: sentBytes, totalBytes });
-      },
-    });
-  } catch (error) {
-    // A cancelled upload that had not left whole cannot have made a job; one that had may well have.
-    const isCancelled = signal?.aborted === true;
-    const isBrokenOff = isCancelled && sentBytes < totalBytes;
-    if (isBrokenOff || isSurelyNotSent(error)) {
-      await ledger.delete(draft.id);
-      if (isBrokenOff) signal.throwIfAborted();
-      throw error;
-    }
-    const unknown = outcomeUnknown(draft.host, { sentBytes, totalBytes, isCancelled }, error);
-    await ledger.update(draft.id, { state: 'unknown', reason: unknown.message });
-    throw unknown;
-  }
+  const end = await uploadArchive(service, draft, archive, {
+    signal,
+    onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'upload', doneBytes, totalBytes }),
+    onAsk: () => onPhase?.({ type: 'ask' }),
+  });
+  if (end.type === 'accepted') return end.created;
+  if (end.type === 'not-taken') await ledger.delete(draft.id);
+  else await ledger.update(draft.id, { state: 'unknown', reason: messageOf(end.error) });
+  throw end.error;
 }
 
 async function recordAccepted(ledger: AsyncLedger, draft: JobRecord, created: JobCreated): Promise<JobRecord> {
   try {
-    return await ledger.update(draft.id, {
-      jobId: created.job_id,
-      state: 'queued',
-      reason: null,
-      creditHold: created.credit_hold ?? null,
-    });
+    return await ledger.update(draft.id, acceptedPatch(created));
   } catch (error) {
     throw new AppError(
       'outcome-unknown',

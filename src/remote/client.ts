@@ -5,7 +5,6 @@ import { checkAnswer, readJson } from './answers.ts';
 import { saveBody } from './download.ts';
 import { type JobEventStream, streamEvents } from './eventStream.ts';
 import type { Answer, Call } from './exchange.ts';
-import { RemoteError } from './errors.ts';
 import { type Patience, patiently } from './patience.ts';
 import {
   type Account,
@@ -18,15 +17,14 @@ import {
   type SubmissionStatus,
   submissionStatus,
 } from './schemas.ts';
+import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './submission.ts';
 import { Transport } from './transport.ts';
-import { openUpload, submissionHeaders } from './upload.ts';
+import { openUpload } from './upload.ts';
 
 /** Defaults of the specification's section 8, in seconds. */
 const CONNECT_TIMEOUT = 10;
 const REQUEST_TIMEOUT = 60;
 const STREAM_TIMEOUT = 180;
-/** How services answer at an address that they do not have. */
-const NO_SUCH_ROUTE: ReadonlySet<number> = new Set([400, 404, 405, 410, 501]);
 
 export interface RequestOptions {
   /** Seconds: one number for both, or each on its own. `read` is the silence between bytes, not the total time. */
@@ -52,15 +50,6 @@ export interface UploadOptions extends TransferOptions {
 export interface EventOptions extends RequestOptions {
   /** The id of the last event that was seen; a service that numbers its events goes on after it. */
   readonly lastEventId?: string;
-}
-
-export interface JobSubmission {
-  readonly script: string;
-  /** Seconds; truncated to an integer. */
-  readonly maxRuntime: number;
-  readonly project?: string;
-  readonly venv?: Readonly<Record<string, unknown>>;
-  readonly machineClass?: string;
 }
 
 export interface RemoteClientOptions {
@@ -139,8 +128,7 @@ export class RemoteClient implements AsyncDisposable {
     try {
       return await this.#json({ method: 'GET', path, ...limits(options, REQUEST_TIMEOUT) }, submissionStatus);
     } catch (error) {
-      // Not there, or there with another meaning.
-      if (error instanceof RemoteError && (error.status < 400 || NO_SUCH_ROUTE.has(error.status))) return undefined;
+      if (isMissingRoute(error)) return undefined;
       throw error;
     }
   }
@@ -240,16 +228,6 @@ function jobPath(jobId: string): string {
     throw new AppError('bad-input', `${JSON.stringify(jobId.slice(0, 64))} is not the id of a job.`);
   }
   return `/v1/jobs/${encodeURIComponent(jobId)}`;
-}
-
-/** The submission metadata of the specification's section 2.2: optional fields only when they are not empty. */
-function metaOf({ script, maxRuntime, project, venv, machineClass }: JobSubmission): Record<string, unknown> {
-  if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
-  const meta: Record<string, unknown> = { script, max_runtime: Math.trunc(maxRuntime) };
-  if (project) meta['project'] = project;
-  if (venv !== undefined && Object.keys(venv).length > 0) meta['venv'] = venv;
-  if (machineClass) meta['machine_class'] = machineClass;
-  return meta;
 }
 
 function limits(options: RequestOptions | undefined, defaultRead: number) {

@@ -73,20 +73,6 @@ export async function openUpload(
   }
 }
 
-/** The headers that name a submission: draft-ietf-httpapi-idempotency-key-header, and draft-ietf-httpbis-resumable-upload. */
-export function submissionHeaders(
-  options: { readonly idempotencyKey?: string; readonly offset?: number } = {},
-): Record<string, string> {
-  const { idempotencyKey: key, offset } = options;
-  if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) {
-    throw new AppError('bad-input', 'The key of a submission must be 1 to 255 printable ASCII characters.');
-  }
-  return {
-    ...(key !== undefined && { 'idempotency-key': `"${key.replaceAll(/["\\]/g, '\\$&')}"` }),
-    ...(offset !== undefined && { 'upload-offset': String(offset) }),
-  };
-}
-
 function changed(path: string): AppError {
   return new AppError(
     'conflict',

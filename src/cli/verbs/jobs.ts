@@ -8,6 +8,7 @@ import { isActive, type JobRecord } from '../../jobs/record.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { Session } from '../session.ts';
+import { settleUnanswered } from '../unansweredSubmit.ts';
 import { formatTable } from '../table.ts';
 
 const REFRESH_TIMEOUT_SECONDS = 10;
@@ -58,11 +59,9 @@ function recordAsJson(record: JobRecord): object {
 }
 
 /** The true states of the jobs that were not over when they were last heard of; the old ones, and a remark, when nobody answers. */
-async function refresh(
-  session: Session,
-  records: readonly JobRecord[],
-  { signal, terminal }: Context,
-): Promise<readonly JobRecord[]> {
+async function refresh(session: Session, known: readonly JobRecord[], context: Context): Promise<readonly JobRecord[]> {
+  const { signal, terminal } = context;
+  const records = await settleUnanswered(session, context, known);
   if (!records.some(isActive)) return records;
   try {
     const client = await session.client();

@@ -20,7 +20,7 @@ import { describeExclusions, describeSize, selectionAsJson } from '../selectionS
 import { SendingReport } from '../sendingReport.ts';
 import { Session } from '../session.ts';
 import { readFolder, readVenv, type SubmitFlags } from '../submitFlags.ts';
-import { settleUnanswered } from '../unansweredSubmit.ts';
+import { checkUnanswered } from '../unansweredSubmit.ts';
 
 type Place = Pick<JobPlace, 'record' | 'ledger' | 'home'>;
 
@@ -36,7 +36,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   if (flags.script === undefined) throw new AppError('bad-input', 'Say what is to run: --script FILE.');
 
   await using session = new Session(context);
-  await settleUnanswered(session, context, { folder: selection.root, again: flags.again === true });
+  await checkUnanswered(session, context, { folder: selection.root, again: flags.again === true });
   const { terminal, signal } = context;
   const client = await session.client();
   const account = await askAccount(client, signal);
@@ -47,7 +47,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const report = new SendingReport(terminal);
   let creditsRemaining: number | null = null;
   const record = await submitWorkspace(
-    { service: client, archiver: directArchiver, ledger: session.asyncLedger, home: session.home },
+    { service: session.sender(), archiver: directArchiver, ledger: session.asyncLedger, home: session.home },
     {
       host: session.host,
       ...(account?.account_id && { account: account.account_id }),
