@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { addAccount } from './support/accounts.ts';
+import { makeArchive } from './support/archive.ts';
 import { type ServiceClient, startService } from './support/service.ts';
 
 /** What tells requests apart that are the same. */
 const OWN_HEADERS = ['date', 'x-request-id'];
 const NO_SUCH_JOB = '00000000000000000000';
 const UNTIL_CANCELLED = 'sleep 60';
+const META = JSON.stringify({ script: 'a.sh', max_runtime: 60 });
 
 /** An answer, all of it. */
 async function answer(client: ServiceClient, method: string, path: string, headers: Record<string, string> = {}) {
@@ -78,6 +80,16 @@ const CASES: Readonly<Record<string, (setting: Setting) => Promise<void>>> = {
     assert.equal((await answer(owner, 'GET', `/v1/jobs/${own}`)).status, 404);
     assert.equal(await owner.credits(), before);
     await stranger.untilEnd(own);
+  },
+  'GET /v1/submissions/:key': async ({ owner, stranger, path }) => {
+    const headers = { 'idempotency-key': 'one-key' };
+    const archive = await makeArchive({ 'a.sh': 'true' });
+    const none = await answer(stranger, 'GET', path.replace(':key', 'one-key'));
+    const job = (await (await owner.upload(archive, META, headers)).json()) as { job_id: string };
+    assert.deepEqual(await answer(stranger, 'GET', path.replace(':key', 'one-key')), none);
+    const own = (await (await stranger.upload(archive, META, headers)).json()) as { job_id: string };
+    assert.notEqual(own.job_id, job.job_id, 'a key is one of its account');
+    await Promise.all([owner.untilEnd(job.job_id), stranger.untilEnd(own.job_id)]);
   },
   'GET /v1/me': async (setting) => {
     await tellsNothing(setting);

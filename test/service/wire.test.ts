@@ -87,6 +87,7 @@ test('/v1/me tells credits and prices, and /openapi.json describes every route',
   assert.deepEqual(Object.keys(paths), [
     '/v1/me',
     '/v1/jobs',
+    '/v1/submissions/{key}',
     '/v1/jobs/{job_id}',
     '/v1/jobs/{job_id}/events',
     '/v1/jobs/{job_id}/artifacts',

@@ -122,11 +122,11 @@ export class ServiceClient {
     return this.upload(await makeArchive(files), JSON.stringify({ max_runtime: 60, ...meta }));
   }
 
-  upload(archive: Uint8Array<ArrayBuffer>, meta: string): Promise<Response> {
+  upload(archive: Uint8Array<ArrayBuffer>, meta: string, headers: Record<string, string> = {}): Promise<Response> {
     const form = new FormData();
     form.append('tarball', new Blob([archive], { type: 'application/gzip' }), 'workspace.tar.gz');
     form.append('meta', meta);
-    return this.request('/v1/jobs', { method: 'POST', body: form });
+    return this.request('/v1/jobs', { method: 'POST', body: form, headers });
   }
 
   /** Submits files and gives the job's id. */

@@ -1,0 +1,267 @@
+import assert from 'node:assert/strict';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { readdirSync, utimesSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { directArchiver } from '../../src/jobs/archiver.ts';
+import { directLedger } from '../../src/jobs/asyncLedger.ts';
+import { JobLedger } from '../../src/jobs/ledger.ts';
+import { settleEarlier } from '../../src/jobs/settle.ts';
+import { submitWorkspace } from '../../src/jobs/submit.ts';
+import { RemoteClient } from '../../src/remote/client.ts';
+import type { ServiceConfig } from '../../src/service/config.ts';
+import { DEFAULT_PROXY } from '../../src/service/http/proxyConfig.ts';
+import { selectFiles } from '../../src/workspace/selection.ts';
+import { makeArchive } from './support/archive.ts';
+import { CuttingProxy } from './support/cuttingProxy.ts';
+import { type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
+import { ServiceProcess } from './support/serviceProcess.ts';
+
+const META = JSON.stringify({ script: 'a.sh', max_runtime: 600 });
+const HOLD = 1;
+
+interface Answer {
+  readonly status: number;
+  readonly body: { readonly job_id?: string; readonly detail?: string; readonly received_bytes?: number };
+}
+
+/** A submission as it goes over the wire, so that it can be sent in any shape. */
+async function post(
+  service: ServiceClient,
+  {
+    archive,
+    meta = META,
+    headers,
+  }: { archive: Uint8Array<ArrayBuffer>; meta?: string; headers: Record<string, string> },
+): Promise<Answer> {
+  const response = await service.upload(archive, meta, headers);
+  return { status: response.status, body: (await response.json()) as Answer['body'] };
+}
+
+/** A service that is reached over a line, which breaks, rather than directly. */
+function configOf(uploadGb = 1): ServiceConfig {
+  const config = testConfig();
+  return { ...config, proxy: DEFAULT_PROXY, limits: { ...config.limits, upload_gb: uploadGb } };
+}
+
+function start(t: TestContext, uploadGb?: number): Promise<ServiceClient> {
+  return startService(t, { config: configOf(uploadGb) });
+}
+
+function jobsOf(service: ServiceClient): Promise<{ jobs: { job_id: string }[] }> {
+  return service.json('/v1/jobs');
+}
+
+test('a submission that is sent again under its key is answered the same way and is one job', async (t) => {
+  const service = await start(t);
+  const archive = await makeArchive({ 'a.sh': 'sleep 600' });
+  const key = randomUUID();
+  const before = await service.json(`/v1/submissions/${key}`);
+  assert.deepEqual(before, { state: 'incomplete', account_id: 'local', received_bytes: 0 });
+  const first = await post(service, { archive, headers: { 'idempotency-key': `"${key}"` } });
+  const again = await post(service, { archive, headers: { 'idempotency-key': key } });
+  assert.equal(first.status, 201);
+  assert.deepEqual(again, first);
+  const told = await service.json(`/v1/submissions/${key}`);
+  assert.deepEqual(told, { ...first.body, state: 'accepted', account_id: 'local' });
+  assert.equal((await jobsOf(service)).jobs.length, 1);
+  assert.equal(await service.credits(), 1000 - HOLD);
+  assert.deepEqual(readdirSync(join(service.data, 'uploads')), []);
+});
+
+test('another submission under the same key is refused', async (t) => {
+  const service = await start(t);
+  const archive = await makeArchive({ 'a.sh': 'true' });
+  const headers = { 'idempotency-key': randomUUID() };
+  assert.equal((await post(service, { archive, headers })).status, 201);
+  const meta = JSON.stringify({ script: 'a.sh', max_runtime: 601 });
+  for (const other of [{ archive, meta }, { archive: await makeArchive({ 'a.sh': 'false' }) }]) {
+    const { status, body } = await post(service, { ...other, headers });
+    assert.equal(status, 422);
+    assert.match(body.detail ?? '', /another submission was sent under this key/);
+  }
+  assert.equal((await jobsOf(service)).jobs.length, 1);
+});
+
+test('keys and offsets that are none are refused', async (t) => {
+  const service = await start(t);
+  const archive = await makeArchive({ 'a.sh': 'true' });
+  const wrong: readonly Record<string, string>[] = [
+    { 'idempotency-key': '' },
+    { 'idempotency-key': 'x'.repeat(256) },
+    { 'upload-offset': '0' },
+    { 'idempotency-key': 'x', 'upload-offset': '-1' },
+  ];
+  for (const headers of wrong) {
+    assert.equal((await post(service, { archive, headers })).status, 400, JSON.stringify(headers));
+  }
+  assert.equal((await jobsOf(service)).jobs.length, 0);
+});
+
+test('twenty requests at once with one key make one job, and its hold is taken once', async (t) => {
+  const service = await start(t);
+  const archive = await makeArchive({ 'a.sh': 'sleep 600', noise: randomBytes(300_000) });
+  const headers = { 'idempotency-key': randomUUID() };
+  const answers = await Promise.all(Array.from({ length: 20 }, () => post(service, { archive, headers })));
+  const accepted = answers.filter(({ status }) => status === 201);
+  assert.ok(accepted.length >= 1);
+  assert.equal(new Set(accepted.map(({ body }) => body.job_id)).size, 1);
+  for (const { status } of answers) assert.ok([201, 409, 429].includes(status), String(status));
+  assert.equal((await jobsOf(service)).jobs.length, 1);
+  assert.equal(await service.credits(), 1000 - HOLD);
+  assert.deepEqual(await post(service, { archive, headers }), accepted[0]);
+});
+
+test('what was refused can be sent again under its key when it is right', async (t) => {
+  const service = await start(t);
+  const headers = { 'idempotency-key': randomUUID() };
+  const wrong = await post(service, { archive: new Uint8Array([1, 2, 3]), headers });
+  assert.equal(wrong.status, 400);
+  const right = await post(service, { archive: await makeArchive({ 'a.sh': 'true' }), headers });
+  assert.equal(right.status, 201);
+});
+
+test('an upload goes on where it broke off, at no other place, and pieces that do not fit are no job', async (t) => {
+  const service = await start(t);
+  const archive = await makeArchive({ 'a.sh': 'true', noise: randomBytes(400_000) });
+  const key = randomUUID();
+  await breakOff(t, service, { archive, key, bytes: 200_000 });
+  const { received_bytes: received = 0 } = await service.json<Answer['body']>(`/v1/submissions/${key}`);
+  assert.ok(received > 50_000 && received < 300_000, String(received));
+  const go = (piece: Uint8Array<ArrayBuffer>, offset: number): Promise<Answer> =>
+    post(service, { archive: piece, headers: { 'idempotency-key': key, 'upload-offset': String(offset) } });
+  const misplaced = await go(archive.slice(received + 1), received + 1);
+  assert.equal(misplaced.status, 409);
+  assert.match(misplaced.body.detail ?? '', new RegExp(`${received} bytes of the archive are here`));
+  const foreign = await go(archive.slice(0, 1000), received);
+  assert.equal(foreign.status, 409);
+  assert.match(foreign.body.detail ?? '', /do not fit together/);
+  assert.equal((await go(archive, 0)).status, 201);
+  assert.equal((await go(archive.slice(received), received)).status, 201);
+  assert.equal((await jobsOf(service)).jobs.length, 1);
+});
+
+test('what is kept of uploads stays within the limit of one, and goes after a day', async (t) => {
+  const service = await start(t, 0.0005);
+  const archive = await makeArchive({ 'a.sh': 'true', noise: randomBytes(400_000) });
+  const keys = [randomUUID(), randomUUID(), randomUUID(), randomUUID()];
+  for (const key of keys) await breakOff(t, service, { archive, key, bytes: 150_000 });
+  const uploads = join(service.data, 'uploads');
+  assert.equal(readdirSync(uploads).length, 1, 'the others would not fit beside a whole one');
+  const long = new Date(Date.now() - 25 * 3_600_000);
+  for (const name of readdirSync(uploads)) utimesSync(join(uploads, name), long, long);
+  await service.stop();
+  const next = await startService(t, { data: service.data, config: configOf() });
+  await post(next, { archive: await makeArchive({ 'a.sh': 'true' }), headers: { 'idempotency-key': 'x' } });
+  assert.deepEqual(readdirSync(uploads), []);
+});
+
+/** Sends the first bytes of a submission and drops the connection. */
+async function breakOff(
+  t: TestContext,
+  service: ServiceClient,
+  { archive, key, bytes }: { archive: Uint8Array<ArrayBuffer>; key: string; bytes: number },
+): Promise<void> {
+  const proxy = await CuttingProxy.start(t, () => service.url, [{ sent: bytes }]);
+  const through = Object.assign(Object.create(service) as ServiceClient, { url: proxy.url });
+  await assert.rejects(post(through, { archive, headers: { 'idempotency-key': key } }));
+  let last = -1;
+  for (;;) {
+    const { received_bytes: received = 0 } = await service.json<Answer['body']>(`/v1/submissions/${key}`);
+    if (received === last && received > 0) return;
+    last = received;
+  }
+}
+
+/** What the command line and the editor do: a folder of half a megabyte, sent with a record in a ledger. */
+async function sender(t: TestContext, url: string, key: string) {
+  const home = await temporaryFolder(t);
+  const folder = join(home, 'project');
+  await mkdir(folder);
+  await writeFile(join(folder, 'a.sh'), 'sleep 600');
+  await writeFile(join(folder, 'noise'), randomBytes(500_000));
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  const client = new RemoteClient(url, key);
+  t.after(() => client.close());
+  const ledger = directLedger(jobs);
+  const selection = await selectFiles(folder, { isTrusted: true });
+  const request = { host: 'https://jobs.example.org', selection, script: 'a.sh', maxRuntime: 600, isTrusted: true };
+  const submit = () => submitWorkspace({ service: client, archiver: directArchiver, ledger, home }, request);
+  return { client, jobs, ledger, submit };
+}
+
+test('an answer that is lost after the whole upload is fetched by the key, and nothing is sent again', async (t) => {
+  const service = await start(t);
+  const proxy = await CuttingProxy.start(t, () => service.url, [{ answer: true }]);
+  const { submit } = await sender(t, proxy.url, service.key);
+  const record = await submit();
+  const { jobs } = await jobsOf(service);
+  assert.deepEqual([record.state, record.jobId, record.creditHold], ['queued', jobs[0]?.job_id, HOLD]);
+  assert.equal(jobs.length, 1);
+  assert.equal(await service.credits(), 1000 - HOLD);
+  assert.equal(proxy.sent.filter((bytes) => bytes > 10_000).length, 1, 'one upload');
+});
+
+test('an upload whose line breaks twice goes on each time, and is sent about once in all', async (t) => {
+  const service = await start(t);
+  const proxy = await CuttingProxy.start(t, () => service.url, [{ sent: 200_000 }, { sent: 200_000 }]);
+  const { submit } = await sender(t, proxy.url, service.key);
+  assert.equal((await submit()).state, 'queued');
+  assert.equal((await jobsOf(service)).jobs.length, 1);
+  assert.equal(await service.credits(), 1000 - HOLD);
+  const total = proxy.sent.reduce((sum, bytes) => sum + bytes, 0);
+  assert.ok(proxy.sent.length >= 3 && total < 1_000_000, `${proxy.sent.join(', ')}: twice would be a million`);
+});
+
+for (const [moment, cut] of [
+  ['in the middle of an upload', { sent: 250_000 }],
+  ['when it has all of an upload', { sent: 'all' }],
+  ['after the job was committed and before its answer', { answer: true }],
+] as const) {
+  test(`a service that is killed ${moment} and comes back has one job, with its hold`, async (t) => {
+    const home = await temporaryFolder(t, async () => process_?.end('SIGKILL'));
+    let process_: ServiceProcess | undefined = await ServiceProcess.start(home, {
+      apiKey: 'the-key-of-the-test',
+      config: configOf(),
+    });
+    const restart = async (): Promise<void> => {
+      await process_?.end('SIGKILL');
+      process_ = undefined;
+      void ServiceProcess.start(home, { apiKey: 'the-key-of-the-test', config: configOf() }).then(
+        (next) => (process_ = next),
+      );
+    };
+    const url = (): string => process_?.client.url ?? 'http://127.0.0.1:9';
+    const proxy = await CuttingProxy.start(t, url, [{ ...cut, then: restart }]);
+    const { submit } = await sender(t, proxy.url, 'the-key-of-the-test');
+    const record = await submit();
+    const service = (process_ as ServiceProcess).client;
+    const { jobs } = await jobsOf(service);
+    assert.deepEqual([jobs.length, record.jobId], [1, jobs[0]?.job_id]);
+    assert.equal(await service.credits(), 1000 - HOLD);
+    await service.request(`/v1/jobs/${record.jobId}`, { method: 'DELETE' });
+  });
+}
+
+test('a submission of a program that ended is settled later: it is a job, or it did not arrive', async (t) => {
+  const service = await start(t);
+  const { client, jobs, ledger, submit } = await sender(t, service.url, service.key);
+  const sent = await submit();
+  const unknown = { ...sent, jobId: null, state: 'unknown', creditHold: null };
+  const deps = { service: client, ledger };
+  jobs.update(sent.id, unknown);
+  assert.deepEqual(await settleEarlier(deps, unknown), { ...sent, reason: null });
+
+  const lost = { ...unknown, id: randomUUID() };
+  jobs.insert(lost);
+  const old = await settleEarlier(deps, lost, { now: Date.now() + 25 * 3_600_000 });
+  assert.equal(old.state, 'unknown', 'after a day a service may have forgotten the key');
+  const failed = await settleEarlier(deps, lost);
+  assert.equal(failed.state, 'failed');
+  assert.match(failed.reason ?? '', /did not reach .* there is no job and nothing is charged/);
+  const others = { ...lost, id: randomUUID(), account: 'somebody-else' };
+  jobs.insert(others);
+  assert.equal((await settleEarlier(deps, others)).state, 'unknown', 'another account has keys of its own');
+});
