@@ -221,23 +221,23 @@ for (const [moment, cut] of [
   ['after the job was committed and before its answer', { answer: true }],
 ] as const) {
   test(`a service that is killed ${moment} and comes back has one job, with its hold`, async (t) => {
-    const home = await temporaryFolder(t, async () => process_?.end('SIGKILL'));
-    let process_: ServiceProcess | undefined = await ServiceProcess.start(home, {
-      apiKey: 'the-key-of-the-test',
-      config: configOf(),
-    });
-    const restart = async (): Promise<void> => {
-      await process_?.end('SIGKILL');
-      process_ = undefined;
-      void ServiceProcess.start(home, { apiKey: 'the-key-of-the-test', config: configOf() }).then(
-        (next) => (process_ = next),
-      );
+    const running: { service?: ServiceProcess } = {};
+    const home = await temporaryFolder(t, async () => running.service?.end('SIGKILL'));
+    const begin = async (): Promise<void> => {
+      running.service = await ServiceProcess.start(home, { apiKey: 'the-key-of-the-test', config: configOf() });
     };
-    const url = (): string => process_?.client.url ?? 'http://127.0.0.1:9';
-    const proxy = await CuttingProxy.start(t, url, [{ ...cut, then: restart }]);
+    await begin();
+    const restart = async (): Promise<void> => {
+      await running.service?.end('SIGKILL');
+      delete running.service;
+      void begin();
+    };
+    const url = (): string => running.service?.client.url ?? 'http://127.0.0.1:9';
+    const proxy = await CuttingProxy.start(t, url, [{ ...cut, whenCut: restart }]);
     const { submit } = await sender(t, proxy.url, 'the-key-of-the-test');
     const record = await submit();
-    const service = (process_ as ServiceProcess).client;
+    assert.ok(running.service);
+    const service = running.service.client;
     const { jobs } = await jobsOf(service);
     assert.deepEqual([jobs.length, record.jobId], [1, jobs[0]?.job_id]);
     assert.equal(await service.credits(), 1000 - HOLD);

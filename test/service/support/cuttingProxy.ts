@@ -9,7 +9,7 @@ interface Cut {
   /** As soon as an answer comes, of which the client gets nothing. */
   readonly answer?: boolean;
   /** Called at the cut, before the client notices. */
-  readonly then?: () => Promise<void>;
+  readonly whenCut?: () => Promise<void>;
 }
 
 /** A line to a service that breaks as told: the first cut ends the first connection that meets it, and so on. */
@@ -49,7 +49,7 @@ export class CuttingProxy {
       const [first] = this.#cuts.splice(0, 1);
       client.pause();
       service.pause();
-      await first?.then?.();
+      await first?.whenCut?.();
       end();
     };
     for (const socket of [client, service]) socket.on('error', end).on('close', end);
