@@ -86,73 +86,34 @@ export class Ranker {
       this.#optionalBound += bound;
       this.#optional += 1;
     }
-    const last = scorers.length - 1;
-    const only = scorers[last];
-    if (only !== undefined && this.#optional === last) {
-      this.#offerList(only, live, excluded, from, to);
-      return;
-    }
-    for (let at = this.#optional; at <= last; at += 1) {
+    for (let at = this.#optional; at < scorers.length; at += 1) {
       const scorer = scorers[at];
-      if (scorer !== undefined && scorer.bound > 0) this.#sum(scorer, live.segment.lengths, from, to);
+      if (scorer !== undefined && scorer.bound > 0) scorer.addTo(this.#sums, this.#bits, from, to);
     }
     this.#offerSums(live, excluded, from);
   }
 
-  /** Offers what one term finds, where no document without it is a candidate. */
-  #offerList(scorer: Scorer, live: LiveSegment, excluded: Uint8Array, from: number, to: number): void {
-    const { list } = scorer;
-    const { lengths } = live.segment;
-    if (list.advance(from) >= to) return;
-    do {
-      const { documents, frequencies, size } = list;
-      let { at } = list;
-      for (; at < size; at += 1) {
-        const document = documents[at] ?? 0;
-        if (document >= to) break;
-        this.#offer(live, excluded, document, scorer.score(frequencies[at] ?? 0, lengths[document] ?? 0));
-      }
-      list.at = at;
-      if (at < size) return;
-    } while (list.nextBlock());
-  }
-
-  #sum(scorer: Scorer, lengths: Uint16Array, from: number, to: number): void {
-    const { list } = scorer;
-    if (list.advance(from) >= to) return;
-    const [sums, bits] = [this.#sums, this.#bits];
-    do {
-      const { documents, frequencies, size } = list;
-      let { at } = list;
-      for (; at < size; at += 1) {
-        const document = documents[at] ?? 0;
-        if (document >= to) break;
-        const place = document - from;
-        sums[place] = (sums[place] ?? 0) + scorer.score(frequencies[at] ?? 0, lengths[document] ?? 0);
-        bits[place >> 5] = (bits[place >> 5] ?? 0) | (1 << (place & 31));
-      }
-      list.at = at;
-      if (at < size) return;
-    } while (list.nextBlock());
-  }
-
   #offerSums(live: LiveSegment, excluded: Uint8Array, from: number): void {
     const [sums, bits] = [this.#sums, this.#bits];
+    let least = this.#best.threshold - this.#optionalBound;
     for (let word = 0; word < bits.length; word += 1) {
-      for (let left = bits[word] ?? 0; left !== 0; left &= left - 1) {
-        const place = 32 * word + 31 - Math.clz32(left & -left);
-        this.#offer(live, excluded, from + place, sums[place] ?? 0);
-        sums[place] = 0;
-      }
+      let left = bits[word] ?? 0;
+      if (left === 0) continue;
       bits[word] = 0;
+      for (; left !== 0; left &= left - 1) {
+        const place = 32 * word + 31 - Math.clz32(left & -left);
+        const sum = sums[place] ?? 0;
+        sums[place] = 0;
+        if (sum < least || excluded[from + place] === 1) continue;
+        if (this.#offer(live, from + place, sum)) least = this.#best.threshold - this.#optionalBound;
+      }
     }
   }
 
-  /** Adds what the optional terms say to the sum of the others, as long as that can be enough. */
-  #offer(live: LiveSegment, excluded: Uint8Array, document: number, known: number): void {
+  /** Adds what the optional terms say to the sum of the others, as long as that can be enough; gives whether it was. */
+  #offer(live: LiveSegment, document: number, known: number): boolean {
     const { threshold } = this.#best;
     let rest = this.#optionalBound;
-    if (known + rest < threshold || excluded[document] === 1) return;
     let sum = known;
     for (let at = this.#optional - 1; at >= 0 && sum + rest >= threshold; at -= 1) {
       const scorer = this.#scorers[at];
@@ -162,7 +123,9 @@ export class Ranker {
       if (list.advance(document) !== document) continue;
       sum += scorer.score(list.frequencies[list.at] ?? 0, live.segment.lengths[document] ?? 0);
     }
-    if (sum >= threshold) this.#best.offer({ live, document }, sum);
+    if (sum < threshold) return false;
+    this.#best.offer({ live, document }, sum);
+    return true;
   }
 }
 

@@ -22,6 +22,7 @@ export class Scorer {
   /** The highest score between the documents that were bounded last. */
   bound = 0;
   #boundBlock = 0;
+  #lengths: Uint16Array = new Uint16Array(0);
   #factor = 0;
   readonly #base = K1 * (1 - B);
   readonly #slope: number;
@@ -36,6 +37,29 @@ export class Scorer {
     this.list.open(postings, start, lengths);
     this.#factor = weight * (K1 + 1) * UNIT;
     this.#boundBlock = 0;
+    this.#lengths = lengths;
+  }
+
+  /** Adds the scores of the documents from `from` to before `to` to the sums of these documents, and sets the bit of each. */
+  addTo(sums: Float64Array, bits: Uint32Array, from: number, to: number): void {
+    const { list } = this;
+    if (list.advance(from) >= to) return;
+    const [factor, base, slope, lengths] = [this.#factor, this.#base, this.#slope, this.#lengths];
+    do {
+      const { documents, frequencies, size } = list;
+      let { at } = list;
+      for (; at < size; at += 1) {
+        const document = documents[at] ?? 0;
+        if (document >= to) break;
+        const place = document - from;
+        const frequency = frequencies[at] ?? 0;
+        const score = Math.round((factor * frequency) / (frequency + base + slope * (lengths[document] ?? 0)));
+        sums[place] = (sums[place] ?? 0) + score;
+        bits[place >> 5] = (bits[place >> 5] ?? 0) | (1 << (place & 31));
+      }
+      list.at = at;
+      if (at < size) return;
+    } while (list.nextBlock());
   }
 
   score(frequency: number, length: number): number {

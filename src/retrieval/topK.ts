@@ -10,6 +10,8 @@ export class TopK<T> {
   readonly #compare: (a: T, b: T) => number;
   readonly #heap: Scored<T>[] = [];
   #offered = 0;
+  /** What is scored below this does not come in; a field, since searches look at it for every candidate. */
+  threshold = -Infinity;
 
   /** `compare` decides between equal scores: negative where `a` comes first. Without it, what was offered first does. */
   constructor(limit: number, compare: (a: T, b: T) => number = () => 0) {
@@ -17,22 +19,19 @@ export class TopK<T> {
     this.#compare = compare;
   }
 
-  /** What is scored below this does not come in. */
-  get threshold(): number {
-    return this.#heap.length < this.#limit ? -Infinity : (this.#heap[0]?.score ?? -Infinity);
-  }
-
   offer(item: T, score: number): void {
     const entry = { item, score, order: this.#offered++ };
     if (this.#heap.length < this.#limit) {
       this.#heap.push(entry);
       this.#rise(this.#heap.length - 1);
+      if (this.#heap.length === this.#limit) this.threshold = this.#heap[0]?.score ?? -Infinity;
       return;
     }
     const worst = this.#heap[0];
     if (worst === undefined || this.#rank(entry, worst) > 0) return;
     this.#heap[0] = entry;
     this.#sink();
+    this.threshold = this.#heap[0].score;
   }
 
   /** Best first. */
