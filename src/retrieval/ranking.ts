@@ -63,7 +63,7 @@ export class Ranker {
         sum += scorer.bound;
       }
       if (sum > 0 && sum >= this.#best.threshold) this.#rankWindow(live, excluded, from, to);
-      from = excluded.indexOf(0, to);
+      from = excluded[to] === 0 ? to : excluded.indexOf(0, to);
     }
   }
 

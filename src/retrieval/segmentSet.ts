@@ -139,12 +139,10 @@ export class SegmentSet {
     if (documents === 0 || limit < 1) return [];
     const words = segments.reduce((sum, { liveLength }) => sum + liveLength, 0);
     const totals = { documents, averageLength: words / documents || 1 };
-    const lists = findTerms(segments, query, totals);
     const best = new TopK<Found>(limit, byPlace);
     const ranker = new Ranker(totals, best);
-    for (const [at, live] of segments.entries()) {
-      const own = lists[at] ?? [];
-      if (own.length > 0) ranker.rank(live, own, excludedDocuments(live, query));
+    for (const { live, lists } of findTerms(segments, query, totals)) {
+      ranker.rank(live, lists, excludedDocuments(live, query));
     }
     return best.sorted().map(({ item, score }) => toMatch(item, toScore(score)));
   }
