@@ -11,6 +11,7 @@ export function addAdminVerbs(program: Command, runs: Runs): Command {
     .helpCommand(false);
   addAccountVerbs(admin, runs);
   addKeyVerbs(admin, runs);
+  addBackupVerbs(admin, runs);
   admin
     .command('credits')
     .description('credits of accounts')
@@ -116,4 +117,21 @@ function addKeyVerbs(admin: Command, runs: Runs): void {
     .option('--data <dir>', DATA)
     .option('--json', 'print JSON')
     .action(runs(async () => (await import('./verbs/admin/keys.ts')).revokeKey));
+}
+
+function addBackupVerbs(admin: Command, runs: Runs): void {
+  admin
+    .command('backup')
+    .argument('<file>', 'a .tar.gz to be made')
+    .description('write everything that a new machine needs into one file, while the service runs or not')
+    .option('--data <dir>', DATA)
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/admin/backups.ts')).backUp));
+  admin
+    .command('restore')
+    .argument('<file>', 'a file of farwharf admin backup')
+    .description('make a data folder out of a backup; jobs that had not ended are lost, and cost nothing')
+    .requiredOption('--data <dir>', 'the folder to make')
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/admin/backups.ts')).restore));
 }

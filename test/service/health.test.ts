@@ -54,11 +54,11 @@ test('a store that cannot be written is a problem, and is asked no more often th
     probes += 1;
     throw new Error('attempt to write a readonly database');
   };
-  const health = new Health({ store: { probe }, data, minFreeBytes: 0 });
+  const health = new Health({ store: { file: { probe } }, data, minFreeBytes: 0 });
   const answers = await Promise.all(Array.from({ length: 50 }, () => health.problems()));
   assert.deepEqual(answers[49], ['The store cannot be written: attempt to write a readonly database.']);
   assert.equal(probes, 1);
-  const gone = new Health({ store: { probe: () => {} }, data: `${data}/gone`, minFreeBytes: 0 });
+  const gone = new Health({ store: { file: { probe: () => {} } }, data: `${data}/gone`, minFreeBytes: 0 });
   assert.match((await gone.problems())[0] ?? '', /The data folder cannot be read: ENOENT/);
 });
 

@@ -1,5 +1,7 @@
 import { existsSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import * as z from 'zod';
 import { AppError, type ErrorCode, messageOf } from '../../core/errors.ts';
 import { knowsKey } from '../serviceProof.ts';
@@ -54,17 +56,23 @@ function askService(url: string, token: string): Admin {
 }
 
 async function post(url: string, token: string, input: unknown): Promise<unknown> {
-  let response: Response;
-  let body: unknown;
+  let answer: { readonly status: number; readonly body: unknown };
   try {
-    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-    response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(input) });
-    body = await response.json();
+    answer = await send(url, token, JSON.stringify(input));
   } catch (cause) {
     const message = `The service went away before it answered: ${messageOf(cause)}. Look whether it was done before doing it again.`;
     throw new AppError('unreachable', message, { cause });
   }
-  if (response.ok) return body;
-  const { code, detail } = refusal.parse(body);
+  if (answer.status === 200) return answer.body;
+  const { code, detail } = refusal.parse(answer.body);
   throw new AppError(CODES.find((known) => known === code) ?? 'corrupt', detail);
+}
+
+/** Waits however long it takes, as a backup may; `fetch` gives up after five minutes. */
+async function send(url: string, token: string, body: string): Promise<{ status: number; body: unknown }> {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(url, { method: 'POST', headers, agent: false }, resolve).once('error', reject).end(body);
+  });
+  return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
 }

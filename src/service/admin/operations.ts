@@ -1,12 +1,13 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { accountOperations } from './accountOperations.ts';
+import { backupOperations } from './backupOperations.ts';
 import { keyOperations } from './keyOperations.ts';
 import { usageOperations } from './usageOperations.ts';
 import type { AdminContext, Operation } from './operation.ts';
 
 /** Everything that an administrator can do, by name. */
-const OPERATIONS = { ...accountOperations, ...keyOperations, ...usageOperations };
+const OPERATIONS = { ...accountOperations, ...backupOperations, ...keyOperations, ...usageOperations };
 
 type Operations = typeof OPERATIONS;
 export type OperationName = keyof Operations;

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { messageOf } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
-import type { Store } from '../store/store.ts';
+import type { StoreFile } from '../store/storeFile.ts';
 
 // Time to react: warned is when so many times the least is left.
 const WARN_FACTOR = 2;
@@ -9,7 +9,7 @@ const WARN_FACTOR = 2;
 const MAX_AGE_MS = 2_000;
 
 export interface HealthOptions {
-  readonly store: Pick<Store, 'probe'>;
+  readonly store: { readonly file: Pick<StoreFile, 'probe'> };
   /** The data folder. */
   readonly data: string;
   /** Below this no job is taken. */
@@ -75,7 +75,7 @@ export class Health {
   }
 
   async #check(): Promise<readonly string[]> {
-    return [problemOf(() => this.#options.store.probe()), await this.#diskProblem()].filter(
+    return [problemOf(() => this.#options.store.file.probe()), await this.#diskProblem()].filter(
       (problem) => problem !== undefined,
     );
   }

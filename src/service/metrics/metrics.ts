@@ -5,7 +5,8 @@ import type { Executor } from '../executor.ts';
 import type { Health } from '../http/health.ts';
 import type { FinishedRequest, RequestMonitor } from '../http/requestMonitor.ts';
 import { toCredits } from '../store/credits.ts';
-import type { Store, StoreChange } from '../store/store.ts';
+import type { Store } from '../store/store.ts';
+import type { StoreChange } from '../store/storeChange.ts';
 
 const SUBMIT_ROUTE = '/v1/jobs';
 const REQUEST_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600];

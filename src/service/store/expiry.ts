@@ -22,6 +22,7 @@ export class ExpiryTable {
   readonly #firstEvent: StatementSync;
   readonly #replaceEvent: StatementSync;
   readonly #removeEvents: StatementSync;
+  #pauses = 0;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -44,15 +45,21 @@ export class ExpiryTable {
     );
   }
 
+  /** Finds nothing to remove until the result is disposed; several may ask for it at once. */
+  pause(): Disposable {
+    this.#pauses += 1;
+    return { [Symbol.dispose]: () => void (this.#pauses -= 1) };
+  }
+
   /** Jobs that have files and ended before a time, the longest ago first. */
   withFiles(endedBefore: number, limit: number): readonly StoredJob[] {
-    return this.#withFiles.all(endedBefore, limit).map(toJob);
+    return this.#pauses > 0 ? [] : this.#withFiles.all(endedBefore, limit).map(toJob);
   }
 
   /** Jobs that have files, the newest first, from a place on. */
   newestWithFiles(from: ExpiryCursor | undefined, limit: number): readonly StoredJob[] {
     const { finishedAt = Number.MAX_SAFE_INTEGER, number = 0 } = from ?? {};
-    return this.#newestWithFiles.all(finishedAt, number, limit).map(toJob);
+    return this.#pauses > 0 ? [] : this.#newestWithFiles.all(finishedAt, number, limit).map(toJob);
   }
 
   /** Jobs that have their log and ended before a time, the longest ago first. */

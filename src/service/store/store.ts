@@ -14,18 +14,13 @@ import { type CreditPolicy, LocalCredits } from './localCredits.ts';
 import { UsageTable } from './usage.ts';
 import { type StoredSubmission, SubmissionTable } from './submissions.ts';
 import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs.ts';
+import type { StoreChange } from './storeChange.ts';
+import { StoreFile } from './storeFile.ts';
 import { type KeptWorkspace, WorkspaceTable } from './workspaces.ts';
 
 export type SubmitOutcome =
   | { readonly isAccepted: true; readonly available: number }
   | { readonly isAccepted: false; readonly available: number };
-
-/** Something that happened to the store, for those who count. */
-export type StoreChange =
-  | { readonly type: 'submitted'; readonly job: NewJob }
-  | { readonly type: 'started'; readonly job: StoredJob; readonly at: number }
-  | { readonly type: 'ended'; readonly job: StoredJob; readonly ending: Ending }
-  | { readonly type: 'events'; readonly count: number };
 
 /**
  * Accounts, their keys and credits, jobs and their events, changed together: what a method writes is durable when it returns
@@ -48,6 +43,7 @@ export class Store implements Disposable {
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;
   readonly expiry: ExpiryTable;
+  readonly file: StoreFile;
   readonly usage: UsageTable;
   /** Of jobs that have not begun. */
   readonly workspaces: Pick<WorkspaceTable, 'get' | 'setBoot'>;
@@ -77,6 +73,7 @@ export class Store implements Disposable {
       this.keys = new ApiKeyTable(this.#database);
       this.usage = new UsageTable(this.#database);
       this.expiry = new ExpiryTable(this.#database);
+      this.file = new StoreFile(this.#database);
       this.#credits.check();
       inTransaction(this.#database, () => this.#localCredits?.grantStart(Date.now()));
     } catch (error) {
@@ -198,12 +195,6 @@ export class Store implements Disposable {
   /** Waits until the job has ended or the signal aborts. */
   untilFinished(jobId: string, signal: AbortSignal): Promise<void> {
     return this.#appended.until(jobId, () => this.#jobs.get(jobId)?.finishedAt !== null, signal);
-  }
-
-  /** Writes something that changes nothing. @throws the database's error when the store cannot be written. */
-  probe(): void {
-    const version = Number(this.#database.prepare('PRAGMA user_version').get()?.['user_version']);
-    this.#database.exec(`PRAGMA user_version = ${version}`);
   }
 
   /** Makes durable what waits for it, and closes the store. */

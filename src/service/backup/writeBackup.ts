@@ -1,0 +1,101 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { pipeline } from 'node:stream/promises';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { packWorkspace } from '../../workspace/pack.ts';
+import type { SelectedFile } from '../../workspace/selectedFile.ts';
+import { JobFiles } from '../jobFiles.ts';
+import type { Store } from '../store/store.ts';
+import { type BackupManifest, MANIFEST, STORE } from './backupManifest.ts';
+
+export interface WrittenBackup {
+  readonly manifest: BackupManifest;
+  readonly bytes: number;
+  /** Of the file, lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+/**
+ * Writes the store as it is at one moment, and the results of the jobs that had ended by then, into one `.tar.gz`, while the
+ * service goes on. It appears under its name only when it is whole.
+ *
+ * Left out: uploads, workspaces and output of jobs that had not ended, logs of the service, and its configuration.
+ *
+ * @param file absolute; there must be nothing of that name.
+ * @throws AppError `conflict` when the file is there, `missing`, `permission` or `no-space`; nothing is left behind then.
+ */
+export async function writeBackup(store: Store, data: string, file: string): Promise<WrittenBackup> {
+  if (existsSync(file)) throw new AppError('conflict', `${file} is there already. Choose another name.`);
+  // Beside the jobs' folders, where the next start of the service removes what a crash leaves.
+  const jobs = join(data, 'jobs');
+  await mkdir(jobs, { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(jobs, 'backup-'));
+  using _kept = store.expiry.pause();
+  try {
+    const copy = join(folder, STORE);
+    await store.file.copyTo(copy);
+    const { ids, ...counts } = readCopy(copy);
+    const results = await findResults(new JobFiles(data), ids);
+    const manifest: BackupManifest = {
+      format: 1,
+      created_at: new Date().toISOString(),
+      ...counts,
+      results: results.length,
+      store_sha256: await digestOf(copy),
+    };
+    await writeFile(join(folder, MANIFEST), JSON.stringify(manifest, null, 2), { mode: 0o600 });
+    const own = await Promise.all([MANIFEST, STORE].map((name) => describe(name, join(folder, name))));
+    const files = [...results, ...own.filter((entry) => entry !== undefined)];
+    const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+    const packed = await packWorkspace({ root: data, files, excluded: [], totalBytes, findings: [] }, file);
+    return { manifest, bytes: packed.bytes, sha256: packed.sha256 };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** What the copy of the store knows: the jobs that have results, and how many there are. */
+function readCopy(path: string) {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const row = database
+      .prepare('SELECT count(*) AS jobs, count(*) FILTER (WHERE finished_at IS NULL) AS unfinished FROM jobs')
+      .get();
+    const ended = database.prepare(
+      'SELECT id FROM jobs WHERE finished_at IS NOT NULL AND files_removed_at IS NULL ORDER BY id',
+    );
+    const ids = ended.all().map((job) => String(job['id']));
+    return { ids, jobs: Number(row?.['jobs']), unfinished_jobs: Number(row?.['unfinished']) };
+  } finally {
+    database.close();
+  }
+}
+
+async function findResults(files: JobFiles, ids: readonly string[]): Promise<SelectedFile[]> {
+  const found: SelectedFile[] = [];
+  for (const id of ids) {
+    const entry = await describe(`jobs/${id}/results.tar.gz`, files.folder(id).results);
+    if (entry !== undefined) found.push(entry);
+  }
+  return found;
+}
+
+/** Undefined where there is no such file: many a job ends without results. */
+async function describe(path: string, source: string): Promise<SelectedFile | undefined> {
+  try {
+    const { size, mtimeMs } = await stat(source);
+    return { path, source, size, mtimeMs, mode: 0o644 };
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function digestOf(path: string): Promise<string> {
+  const digest = createHash('sha256');
+  await pipeline(createReadStream(path), digest);
+  return digest.digest('hex');
+}

@@ -1,0 +1,8 @@
+import type { Ending, NewJob, StoredJob } from './jobs.ts';
+
+/** Something that happened to the store, for those who count. */
+export type StoreChange =
+  | { readonly type: 'submitted'; readonly job: NewJob }
+  | { readonly type: 'started'; readonly job: StoredJob; readonly at: number }
+  | { readonly type: 'ended'; readonly job: StoredJob; readonly ending: Ending }
+  | { readonly type: 'events'; readonly count: number };
