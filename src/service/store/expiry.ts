@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { Emitter } from '../../core/lifetime.ts';
 import { inTransaction } from './database.ts';
 import { type StoredJob, toJob } from './jobs.ts';
 
@@ -22,7 +23,10 @@ export class ExpiryTable {
   readonly #firstEvent: StatementSync;
   readonly #replaceEvent: StatementSync;
   readonly #removeEvents: StatementSync;
+  readonly #eventsRemoved = new Emitter<number>();
   #pauses = 0;
+  /** Fires with a job's number after some of its events were removed. */
+  readonly onDidRemoveEvents = this.#eventsRemoved.event;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -79,7 +83,7 @@ export class ExpiryTable {
    * @returns whether there is more to remove.
    */
   removeEvents({ number }: StoredJob, note: string, at: number): boolean {
-    return inTransaction(this.#database, () => {
+    const hasMore = inTransaction(this.#database, () => {
       const first = Number(this.#firstEvent.get(number)?.['id'] ?? 0);
       const { changes } = this.#removeEvents.run(number, number, first);
       if (changes === STEP_ROWS) return true;
@@ -88,5 +92,7 @@ export class ExpiryTable {
       this.#markEvents.run(at, number);
       return false;
     });
+    this.#eventsRemoved.fire(number);
+    return hasMore;
   }
 }

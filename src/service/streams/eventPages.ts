@@ -40,7 +40,7 @@ export class EventPage {
 /** Pages of events, read from the store and encoded once for all readers that are at the same place. */
 export class EventPages {
   readonly #source: EventSource;
-  /** The oldest first. A page never changes: events that come later are on a page that follows. */
+  /** The oldest first. A page does not change: events that come later are on a page that follows. */
   readonly #kept = new Map<string, EventPage>();
   #keptBytes = 0;
 
@@ -58,12 +58,21 @@ export class EventPages {
     const page = new EventPage([first, ...rest]);
     this.#kept.set(key, page);
     this.#keptBytes += page.bytes.length;
-    for (const [oldest, { bytes }] of this.#kept) {
+    for (const oldest of this.#kept.keys()) {
       if (this.#keptBytes <= MAX_KEPT_BYTES) break;
-      this.#kept.delete(oldest);
-      this.#keptBytes -= bytes.length;
+      this.#drop(oldest);
     }
     return page;
+  }
+
+  /** Drops the pages of a job whose old events were removed. */
+  forget(jobNumber: number): void {
+    for (const key of this.#kept.keys()) if (key.startsWith(`${jobNumber} `)) this.#drop(key);
+  }
+
+  #drop(key: string): void {
+    this.#keptBytes -= this.#kept.get(key)?.bytes.length ?? 0;
+    this.#kept.delete(key);
   }
 }
 

@@ -40,6 +40,7 @@ export class EventStreams {
     this.#store = store;
     this.#pages = new EventPages(store);
     this.#signal = signal;
+    store.expiry.onDidRemoveEvents((jobNumber) => this.#pages.forget(jobNumber));
     signal.addEventListener('abort', () => this.#forEach((reader) => reader.end()));
     void this.#keepAlive();
   }
