@@ -19,7 +19,8 @@ export class AsciiTerms {
   /** Gives the number of terms of a word: the whole, and its parts where it has several. */
   open(bytes: Uint8Array, start: number, end: number): number {
     if (end - start > MAX_WORD) return 0;
-    let [from, to] = [start, end];
+    let from = start;
+    let to = end;
     while (from < to && isSeparator(bytes[from] ?? 0)) from += 1;
     while (to > from && isSeparator(bytes[to - 1] ?? 0)) to -= 1;
     if (from === to) return 0;
@@ -32,8 +33,10 @@ export class AsciiTerms {
 
   /** Writes one of the terms to a place of the same bytes, and gives its end. */
   write(index: number, place: number): number {
-    const [bytes, term] = [this.#bytes, this.#term];
-    const [from, to] = [this.#borders[2 * index] ?? 0, this.#borders[2 * index + 1] ?? 0];
+    const bytes = this.#bytes;
+    const term = this.#term;
+    const from = this.#borders[2 * index] ?? 0;
+    const to = this.#borders[2 * index + 1] ?? 0;
     for (let at = from; at < to; at += 1) {
       const code = bytes[at] ?? 0;
       term[at - from] = isUpper(code) ? code | CASE : code;

@@ -2,6 +2,7 @@ import type { Chunk, ChunkBounds } from './chunk.ts';
 import type { TextLines } from './textLines.ts';
 
 const NOT_BLANK = /\S/;
+const NO_SYMBOLS: readonly string[] = [];
 
 /** Lines that belong together: a definition, a section, a paragraph. `from` counts from 0, `to` is behind the last line. */
 export interface Block {
@@ -17,50 +18,47 @@ export interface Block {
 export function packBlocks(text: TextLines, blocks: readonly Block[], source: string, bounds: ChunkBounds): Chunk[] {
   const chunks: Chunk[] = [];
   let open: Block | undefined;
-  const close = (): void => {
-    if (open !== undefined) chunks.push(...cut(text, open, source, bounds));
-    open = undefined;
-  };
   for (const block of blocks) {
     if (open !== undefined && !block.isApart && fits(text, open.from, block.to, bounds)) {
-      open = { ...open, to: block.to, symbols: [...open.symbols, ...block.symbols] };
+      open = joined(open, block);
     } else {
-      close();
+      if (open !== undefined) cut(text, open, source, bounds, chunks);
       open = block;
     }
   }
-  close();
+  if (open !== undefined) cut(text, open, source, bounds, chunks);
   return chunks;
+}
+
+// Blocks and chunks are made in one place each and so have one shape: for several, code is optimised several times.
+function joined({ from, symbols, scope, isApart }: Block, next: Block): Block {
+  const all = next.symbols.length === 0 ? symbols : [...symbols, ...next.symbols];
+  return { from, to: next.to, symbols: all, scope, isApart };
 }
 
 function fits(text: TextLines, from: number, to: number, bounds: ChunkBounds): boolean {
   return to - from <= bounds.lines && text.charactersOf(from, to) <= bounds.characters;
 }
 
-function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds): Chunk[] {
-  const chunks: Chunk[] = [];
-  let { from } = block;
-  const emit = (to: number): void => {
-    const own = text.slice(from, to);
-    if (NOT_BLANK.test(own)) chunks.push(...cutCharacters(own, { ...block, from, to }, source, bounds.characters));
-    from = to;
-  };
-  for (let line = block.from + 1; line < block.to; line += 1) {
-    if (line - from >= bounds.lines || text.charactersOf(from, line + 1) > bounds.characters) emit(line);
+function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds, chunks: Chunk[]): void {
+  const { to } = block;
+  let { from, symbols, scope } = block;
+  for (let line = from + 1; line <= to; line += 1) {
+    const isFull = line - from >= bounds.lines || text.charactersOf(from, line + 1) > bounds.characters;
+    if (line < to && !isFull) continue;
+    const own = text.slice(from, line);
+    if (NOT_BLANK.test(own)) {
+      // A line that is much larger than a chunk.
+      const size = own.length > 2 * bounds.characters ? bounds.characters : own.length;
+      for (let at = 0; at < own.length; at += size) {
+        const part = own.slice(at, at + size);
+        chunks.push({ text: part, source, startLine: from + 1, endLine: line, symbols, scope });
+        // Only the first part holds the definition itself; the others are inside it.
+        if (symbols.length === 0) continue;
+        scope = [...scope, ...symbols.slice(0, 1)];
+        symbols = NO_SYMBOLS;
+      }
+    }
+    from = line;
   }
-  emit(block.to);
-  // Only the first part holds the definition itself; the others are inside it.
-  return chunks.map((chunk, index) =>
-    index === 0 ? chunk : { ...chunk, symbols: [], scope: [...block.scope, ...block.symbols.slice(0, 1)] },
-  );
-}
-
-function cutCharacters(text: string, { from, to, symbols, scope }: Block, source: string, most: number): Chunk[] {
-  const place = { source, startLine: from + 1, endLine: to, symbols, scope };
-  if (text.length <= 2 * most) return [{ text, ...place }];
-  const count = Math.ceil(text.length / most);
-  return Array.from({ length: count }, (_, index) => ({
-    text: text.slice(index * most, (index + 1) * most),
-    ...place,
-  }));
 }

@@ -26,6 +26,7 @@ const LEADING = /^\s*(?:\/\/|\/\*|\*|#(?!include|define|if|endif|else)|@|"""|--|
 
 // A longer line is minified or generated, and the expressions could backtrack for long.
 const MAX_LINE = 500;
+const NO_SYMBOLS: readonly string[] = [];
 const TAB = 9;
 const SPACE = 32;
 const A = 65;
@@ -54,29 +55,19 @@ export function definitionBlocks(lines: TextLines): Block[] {
   const blocks: Block[] = [];
   const enclosing: Definition[] = [];
   let previousEnd = 0;
-  const push = (from: number, to: number, symbols: readonly string[], scope: readonly string[]): void => {
-    if (to > from) blocks.push({ from, to, symbols, scope, isApart: false });
+  const push = (from: number, to: number, symbols: readonly string[]): void => {
+    if (to > from) blocks.push({ from, to, symbols, scope: enclosing.map(({ name }) => name), isApart: false });
   };
   for (const [index, definition] of definitions.entries()) {
     const from = Math.max(starts[index] ?? definition.line, previousEnd);
     const to = Math.max(starts[index + 1] ?? lines.count, definition.line + 1);
-    push(
-      previousEnd,
-      from,
-      [],
-      enclosing.map(({ name }) => name),
-    );
+    push(previousEnd, from, NO_SYMBOLS);
     while ((enclosing.at(-1)?.indent ?? -1) >= definition.indent) enclosing.pop();
-    push(
-      from,
-      to,
-      [definition.name],
-      enclosing.map(({ name }) => name),
-    );
+    push(from, to, [definition.name]);
     enclosing.push(definition);
     previousEnd = to;
   }
-  push(previousEnd, lines.count, [], []);
+  push(previousEnd, lines.count, NO_SYMBOLS);
   return blocks;
 }
 
@@ -92,7 +83,8 @@ function definitionsOf(lines: TextLines): Definition[] {
 /** Tries those expressions of which the line has the first letters or the last one: most lines have none. */
 function matchOf(lines: TextLines, line: number): RegExpExecArray | null {
   const { text, starts } = lines;
-  const [start, end] = [starts[line] ?? 0, (starts[line + 1] ?? 0) - 1];
+  const start = starts[line] ?? 0;
+  const end = (starts[line + 1] ?? 0) - 1;
   if (end - start > MAX_LINE) return null;
   let at = start;
   while (isBlank(text.charCodeAt(at))) at += 1;
@@ -129,7 +121,8 @@ function mayOpen(text: string, end: number): boolean {
 
 /** A number for two small letters, and one for whatever else. */
 function pairOf(text: string, at: number): number {
-  const [first, second] = [text.charCodeAt(at) - SMALL_A, text.charCodeAt(at + 1) - SMALL_A];
+  const first = text.charCodeAt(at) - SMALL_A;
+  const second = text.charCodeAt(at + 1) - SMALL_A;
   return first >= 0 && first < LETTERS && second >= 0 && second < LETTERS ? first * LETTERS + second : OTHER_PAIR;
 }
 

@@ -35,11 +35,10 @@ export function decodeText(bytes: Uint8Array): string | undefined {
 
 /** UTF-16 has its zeros in one byte of each two; binary data has them anywhere, beside bytes that no text has. */
 function guessUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
-  const zeros = [0, 0];
-  for (const [at, byte] of bytes.entries()) {
-    if (byte === 0) zeros[at % 2] = (zeros[at % 2] ?? 0) + 1;
-  }
-  const [even = 0, odd = 0] = zeros;
+  let even = 0;
+  let odd = 0;
+  for (let at = 0; at < bytes.length; at += 2) if (bytes[at] === 0) even += 1;
+  for (let at = 1; at < bytes.length; at += 2) if (bytes[at] === 0) odd += 1;
   const most = Math.max(even, odd);
   if (Math.min(even, odd) > 0 || most < LEAST_ZEROS || most < (LEAST_ZERO_BYTES * bytes.length) / 2) return undefined;
   const encoding = odd > 0 ? 'utf-16le' : 'utf-16be';

@@ -4,7 +4,7 @@ import { DictionaryWriter } from './dictionary.ts';
 import { DocumentTerms } from './documentTerms.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
-import { summariesOf } from './summaries.ts';
+import { summaryPlaces } from './summaries.ts';
 import { orderTerms } from './termOrder.ts';
 import { Vocabulary, WordList } from './vocabulary.ts';
 import { FIRST } from './wordRecord.ts';
@@ -83,9 +83,9 @@ export class SegmentBuilder {
   #addChunk({ text, symbols, scope, startLine, endLine }: Chunk): void {
     const vocabulary = this.#vocabulary;
     const length = vocabulary.count(text, 1);
+    vocabulary.countParts(text, summaryPlaces(text), SUMMARY_WEIGHT);
     if (symbols.length > 0) vocabulary.count(symbols.join(' '), SYMBOL_WEIGHT);
     if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
-    for (const summary of summariesOf(text)) vocabulary.count(summary, SUMMARY_WEIGHT);
     vocabulary.countAgain(this.#pathWords, PATH_WEIGHT);
     vocabulary.countAgain(this.#nameWords, FILE_NAME_WEIGHT);
     this.#documents.add();

@@ -65,7 +65,8 @@ function withoutPast(word: Uint8Array, end: number): number {
   const isPresent = word[end - 1] === G && word[end - 2] === N && word[end - 3] === I;
   const cut = isPast ? end - 2 : isPresent ? end - 3 : 0;
   if (cut < 1 || !hasVowel(word, cut)) return end;
-  const [before, last] = [word[cut - 2], word[cut - 1]];
+  const before = word[cut - 2];
+  const last = word[cut - 1];
   const isClipped =
     cut > 1 && ((before === A && last === T) || (before === B && last === L) || (before === I && last === Z));
   if (!isClipped) {
@@ -89,8 +90,7 @@ function replaceEnding(word: Uint8Array, end: number, rules: Step, least: number
 }
 
 function withoutSuffix(word: Uint8Array, end: number): number {
-  const [third, last] = [word[end - 3], word[end - 1]];
-  if (last !== N || third !== I || word[end - 2] !== O) return replaceEnding(word, end, FORMED, 2);
+  if (word[end - 1] !== N || word[end - 3] !== I || word[end - 2] !== O) return replaceEnding(word, end, FORMED, 2);
   const before = word[end - 4];
   return end > 4 && (before === S || before === T) && measure(word, end - 3) > 1 ? end - 3 : end;
 }

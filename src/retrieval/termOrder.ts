@@ -10,12 +10,25 @@ export function orderTerms(table: WordTable): Uint32Array {
   const order = new Uint32Array(table.size);
   let record = 0;
   for (let at = 0; at < order.length; at += 1) order[at] = record = table.recordAfter(record);
-  sortRange(table, order, 0, order.length, 0);
+  // Ranges of terms that have the same first blocks, and how many: a function that called itself for each would be optimised for
+  // some of them and given up for the next, again and again.
+  const ranges = [0, order.length, 0];
+  for (let depth = ranges.pop(); depth !== undefined; depth = ranges.pop()) {
+    const to = ranges.pop() ?? 0;
+    sortRange(table, order, ranges.pop() ?? 0, to, depth, ranges);
+  }
   return order;
 }
 
-/** Sorts terms whose blocks before `depth` are the same. */
-function sortRange(table: WordTable, order: Uint32Array, from: number, to: number, depth: number): void {
+/** Sorts terms whose blocks before `depth` are the same by the next one, and notes ranges that have that in common too. */
+function sortRange(
+  table: WordTable,
+  order: Uint32Array,
+  from: number,
+  to: number,
+  depth: number,
+  ranges: number[],
+): void {
   if (to - from <= FEW) {
     insertionSort(table, order, from, to, depth);
     return;
@@ -30,16 +43,18 @@ function sortRange(table: WordTable, order: Uint32Array, from: number, to: numbe
     keys[place] = table.blockOf(terms[place] ?? 0, depth) * PLACES + place;
   }
   keys.sort();
-  let [first, firstBlock] = [from, -1];
+  let first = from;
+  let firstBlock = -1;
   for (let at = from; at < to; at += 1) {
     const key = keys[at - from] ?? 0;
     const block = Math.floor(key / PLACES);
     order[at] = terms[key - block * PLACES] ?? 0;
     if (block === firstBlock) continue;
-    if (at - first > 1) sortRange(table, order, first, at, depth + 1);
-    [first, firstBlock] = [at, block];
+    if (at - first > 1) ranges.push(first, at, depth + 1);
+    first = at;
+    firstBlock = block;
   }
-  if (to - first > 1) sortRange(table, order, first, to, depth + 1);
+  if (to - first > 1) ranges.push(first, to, depth + 1);
 }
 
 function insertionSort(table: WordTable, order: Uint32Array, from: number, to: number, depth: number): void {

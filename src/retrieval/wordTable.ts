@@ -98,7 +98,8 @@ export class WordTable {
     const bytes = (numbers[(borders >> 2) + 2 * count - 1] ?? 0) - (numbers[borders >> 2] ?? 0);
     this.#records.hold(this.end + count * RECORD_BYTES + bytes, this.end);
     this.#makeSlots(count);
-    const [records, slots] = [this.#records, this.#slots];
+    const records = this.#records;
+    const slots = this.#slots;
     const end = memory.program.find(
       borders,
       borders + 8 * count,

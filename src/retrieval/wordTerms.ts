@@ -52,12 +52,14 @@ export class WordTerms {
   /** Looks at words, from a record to the last: their first number becomes where their terms are listed, the second how many. */
   add(first: number): void {
     const words = this.#words;
-    let [from, count] = [first, 0];
+    let from = first;
+    let count = 0;
     for (let record = first; record !== 0; record = words.recordAfter(record)) {
       const isAscii = this.#isAscii(record);
       if (count === MOST_WORDS || !isAscii) {
         this.#list(from, record);
-        [from, count] = [record, 0];
+        from = record;
+        count = 0;
       }
       if (isAscii) this.#writeAscii(record);
       else this.#write(record);
@@ -112,7 +114,9 @@ export class WordTerms {
 
   /** Finds the terms that were written, which are those of the words from a record to before another. */
   #list(from: number, to: number): void {
-    const [words, memory, found] = [this.#words, this.#memory, this.#found];
+    const words = this.#words;
+    const memory = this.#memory;
+    const found = this.#found;
     this.table.find(this.#borders.address, this.#count, found.address);
     this.lists.hold(4 * (this.#listed + this.#count), 4 * this.#listed);
     let at = found.address / 4;
@@ -123,7 +127,8 @@ export class WordTerms {
       words.setNumber(record, FIRST, 4 * first);
       words.setNumber(record, SECOND, this.#listed - first);
     }
-    [this.#count, this.#end] = [0, this.#text.address];
+    this.#count = 0;
+    this.#end = this.#text.address;
   }
 
   /** Lists a term, unless the word whose terms are listed from `first` on has it. */

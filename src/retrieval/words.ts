@@ -4,6 +4,8 @@ import type { DocumentTerms } from './documentTerms.ts';
 import { scanWords } from './scanWords.ts';
 import { stem } from './stemmer.ts';
 
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
 const NO_TERMS: readonly string[] = [];
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const CJK_RUNS =
@@ -79,8 +81,8 @@ export class WordAnalyzer {
 }
 
 function stemOf(word: string): string {
-  const bytes = Buffer.from(word);
-  return bytes.toString('utf8', 0, stem(bytes, bytes.length));
+  const bytes = ENCODER.encode(word);
+  return DECODER.decode(bytes.subarray(0, stem(bytes, bytes.length)));
 }
 
 /** Whether a word is of a script that does not part words, so that it may be several. */

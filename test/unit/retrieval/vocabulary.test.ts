@@ -4,7 +4,7 @@ import lunr from 'lunr';
 import { stem } from '../../../src/retrieval/stemmer.ts';
 import { orderTerms } from '../../../src/retrieval/termOrder.ts';
 import { Vocabulary, WordList } from '../../../src/retrieval/vocabulary.ts';
-import { FIRST, SECOND } from '../../../src/retrieval/wordRecord.ts';
+import { COUNT, FIRST, SECOND } from '../../../src/retrieval/wordRecord.ts';
 import { WordAnalyzer } from '../../../src/retrieval/words.ts';
 import { type Random, seeded } from './randomCorpus.ts';
 
@@ -55,6 +55,33 @@ test('words have the same terms in a folder as in a query', () => {
   assert.deepEqual(termsByWord(vocabulary, words.join(' ')), expected);
   vocabulary.clear();
   assert.deepEqual(termsByWord(vocabulary, words.join(' ')), expected, 'in the same room again');
+});
+
+function countsByWord({ memory, words, counted }: Vocabulary): Map<string, number> {
+  const at = counted.room.address / 4;
+  const bytes = new Uint8Array(1 << 10);
+  const counts = new Map<string, number>();
+  for (const word of memory.numbers.subarray(at, at + counted.count)) {
+    const name = Buffer.from(bytes.subarray(0, words.writeTo(bytes, word))).toString();
+    counts.set(name, words.numberOf(word, COUNT));
+  }
+  return counts;
+}
+
+test('parts of a text count as if they were texts', () => {
+  const random = seeded(54);
+  for (const letters of ['abC_ ', 'abC_ ß検 ']) {
+    const [whole, apart] = [new Vocabulary(new WordAnalyzer()), new Vocabulary(new WordAnalyzer())];
+    for (let round = 0; round < 200; round += 1) {
+      const text = ` ${pick(random, Array.from(letters), 200)} `;
+      const blanks = Array.from(text.matchAll(/ /g), ({ index }) => index).filter(() => random(3) === 0);
+      const places = blanks.slice(0, blanks.length & ~1);
+      assert.equal(whole.count(text, 1), apart.count(text, 1));
+      whole.countParts(text, places, 3);
+      for (let at = 0; at < places.length; at += 2) apart.count(text.slice(places[at], places[at + 1]), 3);
+      assert.deepEqual(countsByWord(whole), countsByWord(apart));
+    }
+  }
 });
 
 test('terms come in the order of their bytes', () => {
