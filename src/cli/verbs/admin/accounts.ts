@@ -84,11 +84,9 @@ export async function showAccount(context: Context, id: string, flags: AdminFlag
 export async function disableAccount(context: Context, id: string, flags: AdminFlags): Promise<number> {
   using admin = await findAdmin(context, flags);
   const account = await admin.call('accounts.disable', { account_id: id });
-  tell(
-    context,
-    account,
-    `Account ${id} is disabled: its keys open nothing, and its ${account.queued_jobs} waiting jobs do not start.`,
-  );
+  const waiting = account.queued_jobs;
+  const jobs = waiting === 0 ? '' : ` ${formatCount(waiting, 'waiting job')} will not start.`;
+  tell(context, account, `Account ${id} is disabled: its keys open nothing.${jobs}`);
   context.terminal.note(`Undo:  farwharf admin account enable ${id}`);
   return EXIT.done;
 }
