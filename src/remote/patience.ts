@@ -35,7 +35,7 @@ export async function patiently<T>(
       const { retryAfter } = error;
       if (retryAfter === undefined || waited + retryAfter > maxSeconds) throw error;
       waited += retryAfter;
-      patience.onWait?.(retryAfter, error.message);
+      patience.onWait?.(retryAfter, error.message.replace(/^HTTP \d+: /, ''));
       const ended = signal === undefined ? closed : AbortSignal.any([signal, closed]);
       await sleep(retryAfter * 1_000 + Math.random() * SPREAD_MS, undefined, { signal: ended }).catch(() => {});
       signal?.throwIfAborted();

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { openAdmin } from '../../src/service/admin/adminClient.ts';
 import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
 import { type ServiceClient, startService } from './support/service.ts';
@@ -121,6 +122,22 @@ test('an account neither reads, lists, cancels, streams nor downloads what is of
     assert.equal((await owner.job(running)).state, 'running');
     assert.ok((await owner.request(`/v1/jobs/${ended}/artifacts`)).ok);
   });
+});
+
+test('a revoked key opens no route', async (t) => {
+  const service = await startService(t);
+  const { client, keyId } = await addAccount(service, 'ada');
+  const job = await client.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
+  await client.untilEnd(job);
+  using admin = await openAdmin(service.data, { mayCreate: false });
+  await admin.call('keys.revoke', { key_id: keyId });
+  const routes = service.routes.filter(({ path }) => path.startsWith('/v1/'));
+  assert.ok(routes.length > 0);
+  for (const { method, path } of routes) {
+    const { status, body } = await answer(client, method, path.replace(':id', job));
+    assert.equal(status, 401, path);
+    assert.match(body, /was revoked/);
+  }
 });
 
 test('the key of the service itself sees the jobs of its own account alone', async (t) => {
