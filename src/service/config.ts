@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { AppError, messageOf, systemCode } from '../core/errors.ts';
 import { retentionSettings } from './disk/retentionConfig.ts';
 import { proxySettings } from './http/proxyConfig.ts';
+import { jobLogSettings } from './log/jobLogConfig.ts';
 import { logSettings } from './log/logConfig.ts';
 import { limitsSettings } from './limitsConfig.ts';
 import { type MachineClass, MachineClasses } from './machineClasses.ts';
@@ -35,6 +36,7 @@ const serviceConfig = z
     slurm: slurmSettings.prefault({}),
     limits: limitsSettings.prefault({}),
     log: logSettings.prefault({}),
+    logs: jobLogSettings.prefault({}),
     metrics: metricsSettings.prefault({}),
     proxy: proxySettings.optional(),
     retention: retentionSettings.prefault({}),

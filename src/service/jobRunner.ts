@@ -1,10 +1,10 @@
 // Runs one job: `node jobRunner.mjs <job folder>`. A process of its own, so that jobs outlive the service.
 // With `--clean-up` it ends what a runner that was killed on this machine left behind.
-import { existsSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf, systemCode } from '../core/errors.ts';
-import { claimJob, type ExitMarker, jobFolder, writeMarker } from './runner/jobFolder.ts';
+import { claimJob, type ExitMarker, jobFolder, type RunnerSpec, writeMarker } from './runner/jobFolder.ts';
 import { OutputLog } from './runner/outputLog.ts';
 import { endProcesses, processIdentity } from '../core/processTree.ts';
 import { jobMark } from './runner/jobMark.ts';
@@ -13,7 +13,8 @@ import { runJob, type StopReason } from './runner/runJob.ts';
 const CANCEL_POLL_MS = 100;
 const KILL_GRACE_MS = 5_000;
 const FULL_DISK_POLL_MS = 1_000;
-const MAX_OUTPUT_BYTES = 256 * 1024 * 1024;
+// Of jobs that were accepted before the service had a limit of its own.
+const DEFAULT_MAX_LOG_BYTES = 64e6;
 
 const folder = jobFolder(process.argv[2] ?? '');
 const stop = new AbortController();
@@ -35,7 +36,7 @@ async function main(): Promise<void> {
   }
   if (existsSync(folder.cancel)) stop.abort('cancelled' satisfies StopReason);
   else void watchForCancel();
-  const output = new OutputLog(folder.output, MAX_OUTPUT_BYTES);
+  const output = new OutputLog(folder.output, maxLogBytes());
   const outcome = await runJob(folder, output, stop.signal);
   output.close();
   await report({ ...outcome, at: Date.now() });
@@ -50,6 +51,15 @@ async function report(exit: ExitMarker): Promise<void> {
       if (systemCode(error) !== 'ENOSPC' && systemCode(error) !== 'EDQUOT') throw error;
       await sleep(FULL_DISK_POLL_MS);
     }
+  }
+}
+
+/** What is wrong with the job's folder is told when the job is run. */
+function maxLogBytes(): number {
+  try {
+    return (JSON.parse(readFileSync(folder.spec, 'utf8')) as Partial<RunnerSpec>).maxLogBytes ?? DEFAULT_MAX_LOG_BYTES;
+  } catch {
+    return DEFAULT_MAX_LOG_BYTES;
   }
 }
 

@@ -189,6 +189,7 @@ async function build(options: ServeOptions, { key, gate, store, log, monitor, sh
     wrongKeys: new WrongKeys(config.limits.wrong_keys_per_minute),
     version,
     killGraceMs,
+    maxLogBytes: config.logs.max_mb_per_job * 1e6,
     shutdown,
     health,
     monitor,

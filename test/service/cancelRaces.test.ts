@@ -57,6 +57,7 @@ async function startRunner(t: TestContext) {
     command: ['a.sh'],
     maxRuntimeSeconds: 600,
     killGraceMs: 300,
+    maxLogBytes: 1e6,
     artifacts: 'artifacts',
     venv: null,
   });

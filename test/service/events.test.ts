@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGunzip, gunzipSync } from 'node:zlib';
+import { DEFAULT_CONFIG } from '../../src/service/config.ts';
 import { parseAll, type ServiceClient, startService } from './support/service.ts';
 
 /** Reads an event stream while it comes; `until` sees all of it each time there is more. */
@@ -178,4 +179,20 @@ test('gzip is not sent to a client that does not want it', async (t) => {
     assert.equal(encoding, undefined, accepted);
     assert.equal(parseAll((await buffer(body)).toString()).at(-1)?.event, 'end');
   }
+});
+
+test('a job that writes too much goes on, its log says what is missing, and keeps the end', async (t) => {
+  const service = await startService(t, { config: { ...DEFAULT_CONFIG, logs: { max_mb_per_job: 0.5 } } });
+  const script = "for (let i = 0; i < 40_000; i += 1) console.log(i, 'x'.repeat(90)); console.log('the very end');";
+  const id = await service.submit({ 'a.js': script }, { script: 'a.js' });
+  assert.equal((await service.untilEnd(id)).state, 'succeeded');
+  const all = await service.events(id);
+  const text = all
+    .filter(({ event }) => event === 'log')
+    .map(({ data }) => String(data['text']))
+    .join('');
+  assert.equal(text.split('[output after 500 KB is not kept]').length, 2);
+  assert.match(text, /\[\d\.\d MB of output were left out; this is its end\]/);
+  assert.ok(text.endsWith('the very end\n'));
+  assert.ok(text.length < 900_000, `${text.length} characters`);
 });

@@ -25,6 +25,7 @@ export interface AcceptContext {
   /** The most that this account may send. */
   readonly maxUploadBytes: number;
   readonly killGraceMs: number;
+  readonly maxLogBytes: number;
 }
 
 export interface AcceptedJob {
@@ -82,16 +83,17 @@ export async function withNewFolder<T>(
 /** Checks what was received, and adds the job. The archive stays where it is until all is right. @throws as `acceptJob` does. */
 export async function addJob(
   { id, archive, meta, key }: ReceivedUpload,
-  { account, store, files, machineClasses, killGraceMs }: AcceptContext,
+  context: AcceptContext,
   signal: AbortSignal,
 ): Promise<AcceptedJob> {
-  const folder = files.folder(id);
+  const { account, store, machineClasses } = context;
+  const folder = context.files.folder(id);
   const submission = parseSubmission(meta);
   const machineClass = chooseClass(submission, machineClasses);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
   refuseWithoutCredits(hold, store.available(account));
   const staged = await stageArchive(archive, folder.path, { signal });
-  const spec = specOf(staged, { id, submission, killGraceMs });
+  const spec = specOf(staged, { id, submission }, context);
   await placeWorkspace(folder, staged, spec);
   signal.throwIfAborted();
   const workspace = await keepWorkspace(archive, folder, spec);
@@ -124,13 +126,15 @@ function chooseClass({ machine_class: name }: Submission, classes: MachineClasse
 
 function specOf(
   { entries }: StagedArchive,
-  { id, submission, killGraceMs }: { id: string; submission: Submission; killGraceMs: number },
+  { id, submission }: { id: string; submission: Submission },
+  { killGraceMs, maxLogBytes }: Pick<AcceptContext, 'killGraceMs' | 'maxLogBytes'>,
 ): RunnerSpec {
   return {
     jobId: id,
     command: parseCommand(submission.script, entries),
     maxRuntimeSeconds: submission.max_runtime,
     killGraceMs,
+    maxLogBytes,
     // A file of that name in the folder keeps it.
     artifacts: entries.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
     venv: submission.venv ?? null,

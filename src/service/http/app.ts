@@ -57,6 +57,7 @@ export interface AppOptions {
   readonly loopbackPort: (() => number) | undefined;
   readonly machineClasses: MachineClasses;
   readonly killGraceMs: number;
+  readonly maxLogBytes: number;
   /** Its abort ends open event streams. */
   readonly shutdown: AbortSignal;
 }

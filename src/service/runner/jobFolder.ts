@@ -42,6 +42,8 @@ export interface RunnerSpec {
   readonly command: readonly [string, ...string[]];
   readonly maxRuntimeSeconds: number;
   readonly killGraceMs: number;
+  /** What is kept of the output, as `OutputLog` counts it. */
+  readonly maxLogBytes: number;
   /** Folder for results, relative to the workspace. */
   readonly artifacts: string;
   readonly venv: VirtualEnvironmentSpec | null;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync, writeFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -60,14 +60,52 @@ test('lines that no runner wrote are passed over', async (t) => {
   assert.deepEqual(texts, ['good']);
 });
 
-test('output beyond the limit is not kept, and the log says so', async (t) => {
+test('output beyond the limit is not kept but for its end, the log says so once, and the file stays small', async (t) => {
   const path = logPath(t);
-  const log = new OutputLog(path, 10);
-  log.append('stdout', Buffer.from('0123456789'));
-  log.append('stdout', Buffer.from('more'));
+  const log = new OutputLog(path, 100_000);
+  const line = (number: number): string => `${String(number).padStart(7, '0')} ${'x'.repeat(91)}\n`;
+  for (let number = 0; number < 20_000; number += 1) log.append('stdout', Buffer.from(line(number)));
+  log.append('stderr', Buffer.from('it failed\n'));
   log.close();
-  const texts = textsOf(await readOutput(path, 0)).map(({ text }) => text);
-  assert.deepEqual(texts, ['0123456789', 'farwharf: The output is too long; the rest of it is not kept.\n']);
+  assert.ok(statSync(path).size < 100_000 + 256 * 1024 + 1_000, `${statSync(path).size} bytes`);
+  const text = textsOf(await readOutput(path, 0))
+    .map((piece) => piece.text)
+    .join('');
+  const [head = '', rest = ''] = text.split('\n[output after 100 KB is not kept]\n');
+  assert.match(head, /^0000000 x{91}\n0000001 /);
+  assert.match(rest, /^\n\[2\.\d MB of output were left out; this is its end\]\n/);
+  assert.ok(rest.endsWith(`${line(19_999)}it failed\n`));
+  const numbers = (part: string): number[] => [...part.matchAll(/^(\d{7}) /gm)].map(([, digits]) => Number(digits));
+  const kept = numbers(head);
+  assert.deepEqual(
+    kept,
+    Array.from(kept, (_, index) => index),
+  );
+  const last = numbers(rest);
+  assert.deepEqual(
+    last,
+    Array.from(last, (_, index) => 20_000 - last.length + index),
+  );
+});
+
+test('output that is a little too long loses nothing, and what the runner says is always kept', async (t) => {
+  const path = logPath(t);
+  const log = new OutputLog(path, 100);
+  log.append('stdout', Buffer.from('a'.repeat(60)));
+  log.append('stdout', Buffer.from('b'.repeat(60)));
+  log.note('The runner says something.');
+  log.close();
+  const text = textsOf(await readOutput(path, 0))
+    .map((piece) => piece.text)
+    .join('');
+  const expected = [
+    'a'.repeat(60),
+    '\n[output after 100 B is not kept]\n',
+    'farwharf: The runner says something.\n',
+    '\n[0 B of output were left out; this is its end]\n',
+    'b'.repeat(60),
+  ];
+  assert.equal(text, expected.join(''));
 });
 
 test('what a flow tells of its run becomes an event of its own and leaves the log', async (t) => {
