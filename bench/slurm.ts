@@ -12,6 +12,7 @@ import { build } from '../scripts/build.ts';
 import type { LoadClient } from '../scripts/load/client.ts';
 import { slurmSite } from '../scripts/load/stormRun.ts';
 import { SlurmCluster, slurmIsMissing } from '../scripts/slurm/cluster.ts';
+import { makeArchive } from '../test/service/support/archive.ts';
 
 const JOBS = Number(process.argv[2] ?? 60);
 const SECONDS = Number(process.argv[3] ?? 1);
@@ -50,6 +51,7 @@ async function runPlain(cluster: SlurmCluster, folder: string): Promise<Round> {
 
 async function runService(client: LoadClient): Promise<Round> {
   const started = performance.now();
+  const archive = await makeArchive({ 'job.sh': SCRIPT });
   const ids = new Set<string>();
   let next = 0;
   const send = async (): Promise<void> => {
@@ -57,7 +59,7 @@ async function runService(client: LoadClient): Promise<Round> {
       const job = next;
       next += 1;
       const meta = { max_runtime: 60, machine_class: job % 2 === 0 ? 'small' : 'large' };
-      ids.add(await client.submit(SCRIPT, meta, { key: `${started}-${job}`, signal }));
+      ids.add(await client.submit(archive, meta, { key: `${started}-${job}`, signal }));
     }
   };
   await Promise.all(Array.from({ length: SENDERS }, send));

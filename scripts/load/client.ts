@@ -1,7 +1,6 @@
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { buffer, json, text } from 'node:stream/consumers';
 import { createParser } from 'eventsource-parser';
-import { makeArchive } from '../../test/service/support/archive.ts';
 
 const TIMEOUT_MS = 30_000;
 const BOUNDARY = '----farwharf-load';
@@ -52,14 +51,14 @@ export class LoadClient {
     this.#key = key;
   }
 
-  /** Submits one script, and gives the job's id. */
+  /** Submits an archive with the script `job.sh`, and gives the job's id. */
   async submit(
-    script: string,
+    archive: Uint8Array,
     meta: Readonly<Record<string, unknown>>,
     { key, signal }: { key: string; signal: AbortSignal },
   ): Promise<string> {
     const body = multipart({
-      tarball: await makeArchive({ 'job.sh': script }),
+      tarball: archive,
       meta: Buffer.from(JSON.stringify({ script: 'job.sh', ...meta })),
     });
     const headers = { 'idempotency-key': key, 'content-type': `multipart/form-data; boundary=${BOUNDARY}` };

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeArchive } from '../../test/service/support/archive.ts';
 import { type LoadClient, RefusedError, type SeenEvent } from './client.ts';
 import { type JobKind, randomKind, scriptOf } from './jobKind.ts';
 import { pick, type Random } from './random.ts';
 import type { Site } from './site.ts';
 import type { Witness } from './witness.ts';
 
+// Every second client whose answer was lost sends its submission again, under the same key.
+const STUBBORN = 0.5;
+const IS_BEING_TAKEN = 409;
 const CANCEL_WITHIN_MS = 3_000;
 // Some of the jobs that would end by themselves are cancelled as well, at an instant that may be before or after their end.
 const STRAY_CANCELS = 0.05;
@@ -47,7 +51,7 @@ export class Load {
   readonly seen = new Map<string, Map<number, string>>();
   /** Answers that no client should get. */
   readonly wrongAnswers: string[] = [];
-  readonly counts = { lostAnswers: 0, cancels: 0, reads: 0, events: 0, downloads: 0, listings: 0 };
+  readonly counts = { lostAnswers: 0, sentAgain: 0, cancels: 0, reads: 0, events: 0, downloads: 0, listings: 0 };
   readonly #options: LoadOptions;
   #sending = Promise.withResolvers<void>();
 
@@ -103,13 +107,19 @@ export class Load {
     this.sent.push(job);
     this.#sending.resolve();
     this.#sending = Promise.withResolvers();
-    try {
-      job.id = await this.#ask(signal, (client) =>
-        client.submit(scriptOf(kind, name, witness), meta, { key: name, signal }),
-      );
-      this.accepted.set(job.id, job);
-    } catch (error) {
-      if (!(error instanceof RefusedError)) this.counts.lostAnswers += 1;
+    const archive = await makeArchive({ 'job.sh': scriptOf(kind, name, witness) });
+    const isStubborn = random() < STUBBORN;
+    while (job.id === undefined) {
+      try {
+        job.id = await this.#ask(signal, (client) => client.submit(archive, meta, { key: name, signal }));
+        this.accepted.set(job.id, job);
+      } catch (error) {
+        if (signal.aborted || (error instanceof RefusedError && error.status !== IS_BEING_TAKEN)) break;
+        if (!(error instanceof RefusedError)) this.counts.lostAnswers += 1;
+        if (!isStubborn) break;
+        this.counts.sentAgain += 1;
+        await sleep(BUSY_MS, undefined, { signal });
+      }
     }
     await sleep(pause, undefined, { signal });
   }
@@ -192,7 +202,8 @@ export class Load {
     try {
       return await work(await this.#options.site.client(signal));
     } catch (error) {
-      if (error instanceof RefusedError && error.status !== 429) this.wrongAnswers.push(error.message);
+      if (error instanceof RefusedError && ![IS_BEING_TAKEN, 429].includes(error.status))
+        this.wrongAnswers.push(error.message);
       throw error;
     }
   }

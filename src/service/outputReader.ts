@@ -59,8 +59,11 @@ function joinNeighbours(events: readonly OutputEvent[]): readonly OutputEvent[] 
 async function readBytes(path: string, offset: number): Promise<Buffer> {
   try {
     await using file = await open(path, 'r');
-    const buffer = Buffer.allocUnsafe(READ_BYTES);
-    const { bytesRead } = await file.read(buffer, 0, READ_BYTES, offset);
+    // Most looks find nothing new, and many jobs are looked at many times a second: memory is taken only for what is there.
+    const length = Math.min(READ_BYTES, (await file.stat()).size - offset);
+    if (length <= 0) return Buffer.alloc(0);
+    const buffer = Buffer.allocUnsafe(length);
+    const { bytesRead } = await file.read(buffer, 0, length, offset);
     return buffer.subarray(0, bytesRead);
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return Buffer.alloc(0);
