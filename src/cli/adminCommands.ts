@@ -11,7 +11,7 @@ export function addAdminVerbs(program: Command, runs: Runs): Command {
     .helpCommand(false);
   addAccountVerbs(admin, runs);
   addKeyVerbs(admin, runs);
-  addBackupVerbs(admin, runs);
+  addDiskVerbs(admin, runs);
   admin
     .command('credits')
     .description('credits of accounts')
@@ -119,7 +119,13 @@ function addKeyVerbs(admin: Command, runs: Runs): void {
     .action(runs(async () => (await import('./verbs/admin/keys.ts')).revokeKey));
 }
 
-function addBackupVerbs(admin: Command, runs: Runs): void {
+function addDiskVerbs(admin: Command, runs: Runs): void {
+  admin
+    .command('disk')
+    .description('show what is free, and whose results take how much')
+    .option('--data <dir>', DATA)
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/admin/disk.ts')).showDisk));
   admin
     .command('backup')
     .argument('<file>', 'a .tar.gz to be made')

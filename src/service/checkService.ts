@@ -1,7 +1,11 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { messageOf } from '../core/errors.ts';
+import { formatBytes } from '../core/format.ts';
 import type { ServiceConfig } from './config.ts';
 import { describeIsolation, findIsolation } from './isolation.ts';
+import { Health } from './http/health.ts';
+import { LogFile } from './log/logFile.ts';
+import { readCertificate } from './tls/certificate.ts';
 import { slurm } from './slurm/slurmCommand.ts';
 
 /** Something that was looked at before a service is started. */
@@ -11,10 +15,35 @@ export interface CheckedThing {
   readonly problem: string | undefined;
 }
 
-/** Looks whether a service with this configuration could run its jobs: the data folder, Slurm's programs, each partition. */
+/**
+ * Looks whether a service with this configuration could run its jobs: the data folder and its disk, the log, the certificate,
+ * Slurm's programs, each partition.
+ */
 export async function checkService(config: ServiceConfig, data: string): Promise<readonly CheckedThing[]> {
-  const folder = { what: `the data folder ${data} can be written`, problem: await problemOf(() => makeWritable(data)) };
-  if (config.executor === 'process') return [folder, await checkIsolation(config, data)];
+  return [...(await checkMachine(config, data)), ...(await checkExecutor(config, data))];
+}
+
+async function checkMachine({ log, retention, tls }: ServiceConfig, data: string): Promise<readonly CheckedThing[]> {
+  const things = [
+    { what: `the data folder ${data} can be written`, problem: await problemOf(() => makeWritable(data)) },
+  ];
+  const health = new Health({ store: { file: { probe: () => {} } }, data, minFreeBytes: retention.min_free_gb * 1e9 });
+  const [problem] = await health.problems();
+  things.push({ what: `its disk has more than ${formatBytes(retention.min_free_gb * 1e9)} left`, problem });
+  if (log.file !== undefined) {
+    const { file } = log;
+    const open = (): void => new LogFile(file, { maxBytes: 1, keep: 0 }).dispose();
+    things.push({ what: `the log file ${file} can be written`, problem: await problemOf(open) });
+  }
+  if (tls !== undefined) {
+    const problemOfTls = await problemOf(() => readCertificate(tls));
+    things.push({ what: `the certificate ${tls.cert} and its key belong together`, problem: problemOfTls });
+  }
+  return things;
+}
+
+async function checkExecutor(config: ServiceConfig, data: string): Promise<readonly CheckedThing[]> {
+  if (config.executor === 'process') return [await checkIsolation(config, data)];
   let partitions = new Set<string>();
   const cluster = {
     what: 'the cluster answers',
@@ -23,13 +52,13 @@ export async function checkService(config: ServiceConfig, data: string): Promise
     }),
   };
   const submit = { what: 'jobs can be submitted', problem: await problemOf(() => slurm('sbatch', ['--version'])) };
-  if (cluster.problem !== undefined) return [folder, cluster, submit];
+  if (cluster.problem !== undefined) return [cluster, submit];
   const known = [...partitions].join(', ');
   const classes = (config.machine_classes ?? []).map(({ name, partition }) => ({
     what: `machine class ${name}: ${partition === undefined ? "the cluster's own default partition" : `partition ${partition}`}`,
     problem: partition === undefined || partitions.has(partition) ? undefined : `the cluster has ${known}`,
   }));
-  return [folder, cluster, submit, ...classes];
+  return [cluster, submit, ...classes];
 }
 
 async function checkIsolation(config: ServiceConfig, data: string): Promise<CheckedThing> {
@@ -45,7 +74,7 @@ async function makeWritable(data: string): Promise<void> {
   await access(data, constants.W_OK);
 }
 
-async function problemOf(look: () => Promise<unknown>): Promise<string | undefined> {
+async function problemOf(look: () => unknown): Promise<string | undefined> {
   try {
     await look();
     return undefined;

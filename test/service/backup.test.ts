@@ -84,6 +84,14 @@ test('a backup under load, restored: everything is there, what ran is lost, and 
     assert.deepEqual(await now.events(id), events.get(id));
     assert.deepEqual(await resultsOf(now, id), { 'made.txt': `of job ${index}\n` });
   }
+  const disk = await admin<{ accounts: { account_id: string; jobs: number; results_bytes: number }[] }>(scratch, [
+    'disk',
+    '--data',
+    restoredData,
+  ]);
+  const labDisk = disk.accounts.find(({ account_id: account }) => account === 'lab');
+  assert.equal(labDisk?.jobs, 2);
+  assert.ok((labDisk?.results_bytes ?? 0) > 100);
   const lost = await lab2.job(running);
   assert.deepEqual([lost.state, lost.credits_charged], ['lost', 0]);
   assert.match(lost.reason ?? '', /restored from a backup of 20\d\d-.*had not ended/);

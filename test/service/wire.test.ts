@@ -91,6 +91,7 @@ test('/v1/me tells credits and prices, and /openapi.json describes every route',
     '/v1/jobs/{job_id}',
     '/v1/jobs/{job_id}/events',
     '/v1/jobs/{job_id}/artifacts',
+    '/metrics',
     '/healthz',
   ]);
 });

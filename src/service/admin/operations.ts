@@ -2,12 +2,19 @@ import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { accountOperations } from './accountOperations.ts';
 import { backupOperations } from './backupOperations.ts';
+import { diskOperations } from './diskOperations.ts';
 import { keyOperations } from './keyOperations.ts';
 import { usageOperations } from './usageOperations.ts';
 import type { AdminContext, Operation } from './operation.ts';
 
 /** Everything that an administrator can do, by name. */
-const OPERATIONS = { ...accountOperations, ...backupOperations, ...keyOperations, ...usageOperations };
+const OPERATIONS = {
+  ...accountOperations,
+  ...backupOperations,
+  ...diskOperations,
+  ...keyOperations,
+  ...usageOperations,
+};
 
 type Operations = typeof OPERATIONS;
 export type OperationName = keyof Operations;

@@ -1,11 +1,10 @@
-import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
-import { systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { JobFiles } from '../jobFiles.ts';
-import type { ExpiryCursor, ExpiryTable } from '../store/expiry.ts';
+import type { ExpiryTable } from '../store/expiry.ts';
 import type { StoredJob } from '../store/jobs.ts';
+import { keptResults } from './diskUsage.ts';
 import type { retentionSettings } from './retentionConfig.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -68,21 +67,17 @@ async function removeOverflow(
   context: RetentionContext,
   maxBytes: number,
 ): Promise<Pick<Removed, 'overflow' | 'resultsBytes'>> {
-  const { expiry, files } = context;
-  let cursor: ExpiryCursor | undefined;
   let resultsBytes = 0;
-  const next = (): readonly StoredJob[] => expiry.newestWithFiles(cursor, PAGE);
   let overflow = 0;
-  await forEachPage(context, next, async (job) => {
-    cursor = { finishedAt: job.finishedAt ?? 0, number: job.number };
-    const bytes = await sizeOf(files.folder(job.id).results);
+  for await (const { job, bytes } of keptResults(context.expiry, context.files)) {
+    context.signal.throwIfAborted();
     if (resultsBytes + bytes <= maxBytes) {
       resultsBytes += bytes;
-      return;
+      continue;
     }
     await removeFiles(context, job);
     overflow += 1;
-  });
+  }
   return { overflow, resultsBytes };
 }
 
@@ -111,15 +106,6 @@ async function removeFiles({ expiry, files, log, now }: RetentionContext, job: S
   } catch (error) {
     // The next start tries again.
     log.warn('files of a job could not be removed', { jobId: job.id, error });
-  }
-}
-
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size;
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return 0;
-    throw error;
   }
 }
 

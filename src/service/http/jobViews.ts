@@ -48,6 +48,13 @@ export const accountView = z.object({
     }),
   ),
 });
+export const healthView = z.object({
+  status: z.enum(['ok', 'degraded', 'stopping']),
+  version: z.string(),
+  problems: z.array(z.string()).optional().describe('what keeps it from taking jobs'),
+  warnings: z.array(z.string()).optional().describe('what soon will'),
+  proof: z.string().optional(),
+});
 export const failure = z.object({ detail: z.string() });
 
 /** A job as the wire shows it. */

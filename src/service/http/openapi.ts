@@ -1,6 +1,15 @@
 import * as z from 'zod';
 import { artifactEventData, endEventData, flowEventData, logEventData, stateEventData } from '../../remote/schemas.ts';
-import { acceptedJob, accountView, cancellation, failure, jobList, jobView, submissionStatus } from './jobViews.ts';
+import {
+  acceptedJob,
+  accountView,
+  cancellation,
+  failure,
+  healthView,
+  jobList,
+  jobView,
+  submissionStatus,
+} from './jobViews.ts';
 import { submission } from './submission.ts';
 
 const JOB_ID_PARAMETER = { name: 'job_id', in: 'path', required: true, schema: { type: 'string' } };
@@ -16,13 +25,15 @@ const json = (description: string, schema: z.ZodType) => ({
 const query = (name: string, schema: object) => ({ name, in: 'query', schema });
 const header = (name: string, schema: object, description: string) => ({ name, in: 'header', description, schema });
 const failures = (...codes: number[]) => Object.fromEntries(codes.map((code) => [code, json('Refused', failure)]));
-/** Refusals of what needs a key: it may be wrong, and its account may ask too often. */
+const later = (why: string) => ({
+  ...json(why, failure),
+  headers: { 'Retry-After': { description: 'Whole seconds', schema: { type: 'integer' } } },
+});
+/** Refusals of what needs a key: it may be wrong, its account may ask too often, and the service may be about to end. */
 const keyFailures = (...codes: number[]) => ({
   ...failures(401, ...codes),
-  429: {
-    ...json('Too many for this account: come again later', failure),
-    headers: { 'Retry-After': { description: 'Whole seconds', schema: { type: 'integer' } } },
-  },
+  429: later('Too many for this account: come again later'),
+  503: later('The service is being restarted: come again in a moment'),
 });
 
 const submissionForm = {
@@ -82,7 +93,7 @@ export function describeApi(version: string) {
             ),
           ],
           requestBody: { required: true, content: { 'multipart/form-data': { schema: submissionForm } } },
-          responses: { 201: json('Accepted', acceptedJob), ...keyFailures(400, 402, 409, 413, 415, 422) },
+          responses: { 201: json('Accepted', acceptedJob), ...keyFailures(400, 402, 409, 413, 415, 422, 507) },
         },
       },
       '/v1/submissions/{key}': {
@@ -118,12 +129,23 @@ export function describeApi(version: string) {
           },
         },
       },
+      '/metrics': {
+        get: {
+          summary:
+            "Counters in Prometheus' text format, for programs of the service's machine and for those with its token",
+          responses: { 200: { description: 'Metrics', content: { 'text/plain': {} } }, ...failures(403) },
+        },
+      },
       '/healthz': {
         get: {
           summary: 'Whether the service runs; with a nonce, HMAC-SHA256(key, nonce) as proof that it knows the key',
           security: [],
           parameters: [query('nonce', { type: 'string' })],
-          responses: { 200: { description: 'It runs' }, ...failures(400) },
+          responses: {
+            200: json('It can do its work', healthView),
+            503: json('It ends, or cannot', healthView),
+            ...failures(400),
+          },
         },
       },
     },
