@@ -4,6 +4,7 @@ import { readdirSync, utimesSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { directArchiver } from '../../src/jobs/archiver.ts';
 import { directLedger } from '../../src/jobs/asyncLedger.ts';
 import { JobLedger } from '../../src/jobs/ledger.ts';
@@ -163,15 +164,15 @@ async function breakOff(
   service: ServiceClient,
   { archive, key, bytes }: { archive: Uint8Array<ArrayBuffer>; key: string; bytes: number },
 ): Promise<void> {
-  const proxy = await CuttingProxy.start(t, () => service.url, [{ sent: bytes }]);
+  const received = async (): Promise<number> =>
+    (await service.json<Answer['body']>(`/v1/submissions/${key}`)).received_bytes ?? 0;
+  const whenCut = async (): Promise<void> => {
+    while ((await received()) === 0);
+  };
+  const proxy = await CuttingProxy.start(t, () => service.url, [{ sent: bytes, whenCut }]);
   const through = Object.assign(Object.create(service) as ServiceClient, { url: proxy.url });
   await assert.rejects(post(through, { archive, headers: { 'idempotency-key': key } }));
-  let last = -1;
-  for (;;) {
-    const { received_bytes: received = 0 } = await service.json<Answer['body']>(`/v1/submissions/${key}`);
-    if (received === last && received > 0) return;
-    last = received;
-  }
+  await received();
 }
 
 /** What the command line and the editor do: a folder of half a megabyte, sent with a record in a ledger. */
@@ -206,7 +207,9 @@ test('an answer that is lost after the whole upload is fetched by the key, and n
 
 test('an upload whose line breaks twice goes on each time, and is sent about once in all', async (t) => {
   const service = await start(t);
-  const proxy = await CuttingProxy.start(t, () => service.url, [{ sent: 200_000 }, { sent: 200_000 }]);
+  // What the service has not read when the line breaks is lost with it.
+  const cut = { sent: 200_000, whenCut: () => sleep(200) };
+  const proxy = await CuttingProxy.start(t, () => service.url, [cut, cut]);
   const { submit } = await sender(t, proxy.url, service.key);
   assert.equal((await submit()).state, 'queued');
   assert.equal((await jobsOf(service)).jobs.length, 1);

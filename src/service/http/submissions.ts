@@ -3,6 +3,7 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { truncate } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { HTTPException } from 'hono/http-exception';
 import { AppError, isAbort, systemCode } from '../../core/errors.ts';
 import { KeptUploads } from '../keptUploads.ts';
@@ -14,6 +15,7 @@ import { receiveUpload } from './upload.ts';
 
 // A client is asked not to trust its absence for longer than a day; see docs/service.md.
 const FORGET_AFTER_MS = 30 * 24 * 3_600_000;
+const LOST_CONNECTION_MS = 500;
 const TIDY_EVERY_MS = 3_600_000;
 
 /** A submission on its way: received until it is whole, then checked until it is a job. */
@@ -80,9 +82,10 @@ export class Submissions {
   /** What became of the submission that an account sent under a key. */
   async status(account: string, key: string, store: AcceptContext['store']): Promise<SubmissionStatus> {
     if (!isKey(key)) throw refusal(400, 'The key must be 1 to 255 printable characters.');
-    if (this.#running.get(this.#uploads.path(account, key))?.isChecked === true) {
-      return { state: 'checking', account_id: account };
-    }
+    const path = this.#uploads.path(account, key);
+    // Who asks has lost the connection, which this end may not have noticed yet: then more of it is on its way.
+    await Promise.race([this.#running.get(path)?.done, sleep(LOST_CONNECTION_MS, undefined, { ref: false })]);
+    if (this.#running.get(path)?.isChecked === true) return { state: 'checking', account_id: account };
     // Looked at before the store: what is not there any more has just become a job.
     const received = await this.#uploads.size(account, key);
     const known = store.submissions.find(account, key);

@@ -58,9 +58,11 @@ export async function receiveUpload(
       });
       parser.once('finish', resolve);
       parser.once('error', (error: Error) => reject(refusal(`The form cannot be read: ${error.message}.`)));
-      incoming.once('close', () => {
+      const endIfLost = (): void => {
         if (!incoming.complete) reject(new DOMException('The connection was lost.', 'AbortError'));
-      });
+      };
+      incoming.once('close', endIfLost);
+      if (incoming.destroyed) endIfLost();
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
       socket.setTimeout(STALL_MS, endStalled);
       incoming.pipe(parser);
