@@ -1,6 +1,6 @@
 // Keeps a job service under a steady load of submissions, readers, cancellations, downloads and listings, and shows whether its
 // memory and its open files stay as they are. Linux only.
-// Usage: node scripts/load/hour.ts [--minutes 60] [--executor process|slurm|both]
+// Usage: node scripts/load/hour.ts [--minutes 60] [--executor process|slurm|both]; Ctrl+C ends it early, with its report.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { setPriority, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -27,6 +27,8 @@ const { values: flags } = parseArgs({
 const minutes = Number(flags.minutes);
 const executors = flags.executor === 'both' ? ['process', 'slurm'] : [flags.executor];
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const stop = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
 setPriority(10); // others may need the machine meanwhile
 
 build();
@@ -62,12 +64,12 @@ async function runHour({ site, machineClasses }: StormSite): Promise<readonly st
     const running = load.run(end.signal);
     const started = performance.now();
     print(`${site.name}: minutes, RSS MB, heap MB, descriptors, jobs, events, store MB`);
-    for (let passed = 0; passed < minutes; passed = (performance.now() - started) / 60_000) {
+    for (let passed = 0; passed < minutes && !stop.signal.aborted; passed = (performance.now() - started) / 60_000) {
       const sample = await takeSample(site, client, passed, end.signal);
       const rows = (at: number): number => Math.floor((at / minutes) * ROWS);
       if (rows(sample.minutes) > rows(samples.at(-1)?.minutes ?? -minutes)) print(`${site.name}: ${row(sample)}`);
       samples.push(sample);
-      await sleep(EVERY_MS);
+      await sleep(EVERY_MS, undefined, { signal: stop.signal }).catch(() => {});
     }
     end.abort();
     await running;
@@ -87,9 +89,10 @@ async function runHour({ site, machineClasses }: StormSite): Promise<readonly st
 }
 
 function report(name: string, samples: readonly Sample[], more: readonly string[]): void {
-  const warm = samples.filter((sample) => sample.minutes >= minutes * WARM_UP);
+  const warmUp = (samples.at(-1)?.minutes ?? 0) * WARM_UP;
+  const warm = samples.filter((sample) => sample.minutes >= warmUp);
   const per = (figure: (sample: Sample) => number): string => slopePerHour(warm, figure).toFixed(2).padStart(8);
-  print(`\n== ${name}: growth in an hour, from ${warm.length} samples after ${(minutes * WARM_UP).toFixed(0)} minutes`);
+  print(`\n== ${name}: growth in an hour, from ${warm.length} samples after ${warmUp.toFixed(0)} minutes`);
   print(`RSS            ${per(({ rssMb }) => rssMb)} MB`);
   print(`heap           ${per(({ heapMb }) => heapMb)} MB`);
   print(`descriptors    ${per(({ descriptors }) => descriptors)}`);
