@@ -1,4 +1,4 @@
-import { type Dirent, readdirSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Chunk } from '../../src/retrieval/chunk.ts';
 import { readIndexedFile } from '../../src/retrieval/indexedFile.ts';
@@ -8,19 +8,27 @@ const SKIPPED = new Set(['.git', 'node_modules']);
 const SENTENCE = /(?:\/\/|#|\*) +((?:[A-Za-z]+ ){4,14}[a-z]+)\./g;
 const EVERY = 3;
 
+export interface CutFile {
+  readonly path: string;
+  readonly chunks: readonly Chunk[];
+}
+
 /** The files of some folders, read one after the other, and sentences of their comments as queries. */
 export class EngineCorpus {
   readonly files: readonly { readonly root: string; readonly path: string }[];
+  /** Of all files, some of which are not read. */
+  readonly size: number;
   bytes = 0;
   chunks = 0;
   readonly #sentences: string[] = [];
 
   constructor(folders: readonly string[]) {
     this.files = folders.flatMap((root) => list(root).map((path) => ({ root, path })));
+    this.size = this.files.reduce((sum, { root, path }) => sum + statSync(join(root, path)).size, 0);
   }
 
   /** Gives each file's chunks, the files of each folder in the order of their paths. */
-  *read(mostBytes = Infinity): Generator<{ readonly path: string; readonly chunks: readonly Chunk[] }, void> {
+  *read(mostBytes = Infinity): Generator<CutFile, void> {
     [this.bytes, this.chunks] = [0, 0];
     this.#sentences.length = 0;
     for (const [at, { root, path }] of this.files.entries()) {

@@ -1,4 +1,4 @@
-import { rmSync, statSync } from 'node:fs';
+import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import lunr from 'lunr';
 import MiniSearch from 'minisearch';
@@ -29,8 +29,14 @@ export class OurEngine implements EnginePeer {
   readonly set = new SegmentSet();
   readonly #analyzer = new WordAnalyzer();
   readonly #encoded: Uint8Array[] = [];
+  readonly #file: string;
   #builder: SegmentBuilder | undefined;
   #characters = 0;
+
+  /** Writes its segments to files that begin with a name. */
+  constructor(file: string) {
+    this.#file = file;
+  }
 
   add(path: string, chunks: readonly Chunk[]): void {
     this.#builder ??= new SegmentBuilder(this.#analyzer);
@@ -39,11 +45,13 @@ export class OurEngine implements EnginePeer {
     if (this.#characters > SEGMENT_CHARACTERS) this.finish();
   }
 
-  /** Makes the bytes of a file, as when a folder is built. */
+  /** Writes a segment, as when a folder is built. */
   finish(): void {
     if (this.#builder === undefined) return;
     const segment = this.#builder.finish();
-    this.#encoded.push(encodeSegment(segment));
+    const bytes = encodeSegment(segment);
+    writeFileSync(`${this.#file}.${this.#encoded.length}`, bytes);
+    this.#encoded.push(bytes);
     this.set.add(segment);
     this.#builder = undefined;
     this.#characters = 0;
