@@ -26,6 +26,8 @@ export type RunnerStatus =
 export interface Executor {
   /** Jobs that may be handed over at once. */
   readonly capacity: number;
+  /** Whether runners write on this machine, so that its file system tells of what they write. */
+  readonly isLocal: boolean;
   /**
    * Sees to it that a runner takes the folder, unless one has. May be asked again for a job that was handed over before, by
    * an earlier service too: it is started once.

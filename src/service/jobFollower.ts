@@ -7,6 +7,7 @@ import { syncFile, syncFolder } from './durableFiles.ts';
 import type { Executor, RunnerStatus } from './executor.ts';
 import { endingOf, unreportedEnding } from './jobEnding.ts';
 import { removeUnneeded } from './jobFiles.ts';
+import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { MachineClasses } from './machineClasses.ts';
 import { readExit, readStarted } from './markers.ts';
 import { readOutput } from './outputReader.ts';
@@ -16,10 +17,6 @@ import type { ServiceEvent } from './store/events.ts';
 import type { Ending, StoredJob } from './store/jobs.ts';
 import type { Store } from './store/store.ts';
 
-// A job that is silent is looked at less often, so that hundreds of them cost little; a reader hardly sees the difference.
-const MIN_POLL_MS = 40;
-const MAX_POLL_MS = 200;
-const POLL_GROWTH = 1.25;
 // Asking whether a runner lives starts a process on some systems.
 const STATUS_POLL_MS = 1_000;
 const MAX_NAMED = 5;
@@ -29,6 +26,7 @@ export interface FollowContext {
   readonly executor: Executor;
   readonly machineClasses: MachineClasses;
   readonly log: Logger;
+  readonly pace: FollowPace;
 }
 
 /**
@@ -45,7 +43,8 @@ export async function followRunner(
   signal: AbortSignal,
 ): Promise<boolean> {
   const { store, executor } = context;
-  let pollMs = MIN_POLL_MS;
+  const { isLocal } = executor;
+  using watch = new JobWatch(folder.path, { pace: context.pace, isLocal });
   let status: RunnerStatus = { state: 'running' };
   let nextStatus = 0;
   for (;;) {
@@ -60,9 +59,9 @@ export async function followRunner(
     }
     if (status.state === 'absent') return store.jobs.get(jobId)?.finishedAt !== null;
     // Read after the question whether the runner lives: its report is there before it ends.
-    const exit = await readExit(folder.exit);
+    const exit = existsSync(folder.exit) ? await readExit(folder.exit) : undefined;
     await noteStart(jobId, folder, store);
-    const hasNews = await drainOutput(jobId, folder, store, signal);
+    const hasNews = await drainOutput(jobId, folder, { store, isLocal }, signal);
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return true;
     const isCancelled = existsSync(folder.cancel);
@@ -78,8 +77,7 @@ export async function followRunner(
       await endUnreported(job, folder, status, context, signal);
       return true;
     }
-    pollMs = hasNews ? MIN_POLL_MS : Math.min(MAX_POLL_MS, pollMs * POLL_GROWTH);
-    await sleep(pollMs, undefined, { signal });
+    await watch.next({ hasNews, signal });
   }
 }
 
@@ -159,12 +157,18 @@ async function noteStart(jobId: string, folder: JobFolder, store: Store): Promis
 }
 
 /** Takes over what the job has written, and gives whether there was anything. */
-async function drainOutput(jobId: string, folder: JobFolder, store: Store, signal: AbortSignal): Promise<boolean> {
+async function drainOutput(
+  jobId: string,
+  folder: JobFolder,
+  { store, isLocal }: { readonly store: Store; readonly isLocal: boolean },
+  signal: AbortSignal,
+): Promise<boolean> {
   for (let pages = 0; ; pages += 1) {
     signal.throwIfAborted();
-    const page = await readOutput(folder.output, store.jobs.get(jobId)?.logOffset ?? 0);
+    const page = await readOutput(folder.output, store.jobs.get(jobId)?.logOffset ?? 0, isLocal);
     if (page === undefined) return pages > 0;
     await store.appendOutput(jobId, page.events, page.offset);
+    if (page.isAll) return true;
   }
 }
 

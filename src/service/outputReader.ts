@@ -1,3 +1,4 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { systemCode } from '../core/errors.ts';
 import { flowEventData, logEventData } from '../remote/schemas.ts';
@@ -15,18 +16,26 @@ export interface OutputPage {
   readonly events: readonly OutputEvent[];
   /** Where the next page begins. */
   readonly offset: number;
+  /** Whether there was no more at the time. */
+  readonly isAll: boolean;
 }
 
-/** The whole lines of a runner's output log after `offset`, up to about 1 MB; undefined while there are none. */
-export async function readOutput(path: string, offset: number): Promise<OutputPage | undefined> {
-  const bytes = await readBytes(path, offset);
+/**
+ * The whole lines of a runner's output log after `offset`, up to about 1 MB; undefined while there are none.
+ *
+ * @param isLocal whether the file is written on this machine: then its size is true, and reading what was just written takes
+ * less time than asking for it to be read. A file on a network is opened to learn what is in it.
+ */
+export async function readOutput(path: string, offset: number, isLocal: boolean): Promise<OutputPage | undefined> {
+  const bytes = isLocal ? readLocalBytes(path, offset) : await readBytes(path, offset);
+  const isAll = bytes.length < READ_BYTES;
   const end = bytes.lastIndexOf(LINE_FEED) + 1;
   if (end === 0) {
     // No runner writes such a line, so the job wrote it itself; it is passed over.
-    return bytes.length < READ_BYTES ? undefined : { events: [], offset: offset + bytes.length };
+    return isAll ? undefined : { events: [], offset: offset + bytes.length, isAll };
   }
   const lines = bytes.toString('utf8', 0, end - 1).split('\n');
-  return { events: joinNeighbours(lines.flatMap(parseFrame)), offset: offset + end };
+  return { events: joinNeighbours(lines.flatMap(parseFrame)), offset: offset + end, isAll };
 }
 
 function parseFrame(line: string): readonly OutputEvent[] {
@@ -54,6 +63,18 @@ function joinNeighbours(events: readonly OutputEvent[]): readonly OutputEvent[] 
     }
   }
   return joined;
+}
+
+function readLocalBytes(path: string, offset: number): Buffer {
+  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  if (size <= offset) return Buffer.alloc(0);
+  const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, size - offset));
+  const file = openSync(path, 'r');
+  try {
+    return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, offset));
+  } finally {
+    closeSync(file);
+  }
 }
 
 async function readBytes(path: string, offset: number): Promise<Buffer> {

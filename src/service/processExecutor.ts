@@ -39,6 +39,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
   const cpus = new CpuShares();
   return {
     capacity: settings.max_jobs ?? availableParallelism(),
+    isLocal: true,
 
     async launch(job, folder) {
       if (existsSync(folder.claim)) return;

@@ -5,6 +5,7 @@ import type { JobFiles } from './jobFiles.ts';
 import { JobQueue } from './jobQueue.ts';
 import { unreportedEnding } from './jobEnding.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
+import { FollowPace } from './jobWatch.ts';
 import { restoreWorkspace } from './jobWorkspace.ts';
 import { claimJob } from './runner/jobFolder.ts';
 import { processIdentity } from '../core/processTree.ts';
@@ -13,7 +14,7 @@ import type { StoredJob } from './store/jobs.ts';
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
-export interface SchedulerOptions extends FollowContext {
+export interface SchedulerOptions extends Omit<FollowContext, 'pace'> {
   readonly files: JobFiles;
   /** How many jobs of an account may be with the executor at once. */
   readonly maxRunningJobs: (account: string) => number;
@@ -21,7 +22,7 @@ export interface SchedulerOptions extends FollowContext {
 
 /** Hands queued jobs to the executor, fairly between accounts, follows them, and takes up again what an earlier service left. */
 export class Scheduler {
-  readonly #options: SchedulerOptions;
+  readonly #options: SchedulerOptions & Pick<FollowContext, 'pace'>;
   readonly #active = new Map<string, Promise<void>>();
   readonly #stop = new AbortController();
   readonly #queue = new JobQueue();
@@ -29,7 +30,7 @@ export class Scheduler {
   readonly #neverRan = new Set<string>();
 
   constructor(options: SchedulerOptions) {
-    this.#options = options;
+    this.#options = { ...options, pace: new FollowPace() };
   }
 
   /** Takes up the unfinished jobs of an earlier service: a claimed one is followed, any other waits for its turn again. */

@@ -1,11 +1,12 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { pipeline } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { AppError, systemCode } from '../core/errors.ts';
 import { corrupt } from './tarFields.ts';
 
 const CHUNK_BYTES = 256 * 1024;
+const LEAST_CHUNK_BYTES = 4 * 1024;
 const HEADER_BYTES = 10;
 const TRAILER_BYTES = 8;
 const MOST_HEADER_BYTES = 64 * 1024;
@@ -23,6 +24,8 @@ interface Frame {
   readonly bytes: number;
   readonly crc: number;
   readonly size: number;
+  /** The compressed stream itself where it is small, so that it is not read twice. */
+  readonly content: Buffer | undefined;
 }
 
 /**
@@ -33,13 +36,13 @@ interface Frame {
  */
 export async function* gunzip(path: string, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
   const frame = await readFrame(path);
-  const source = createReadStream(path, {
-    start: frame.start,
-    end: frame.start + frame.bytes - 1,
-    highWaterMark: CHUNK_BYTES,
-    signal,
-  });
-  const inflate = createInflateRaw({ chunkSize: CHUNK_BYTES });
+  const end = frame.start + frame.bytes - 1;
+  const source =
+    frame.content === undefined
+      ? createReadStream(path, { start: frame.start, end, highWaterMark: CHUNK_BYTES, signal })
+      : Readable.from([frame.content]);
+  // A small archive takes little memory: what it says of its size is only believed for this.
+  const inflate = createInflateRaw({ chunkSize: Math.min(CHUNK_BYTES, Math.max(LEAST_CHUNK_BYTES, frame.size)) });
   pipeline(source, inflate, () => {}); // a failure reaches the loop below through `inflate`
   let crc = 0;
   let unpacked = 0;
@@ -79,6 +82,7 @@ async function readFrame(path: string): Promise<Frame> {
       bytes: size - TRAILER_BYTES - start,
       crc: trailer.readUInt32LE(0),
       size: trailer.readUInt32LE(4),
+      content: size === head.length ? head.subarray(start, size - TRAILER_BYTES) : undefined,
     };
   } finally {
     await handle.close();

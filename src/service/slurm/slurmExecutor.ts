@@ -48,6 +48,8 @@ export class SlurmExecutor implements Executor {
   /** For jobs that are not listed: how many answers the queue had given when that was first so. */
   readonly #unlistedSince = new Map<string, number>();
   readonly capacity: number;
+  // The folder is shared, and its file system tells nobody here of what nodes write.
+  readonly isLocal = false;
 
   constructor(options: SlurmOptions) {
     this.#options = options;

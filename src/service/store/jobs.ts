@@ -43,6 +43,7 @@ export interface Ending {
 /** The table of jobs. Methods that write expect the caller's transaction. */
 export class JobTable {
   readonly #get: StatementSync;
+  readonly #number: StatementSync;
   readonly #find: StatementSync;
   readonly #unfinished: StatementSync;
   readonly #countUnfinished: StatementSync;
@@ -56,6 +57,7 @@ export class JobTable {
 
   constructor(database: DatabaseSync) {
     this.#get = database.prepare('SELECT * FROM jobs WHERE id = ?');
+    this.#number = database.prepare('SELECT number FROM jobs WHERE id = ?');
     this.#find = database.prepare('SELECT * FROM jobs WHERE id = ? AND account = ?');
     this.#unfinished = database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number');
     this.#countUnfinished = database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL');
@@ -82,6 +84,12 @@ export class JobTable {
   get(id: string): StoredJob | undefined {
     const row = this.#get.get(id);
     return row && toJob(row);
+  }
+
+  /** The number that a job's rows in other tables carry. */
+  numberOf(id: string): number | undefined {
+    const number = this.#number.get(id)?.['number'];
+    return number === undefined ? undefined : Number(number);
   }
 
   /** A job as its account sees it: those of others are not there. */

@@ -215,7 +215,7 @@ export class Store implements Disposable {
 
   /** Gives the id of the job's last event then. */
   #appendEvents(jobId: string, events: readonly ServiceEvent[]): number {
-    const number = this.#jobs.get(jobId)?.number;
+    const number = this.#jobs.numberOf(jobId);
     return number === undefined ? 0 : this.#events.append(number, events);
   }
 

@@ -8,6 +8,13 @@ import type { LogEventData } from '../../../src/remote/schemas.ts';
 import { type OutputPage, readOutput } from '../../../src/service/outputReader.ts';
 import { OutputLog } from '../../../src/service/runner/outputLog.ts';
 
+/** As from this machine and as over a network: there is no difference but the way to it. */
+async function read(path: string, offset: number): Promise<OutputPage | undefined> {
+  const page = await readOutput(path, offset, true);
+  assert.deepEqual(await readOutput(path, offset, false), page);
+  return page;
+}
+
 function textsOf(page: OutputPage | undefined): LogEventData[] {
   return (page?.events ?? []).flatMap((event) => (event.type === 'log' ? [event.data] : []));
 }
@@ -20,40 +27,44 @@ function logPath(t: TestContext): string {
 
 test('what was written is read once, joined by stream, with whole characters', async (t) => {
   const path = logPath(t);
-  assert.equal(await readOutput(path, 0), undefined);
+  assert.equal(await read(path, 0), undefined);
   const log = new OutputLog(path, 1_000_000);
   const euro = Buffer.from('€');
   log.append('stdout', euro.subarray(0, 1));
   log.append('stderr', Buffer.from('problem'));
   log.append('stdout', euro.subarray(1));
   log.append('stdout', Buffer.from(' more\n'));
-  const page = await readOutput(path, 0);
+  const page = await read(path, 0);
   assert.deepEqual(textsOf(page), [
     { stream: 'stderr', text: 'problem' },
     { stream: 'stdout', text: '€ more\n' },
   ]);
-  assert.equal(await readOutput(path, page?.offset ?? 0), undefined);
+  assert.equal(await read(path, page?.offset ?? 0), undefined);
   log.close();
 });
 
 test('half a line, as a crash leaves it, is not read', async (t) => {
   const path = logPath(t);
   writeFileSync(path, '{"stream":"stdout","text":"whole"}\n{"stream":"stdout","te');
-  const page = await readOutput(path, 0);
-  assert.deepEqual(page, { events: [{ type: 'log', data: { stream: 'stdout', text: 'whole' } }], offset: 35 });
-  assert.equal(await readOutput(path, 35), undefined);
+  const page = await read(path, 0);
+  assert.deepEqual(page, {
+    events: [{ type: 'log', data: { stream: 'stdout', text: 'whole' } }],
+    offset: 35,
+    isAll: true,
+  });
+  assert.equal(await read(path, 35), undefined);
   appendFileSync(path, 'xt":"rest"}\n');
-  assert.deepEqual(textsOf(await readOutput(path, 35)), [{ stream: 'stdout', text: 'rest' }]);
+  assert.deepEqual(textsOf(await read(path, 35)), [{ stream: 'stdout', text: 'rest' }]);
 });
 
 test('lines that no runner wrote are passed over', async (t) => {
   const path = logPath(t);
   writeFileSync(path, 'noise\n[]\n{"stream":"other","text":"x"}\n{"stream":"stdout","text":"good"}\n');
-  assert.deepEqual(textsOf(await readOutput(path, 0)), [{ stream: 'stdout', text: 'good' }]);
+  assert.deepEqual(textsOf(await read(path, 0)), [{ stream: 'stdout', text: 'good' }]);
   writeFileSync(path, `${'x'.repeat(3_000_000)}\n{"stream":"stdout","text":"good"}\n`);
   let offset = 0;
   const texts: string[] = [];
-  for (let page = await readOutput(path, 0); page !== undefined; page = await readOutput(path, offset)) {
+  for (let page = await read(path, 0); page !== undefined; page = await read(path, offset)) {
     offset = page.offset;
     texts.push(...textsOf(page).map(({ text }) => text));
   }
@@ -68,7 +79,7 @@ test('output beyond the limit is not kept but for its end, the log says so once,
   log.append('stderr', Buffer.from('it failed\n'));
   log.close();
   assert.ok(statSync(path).size < 100_000 + 256 * 1024 + 1_000, `${statSync(path).size} bytes`);
-  const text = textsOf(await readOutput(path, 0))
+  const text = textsOf(await read(path, 0))
     .map((piece) => piece.text)
     .join('');
   const [head = '', rest = ''] = text.split('\n[output after 100 KB is not kept]\n');
@@ -95,7 +106,7 @@ test('output that is a little too long loses nothing, and what the runner says i
   log.append('stdout', Buffer.from('b'.repeat(60)));
   log.note('The runner says something.');
   log.close();
-  const text = textsOf(await readOutput(path, 0))
+  const text = textsOf(await read(path, 0))
     .map((piece) => piece.text)
     .join('');
   const expected = [
@@ -117,7 +128,7 @@ test('what a flow tells of its run becomes an event of its own and leaves the lo
   log.append('stdout', Buffer.from(`before${line.slice(0, 20)}`));
   log.append('stdout', Buffer.from(`${line.slice(20)}after`));
   log.close();
-  assert.deepEqual((await readOutput(path, 0))?.events, [
+  assert.deepEqual((await read(path, 0))?.events, [
     { type: 'log', data: { stream: 'stdout', text: 'before' } },
     { type: 'flow', data: event },
     { type: 'log', data: { stream: 'stdout', text: 'after' } },

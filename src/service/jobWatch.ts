@@ -1,0 +1,93 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+// A reader hardly sees the difference, and what a job writes meanwhile is taken over together.
+const MIN_ROUND_MS = 40;
+// However many jobs there are, they are looked at about this often in all, so that following them costs a bounded time.
+const MAX_ROUNDS_PER_MS = 2;
+// A job that is silent is looked at less and less often, …
+const POLL_GROWTH = 1.25;
+const MAX_POLL_MS = 200;
+// … and hardly ever where the file system tells of changes, which it does for what is written on this machine.
+const MAX_WATCHED_POLL_MS = 1_000;
+
+/** How many jobs share the time for looking at them. */
+export class FollowPace {
+  #jobs = 0;
+
+  enter(): void {
+    this.#jobs += 1;
+  }
+
+  leave(): void {
+    this.#jobs -= 1;
+  }
+
+  /** The least time between two rounds of one job, in milliseconds. */
+  get roundMs(): number {
+    return Math.max(MIN_ROUND_MS, this.#jobs / MAX_ROUNDS_PER_MS);
+  }
+}
+
+/** Decides when a job's folder is looked at again: when something in it changed, or after a while. */
+export class JobWatch {
+  readonly #pace: FollowPace;
+  readonly #watcher: FSWatcher | undefined;
+  #hasChanged = false;
+  #onChange: (() => void) | undefined;
+  #pollMs = MIN_ROUND_MS;
+
+  /** @param isLocal whether what is in the folder is written on this machine. */
+  constructor(folder: string, { pace, isLocal }: { readonly pace: FollowPace; readonly isLocal: boolean }) {
+    this.#pace = pace;
+    pace.enter();
+    this.#watcher = isLocal ? watchFolder(folder, () => this.#note()) : undefined;
+  }
+
+  /** Waits for the next round. @throws the signal's reason on abort. */
+  async next({ hasNews, signal }: { readonly hasNews: boolean; readonly signal: AbortSignal }): Promise<void> {
+    const { roundMs } = this.#pace;
+    await sleep(roundMs, undefined, { signal });
+    const longest = Math.max(roundMs, this.#watcher === undefined ? MAX_POLL_MS : MAX_WATCHED_POLL_MS);
+    this.#pollMs = hasNews ? roundMs : Math.min(longest, this.#pollMs * POLL_GROWTH);
+    if (!this.#hasChanged && this.#pollMs > roundMs) await this.#change(this.#pollMs - roundMs, signal);
+    this.#hasChanged = false;
+  }
+
+  [Symbol.dispose](): void {
+    this.#pace.leave();
+    this.#watcher?.close();
+  }
+
+  #note(): void {
+    this.#hasChanged = true;
+    this.#onChange?.();
+  }
+
+  #change(withinMs: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', settle);
+        this.#onChange = undefined;
+        if (signal.aborted) reject(signal.reason as Error);
+        else resolve();
+      };
+      const timer = setTimeout(settle, withinMs);
+      signal.addEventListener('abort', settle);
+      this.#onChange = settle;
+      if (signal.aborted) settle();
+    });
+  }
+}
+
+/** Undefined where the system cannot watch one more folder: then it is looked at as one on a network. */
+function watchFolder(path: string, onChange: () => void): FSWatcher | undefined {
+  try {
+    const watcher = watch(path, { persistent: false }, onChange);
+    watcher.on('error', () => watcher.close());
+    return watcher;
+  } catch {
+    return undefined;
+  }
+}
