@@ -12,19 +12,7 @@ export function addAdminVerbs(program: Command, runs: Runs): Command {
   addAccountVerbs(admin, runs);
   addKeyVerbs(admin, runs);
   addDiskVerbs(admin, runs);
-  admin
-    .command('credits')
-    .description('credits of accounts')
-    .helpCommand(false)
-    .command('grant')
-    .argument('<account>')
-    .argument('<amount>', 'credits to give; after -- a negative number takes some back')
-    .description('give an account credits')
-    .option('--note <text>', 'why, for the books')
-    .option('--reference <text>', 'a grant of this reference happens once, however often it is asked for')
-    .option('--data <dir>', DATA)
-    .option('--json', 'print JSON')
-    .action(runs(async () => (await import('./verbs/admin/credits.ts')).grantCredits));
+  addCreditVerbs(admin, runs);
   admin
     .command('usage')
     .description('report the jobs, machine minutes and credits of accounts, by machine class')
@@ -90,6 +78,28 @@ function addAccountVerbs(admin: Command, runs: Runs): void {
     .option('--data <dir>', DATA)
     .option('--json', 'print JSON')
     .action(runs(async () => (await import('./verbs/admin/accounts.ts')).limitAccount));
+}
+
+function addCreditVerbs(admin: Command, runs: Runs): void {
+  const credits = admin.command('credits').description('credits of accounts').helpCommand(false);
+  credits
+    .command('grant')
+    .argument('<account>')
+    .argument('<amount>', 'credits to give; after -- a negative number takes some back')
+    .description('give an account credits')
+    .option('--note <text>', 'why, for the books')
+    .option('--reference <text>', 'a grant of this reference happens once, however often it is asked for')
+    .option('--data <dir>', DATA)
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/admin/credits.ts')).grantCredits));
+  credits
+    .command('list')
+    .argument('<account>')
+    .description('list what an account was given and what its jobs cost, newest first')
+    .option('--limit <n>', 'how many entries', '50')
+    .option('--data <dir>', DATA)
+    .option('--json', 'print JSON')
+    .action(runs(async () => (await import('./verbs/admin/credits.ts')).listCredits));
 }
 
 function addKeyVerbs(admin: Command, runs: Runs): void {

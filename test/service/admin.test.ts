@@ -76,6 +76,21 @@ for (const [place, open] of PLACES) {
     assert.equal((await grant(-60, 'back')).account.credits_available, 40);
   });
 
+  test(`${place}: the book of an account has its grants with their notes`, async (t) => {
+    using admin = await open(t);
+    await admin.call('accounts.add', { account_id: 'ada', credits: 3 });
+    await admin.call('credits.grant', { account_id: 'ada', amount: 2, reference: 'may', note: 'for May' });
+    const { entries } = await admin.call('credits.list', { account_id: 'ada' });
+    assert.deepEqual(
+      entries.map(({ kind, credits, reference, note }) => [kind, credits, reference, note]),
+      [
+        ['grant', 2, 'may', 'for May'],
+        ['grant', 3, 'start', null],
+      ],
+    );
+    await assert.rejects(admin.call('credits.list', { account_id: 'bob' }), { code: 'missing' });
+  });
+
   test(`${place}: a key is told once, listed without its secret, and revoked for good`, async (t) => {
     using admin = await open(t);
     await admin.call('accounts.add', { account_id: 'ada' });

@@ -65,6 +65,7 @@ function welcome({ terminal, env }: Context, { data, config }: ServeOptions, { u
   if (config.log.file !== undefined) terminal.note(`Its log is ${config.log.file}.`);
   terminal.note(env['FARWHARF_API_KEY'] ? 'The key is FARWHARF_API_KEY.' : `Key, shown only here: ${key}`);
   terminal.note(`Use it:  FARWHARF_API_KEY=… farwharf --remote ${url} submit FOLDER --script FILE`);
+  terminal.note('Others get accounts and keys of their own:  farwharf admin account add NAME');
 }
 
 /** Keys and workspaces do not cross a network in the clear, unless a person says that a proxy protects them. */

@@ -5,11 +5,15 @@ import type { Store } from '../store/store.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 
 const MAX_CREDITS = 1e9;
-const line = z
+
+/** A text that fits into a table. */
+export const line = z
   .string()
   .regex(/^[^\r\n]*$/, 'must be one line')
   .max(200);
-const accountId = z.object({ account_id: z.string() });
+export const accountId = z.object({ account_id: z.string() });
+/** Credits; below zero where some are taken back. */
+export const credits = z.number().min(-MAX_CREDITS).max(MAX_CREDITS);
 const limit = z.int().min(0).nullable();
 
 /** An account's own limits; null where the service's default holds. */
@@ -22,7 +26,7 @@ const limits = z.strictObject({
   requests_per_minute: z.int().min(1).nullable(),
 });
 
-const accountView = z.object({
+export const accountView = z.object({
   account_id: z.string(),
   name: z.string(),
   plan: z.string(),
@@ -38,9 +42,7 @@ const accountView = z.object({
 });
 export type AdminAccount = z.infer<typeof accountView>;
 
-const credits = z.number().min(-MAX_CREDITS).max(MAX_CREDITS);
-
-/** What can be done with accounts and their credits. */
+/** What can be done with accounts. */
 export const accountOperations = {
   'accounts.add': operation({
     input: accountId.extend({
@@ -92,23 +94,13 @@ export const accountOperations = {
       return showAccount(store, account);
     },
   }),
-  'credits.grant': operation({
-    input: accountId.extend({
-      amount: credits.refine((amount) => toMicro(amount) !== 0, 'must not be zero'),
-      /** Happens once for each reference: who got no answer can ask again. */
-      reference: line.min(1),
-      note: line.optional(),
-    }),
-    output: z.object({ is_new: z.boolean(), account: accountView }),
-    run({ store }, { account_id: id, amount, reference, note }) {
-      const grant = { reference, amount: toMicro(amount), at: Date.now(), note: note ?? null };
-      const isNew = store.grant(id, grant);
-      return { is_new: isNew, account: showAccount(store, store.accounts.get(id)) };
-    },
-  }),
 };
 
-function showAccount(store: Store, { id, name, plan, createdAt, disabledAt, limits: own }: Account): AdminAccount {
+/** An account as administration shows it. */
+export function showAccount(
+  store: Store,
+  { id, name, plan, createdAt, disabledAt, limits: own }: Account,
+): AdminAccount {
   const { available, held, spent } = store.balances(id);
   const { queued, active } = store.jobs.countOf(id);
   return {

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
@@ -39,12 +40,22 @@ export async function openAdmin(data: string, { mayCreate }: { mayCreate: boolea
     const message = `There are no accounts in ${data}: no service has run there. Name its folder with --data.`;
     throw new AppError('missing', message);
   }
-  const store = new Store(data);
+  const store = openStore(data, state?.host);
   return {
     url: undefined,
     call: async (name, input) => readOutput(name, await runOperation({ store, data }, name, input)),
     [Symbol.dispose]: () => store.dispose(),
   };
+}
+
+function openStore(data: string, host: string | undefined): Store {
+  try {
+    return new Store(data);
+  } catch (error) {
+    const isElsewhere = host !== undefined && host !== hostname();
+    if (!isElsewhere || !(error instanceof AppError && error.code === 'conflict')) throw error;
+    throw new AppError('conflict', `The service of ${data} runs on ${host}. Run this command there.`, { cause: error });
+  }
 }
 
 function askService(url: string, token: string): Admin {

@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import * as z from 'zod';
 import { AppError, type ErrorCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { hasToken, refuseBrowsers } from '../http/auth.ts';
@@ -52,7 +54,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<() 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const file = adminFileOf(data);
-  writeStateFile(file, { url: `http://127.0.0.1:${port()}`, key: token, pid: process.pid, version });
+  writeStateFile(file, { url: `http://127.0.0.1:${port()}`, key: token, pid: process.pid, version, host: hostname() });
   return () => {
     removeStateFile(file, process.pid);
     server.close();
@@ -81,8 +83,14 @@ function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions, token
     const input: unknown = await req.json();
     const output = await runOperation(context, name, input);
     onDidRun();
-    log.info('administered', { operation: name });
+    log.info('administered', { operation: name, ...targetOf(input) });
     return json(output);
   });
   return app;
+}
+
+/** What the log tells of an operation's input, and nothing else of it. */
+function targetOf(input: unknown): object {
+  const target = z.object({ account_id: z.string().optional(), key_id: z.string().optional() }).safeParse(input);
+  return target.success ? { account: target.data.account_id, key: target.data.key_id } : {};
 }

@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { accountOperations } from './accountOperations.ts';
 import { backupOperations } from './backupOperations.ts';
+import { creditOperations } from './creditOperations.ts';
 import { diskOperations } from './diskOperations.ts';
 import { keyOperations } from './keyOperations.ts';
 import { usageOperations } from './usageOperations.ts';
@@ -10,6 +11,7 @@ import type { AdminContext, Operation } from './operation.ts';
 /** Everything that an administrator can do, by name. */
 const OPERATIONS = {
   ...accountOperations,
+  ...creditOperations,
   ...backupOperations,
   ...diskOperations,
   ...keyOperations,

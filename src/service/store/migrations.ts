@@ -137,6 +137,7 @@ export const MIGRATIONS: readonly string[] = [
     SELECT id, 'local', kind, reference, at FROM credit_transactions;
   DROP TABLE credit_transactions;
   ALTER TABLE credit_transactions_of_accounts RENAME TO credit_transactions;
+  CREATE INDEX transactions_of_accounts ON credit_transactions (account, id);
   CREATE TRIGGER entries_move_balances AFTER INSERT ON credit_entries BEGIN
     UPDATE credit_accounts SET balance = balance + NEW.amount WHERE name = NEW.account;
   END;

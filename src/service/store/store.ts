@@ -4,6 +4,7 @@ import { type Disposable, Emitter } from '../../core/lifetime.ts';
 import { type Account, AccountTable } from './accounts.ts';
 import { ApiKeyTable } from './apiKeys.ts';
 import { AppendSignals } from './appendSignals.ts';
+import { CreditBook } from './creditBook.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './credits.ts';
 import { inTransaction, openDatabase } from './database.ts';
 import type { LogEventData } from '../../remote/schemas.ts';
@@ -45,6 +46,7 @@ export class Store implements Disposable {
   readonly expiry: ExpiryTable;
   readonly file: StoreFile;
   readonly usage: UsageTable;
+  readonly creditBook: CreditBook;
   /** Of jobs that have not begun. */
   readonly workspaces: Pick<WorkspaceTable, 'get' | 'setBoot'>;
   readonly submissions: SubmissionTable;
@@ -71,6 +73,7 @@ export class Store implements Disposable {
       this.accounts = this.#accounts;
       this.submissions = new SubmissionTable(this.#database);
       this.keys = new ApiKeyTable(this.#database);
+      this.creditBook = new CreditBook(this.#database);
       this.usage = new UsageTable(this.#database);
       this.expiry = new ExpiryTable(this.#database);
       this.file = new StoreFile(this.#database);

@@ -8,7 +8,7 @@ import { Store } from '../../../src/service/store/store.ts';
 
 const MINUTE_MS = 60_000;
 
-test('usage is what ended on the days asked for, by account and machine class', async (t) => {
+test('usage is what ended on the days asked for, by account and machine class, and what it cost is in the book', async (t) => {
   const data = await mkdtemp(join(tmpdir(), 'farwharf-usage-'));
   t.after(() => rm(data, { recursive: true }));
   const store = new Store(data);
@@ -53,6 +53,14 @@ test('usage is what ended on the days asked for, by account and machine class', 
     { ...cpu, jobs: 1, machine_minutes: 1, credits: 0.1 },
   ]);
   assert.deepEqual((await report('2025-01-01', '2025-12-31')).rows, []);
+  const { entries } = await admin.call('credits.list', { account_id: 'ada', limit: 2 });
+  assert.deepEqual(
+    entries.map(({ at, kind, credits, reference }) => [at, kind, credits, reference]),
+    [
+      ['2026-04-01T00:00:00.000Z', 'job', -0.8, 'job5'],
+      ['2026-03-31T23:59:59.999Z', 'job', -0.4, 'job4'],
+    ],
+  );
   await assert.rejects(report('2026-03-02', '2026-03-01'), { code: 'bad-input', message: /end before it begins/ });
   await assert.rejects(report('2026-03-01', '2026-03-02', 'eve'), { code: 'missing' });
 });

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
+import { AppError } from '../../../core/errors.ts';
 import { formatCredits } from '../../../core/format.ts';
+import { plainText } from '../../../core/terminalText.ts';
 import { type AdminFlags, findAdmin } from '../../adminService.ts';
 import type { Context } from '../../context.ts';
 import { EXIT } from '../../exit.ts';
+import { formatTable } from '../../table.ts';
 import { parseCredits } from './accounts.ts';
+
+const HEADER = ['WHEN (UTC)', 'WHAT', 'CREDITS', 'REFERENCE', 'NOTE'];
 
 interface GrantFlags extends AdminFlags {
   readonly note?: string;
@@ -35,5 +40,29 @@ export async function grantCredits(
   terminal.answer(
     answer.is_new ? `${done} ${id}: ${left}` : `Nothing was done: "${reference}" was granted before. ${id}: ${left}`,
   );
+  return EXIT.done;
+}
+
+/** `farwharf admin credits list ACCOUNT`. JSON: `{ entries: [...] }`. */
+export async function listCredits(
+  context: Context,
+  id: string,
+  flags: AdminFlags & { readonly limit: string },
+): Promise<number> {
+  const { terminal } = context;
+  if (!/^[1-9]\d{0,3}$/.test(flags.limit)) throw new AppError('bad-input', '--limit: write a number from 1 to 9999.');
+  using admin = await findAdmin(context, flags);
+  const { entries } = await admin.call('credits.list', { account_id: id, limit: Number(flags.limit) });
+  terminal.json({ entries });
+  if (terminal.isJson) return EXIT.done;
+  if (entries.length === 0) terminal.answer(`Account ${id} was given nothing and paid nothing yet.`);
+  const rows = entries.map(({ at, kind, credits, reference, note }) => [
+    at.slice(0, 16).replace('T', ' '),
+    kind,
+    formatCredits(credits),
+    plainText(reference),
+    plainText(note ?? ''),
+  ]);
+  if (rows.length > 0) for (const line of formatTable(HEADER, rows, [2])) terminal.answer(line);
   return EXIT.done;
 }
