@@ -26,7 +26,7 @@ export type Isolation =
  * sandbox as jobs get it: some machines have the program and forbid what it does.
  *
  * @param data the service's data folder, which is made where missing.
- * @throws AppError `missing` where the configuration insists on what does not work here.
+ * @throws AppError `missing` where the configuration insists on what does not work here, or names a folder that is not there.
  */
 export async function findIsolation({ process: settings, tls }: ServiceConfig, data: string): Promise<Isolation> {
   if (settings.isolation === 'none') return { type: 'none', why: 'the configuration says so' };
@@ -39,6 +39,8 @@ export async function findIsolation({ process: settings, tls }: ServiceConfig, d
   const searchPath = process.env['PATH'] ?? '';
   const program = findProgram('bwrap', searchPath);
   if (program === undefined) return problem(`bubblewrap is not installed. ${HOW_TO_GET_IT}.`);
+  const lost = [...settings.read_only, ...settings.writable].find((path) => !isThere(path));
+  if (lost !== undefined) throw new AppError('missing', `Jobs are to see ${lost}, which is not there or out of reach.`);
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const home = homedir();
   const sandbox: Sandbox = {
@@ -104,12 +106,14 @@ function findProgram(name: string, searchPath: string): string | undefined {
     .split(delimiter)
     .filter((folder) => folder !== '')
     .map((folder) => join(folder, name))
-    .find((path) => {
-      try {
-        accessSync(path, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
+    .find((path) => isThere(path, constants.X_OK));
+}
+
+function isThere(path: string, mode?: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
 }

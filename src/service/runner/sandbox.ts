@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
 import { assertNever } from '../../core/errors.ts';
 import type { Sandbox } from './confinement.ts';
@@ -144,7 +144,12 @@ function isLink(path: string): boolean {
 }
 
 function exists(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    accessSync(path);
+    return true;
+  } catch {
+    return false; // or it is out of reach, for jobs as for the service
+  }
 }
 
 function isInside(path: string, folder: string): boolean {

@@ -18,9 +18,14 @@ export class ServiceProcess {
     this.client = client;
   }
 
-  /** Starts a service on `home`, which may have been used by one before. */
-  static async start(home: string, overrides: Partial<ServeOptions> = {}): Promise<ServiceProcess> {
+  /** Starts a service on `home`, which may have been used by one before, as the user that runs the tests unless given. */
+  static async start(
+    home: string,
+    overrides: Partial<ServeOptions> = {},
+    user: { readonly uid?: number; readonly gid?: number } = {},
+  ): Promise<ServiceProcess> {
     const child = spawn(process.execPath, [PROGRAM], {
+      ...user,
       env: {
         ...process.env,
         NODE_NO_WARNINGS: '1',

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, type TestContext, test } from 'node:test';
+import { AppError } from '../../src/core/errors.ts';
+import type { ServiceConfig } from '../../src/service/config.ts';
+import { describeIsolation, findIsolation } from '../../src/service/isolation.ts';
+import { isolateJobs, isolationIsMissing } from './support/isolation.ts';
+import { processesWith } from './support/processes.ts';
+import { type JobBody, type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
+import { PROGRAM, ServiceProcess } from './support/serviceProcess.ts';
+
+const missing = await isolationIsMissing();
+
+/** Runs a shell script as a job to its end. */
+async function run(
+  service: ServiceClient,
+  script: string,
+  meta: object = {},
+): Promise<{ job: JobBody; output: string }> {
+  const id = await service.submit({ 'a.sh': script }, { script: 'a.sh', ...meta });
+  const job = await service.untilEnd(id);
+  return { job, output: await service.output(id) };
+}
+
+describe('a job in bubblewrap', () => {
+  if (missing !== undefined) {
+    test('is not tested here', (t) => t.skip(`NO ISOLATION: ${missing}`));
+    return;
+  }
+  isolateJobs();
+
+  test('sees nothing of the service, of other jobs, and of the home of the user', async (t) => {
+    const secret = join(homedir(), `.farwharf-secret-${process.pid}`);
+    await writeFile(secret, 'secret of the home');
+    t.after(() => rm(secret, { force: true }));
+    process.env['FARWHARF_TEST_SECRET'] = 'secret of the service';
+    t.after(() => delete process.env['FARWHARF_TEST_SECRET']);
+    const service = await startService(t);
+    const other = await service.submit({ 'a.sh': 'echo mine > file; sleep 600' }, { script: 'a.sh' });
+    await service.untilRunning(other);
+    const { job, output } = await run(
+      service,
+      `cd "$(dirname "$PWD")"; echo "beside: $(ls | tr '\\n' ' ')"
+       echo "data: $(cd ../..; ls | tr '\\n' ' ')"
+       cat ${service.data}/service.db ${service.data}/jobs/${other}/workspace/file ${secret} && echo read
+       kill -0 ${process.pid} && echo signalled
+       cat /proc/*/environ | tr '\\0' '\\n' | grep -c 'secret of' 
+       for path in ${service.data}/x ${service.data}/jobs/x /usr/x /etc/x /x; do touch $path && echo "wrote $path"; done
+       exit 0`,
+    );
+    assert.equal(job.state, 'succeeded', job.reason ?? '');
+    assert.equal(output, 'beside: venv workspace \ndata: jobs \n0\n');
+    await service.json(`/v1/jobs/${other}`, { method: 'DELETE' });
+  });
+
+  test('has a /tmp and a home of its own, which are not the next one’s', async (t) => {
+    const service = await startService(t);
+    const script = 'ls -A /tmp ~ | grep left; echo left > /tmp/left; echo left > ~/left; cat /tmp/left ~/left';
+    for (let jobs = 0; jobs < 2; jobs += 1) assert.equal((await run(service, script)).output, 'left\nleft\n');
+  });
+
+  test('takes with it what left its group and its environment', async (t) => {
+    const service = await startService(t);
+    const { job } = await run(
+      service,
+      'env -i setsid sh -c "sleep 600.375 & sleep 600.375" > /dev/null 2>&1 & sleep 0.2',
+    );
+    assert.equal(job.state, 'succeeded');
+    assert.deepEqual(processesWith('sleep 600.375'), []);
+  });
+
+  test('that never stops forking is ended, and so is all that it forked', async (t) => {
+    const service = await startService(t, { config: testConfig({ max_processes: 200 }) });
+    const { job } = await run(service, 'bomb() { bomb | sleep 600.625 & bomb | sleep 600.625; }; bomb');
+    assert.equal(job.state, 'failed');
+    assert.match(job.reason ?? '', /\d+ processes and threads, and it may have 200, so it was ended/);
+    assert.deepEqual(processesWith('sleep 600.625'), []);
+  });
+
+  test('has no network where the configuration takes it away', async (t) => {
+    const reach = (url: string): string =>
+      `fetch('${url}/healthz').then(() => console.log('reached'), () => console.log('not reached'))`;
+    for (const [network, expected] of [
+      [true, 'reached\n'],
+      [false, 'not reached\n'],
+    ] as const) {
+      const service = await startService(t, { config: testConfig({ network }) });
+      const id = await service.submit({ 'a.js': reach(service.url) }, { script: 'a.js' });
+      await service.untilEnd(id);
+      assert.equal(await service.output(id), expected);
+    }
+  });
+
+  test('reads and writes the folders that the configuration gives it', async (t) => {
+    const shared = await temporaryFolder(t);
+    const cache = await temporaryFolder(t);
+    await writeFile(join(shared, 'data'), 'set');
+    const service = await startService(t, { config: testConfig({ read_only: [shared], writable: [cache] }) });
+    const { output } = await run(service, `cat ${shared}/data; touch ${shared}/x || touch ${cache}/x; ls ${cache}`);
+    assert.equal(output, 'setx\n');
+  });
+
+  test('of a service that is not root is isolated too', async (t) => {
+    const nobody = { uid: 65_534, gid: 65_534 };
+    if (process.getuid?.() !== 0) return t.skip('THESE TESTS DO NOT RUN AS ROOT: all the others have shown it');
+    if (spawnSync(process.execPath, ['--check', PROGRAM], nobody).status !== 0) {
+      return t.skip('NOBODY MAY NOT READ THIS FOLDER');
+    }
+    const started: { service?: ServiceProcess } = {};
+    const home = await temporaryFolder(t, async () => started.service?.end('SIGKILL'));
+    await chown(home, nobody.uid, nobody.gid);
+    started.service = await ServiceProcess.start(home, {}, nobody);
+    const { client } = started.service;
+    const { job, output } = await run(client, `id -u; ls -A ~; cat ${client.data}/service.db; touch /usr/x; exit 3`);
+    assert.deepEqual([job.state, job.exit_code, output], ['failed', 3, '65534\n']);
+    const stopped = `trap 'echo asked to end; exit' TERM; sleep 600.875 & wait`;
+    const killed = await run(client, stopped, { max_runtime: 1 });
+    assert.deepEqual([killed.job.state, killed.output], ['timed_out', 'asked to end\n']);
+    assert.deepEqual(processesWith('sleep 600.875'), []);
+  });
+});
+
+describe('a job and the limits of its machine class', () => {
+  const limited = (t: TestContext, more: Partial<ServiceConfig['process']> = {}): Promise<ServiceClient> =>
+    startService(t, { config: { ...testConfig(more), machine_classes: [SMALL] } });
+
+  test('that uses more memory is ended, and its reason says so', { skip: process.platform !== 'linux' }, async (t) => {
+    const service = await limited(t);
+    const hog = 'const all = []; for (;;) { all.push(Buffer.alloc(50_000_000, 1)); }';
+    const id = await service.submit({ 'a.js': hog }, { script: 'a.js' });
+    const job = await service.untilEnd(id);
+    assert.deepEqual([job.state, job.exit_code], ['failed', null]);
+    assert.match(job.reason ?? '', /used [\d.]+ GB of memory, and the machine class small has 0.25 GB/);
+    const frugal = await service.submit({ 'a.js': 'console.log("fine")' }, { script: 'a.js' });
+    assert.equal((await service.untilEnd(frugal)).state, 'succeeded');
+  });
+
+  test('that writes a larger file than it may is ended, and its reason says so', async (t) => {
+    if (spawnSync('/usr/bin/prlimit', ['--version']).status !== 0) return t.skip('NO prlimit ON THIS MACHINE');
+    const service = await limited(t, { max_file_gb: 0.001 });
+    const { job } = await run(service, 'exec head -c 5000000 /dev/zero > large');
+    assert.equal(job.state, 'failed');
+    assert.match(job.reason ?? '', /SIGXFSZ.*larger file than jobs may have/);
+  });
+
+  test('has as many cores as its class', async (t) => {
+    if (spawnSync('/usr/bin/taskset', ['--version']).status !== 0) return t.skip('NO taskset ON THIS MACHINE');
+    const service = await limited(t);
+    assert.equal((await run(service, 'nproc')).output, '1\n');
+  });
+});
+
+const SMALL = {
+  name: 'small',
+  description: '',
+  credits_per_minute: 1,
+  cpus: 1,
+  memory_gb: 0.25,
+  gpus: 0,
+  sbatch: [],
+};
+
+describe('the isolation that is in force', () => {
+  const path = process.env['PATH'];
+  let data: string;
+  before(async () => {
+    data = await mkdtemp(join(tmpdir(), 'farwharf-isolation-'));
+  });
+  after(async () => {
+    process.env['PATH'] = path;
+    await rm(data, { recursive: true, force: true });
+  });
+
+  test('is none where bubblewrap is not there or does not work, and says what jobs can do then', async () => {
+    for (const [text, expected] of [
+      [undefined, process.platform === 'linux' ? /NOT isolated.*not installed.*apt-get install bubblewrap/ : /NOT/],
+      ['#!/bin/sh\necho "bwrap: No permissions to create new namespace" >&2; exit 1\n', /NOT isolated.*No permissions/],
+    ] as const) {
+      if (text !== undefined) {
+        await writeFile(join(data, 'bwrap'), text);
+        await chmod(join(data, 'bwrap'), 0o755);
+      }
+      process.env['PATH'] = data;
+      const auto = await findIsolation(testConfig({ isolation: 'auto' }), data);
+      assert.equal(auto.type, 'none');
+      assert.match(describeIsolation(auto), expected);
+      await assert.rejects(findIsolation(testConfig({ isolation: 'bubblewrap' }), data), (error: unknown) => {
+        assert.ok(error instanceof AppError && error.code === 'missing');
+        assert.match(error.message, /Jobs cannot be isolated here: .*isolation = "bubblewrap"/);
+        return true;
+      });
+    }
+  });
+});
