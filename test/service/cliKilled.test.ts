@@ -5,7 +5,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { jsonLines, Scratch } from './commandLine.ts';
+import { type Finished, jsonLines, Scratch } from './commandLine.ts';
 
 test('after a kill of the command its job runs on, is listed, and its whole log and results are there', async () => {
   await using scratch = await Scratch.create();
@@ -29,7 +29,7 @@ test('two commands at once from one folder send one job each, and the results of
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();
   // Long enough that both have read the folder before either has results.
-  const folder = await scratch.folder('project', { 'run.sh': 'sleep 2; echo $$ | tee out.txt' });
+  const folder = await scratch.folder('project', { 'run.sh': 'sleep 2; od -An -N8 -tx8 /dev/urandom | tee out.txt' });
   const submit = ['submit', folder, '--script', 'run.sh', '--watch', '--download'];
   const done = await Promise.all([scratch.run(submit, { env }), scratch.run(submit, { env })]);
   for (const { exit, stderr } of done) assert.equal(exit, 0, stderr);
@@ -39,23 +39,40 @@ test('two commands at once from one folder send one job each, and the results of
   assert.deepEqual(contents.sort(), done.map(({ stdout }) => stdout).sort());
 });
 
-test('a line that is cut in the middle of an upload: the outcome is told as unknown, and no job and no hold are left', async () => {
+test('a line that is cut again and again: the upload goes on where it broke off, and is one job', async () => {
   await using scratch = await Scratch.create();
-  const { url, env } = await scratch.serve(['--host', '0.0.0.0', '--behind-proxy']);
-  const folder = await scratch.folder('project', { 'run.sh': 'true' });
-  await writeFile(join(folder, 'data.bin'), randomBytes(8 << 20));
-  await using line = await startLine(Number(new URL(url).port), 2 << 20);
-  const cut = await scratch.run(['submit', folder, '--script', 'run.sh'], {
-    env: { ...env, FARWHARF_REMOTE_HOST: line.url },
-  });
-  assert.equal(cut.exit, 5, cut.stderr);
+  const { submitted, credits } = await submitOver(scratch, { isLastCut: false });
+  assert.equal(submitted.exit, 0, submitted.stderr);
+  assert.match(submitted.stderr, /the connection to the service was lost; asking what it has …\nuploaded/);
+  assert.ok(credits < 1000, 'the job holds its credits');
+});
+
+test('a line that stays cut in the middle of an upload: the outcome is told as unknown, and no job and no hold are left', async () => {
+  await using scratch = await Scratch.create();
+  const { submitted, credits } = await submitOver(scratch, { isLastCut: true });
+  assert.equal(submitted.exit, 5, submitted.stderr);
   assert.match(
-    cut.stderr,
+    submitted.stderr,
     /was lost before it answered\. \d+ % .*most likely does not exist.*before you send it again/,
   );
-  const [account = {}] = jsonLines((await scratch.run(['me', '--json'], { env })).stdout);
-  assert.equal(account['credits'], 1000);
+  assert.equal(credits, 1000);
 });
+
+/** Submits 8 MB over a line that is cut after each 2 MB, or once and for all. Gives with it the credits that are left. */
+async function submitOver(
+  scratch: Scratch,
+  { isLastCut }: { readonly isLastCut: boolean },
+): Promise<{ readonly submitted: Finished; readonly credits: number }> {
+  const { url, env } = await scratch.serve(['--host', '0.0.0.0', '--behind-proxy']);
+  const folder = await scratch.folder('project', { 'run.sh': 'sleep 600' });
+  await writeFile(join(folder, 'data.bin'), randomBytes(8 << 20));
+  await using line = await startLine(Number(new URL(url).port), { cutAfterBytes: 2 << 20, isLastCut });
+  const submitted = await scratch.run(['submit', folder, '--script', 'run.sh'], {
+    env: { ...env, FARWHARF_REMOTE_HOST: line.url },
+  });
+  const [account = {}] = jsonLines((await scratch.run(['me', '--json'], { env })).stdout);
+  return { submitted, credits: Number(account['credits']) };
+}
 
 interface ListedJob {
   readonly job_id: string;
@@ -67,17 +84,24 @@ async function listJobs(scratch: Scratch, env: Readonly<Record<string, string>>)
   return (JSON.parse(stdout) as { jobs: readonly ListedJob[] }).jobs;
 }
 
-/** A line to a service on this machine that is cut once so many bytes went up one connection. */
-async function startLine(port: number, cutAfterBytes: number): Promise<AsyncDisposable & { readonly url: string }> {
+/** A line to a service on this machine that is cut each time so many bytes went up one connection, or once and stays so. */
+async function startLine(
+  port: number,
+  { cutAfterBytes, isLastCut }: { readonly cutAfterBytes: number; readonly isLastCut: boolean },
+): Promise<AsyncDisposable & { readonly url: string }> {
+  let isDead = false;
   const server = createServer((near) => {
     const far = connect(port, '127.0.0.1');
     const cut = (): void => void [near.destroy(), far.destroy()];
+    for (const end of [near, far]) end.on('error', cut).on('close', cut);
+    if (isDead) return cut();
     let bytes = 0;
     near.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > cutAfterBytes) cut();
+      if (bytes <= cutAfterBytes) return;
+      isDead = isLastCut;
+      cut();
     });
-    for (const end of [near, far]) end.on('error', cut).on('close', cut);
     near.pipe(far).pipe(near);
   });
   server.listen(0, '127.0.0.1');
