@@ -1,4 +1,5 @@
 // A thread that builds segments: reading, cutting and counting a folder takes a processor for seconds.
+import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { serveCalls } from '../core/workerRpc.ts';
 import { type BuildTask, buildFiles, type Built } from './buildSegment.ts';
@@ -46,4 +47,17 @@ async function readPart({ file, removed }: MergePart): Promise<LiveSegment> {
   return live;
 }
 
-if (parentPort !== null) serveCalls(parentPort, service);
+/** Lets all that somebody waits for go first. Elsewhere than on Linux a priority is that of the whole process, the editor's. */
+function giveWay(): void {
+  if (process.platform !== 'linux') return;
+  try {
+    setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL)); // of the calling thread
+  } catch {
+    // where that is forbidden, it builds as everything else runs
+  }
+}
+
+if (parentPort !== null) {
+  giveWay();
+  serveCalls(parentPort, service);
+}

@@ -1,0 +1,71 @@
+// What the editor pays while the index of an open folder is built: memory of its process, memory of the thread that extensions run
+// in, and the longest time for which that thread could do nothing else. The threads are the extension's own. The folder is the one
+// that is given, else this repository.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createLogger } from '../src/core/log.ts';
+import { IndexThread } from '../src/extension/indexThread.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+const folder = resolve(process.argv[2] ?? ROOT);
+const home = mkdtempSync(join(tmpdir(), 'farwharf-open-folder-'));
+const print = (line: string): void => void process.stdout.write(`openFolder: ${line}\n`);
+const megabytes = (bytes: number): string => (bytes / 1e6).toFixed(0);
+
+/** Of this thread: its objects, and what they hold outside. */
+function threadBytes(): number {
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+const thread = new IndexThread({
+  home,
+  program: join(ROOT, 'src/extension/folderIndexWorker.ts'),
+  workerProgram: join(ROOT, 'src/retrieval/indexWorker.ts'),
+  modelProgram: join(ROOT, 'src/retrieval/vectors/modelWorker.ts'),
+  log: createLogger((_level, line) => print(line)),
+});
+try {
+  await sleep(500);
+  const [processBefore, threadBefore] = [process.memoryUsage.rss(), threadBytes()];
+  let [mostOfProcess, mostOfThread, longestCpuMs] = [0, 0, 0];
+  const isOver = new AbortController();
+  const watching = (async () => {
+    while (!isOver.signal.aborted) {
+      const before = process.threadCpuUsage();
+      await sleep(2);
+      const { user, system } = process.threadCpuUsage(before);
+      longestCpuMs = Math.max(longestCpuMs, (user + system) / 1000);
+      mostOfProcess = Math.max(mostOfProcess, process.memoryUsage.rss());
+      mostOfThread = Math.max(mostOfThread, threadBytes());
+    }
+  })();
+  const delay = monitorEventLoopDelay({ resolution: 1 });
+  delay.enable();
+  const started = performance.now();
+  await thread.open([{ path: folder, isTrusted: false }]);
+  await thread.index.settle();
+  const wallMs = performance.now() - started;
+  delay.disable();
+  isOver.abort();
+  await watching;
+  const [{ files = 0, chunks = 0, bytes = 0 } = {}] = await thread.index.status();
+  print(`${files} files, ${chunks} chunks in ${(wallMs / 1000).toFixed(1)} s; ${megabytes(bytes)} MB on disk`);
+  print(
+    `memory of the process at most ${megabytes(mostOfProcess)} MB, ${megabytes(mostOfProcess - processBefore)} MB more than before; ` +
+      `now ${megabytes(process.memoryUsage.rss() - processBefore)} MB more`,
+  );
+  print(
+    `memory of the thread of extensions at most ${((mostOfThread - threadBefore) / 1e6).toFixed(1)} MB more than before`,
+  );
+  print(
+    `that thread was held up for at most ${(delay.max / 1e6).toFixed(1)} ms (99.9 % below ${(delay.percentile(99.9) / 1e6).toFixed(1)} ms), ` +
+      `of which it worked at most ${longestCpuMs.toFixed(1)} ms by itself`,
+  );
+} finally {
+  thread.dispose();
+  rmSync(home, { recursive: true, force: true });
+}
