@@ -52,8 +52,10 @@ try {
   delay.disable();
   isOver.abort();
   await watching;
-  const [{ files = 0, chunks = 0, bytes = 0 } = {}] = await thread.index.status();
-  print(`${files} files, ${chunks} chunks in ${(wallMs / 1000).toFixed(1)} s; ${megabytes(bytes)} MB on disk`);
+  const [status] = await thread.index.status();
+  print(
+    `${status?.files} files, ${status?.chunks} chunks in ${(wallMs / 1000).toFixed(1)} s; ${megabytes(status?.bytes ?? 0)} MB on disk`,
+  );
   print(
     `memory of the process at most ${megabytes(mostOfProcess)} MB, ${megabytes(mostOfProcess - processBefore)} MB more than before; ` +
       `now ${megabytes(process.memoryUsage.rss() - processBefore)} MB more`,
