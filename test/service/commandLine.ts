@@ -80,12 +80,12 @@ export class Scratch implements AsyncDisposable {
       stdout += text;
       if (stdout.includes('\n')) break;
     }
-    const { url, key } = JSON.parse(stdout) as { url: string; key: string };
+    const { url, key, pid } = JSON.parse(stdout) as { url: string; key: string; pid: number };
     const stop = async (): Promise<number | null> => {
       if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
       return child.exitCode;
     };
-    const service = { url, key, env: { FARWHARF_REMOTE_HOST: url, FARWHARF_API_KEY: key }, stop };
+    const service = { url, key, pid, env: { FARWHARF_REMOTE_HOST: url, FARWHARF_API_KEY: key }, stop };
     this.#services.push(service);
     return service;
   }
@@ -111,6 +111,7 @@ export class Scratch implements AsyncDisposable {
 export interface Service {
   readonly url: string;
   readonly key: string;
+  readonly pid: number;
   /** What makes the command use this service. */
   readonly env: Readonly<Record<string, string>>;
   /** SIGTERM; gives the exit status. */

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../src/core/log.ts';
 import { DEFAULT_CONFIG } from '../../src/service/config.ts';
+import { jsonLines, Scratch, until } from './commandLine.ts';
 import { startService } from './support/service.ts';
 
 const KEY = 'the-key-that-no-log-may-show-0123456789';
@@ -121,4 +124,45 @@ test('a client that leaves in the middle of an answer is told from one that got 
   const line = await untilThere('left-early');
   assert.equal(line.status, 499);
   assert.ok((line.sent ?? 0) < 50_000_000);
+});
+
+test('farwharf serve --log writes lines of JSON into a file that is bounded, and follows it when it is moved', async () => {
+  await using scratch = await Scratch.create();
+  const config = join(scratch.root, 'service.toml');
+  writeFileSync(config, '[log]\nformat = "json"\nmax_mb = 0.004\nkeep = 2\n');
+  const file = join(scratch.root, 'log', 'service.log');
+  const service = await scratch.serve(['--config', config, '--log', file]);
+  const ask = (path: string) => fetch(service.url + path, { headers: { authorization: `Bearer ${service.key}` } });
+  for (let request = 0; request < 60; request += 1) await (await ask('/v1/me')).arrayBuffer();
+  assert.deepEqual(readdirSync(join(scratch.root, 'log')), ['service.log', 'service.log.1', 'service.log.2']);
+  for (const name of readdirSync(join(scratch.root, 'log'))) {
+    const text = readFileSync(join(scratch.root, 'log', name), 'utf8');
+    assert.ok(text.length <= 4_000, name);
+    assert.ok(jsonLines(text).every(({ time, level, message }) => time && level && message));
+    assert.ok(!text.includes(service.key));
+  }
+  renameSync(file, `${file}.moved`);
+  process.kill(service.pid, 'SIGHUP');
+  await until(() => existsSync(file));
+  await (await ask('/v1/me')).arrayBuffer();
+  await until(() => readFileSync(file, 'utf8').includes('"/v1/me"'));
+  assert.equal(await service.stop(), 0);
+  assert.match(readFileSync(file, 'utf8'), /"service ended"/);
+});
+
+test('a log that cannot be written, or a configuration that is wrong, ends the start with what to change', async () => {
+  await using scratch = await Scratch.create();
+  writeFileSync(join(scratch.root, 'file'), '');
+  const unwritable = await scratch.run(['serve', '--port', '0', '--log', join(scratch.root, 'file', 'service.log')]);
+  assert.equal(unwritable.exit, 1);
+  assert.match(unwritable.stderr, /service\.log cannot be written: .*Choose another one with --log/);
+  const config = join(scratch.root, 'service.toml');
+  const wrong =
+    '[log]\nformat = "xml"\n[tls]\ncert = "here.pem"\nkey = "/k"\n[retention]\ndays = 3\nresults_days = 4\n';
+  writeFileSync(config, wrong);
+  const refused = await scratch.run(['serve', '--port', '0', '--config', config]);
+  assert.equal(refused.exit, 2);
+  for (const part of ['log.format', 'tls.cert: must be an absolute path', 'retention.results_days: must not be more']) {
+    assert.ok(refused.stderr.includes(part), `${part} in ${refused.stderr}`);
+  }
 });

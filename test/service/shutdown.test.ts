@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
+import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { SlurmCluster, slurmIsMissing } from '../../scripts/slurm/cluster.ts';
+import { readConfig } from '../../src/service/config.ts';
+import type { ServeOptions } from '../../src/service/serve.ts';
 import { makeArchive } from './support/archive.ts';
 import { parseAll, type ServiceClient, temporaryFolder, type WireEvent } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
-async function start(t: TestContext, home: string, options: Parameters<typeof ServiceProcess.start>[1] = {}) {
+async function start(t: TestContext, home: string, options: Partial<ServeOptions> = {}): Promise<ServiceProcess> {
   const service = await ServiceProcess.start(home, options);
   t.after(() => service.end('SIGKILL'));
   return service;
@@ -113,9 +118,10 @@ async function readOn(client: ServiceClient, id: string, seen: WireEvent[]): Pro
   return seen.at(-1)?.event === 'end';
 }
 
-test('a job runs on over three restarts, and a reader who comes back sees each event once', async (t) => {
+/** Restarts a service three times under a job and its reader, who must see each event of it once. */
+async function restartUnderJob(t: TestContext, options: Partial<ServeOptions>): Promise<void> {
   const home = await temporaryFolder(t);
-  let service = await start(t, home);
+  let service = await start(t, home, options);
   const script = 'i=0; while [ $i -lt 60 ]; do echo line $i; i=$((i+1)); sleep 0.05; done';
   const id = await service.client.submit({ 'a.sh': script }, { script: 'a.sh' });
   const seen: WireEvent[] = [];
@@ -132,12 +138,13 @@ test('a job runs on over three restarts, and a reader who comes back sees each e
       await sleep(20);
     }
   })();
+  await service.client.untilRunning(id);
   for (let restart = 0; restart < 3; restart += 1) {
     await sleep(500);
     const before = service;
     await before.end('SIGTERM');
     assert.equal(before.exitCode, 0);
-    service = await start(t, home);
+    service = await start(t, home, options);
   }
   await reading;
   assert.ok(breaks > 3, 'the reader was interrupted by each restart');
@@ -148,4 +155,27 @@ test('a job runs on over three restarts, and a reader who comes back sees each e
   const lines = seen.filter(({ event }) => event === 'log').map(({ data }) => String(data['text']));
   assert.equal(lines.join(''), Array.from({ length: 60 }, (_, line) => `line ${line}\n`).join(''));
   assert.deepEqual(seen, await service.client.events(id));
+}
+
+test('a job runs on over three restarts, and a reader who comes back sees each event once', async (t) => {
+  await restartUnderJob(t, {});
+});
+
+test('a job in a Slurm cluster runs on over three restarts, and a reader who comes back sees each event once', async (t) => {
+  const missing = await slurmIsMissing();
+  if (missing !== undefined) return t.skip(`NO SLURM: ${missing}`);
+  const folder = await mkdtemp('/tmp/fwslurm-');
+  const cluster = await SlurmCluster.start(folder);
+  process.env['SLURM_CONF'] = cluster.env.SLURM_CONF;
+  try {
+    const machineClass = { name: 'small', partition: 'cpu-small', credits_per_minute: 1, memory_gb: 0.25 };
+    const file = join(folder, 'service.json');
+    const slurm = { poll_seconds: 0.3 };
+    await writeFile(file, JSON.stringify({ executor: 'slurm', machine_classes: [machineClass], slurm }));
+    await restartUnderJob(t, { config: await readConfig(file) });
+  } finally {
+    delete process.env['SLURM_CONF'];
+    await cluster.stop();
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
 });
