@@ -104,7 +104,8 @@ function addJobRoutes(app: App, options: AppOptions): void {
     }
     const { account } = context.var;
     const { maxQueuedJobs, maxUploadBytes } = gauge.limitsOf(account);
-    if (store.jobs.countOf(account.id).queued + gauge.open('uploads', account.id) >= maxQueuedJobs) {
+    const places = maxQueuedJobs - gauge.open('uploads', account.id);
+    if (places <= 0 || store.jobs.queuesAtLeast(account.id, places)) {
       throw retryLater(context, QUEUE_RETRY_SECONDS, `The account may have ${maxQueuedJobs} jobs waiting.`);
     }
     gauge.take(context, 'uploads');

@@ -47,6 +47,7 @@ export class JobTable {
   readonly #find: StatementSync;
   readonly #unfinished: StatementSync;
   readonly #countUnfinished: StatementSync;
+  readonly #queuesAtLeast: StatementSync;
   readonly #countOf: StatementSync;
   readonly #countByState: StatementSync;
   readonly #list: StatementSync;
@@ -61,6 +62,9 @@ export class JobTable {
     this.#find = database.prepare('SELECT * FROM jobs WHERE id = ? AND account = ?');
     this.#unfinished = database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number');
     this.#countUnfinished = database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL');
+    this.#queuesAtLeast = database.prepare(
+      "SELECT 1 FROM jobs WHERE account = ? AND state = 'queued' AND finished_at IS NULL LIMIT 1 OFFSET ?",
+    );
     this.#countOf = database.prepare(
       `SELECT count(*) FILTER (WHERE state = 'queued') AS queued, count(*) FILTER (WHERE state <> 'queued') AS active
         FROM jobs WHERE account = ? AND finished_at IS NULL`,
@@ -105,6 +109,11 @@ export class JobTable {
 
   countUnfinished(): number {
     return Number(this.#countUnfinished.get()?.['count']);
+  }
+
+  /** Whether so many jobs of an account, one at least, wait for their turn. Costs a look at so many, not at all of them. */
+  queuesAtLeast(account: string, count: number): boolean {
+    return Number.isFinite(count) && this.#queuesAtLeast.get(account, count - 1) !== undefined;
   }
 
   /** How many jobs of an account wait for their turn, and how many are past that and have not ended. */

@@ -39,7 +39,7 @@ export class Store implements Disposable {
   readonly #appended = new AppendSignals();
   readonly jobs: Pick<
     JobTable,
-    'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'countOf' | 'list'
+    'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'queuesAtLeast' | 'countOf' | 'list'
   >;
   readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;
