@@ -41,14 +41,16 @@ if (executors.includes('slurm')) {
 }
 print(`${kills} kills in ${minutes} minutes, executor ${executors.join(' and ')}, seed ${seed}`);
 const started = performance.now();
-const reports = await Promise.all(
+const outcomes = await Promise.allSettled(
   executors.map((name, index) => {
     const options = { folder: join(folder, name), program };
     const site = name === 'slurm' && cluster !== undefined ? slurmSite(options, cluster) : processSite(options);
     return runStorm({ ...site, minutes, kills: Math.ceil(kills / executors.length), seed: seed + index });
   }),
 );
+const reports = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
 for (const report of reports) show(report);
+for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
 const faults = reports.flatMap(({ verdict }) => verdict.faults.length + verdict.ledgerError);
 isGood = faults.every((count) => count === 0);
 print(`${isGood ? 'ok' : 'FAILED'} in ${((performance.now() - started) / 60_000).toFixed(1)} minutes`);

@@ -108,7 +108,8 @@ export class Load {
     this.#sending.resolve();
     this.#sending = Promise.withResolvers();
     const archive = await makeArchive({ 'job.sh': scriptOf(kind, name, witness) });
-    const isStubborn = random() < STUBBORN;
+    // One that nobody knows of would not be cancelled, and would keep its place.
+    const isStubborn = kind.isCancelled || random() < STUBBORN;
     while (job.id === undefined) {
       try {
         job.id = await this.#ask(signal, (client) => client.submit(archive, meta, { key: name, signal }));

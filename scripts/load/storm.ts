@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { systemCode } from '../../src/core/errors.ts';
 import type { SlurmCluster } from '../slurm/cluster.ts';
 import type { Load, SentJob } from './load.ts';
 import { parentOf, runnersOf } from './processes.ts';
@@ -46,7 +47,8 @@ export async function storm({
   const running = load.run(end.signal);
   const care = cluster === undefined ? Promise.resolve() : lookAfter(cluster, end.signal);
   const deadline = performance.now() + minutes * 60_000;
-  const harms = new Set<Promise<void>>();
+  const harms: Promise<void>[] = [];
+  const down = new Set<string>();
   try {
     for (let kill = 0; kill < kills; kill += 1) {
       site.start();
@@ -56,10 +58,11 @@ export async function storm({
       await site.end('SIGKILL');
       count('service');
       if (random() * killsPerHarm >= 1) continue;
-      const harm = harmSomething({ site, load, random, cluster })
-        .then((what) => what !== undefined && count(what))
-        .then(() => void harms.delete(harm));
-      harms.add(harm);
+      const harm = harmSomething({ site, load, random, cluster, down }).then(
+        (what) => what !== undefined && count(what),
+      );
+      harm.catch(() => {}); // waited for below, after what it may have broken was ended
+      harms.push(harm);
     }
     site.start();
   } finally {
@@ -80,16 +83,21 @@ interface Target {
   readonly load: Load;
   readonly random: Random;
   readonly cluster: SlurmCluster | undefined;
+  /** Daemons that were killed and not started again yet. */
+  readonly down: Set<string>;
 }
 
 /** Gives what was killed; undefined where there was nothing to kill. */
-async function harmSomething({ site, load, random, cluster }: Target): Promise<string | undefined> {
+async function harmSomething({ site, load, random, cluster, down }: Target): Promise<string | undefined> {
   const wish = cluster === undefined ? 'runner' : pick(['runner', 'step', 'controller', 'node'], random);
   if (cluster !== undefined && (wish === 'controller' || wish === 'node')) {
     const daemon = wish === 'controller' ? 'slurmctld' : `slurmd.${pick(NODES, random)}`;
+    if (down.has(daemon)) return undefined;
+    down.add(daemon);
     await cluster.kill(daemon);
     await sleep(random() * LONGEST_OUTAGE_MS);
     cluster.restart(daemon);
+    down.delete(daemon);
     return daemon === 'slurmctld' ? daemon : 'slurmd';
   }
   const victims = [...runnersOf(site.data)].flatMap(([id, pid]): [SentJob, number][] => {
@@ -100,8 +108,13 @@ async function harmSomething({ site, load, random, cluster }: Target): Promise<s
   const pid = wish === 'step' && runner !== undefined ? parentOf(runner) : runner;
   if (job === undefined || pid === undefined || pid <= 1) return undefined;
   job.isHarmed = true;
-  process.kill(pid, 'SIGKILL');
-  return wish;
+  try {
+    process.kill(pid, 'SIGKILL');
+    return wish;
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error;
+    return undefined; // it has just ended
+  }
 }
 
 /** An administrator who gives nodes back that a crash of the controller took out of use. */
