@@ -47,7 +47,7 @@ export async function storm({
   const running = load.run(end.signal);
   const care = cluster === undefined ? Promise.resolve() : lookAfter(cluster, end.signal);
   const deadline = performance.now() + minutes * 60_000;
-  const harms: Promise<void>[] = [];
+  const harms: Promise<unknown>[] = [];
   const down = new Set<string>();
   try {
     for (let kill = 0; kill < kills; kill += 1) {
