@@ -62,6 +62,16 @@ describe('a job in bubblewrap', () => {
     for (let jobs = 0; jobs < 2; jobs += 1) assert.equal((await run(service, script)).output, 'left\nleft\n');
   });
 
+  test('has a home of its own also where that of the service is its data folder', async (t) => {
+    const data = await temporaryFolder(t);
+    const home = process.env['HOME'];
+    process.env['HOME'] = data;
+    t.after(() => (process.env['HOME'] = home));
+    const service = await startService(t, { data });
+    const { output } = await run(service, 'echo own > ~/file; cat ~/file; ls -A ~; ls -A ~/jobs');
+    assert.match(output, /^own\nfile\njobs\n\w{20}\n$/);
+  });
+
   test('takes with it what left its group and its environment', async (t) => {
     const service = await startService(t);
     const { job } = await run(

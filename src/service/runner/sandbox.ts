@@ -85,7 +85,8 @@ function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
     ...(sandbox.home === '/' ? [] : [{ type: 'writable', source: folders.home, at: sandbox.home } as const]),
     ...sandbox.readOnly.filter(exists).map(same('read-only')),
     ...sandbox.writable.map(same('writable')),
-    { type: 'empty', at: sandbox.data },
+    // A service may have its data folder for its home, as systemd's users do: then the job's home hides it.
+    ...(sandbox.home === sandbox.data ? [] : [{ type: 'empty', at: sandbox.data } as const]),
     ...sandbox.hidden.filter(exists).map(hide),
     ...[folders.workspace, folders.virtualEnvironment].map(same('writable')),
     ...[folders.requirements].filter(exists).map(same('read-only')),

@@ -1,3 +1,5 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,8 +18,14 @@ export function isolateJobs(): void {
   process.env[VARIABLE] = 'bubblewrap';
 }
 
-/** Why jobs cannot be isolated on this machine; undefined where they can. */
+/** Why jobs cannot be isolated on this machine; undefined where they can. Root on Debian gets bubblewrap for it. */
 export async function isolationIsMissing(): Promise<string | undefined> {
+  const isDebian = existsSync('/usr/bin/apt-get') && process.getuid?.() === 0;
+  if (isDebian && !existsSync('/usr/bin/bwrap')) {
+    // Two test files may want it at once.
+    const wait = ['-o', 'DPkg::Lock::Timeout=60'];
+    spawnSync('/usr/bin/apt-get', [...wait, 'install', '-y', 'bubblewrap'], { timeout: 60_000 });
+  }
   const data = await mkdtemp(join(tmpdir(), 'farwharf-isolation-'));
   try {
     const found = await findIsolation(DEFAULT_CONFIG, data);
