@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { buildService } from './support/builtService.ts';
 import { Companion } from './support/companion.ts';
 import type { LatencySummary } from './support/latencies.ts';
 import { storeFinishedJobs } from './support/storedJobs.ts';
@@ -106,11 +107,11 @@ async function startJobs(service: Companion, { url, key }: Address): Promise<rea
 }
 
 /** A service whose jobs run elsewhere, as with a cluster: it takes jobs, follows their outputs and tells of them. */
-async function measureAtScale(folder: string): Promise<void> {
+async function measureAtScale(program: string, folder: string): Promise<void> {
   const stored = await storeFinishedJobs(folder, STORED);
   await using speaker = new Companion('speakerOnce.ts', folder);
   await speaker.next();
-  await using service = new Companion('serviceOnce.ts', folder, JOBS, 'stand-in');
+  await using service = new Companion(program, folder, JOBS, 'stand-in');
   const address = await service.next<Address>();
   print('service, at rest', `${service.peakMegabytes.toFixed(0)} MB`);
 
@@ -148,8 +149,8 @@ async function measureAtScale(folder: string): Promise<void> {
 }
 
 /** A service that runs the jobs itself, on the cores that it shares with them and with the load. */
-async function measureWithJobs(folder: string): Promise<void> {
-  await using service = new Companion('serviceOnce.ts', folder, availableParallelism(), 'real');
+async function measureWithJobs(program: string, folder: string): Promise<void> {
+  await using service = new Companion(program, folder, availableParallelism(), 'real');
   const address = await service.next<Address>();
   printSubmits('while jobs run here', await requests(service, address, ['submit', SUBMITTERS, 0]));
 }
@@ -167,9 +168,10 @@ async function measureFloor(folder: string): Promise<void> {
 
 const base = mkdtempSync(join(tmpdir(), 'farwharf-bench-'));
 try {
+  const program = await buildService(join(base, 'program'));
   await measureFloor(base);
-  await measureAtScale(join(base, 'scale'));
-  await measureWithJobs(join(base, 'here'));
+  await measureAtScale(program, join(base, 'scale'));
+  await measureWithJobs(program, join(base, 'here'));
 } finally {
   rmSync(base, { recursive: true, force: true, maxRetries: 5 });
 }

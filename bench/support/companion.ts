@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { resolve } from 'node:path';
 import { createInterface, type Interface } from 'node:readline';
 
 // The command sets this for itself at its start (src/cli/main.ts).
@@ -9,13 +9,13 @@ const COMMAND_FLAGS = ['--semi-space-growth-factor=1'];
 // Ticks of the kernel's accounting in a second: 100 on every Linux that Node runs on.
 const TICKS = 100;
 
-/** A script beside this file as a process of its own, which prints JSON lines and ends when its input does. Linux only. */
+/** A script, beside this file unless its path is whole, as a process of its own, which prints JSON lines and ends when its input does. Linux only. */
 export class Companion implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #lines: AsyncIterator<string>;
 
   constructor(script: string, ...argv: readonly (string | number)[]) {
-    const path = join(import.meta.dirname, script);
+    const path = resolve(import.meta.dirname, script);
     this.#child = spawn(process.execPath, [...COMMAND_FLAGS, path, ...argv.map(String)], {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, NODE_NO_WARNINGS: '1' },

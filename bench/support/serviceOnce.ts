@@ -1,4 +1,4 @@
-// The job service as a process of its own. Usage: serviceOnce.ts DATA CAPACITY real|stand-in
+// The job service as a process of its own, built with its runners beside it. Usage: serviceOnce.mjs DATA CAPACITY real|stand-in
 import { join } from 'node:path';
 import { silentLogger } from '../../src/core/log.ts';
 import { DEFAULT_CONFIG } from '../../src/service/config.ts';
@@ -6,10 +6,7 @@ import { serve } from '../../src/service/serve.ts';
 import { onInputEnd, tell } from './companion.ts';
 
 const [, , data = '', capacity, kind] = process.argv;
-const runner =
-  kind === 'real'
-    ? join(import.meta.dirname, '../../src/service/jobRunner.ts')
-    : join(import.meta.dirname, 'runnerOnce.ts');
+const runner = join(import.meta.dirname, kind === 'real' ? 'jobRunner.mjs' : 'runnerOnce.mjs');
 const stop = new AbortController();
 const { url, key, closed } = await serve(
   {

@@ -8,14 +8,20 @@ interface Change {
   readonly onFailed: (error: unknown) => void;
 }
 
+// While a transaction is made durable nothing else happens in this process, so most of the time must be left for the rest: …
+const PAUSE_PER_WAIT = 3;
+// … but nobody waits longer than a person would notice.
+const MAX_PAUSE_MS = 50;
+
 /**
- * Joins changes that are asked for in the same turn of the event loop into one durable transaction, so that many of them
- * cost one wait for the disk. The slower the disk, the more come together while it is waited for.
+ * Joins changes that are asked for at about the same time into one durable transaction, so that many of them cost one wait
+ * for the disk. On a fast disk they are joined in a turn of the event loop; the slower it is, the longer they gather.
  */
 export class GroupCommit {
   readonly #database: DatabaseSync;
   #waiting: Change[] = [];
-  #timer: NodeJS.Immediate | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #notBefore = 0;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
@@ -34,23 +40,26 @@ export class GroupCommit {
       onCommitted: () => result !== undefined && resolve(result.value),
       onFailed: reject,
     });
-    this.#timer ??= setImmediate(() => this.flush());
+    this.#timer ??= setTimeout(() => this.flush(), Math.max(0, this.#notBefore - performance.now()));
     return promise;
   }
 
   /** Makes what waits durable now. */
   flush(): void {
-    clearImmediate(this.#timer);
+    clearTimeout(this.#timer);
     this.#timer = undefined;
     const changes = this.#waiting;
     if (changes.length === 0) return;
     this.#waiting = [];
+    const startedAt = performance.now();
     try {
       const done = inTransaction(this.#database, () => changes.filter((change) => this.#apply(change)));
       for (const { onCommitted } of done) onCommitted();
     } catch (error) {
       for (const { onFailed } of changes) onFailed(error);
     }
+    const now = performance.now();
+    this.#notBefore = now + Math.min(MAX_PAUSE_MS, PAUSE_PER_WAIT * (now - startedAt));
   }
 
   #apply({ apply, onFailed }: Change): boolean {

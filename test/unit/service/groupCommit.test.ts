@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { openDatabase } from '../../../src/service/store/database.ts';
 import { GroupCommit } from '../../../src/service/store/groupCommit.ts';
 
@@ -78,4 +79,18 @@ test('what waits is durable after a flush', (t) => {
   void commits.run(() => database.prepare('INSERT INTO notes VALUES (?)').run('now'));
   commits.flush();
   assert.deepEqual(notes(), ['now']);
+});
+
+test('after a slow commit the next changes gather before they are written', async (t) => {
+  const { database, commits, notes } = open(t);
+  const note = (text: string) => commits.run(() => database.prepare('INSERT INTO notes VALUES (?)').run(text));
+  await commits.run(() => {
+    const end = performance.now() + 15;
+    while (performance.now() < end);
+  });
+  const first = note('first');
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+  assert.deepEqual(notes(), [], 'more may come');
+  await Promise.all([first, note('second')]);
+  assert.deepEqual(notes(), ['first', 'second']);
 });

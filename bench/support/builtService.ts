@@ -1,0 +1,28 @@
+import { join } from 'node:path';
+import * as esbuild from 'esbuild';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** Builds the service and its runners as they are released, since sources take more memory, and gives the program's path. */
+export async function buildService(folder: string): Promise<string> {
+  await esbuild.build({
+    entryPoints: {
+      serviceOnce: join(import.meta.dirname, 'serviceOnce.ts'),
+      runnerOnce: join(import.meta.dirname, 'runnerOnce.ts'),
+      jobRunner: join(ROOT, 'src/service/jobRunner.ts'),
+    },
+    outdir: folder,
+    outExtension: { '.js': '.mjs' },
+    bundle: true,
+    minify: true,
+    keepNames: true,
+    platform: 'node',
+    target: 'node22',
+    format: 'esm',
+    splitting: true,
+    banner: {
+      js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
+    },
+  });
+  return join(folder, 'serviceOnce.mjs');
+}
