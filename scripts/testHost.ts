@@ -1,5 +1,5 @@
 // Runs the tests that need a real VS Code: the suites in its extension host, then the packed extension in its window.
-// `--grep TEXT` picks tests by title, `--only suites` or `--only window` one of the two parts.
+// `--grep TEXT` picks tests by title, `--only suites`, `--only window` or `--only slurm` one of the parts.
 import { once } from 'node:events';
 import { glob, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,6 +19,7 @@ import type { Host, HostOptions } from './vscode/host.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { endProcessesOf } from './vscode/processes.ts';
 import { type Counts, followReport, printEvent } from './vscode/report.ts';
+import { SERVICE_VARIABLE, startSlurmService } from './vscode/slurmService.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
@@ -33,12 +34,17 @@ const log = (line: string): void => print(`-- ${line}\n`);
 await rm(EVIDENCE, { recursive: true, force: true });
 await mkdir(EVIDENCE, { recursive: true });
 build('--tests');
-if (flags.only !== 'window') await part('Suites in the extension host', runSuites);
-if (flags.only !== 'suites') await part('The packed extension in its window', runWindow);
+if (isWanted('suites')) await part('Suites in the extension host', runSuites);
+if (isWanted('window')) await part('The packed extension in its window', () => runWindow('*.test.ts'));
+if (isWanted('slurm')) await part('The main job in its window, with its jobs on a Slurm cluster', runWindowOnSlurm);
 print(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} SKIPPED` : ''}\n`);
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
-/** One half of the tests. What this machine cannot run is said loudly and counted; what goes wrong has failed. */
+function isWanted(name: string): boolean {
+  return flags.only === undefined || flags.only === name;
+}
+
+/** One part of the tests. What this machine cannot run is said loudly and counted; what goes wrong has failed. */
 async function part(name: string, run: () => Promise<void>): Promise<void> {
   print(`\n${name}\n`);
   try {
@@ -108,11 +114,11 @@ async function runSuite(
 }
 
 /** The tests of the window run in processes of their own, as `node --test` runs them. */
-async function runWindow(): Promise<void> {
+async function runWindow(pattern: string): Promise<void> {
   await installCodeServer(log);
   findChromium(log);
   await packExtension();
-  const files = await Array.fromAsync(glob('test/host/ui/*.test.ts', { cwd: ROOT }), (file) => join(ROOT, file));
+  const files = await Array.fromAsync(glob(`test/host/ui/${pattern}`, { cwd: ROOT }), (file) => join(ROOT, file));
   const patterns = flags.grep === undefined ? {} : { testNamePatterns: [flags.grep] };
   const tests = run({ files, concurrency: false, ...patterns });
   tests.on('test:pass', ({ name: title, skip, details }) => {
@@ -125,6 +131,17 @@ async function runWindow(): Promise<void> {
     printEvent({ type: 'fail', title, error: inspect(error.cause ?? error) }, counts, print);
   });
   await once(tests.resume(), 'end');
+}
+
+/** The same test as without a cluster: whoever uses the window need not know where jobs run. */
+async function runWindowOnSlurm(): Promise<void> {
+  await using service = await startSlurmService();
+  process.env[SERVICE_VARIABLE] = JSON.stringify({ url: service.url, key: service.key });
+  try {
+    await runWindow('window.test.ts');
+  } finally {
+    delete process.env[SERVICE_VARIABLE];
+  }
 }
 
 /** Desktop VS Code where there is one; the same workbench in a browser otherwise. */

@@ -42,12 +42,12 @@ interface Call {
  * Speaks to one service in plain requests. Each throws RefusedError for an answer that is no success, and another error where there was none.
  */
 export class LoadClient {
-  readonly #url: string;
+  readonly url: string;
   readonly #key: string;
   readonly #agent = new Agent({ keepAlive: true });
 
   constructor(url: string, key: string) {
-    this.#url = url;
+    this.url = url;
     this.#key = key;
   }
 
@@ -105,7 +105,7 @@ export class LoadClient {
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     const limited = AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]);
     const all = { authorization: `Bearer ${this.#key}`, ...headers };
-    const sent = request(this.#url + path, { method, headers: all, agent: this.#agent, signal: limited }, resolve);
+    const sent = request(this.url + path, { method, headers: all, agent: this.#agent, signal: limited }, resolve);
     sent.once('error', reject).end(body);
     const response = await promise;
     const { statusCode = 0 } = response;

@@ -5,7 +5,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { LoadClient } from './client.ts';
 
-const CREDITS = 1_000_000;
+const DEFAULT_CREDITS = 1_000_000;
 
 export interface SiteOptions {
   readonly name: string;
@@ -15,6 +15,8 @@ export interface SiteOptions {
   readonly program: string;
   /** The service's configuration, as JSON. */
   readonly config: object;
+  /** What the account begins with; more than any load spends unless given. */
+  readonly credits?: number;
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -23,7 +25,7 @@ export class Site {
   readonly name: string;
   readonly data: string;
   readonly #options: SiteOptions;
-  readonly #key = randomBytes(24).toString('base64url');
+  readonly key = randomBytes(24).toString('base64url');
   #child: ChildProcess | undefined;
   #client = Promise.withResolvers<LoadClient>();
   #isListening = false;
@@ -47,12 +49,12 @@ export class Site {
 
   /** Starts the service, and does not wait until it listens. */
   start(): void {
-    const { folder, program, env } = this.#options;
+    const { folder, program, env, credits = DEFAULT_CREDITS } = this.#options;
     const log = openSync(this.#logPath, 'a');
     const config = join(folder, 'service.json');
-    const flags = ['--port', '0', '--data', this.data, '--config', config, '--credits', String(CREDITS), '--json'];
+    const flags = ['--port', '0', '--data', this.data, '--config', config, '--credits', String(credits), '--json'];
     const child = spawn(process.execPath, [program, 'serve', ...flags], {
-      env: { ...process.env, ...env, FARWHARF_API_KEY: this.#key, FARWHARF_HOME: folder, NODE_NO_WARNINGS: '1' },
+      env: { ...process.env, ...env, FARWHARF_API_KEY: this.key, FARWHARF_HOME: folder, NODE_NO_WARNINGS: '1' },
       stdio: ['ignore', 'pipe', log],
     });
     closeSync(log);
@@ -61,7 +63,7 @@ export class Site {
       const { url } = JSON.parse(line) as { url: string };
       if (this.#child !== child) return;
       this.#isListening = true;
-      this.#client.resolve(new LoadClient(url, this.#key));
+      this.#client.resolve(new LoadClient(url, this.key));
     });
   }
 

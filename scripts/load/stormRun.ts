@@ -14,6 +14,7 @@ interface Place {
   readonly folder: string;
   /** The command line tool that has `serve`. */
   readonly program: string;
+  readonly credits?: number;
 }
 
 export interface StormSite {

@@ -7,7 +7,9 @@ import { findChromium, launchBrowser } from './browser.ts';
 import { isolatedEnvironment } from './environment.ts';
 import { installCodeServer } from './install.ts';
 import { endProcessesOf } from './processes.ts';
+import { writeStateFile } from '../../src/service/stateFile.ts';
 import { installExtension, startServer } from './server.ts';
+import { type GivenService, SERVICE_VARIABLE } from './slurmService.ts';
 import { openWorkbench, workbenchUrl } from './workbench.ts';
 
 /** A window of the real workbench with the packed extension in it, and nothing left of either when disposed. */
@@ -43,9 +45,11 @@ export async function openWindow({ name, settings, prepare }: WindowOptions): Pr
   const folder = join(scratch, name);
   await prepare(folder, scratch);
   const userData = join(scratch, 'data');
+  const home = join(scratch, 'home');
+  useGivenService(home);
   const options = {
     userData,
-    env: isolatedEnvironment(join(scratch, 'home')),
+    env: isolatedEnvironment(home),
     ...(settings === undefined ? {} : { settings }),
   };
   await installExtension(codeServer, await vsixPath(), options);
@@ -60,4 +64,12 @@ export async function openWindow({ name, settings, prepare }: WindowOptions): Pr
     settings: join(userData, 'User', 'settings.json'),
     [Symbol.asyncDispose]: () => resources.disposeAsync(),
   };
+}
+
+/** Lets a window find the service of whoever runs the tests where it would find one of its own that runs already. */
+function useGivenService(home: string): void {
+  const given = process.env[SERVICE_VARIABLE];
+  if (given === undefined) return;
+  const { url, key } = JSON.parse(given) as GivenService;
+  writeStateFile(join(home, 'service', 'state.json'), { url, key, pid: process.pid, version: 'given' });
 }
