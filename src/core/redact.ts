@@ -1,8 +1,10 @@
 const PLACEHOLDER = '[redacted]';
 const BEARER = /\b(Bearer\s+)[^\s"',;]+/gi;
+// What the job service gives its accounts.
+const SERVICE_KEY = /\bfw_[\w-]{40,}/g;
 const URL_USERINFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi;
 
-/** Removes secrets from text that people or logs will see: known values (plain and in base64), bearer tokens, passwords in URLs. */
+/** Removes secrets from text that people or logs will see: known values (plain and in base64), bearer tokens, keys of the job service, passwords in URLs. */
 export class Redactor {
   readonly #secrets = new Set<string>();
 
@@ -17,6 +19,9 @@ export class Redactor {
   redact(text: string): string {
     let clean = text;
     for (const secret of this.#secrets) clean = clean.replaceAll(secret, PLACEHOLDER);
-    return clean.replace(BEARER, `$1${PLACEHOLDER}`).replace(URL_USERINFO, `$1${PLACEHOLDER}@`);
+    return clean
+      .replace(BEARER, `$1${PLACEHOLDER}`)
+      .replace(SERVICE_KEY, PLACEHOLDER)
+      .replace(URL_USERINFO, `$1${PLACEHOLDER}@`);
   }
 }

@@ -1,9 +1,9 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { backup, type DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
 
 // Pages that are copied at once; between two such steps the service goes on.
-const COPY_PAGES = 500;
+const COPY_PAGES = 100;
 
 /** The store as a file, whatever is in it. */
 export class StoreFile {
@@ -24,13 +24,19 @@ export class StoreFile {
    * meanwhile is in the copy or not, whole transactions at a time (https://www.sqlite.org/backup.html).
    */
   async copyTo(path: string): Promise<void> {
-    const descriptor = openSync(path, 'wx', 0o600);
-    try {
-      await backup(this.#database, path, { rate: COPY_PAGES });
-      fsyncSync(descriptor);
-    } finally {
-      closeSync(descriptor);
-    }
+    await using file = await open(path, 'wx', 0o600);
+    let flushing: Promise<void> | undefined;
+    // SQLite's last step waits for the disk, and everybody for that step: with 1 GB to flush, a second and more. So what is
+    // copied is flushed on the way.
+    const progress = (): void => {
+      flushing ??= file
+        .datasync()
+        .catch(() => {}) // what is wrong with the disk shows at the end
+        .finally(() => (flushing = undefined));
+    };
+    await backup(this.#database, path, { rate: COPY_PAGES, progress });
+    await flushing;
+    await file.sync();
   }
 
   /** Reads all of the store. @throws AppError `corrupt` when a page of it is damaged. */

@@ -19,6 +19,12 @@ test('bearer tokens and passwords in URLs are removed even when nobody registere
   assert.equal(redactor.redact('https://me:pw@host/x'), 'https://[redacted]@host/x');
 });
 
+test('keys of the job service are removed even when nobody registered them', () => {
+  const key = `fw_${'aZ09_-'.repeat(7)}x`;
+  assert.equal(new Redactor().redact(`{"requestId":"${key}"}`), '{"requestId":"[redacted]"}');
+  assert.equal(new Redactor().redact('fw_short and fw_key'), 'fw_short and fw_key');
+});
+
 test('a log line holds no secret, wherever in its fields or causes it was', () => {
   const lines: string[] = [];
   const redactor = new Redactor();
