@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../core/errors.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from './config.ts';
-import type { ServeOptions } from './serve.ts';
+import type { ServeOptions } from './serveOptions.ts';
 import { knowsKey } from './serviceProof.ts';
 import { readStateFile } from './stateFile.ts';
 

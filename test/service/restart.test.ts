@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobFolder } from '../../src/service/runner/jobFolder.ts';
 import { processIdentity } from '../../src/core/processTree.ts';
-import type { ServeOptions } from '../../src/service/serve.ts';
+import type { ServeOptions } from '../../src/service/serveOptions.ts';
 import { readArchive } from './support/archive.ts';
 import { jobsAtOnce, type ServiceClient, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SlurmCluster, slurmIsMissing } from '../../scripts/slurm/cluster.ts';
 import { readConfig } from '../../src/service/config.ts';
-import type { ServeOptions } from '../../src/service/serve.ts';
+import type { ServeOptions } from '../../src/service/serveOptions.ts';
 import { makeArchive } from './support/archive.ts';
 import { parseAll, type ServiceClient, temporaryFolder, type WireEvent } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';

@@ -8,7 +8,8 @@ import { configSchema, DEFAULT_CONFIG, readConfig, type ServiceConfig } from '..
 import { isLoopback } from '../../service/http/auth.ts';
 import { DEFAULT_PROXY } from '../../service/http/proxyConfig.ts';
 import { openServiceLog } from '../../service/log/serviceLog.ts';
-import { type RunningService, serve, type ServeOptions } from '../../service/serve.ts';
+import { type RunningService, serve } from '../../service/serve.ts';
+import type { ServeOptions } from '../../service/serveOptions.ts';
 import type { Context } from '../context.ts';
 import { dataFolder } from '../dataFolder.ts';
 import type { Terminal } from '../terminal.ts';

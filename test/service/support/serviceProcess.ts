@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
-import type { ServeOptions } from '../../../src/service/serve.ts';
+import type { ServeOptions } from '../../../src/service/serveOptions.ts';
 import { ServiceClient } from './service.ts';
 
 export const PROGRAM = join(import.meta.dirname, 'serviceProgram.ts');

@@ -2,7 +2,8 @@
 import { createLogger } from '../../../src/core/log.ts';
 import { farwharfHome } from '../../../src/core/home.ts';
 import { embeddedServeOptions } from '../../../src/service/embedded.ts';
-import { serve, type ServeOptions } from '../../../src/service/serve.ts';
+import { serve } from '../../../src/service/serve.ts';
+import type { ServeOptions } from '../../../src/service/serveOptions.ts';
 import { testedIsolation } from './isolation.ts';
 import { RUNNER } from './runner.ts';
 

@@ -1,0 +1,111 @@
+import { METHOD_NAME_ALL } from 'hono/router';
+import type { Logger } from '../core/log.ts';
+import { machineClassesOf } from './config.ts';
+import { createExecutor } from './createExecutor.ts';
+import { Housekeeping } from './disk/housekeeping.ts';
+import { AccountGauge } from './http/accountGauge.ts';
+import { createApp } from './http/app.ts';
+import { isLoopback } from './http/auth.ts';
+import type { Gate } from './http/gate.ts';
+import { Health } from './http/health.ts';
+import { HttpServer } from './http/httpServer.ts';
+import type { RequestMonitor } from './http/requestMonitor.ts';
+import { Submissions } from './http/submissions.ts';
+import { WrongKeys } from './http/wrongKeys.ts';
+import { JobFiles } from './jobFiles.ts';
+import { localMachineClasses } from './machineClasses.ts';
+import type { Metrics, MetricsOptions } from './metrics/metrics.ts';
+import { Scheduler } from './scheduler.ts';
+import type { ServeOptions } from './serveOptions.ts';
+import type { Store } from './store/store.ts';
+
+const DEFAULT_KILL_GRACE_MS = 5_000;
+
+/** What is there before the parts. */
+interface Foundation {
+  readonly key: string;
+  readonly gate: Gate;
+  readonly store: Store;
+  readonly log: Logger;
+  readonly monitor: RequestMonitor;
+  readonly shutdown: AbortSignal;
+}
+
+/** One thing that the service answers to. */
+export interface Route {
+  readonly method: string;
+  /** With parameters as `:name`. */
+  readonly path: string;
+}
+
+/** The parts of a service, which work once they are started. */
+export interface ServiceParts {
+  readonly server: HttpServer;
+  readonly scheduler: Scheduler;
+  readonly health: Health;
+  readonly housekeeping: Housekeeping;
+  readonly metrics: Metrics | undefined;
+  readonly routes: readonly Route[];
+}
+
+/** Makes the parts of a service and joins them. @throws AppError for a certificate or an executor that cannot be used. */
+export async function buildParts(
+  options: ServeOptions,
+  { key, gate, store, log, monitor, shutdown }: Foundation,
+): Promise<ServiceParts> {
+  const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version, config, data, host, port } = options;
+  const health = new Health({ store, data, minFreeBytes: config.retention.min_free_gb * 1e9 });
+  const files = new JobFiles(data);
+  const { expiry } = store;
+  const housekeeping = new Housekeeping({ expiry, files, health, settings: config.retention, log });
+  await files.sweep((id) => store.jobs.get(id), log);
+  const machineClasses =
+    machineClassesOf(config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
+  const metrics = config.metrics.enabled
+    ? await openMetrics({
+        store,
+        monitor,
+        health,
+        version,
+        resultsBytes: () => housekeeping.resultsBytes,
+        certificateExpiresAt: () => server.certificate?.expiresAt,
+      })
+    : undefined;
+  const plainExecutor = await createExecutor(config, { runner, killGraceMs, machineClasses, data, log });
+  const executor = metrics?.watch(plainExecutor) ?? plainExecutor;
+  const gauge = new AccountGauge(config.limits);
+  const maxRunningJobs = (id: string): number => {
+    const account = store.accounts.get(id);
+    return account.disabledAt === null ? gauge.limitsOf(account).maxRunningJobs : 0;
+  };
+  const scheduler = new Scheduler({ store, files, log, executor, machineClasses, maxRunningJobs });
+  const app = createApp({
+    store,
+    scheduler,
+    submissions: new Submissions(data),
+    files,
+    log,
+    key,
+    gate,
+    gauge,
+    wrongKeys: new WrongKeys(config.limits.wrong_keys_per_minute),
+    version,
+    killGraceMs,
+    maxLogBytes: config.logs.max_mb_per_job * 1e6,
+    shutdown,
+    health,
+    monitor,
+    metrics: metrics && { source: metrics, token: config.metrics.token },
+    loopbackPort: isLoopback(host) && config.proxy === undefined ? () => server.port : undefined,
+    machineClasses,
+  });
+  const server = new HttpServer(app.fetch, { host, port, tls: config.tls, log });
+  const routes = app.routes.filter(({ method }) => method !== METHOD_NAME_ALL);
+  return { server, scheduler, health, housekeeping, metrics, routes };
+}
+
+/** Loads what counts only where somebody may ask for it. */
+async function openMetrics(options: MetricsOptions): Promise<Metrics> {
+  const { Metrics } = await import('./metrics/metrics.ts');
+  return new Metrics(options);
+}
