@@ -7,7 +7,7 @@ const SAFE_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.
 
 // One cheap search for the fixed beginnings comes first; only a hit is looked at closely.
 const BEGINNINGS =
-  /-----BEGIN |A(?:KIA|SIA)[A-Z2-7]|gh[pousr]_|github_pat_|glpat-|xox[bp]-|sk-(?:ant|proj)-|hf_|npm_|AIza|sk_live_|rk_live_|pypi-AgE/;
+  /-----BEGIN |A(?:KIA|SIA)[A-Z2-7]|gh[pousr]_|github_pat_|glpat-|xox[bp]-|sk-(?:ant|proj)-|hf_|npm_|AIza|sk_live_|rk_live_|pypi-AgE|fw_/;
 const FORMATS: readonly { readonly name: string; readonly pattern: RegExp }[] = [
   {
     name: 'private key',
@@ -23,6 +23,7 @@ const FORMATS: readonly { readonly name: string; readonly pattern: RegExp }[] = 
   { name: 'npm token', pattern: /\bnpm_[A-Za-z0-9]{36}\b/ },
   { name: 'Google API key', pattern: /\bAIza[A-Za-z0-9_-]{35}\b/ },
   { name: 'Stripe key', pattern: /\b[sr]k_live_[A-Za-z0-9]{24,}\b/ },
+  { name: 'Farwharf API key', pattern: /\bfw_[A-Za-z0-9_-]{43}(?![\w-])/ },
   { name: 'PyPI token', pattern: /\bpypi-AgE[A-Za-z0-9_-]{80,}/ },
 ];
 const PLACEHOLDER = /example|xxxx|dummy|fake|your[_-]|0000000|1234567/i;

@@ -59,6 +59,76 @@ test('what is held must be what unfinished jobs hold', (t) => {
   assert.throws(() => ledger.check(), { code: 'corrupt', message: /40 micro-credits are held/ });
 });
 
+test('whatever happens in whatever order, and twice, the books of all accounts balance and agree with a simple model', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-ledger-'));
+  const database = openDatabase(join(folder, 'service.db'));
+  t.after(() => {
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+  const ledger = new CreditLedger(database);
+  const accounts = ['ada', 'bob', 'eve'];
+  const addAccount = database.prepare("INSERT INTO accounts (id, name, plan, created_at) VALUES (?, '', '', 0)");
+  const addJob = database.prepare(
+    `INSERT INTO jobs (id, account, state, script, machine_class, max_runtime, created_at, hold)
+      VALUES (?, ?, 'queued', '', '', 1, 0, ?)`,
+  );
+  const endJob = database.prepare(
+    "UPDATE jobs SET state = 'failed', finished_at = 1, charged = ? WHERE id = ? AND finished_at IS NULL",
+  );
+  const model = new Map(accounts.map((id) => [id, { available: 0, held: 0, spent: 0 }]));
+  for (const id of accounts) {
+    addAccount.run(id);
+    ledger.open(id);
+  }
+  const running: { id: string; account: string; hold: number }[] = [];
+  let seed = 7;
+  const random = (below: number): number => {
+    seed = (seed * 48_271) % 2_147_483_647; // Lehmer's generator (Park and Miller, 1988)
+    return seed % below;
+  };
+  database.exec('BEGIN'); // one wait for the disk instead of thousands
+  for (let step = 0; step < 2_000; step += 1) {
+    const account = accounts[random(accounts.length)] ?? '';
+    const own = model.get(account) ?? assert.fail();
+    const amount = random(1_000) + 1;
+    const kind = random(4);
+    if (kind === 0) {
+      const grant = { reference: `g${step}`, amount, at: step };
+      assert.equal(ledger.grant(account, grant), true);
+      assert.equal(ledger.grant(account, grant), false);
+      own.available += amount;
+    } else if (kind === 1) {
+      const take = () => ledger.grant(account, { reference: `t${step}`, amount: -amount, at: step });
+      if (amount > own.available) {
+        assert.throws(take, { code: 'bad-input' });
+        continue;
+      }
+      take();
+      own.available -= amount;
+    } else if (kind === 2 && amount <= own.available) {
+      const job = { id: `j${step}`, account, hold: amount };
+      addJob.run(job.id, account, amount);
+      for (let times = 0; times < 2; times += 1) ledger.hold(account, job.id, amount, step);
+      running.push(job);
+      own.available -= amount;
+      own.held += amount;
+    } else if (running.length > 0) {
+      const [job = assert.fail()] = running.splice(random(running.length), 1);
+      const charge = random(job.hold + 1);
+      endJob.run(charge, job.id);
+      for (let times = 0; times < 2; times += 1) ledger.settle(job, charge, step);
+      const its = model.get(job.account) ?? assert.fail();
+      its.held -= job.hold;
+      its.spent += charge;
+      its.available += job.hold - charge;
+    }
+  }
+  database.exec('COMMIT');
+  ledger.check();
+  for (const [id, balances] of model) assert.deepEqual(ledger.balances(id), balances, id);
+});
+
 test('each account must hold what its own jobs hold, even where the sums over all agree', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'farwharf-ledger-'));
   t.after(() => rmSync(folder, { recursive: true }));

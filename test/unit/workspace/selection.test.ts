@@ -217,6 +217,7 @@ test('secrets are found in the content of small text files, placeholders are not
   writeTree(root, {
     'a.py': `token = "ghp_${letters}"`,
     'b.json': '{"key": "AKIAJ7QZ5WX3LMN4PRST"}',
+    'ci.sh': `export FARWHARF_API_KEY=fw_${letters}0aZ9-_k`,
     'c.txt': `-----BEGIN RSA PRIVATE KEY-----\n${key}\n-----END RSA PRIVATE KEY-----\n`,
     'doc.md': `Use AKIAIOSFODNN7EXAMPLE or ghp_${'x'.repeat(36)}; the file starts with -----BEGIN PRIVATE KEY-----.`,
     'cert.txt': `-----BEGIN CERTIFICATE-----\n${key}\n-----END CERTIFICATE-----\n`,
@@ -229,9 +230,10 @@ test('secrets are found in the content of small text files, placeholders are not
       ['a.py', 'GitHub token'],
       ['b.json', 'AWS access key'],
       ['c.txt', 'private key'],
+      ['ci.sh', 'Farwharf API key'],
     ],
   );
-  assert.equal(selection.findings.length, 3);
+  assert.equal(selection.findings.length, 4);
   assert.deepEqual(paths(await selectFiles(root, { isTrusted: false, include: ['a.py'] })), [
     'a.py',
     'cert.txt',
