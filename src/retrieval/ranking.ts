@@ -4,7 +4,7 @@ import type { TopK } from './topK.ts';
 
 // Documents that are bounded together: few enough for the bounds to be low, enough for bounding to cost little. A query of many
 // terms has bounds that are high whatever the window.
-const WINDOW = 1024;
+const WINDOW = 2048;
 const WIDE_WINDOW = 16_384;
 const MANY_TERMS = 50;
 
