@@ -1,5 +1,5 @@
 import { hash as digest } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Chunk } from './chunk.ts';
 import { chunkText } from './chunkText.ts';
@@ -11,6 +11,8 @@ const MAX_FILE_BYTES = 1_000_000;
 // A file may be written twice within one tick of the file system's clock. Its time is relied on only when it was past such a
 // tick (two seconds on FAT) when the file was read; git does the same with its index.
 const CLOCK_TICK_MS = 2000;
+// Every file is read into it: an own buffer for each takes half as long again, and has to be collected.
+const BUFFER = Buffer.allocUnsafeSlow(MAX_FILE_BYTES);
 const NOTEBOOK = /\.ipynb$/i;
 
 /** A file as whoever lists the folder knows it. */
@@ -95,7 +97,7 @@ function readBytes(path: string): ReadBytes | 'missing' | 'unreadable' {
     if (!stats.isFile()) return 'unreadable';
     const { size, mtimeMs } = stats;
     if (size > MAX_FILE_BYTES) return { size, mtimeMs, bytes: undefined };
-    const bytes = readFileSync(descriptor);
+    const bytes = readInto(BUFFER, descriptor, size);
     // It grew or shrank meanwhile: its time is not that of these bytes.
     return { size: bytes.length, mtimeMs: bytes.length === size ? mtimeMs : Infinity, bytes };
   } catch (error) {
@@ -103,5 +105,15 @@ function readBytes(path: string): ReadBytes | 'missing' | 'unreadable' {
     return isGone ? 'missing' : 'unreadable';
   } finally {
     if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** The bytes of a file until the next one is read; fewer where it became shorter than `size`. */
+function readInto(buffer: Buffer, descriptor: number, size: number): Uint8Array {
+  let end = 0;
+  for (;;) {
+    const count = readSync(descriptor, buffer, end, buffer.length - end, null);
+    end += count;
+    if (count === 0 || end >= size) return buffer.subarray(0, end);
   }
 }
