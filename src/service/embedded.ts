@@ -9,6 +9,8 @@ import { knowsKey } from './serviceProof.ts';
 import { readStateFile } from './stateFile.ts';
 
 const IDLE_EXIT_MS = 10 * 60_000;
+// The next service of this user waits for the end of this one.
+const DRAIN_MS = 2_000;
 const START_TIMEOUT_MS = 15_000;
 const POLL_MS = 50;
 // A start can fail because another one is under way, or because an earlier service is just ending: then the next succeeds.
@@ -57,6 +59,7 @@ export function embeddedServeOptions(home: string, program: { runner: string; ve
     config: CONFIG,
     isToppedUpDaily: true,
     idleExitMs: IDLE_EXIT_MS,
+    drainMs: DRAIN_MS,
     stateFile: stateFileOf(home),
   };
 }

@@ -55,7 +55,7 @@ async function untilHealth(service: ServiceClient, status: string): Promise<Resp
 
 test('a service that is told to end lets an upload finish, refuses what is new, and the next one runs the job', async (t) => {
   const home = await temporaryFolder(t);
-  const first = await start(t, home);
+  const first = await start(t, home, { drainMs: 30_000 });
   const upload = await beginUpload(t, first.client);
   await sleep(200);
   const ended = first.end('SIGTERM');
@@ -91,7 +91,7 @@ test('an upload that does not come to its end is not waited for without end, and
 
 test('the second SIGTERM ends the service at once', async (t) => {
   const home = await temporaryFolder(t);
-  const first = await start(t, home);
+  const first = await start(t, home, { drainMs: 30_000 });
   await beginUpload(t, first.client);
   await sleep(200);
   const ended = first.end('SIGTERM');
