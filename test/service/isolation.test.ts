@@ -111,7 +111,9 @@ test('an account neither reads, lists, cancels, streams nor downloads what is of
   const running = await owner.submit({ 'a.sh': UNTIL_CANCELLED }, { script: 'a.sh' });
   await owner.untilRunning(running);
 
-  for (const { method, path } of service.routes) {
+  // A route of several handlers is there once for each.
+  const routes = new Map(service.routes.map((route) => [`${route.method} ${route.path}`, route]));
+  for (const { method, path } of routes.values()) {
     await t.test(`${method} ${path}`, async () => {
       const check = CASES[`${method} ${path}`];
       assert.ok(check, 'this route has no case: say in CASES what it must hide');

@@ -2,9 +2,8 @@ const MAX_IDLE_BUCKETS = 10_000;
 const MS_OF_MINUTE = 60_000;
 
 interface Bucket {
-  tokens: number;
-  at: number;
-  perMinute: number;
+  readonly tokens: number;
+  readonly at: number;
 }
 
 /**
@@ -26,7 +25,7 @@ export class TokenBuckets {
     if (seconds > 0 || perMinute === Number.POSITIVE_INFINITY) return seconds;
     const { tokens, at } = this.#fill(name, perMinute);
     this.#buckets.delete(name); // and in again as the last one, so that those at the front are the longest unused
-    this.#buckets.set(name, { tokens: tokens - 1, at, perMinute });
+    this.#buckets.set(name, { tokens: tokens - 1, at });
     this.#forgetFull();
     return 0;
   }
@@ -41,9 +40,9 @@ export class TokenBuckets {
   #fill(name: string, perMinute: number): Bucket {
     const at = this.#now();
     const before = this.#buckets.get(name);
-    if (before === undefined) return { tokens: perMinute, at, perMinute };
+    if (before === undefined) return { tokens: perMinute, at };
     const tokens = Math.min(perMinute, before.tokens + ((at - before.at) * perMinute) / MS_OF_MINUTE);
-    return { tokens, at, perMinute };
+    return { tokens, at };
   }
 
   /** A bucket that was not used for a minute is full, which is what one that is not there is. */
