@@ -47,6 +47,10 @@ export class ServiceProcess {
     return this.#child.exitCode;
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   async end(signal: NodeJS.Signals): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, 'exit');
