@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { Store } from '../../../src/service/store/store.ts';
 
@@ -13,10 +13,11 @@ test('no query that the service prepares reads all of a table that grows with th
   const folder = mkdtempSync(join(tmpdir(), 'farwharf-plans-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const statements = new Set<string>();
-  const original = DatabaseSync.prototype.prepare;
-  t.mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, sql: string) {
+  const { prototype } = DatabaseSync;
+  const prepare = Object.getOwnPropertyDescriptor(prototype, 'prepare')?.value as (sql: string) => StatementSync;
+  t.mock.method(prototype, 'prepare', function (this: DatabaseSync, sql: string) {
     statements.add(sql);
-    return original.call(this, sql);
+    return prepare.call(this, sql);
   });
   new Store(folder).dispose();
   t.mock.restoreAll();
