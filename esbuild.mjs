@@ -77,7 +77,7 @@ const configurations = [
     entryPoints: {
       cli: 'src/cli/main.ts',
       jobRunner: 'src/service/jobRunner.ts',
-      indexWorker: 'src/retrieval/indexWorker.ts',
+      indexWorker: 'src/retrieval/building/indexWorker.ts',
       modelWorker: 'src/retrieval/vectors/modelWorker.ts',
     },
   },

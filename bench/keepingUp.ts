@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { chunkText } from '../src/retrieval/chunkText.ts';
-import { FolderIndex } from '../src/retrieval/folderIndex.ts';
-import { LiveIndex } from '../src/retrieval/liveIndex.ts';
+import { chunkText } from '../src/retrieval/chunks/chunkText.ts';
+import { FolderIndex } from '../src/retrieval/folder/folderIndex.ts';
+import { LiveIndex } from '../src/retrieval/folder/liveIndex.ts';
 import { inspectSearchable, selectSearchable } from '../src/workspace/searchableFiles.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -16,7 +16,7 @@ const SOURCES = { own: 'src', tests: 'test', openai: 'node_modules/openai/src', 
 const LEAST_FILES = 6000;
 const CHECKOUT_FILES = 5000;
 const SAVES = 60;
-const WORKER = join(ROOT, 'src/retrieval/indexWorker.ts');
+const WORKER = join(ROOT, 'src/retrieval/building/indexWorker.ts');
 const base = mkdtempSync(join(tmpdir(), 'farwharf-keeping-up-'));
 const folder = join(base, 'folder');
 const home = join(base, 'home');

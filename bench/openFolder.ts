@@ -24,7 +24,7 @@ function threadBytes(): number {
 const thread = new IndexThread({
   home,
   program: join(ROOT, 'src/extension/folderIndexWorker.ts'),
-  workerProgram: join(ROOT, 'src/retrieval/indexWorker.ts'),
+  workerProgram: join(ROOT, 'src/retrieval/building/indexWorker.ts'),
   modelProgram: join(ROOT, 'src/retrieval/vectors/modelWorker.ts'),
   log: createLogger((_level, line) => print(line)),
 });

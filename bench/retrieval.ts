@@ -8,7 +8,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
-import { parseQuery } from '../src/retrieval/query.ts';
+import { parseQuery } from '../src/retrieval/search/query.ts';
 import { type CutFile, EngineCorpus } from './support/engineCorpus.ts';
 import { ENGINE_PEERS, type EnginePeer, OurEngine } from './support/enginePeers.ts';
 import { lanceLatencies } from './support/lancePeer.ts';
@@ -191,7 +191,7 @@ interface IndexedOnce {
 function bundleWorker(): string {
   const outfile = join(scratch, 'indexWorker.mjs');
   buildSync({
-    entryPoints: [join(ROOT, 'src/retrieval/indexWorker.ts')],
+    entryPoints: [join(ROOT, 'src/retrieval/building/indexWorker.ts')],
     outfile,
     bundle: true,
     minify: true,

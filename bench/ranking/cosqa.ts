@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import type { Chunk } from '../../src/retrieval/chunk.ts';
+import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 import type { QuerySet } from './querySet.ts';
 
 const Codes = z.record(z.string(), z.number());

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Chunk } from '../../src/retrieval/chunk.ts';
+import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 import type { QuerySet } from './querySet.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { globSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative, resolve, sep } from 'node:path';
-import { CHUNK_BOUNDS, type Chunk, type ChunkBounds } from '../../src/retrieval/chunk.ts';
-import { chunkText } from '../../src/retrieval/chunkText.ts';
-import { decodeText } from '../../src/retrieval/documentText.ts';
+import { CHUNK_BOUNDS, type Chunk, type ChunkBounds } from '../../src/retrieval/chunks/chunk.ts';
+import { chunkText } from '../../src/retrieval/chunks/chunkText.ts';
+import { decodeText } from '../../src/retrieval/chunks/documentText.ts';
 import { type DocQuery, takeDocQueries } from './docQueries.ts';
 import type { QuerySet } from './querySet.ts';
 

@@ -1,4 +1,4 @@
-import type { Chunk } from '../../src/retrieval/chunk.ts';
+import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 import { openFts5, openMiniSearch, PEERS, type SearchPeer } from '../support/searchPeers.ts';
 
 /** The indexes that are compared: as they come, and with what their options give for code. */

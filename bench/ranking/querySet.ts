@@ -1,4 +1,4 @@
-import type { Chunk } from '../../src/retrieval/chunk.ts';
+import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 
 /** A question, and what answers it: for each answer the numbers of the chunks that hold it. */
 interface SetQuery {

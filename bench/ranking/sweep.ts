@@ -1,4 +1,4 @@
-import { CHUNK_BOUNDS, type ChunkBounds } from '../../src/retrieval/chunk.ts';
+import { CHUNK_BOUNDS, type ChunkBounds } from '../../src/retrieval/chunks/chunk.ts';
 import { type Checkout, docstringSet } from './docstrings.ts';
 import { FieldScorer, type Weights } from './fieldScorer.ts';
 import { measureQuality, type Quality } from './quality.ts';

@@ -2,14 +2,14 @@ import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import lunr from 'lunr';
 import MiniSearch from 'minisearch';
-import type { Chunk } from '../../src/retrieval/chunk.ts';
-import { parseQuery, type Query } from '../../src/retrieval/query.ts';
-import { scanWords } from '../../src/retrieval/scanWords.ts';
-import { SegmentBuilder } from '../../src/retrieval/segmentBuilder.ts';
-import { decodeSegment, encodeSegment } from '../../src/retrieval/segmentFile.ts';
-import { SegmentSet } from '../../src/retrieval/segmentSet.ts';
-import { toTermQuery } from '../../src/retrieval/termQuery.ts';
-import { WordAnalyzer } from '../../src/retrieval/words.ts';
+import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
+import { parseQuery, type Query } from '../../src/retrieval/search/query.ts';
+import { scanWords } from '../../src/retrieval/words/scanWords.ts';
+import { SegmentBuilder } from '../../src/retrieval/segments/segmentBuilder.ts';
+import { decodeSegment, encodeSegment } from '../../src/retrieval/segments/segmentFile.ts';
+import { SegmentSet } from '../../src/retrieval/search/segmentSet.ts';
+import { toTermQuery } from '../../src/retrieval/search/termQuery.ts';
+import { WordAnalyzer } from '../../src/retrieval/words/words.ts';
 
 /** An index that takes the chunks of one file after the other, so that a large folder need not be in memory. */
 export interface EnginePeer {

@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { FolderIndex } from '../../src/retrieval/folderIndex.ts';
+import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
 import { EngineCorpus } from './engineCorpus.ts';
 
 const UPDATES = 21;

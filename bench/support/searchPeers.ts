@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import lunr from 'lunr';
 import MiniSearch, { type Options } from 'minisearch';
-import type { Chunk } from '../../src/retrieval/chunk.ts';
-import { plainQuery } from '../../src/retrieval/query.ts';
-import { scanWords } from '../../src/retrieval/scanWords.ts';
-import { SegmentBuilder } from '../../src/retrieval/segmentBuilder.ts';
-import { SegmentSet } from '../../src/retrieval/segmentSet.ts';
-import { toTermQuery } from '../../src/retrieval/termQuery.ts';
-import { WordAnalyzer } from '../../src/retrieval/words.ts';
+import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
+import { plainQuery } from '../../src/retrieval/search/query.ts';
+import { scanWords } from '../../src/retrieval/words/scanWords.ts';
+import { SegmentBuilder } from '../../src/retrieval/segments/segmentBuilder.ts';
+import { SegmentSet } from '../../src/retrieval/search/segmentSet.ts';
+import { toTermQuery } from '../../src/retrieval/search/termQuery.ts';
+import { WordAnalyzer } from '../../src/retrieval/words/words.ts';
 
 /** An index over chunks, which it knows by their numbers. */
 export interface SearchPeer {

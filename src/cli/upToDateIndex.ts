@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { farwharfHome } from '../core/home.ts';
-import type { SyncSummary } from '../retrieval/folderContent.ts';
-import { FolderIndex } from '../retrieval/folderIndex.ts';
+import type { SyncSummary } from '../retrieval/folder/folderContent.ts';
+import { FolderIndex } from '../retrieval/folder/folderIndex.ts';
 import { selectSearchable } from '../workspace/searchableFiles.ts';
 import type { Context } from './context.ts';
 import { Progress } from './progress.ts';

@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { farwharfHome } from '../core/home.ts';
-import type { FolderStatus, ServiceHit } from '../retrieval/indexService.ts';
+import type { FolderStatus, ServiceHit } from '../retrieval/folder/indexService.ts';
 import { registerCommands } from './commands.ts';
 import type { Features } from './features.ts';
 import type { JobNode } from './jobNodes.ts';

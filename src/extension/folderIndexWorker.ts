@@ -1,8 +1,8 @@
 // The thread that the indexes of the open folders live in: neither their memory nor their work is the extension host's.
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveCalls } from '../core/workerRpc.ts';
-import type { IndexService } from '../retrieval/indexService.ts';
-import { LiveIndex } from '../retrieval/liveIndex.ts';
+import type { IndexService } from '../retrieval/folder/indexService.ts';
+import { LiveIndex } from '../retrieval/folder/liveIndex.ts';
 import type { OpenModel } from '../retrieval/vectors/liveMeaning.ts';
 import { openChosenModel } from '../retrieval/vectors/localEmbedder.ts';
 import { inspectSearchable, selectSearchable } from '../workspace/searchableFiles.ts';

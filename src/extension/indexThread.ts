@@ -4,7 +4,7 @@ import { AppError, isAbort } from '../core/errors.ts';
 import { type Disposable, Emitter } from '../core/lifetime.ts';
 import type { Logger } from '../core/log.ts';
 import { RemoteCaller } from '../core/workerRpc.ts';
-import type { FolderStatus, IndexService, OpenFolder } from '../retrieval/indexService.ts';
+import type { FolderStatus, IndexService, OpenFolder } from '../retrieval/folder/indexService.ts';
 import type { FolderIndexWorkerData, FolderIndexWorkerService } from './folderIndexWorker.ts';
 
 // After a crash it is started again, but not so often that a folder that makes it fail costs a processor.

@@ -1,11 +1,11 @@
-import type { Chunk } from './chunk.ts';
-import { holdsPhrases, PHRASE_GROWTH } from './phrase.ts';
-import { plainQuery, type Query } from './query.ts';
-import { SegmentBuilder } from './segmentBuilder.ts';
-import type { Source, SourceStatus } from './segment.ts';
-import { SegmentSet } from './segmentSet.ts';
-import { toTermQuery } from './termQuery.ts';
-import { WordAnalyzer } from './words.ts';
+import type { Chunk } from './chunks/chunk.ts';
+import { holdsPhrases, PHRASE_GROWTH } from './search/phrase.ts';
+import { plainQuery, type Query } from './search/query.ts';
+import { SegmentBuilder } from './segments/segmentBuilder.ts';
+import type { Source, SourceStatus } from './segments/segment.ts';
+import { SegmentSet } from './search/segmentSet.ts';
+import { toTermQuery } from './search/termQuery.ts';
+import { WordAnalyzer } from './words/words.ts';
 
 export interface Hit {
   readonly chunk: Chunk;

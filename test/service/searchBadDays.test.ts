@@ -20,12 +20,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FolderStatus } from '../../src/retrieval/indexService.ts';
-import { LiveIndex } from '../../src/retrieval/liveIndex.ts';
+import type { FolderStatus } from '../../src/retrieval/folder/indexService.ts';
+import { LiveIndex } from '../../src/retrieval/folder/liveIndex.ts';
 import { inspectSearchable, selectSearchable } from '../../src/workspace/searchableFiles.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-const WORKER = join(ROOT, 'src/retrieval/indexWorker.ts');
+const WORKER = join(ROOT, 'src/retrieval/building/indexWorker.ts');
 const BUSY_WRITER = join(ROOT, 'test/unit/retrieval/busyWriter.ts');
 const NOBODY = 65_534;
 const ANIMALS = ['okapi', 'tapir', 'lemur'];
@@ -188,7 +188,7 @@ test('files and folders that may not be read are passed over with that reason', 
   const program = join(place.base, 'look.ts');
   writeFileSync(
     program,
-    `import { LiveIndex } from ${JSON.stringify(join(ROOT, 'src/retrieval/liveIndex.ts'))};
+    `import { LiveIndex } from ${JSON.stringify(join(ROOT, 'src/retrieval/folder/liveIndex.ts'))};
      import * as selector from ${JSON.stringify(join(ROOT, 'src/workspace/searchableFiles.ts'))};
      const index = new LiveIndex({ home: process.argv[3], workerProgram: '', selector: { select: selector.selectSearchable, inspect: selector.inspectSearchable } });
      await index.open([{ path: process.argv[2], isTrusted: false }]);

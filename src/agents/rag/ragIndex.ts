@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import type { Chunk } from '../../retrieval/chunk.ts';
-import { chunkText } from '../../retrieval/chunkText.ts';
+import type { Chunk } from '../../retrieval/chunks/chunk.ts';
+import { chunkText } from '../../retrieval/chunks/chunkText.ts';
 import { type Hit, KeywordIndex } from '../../retrieval/keywordIndex.ts';
 import { openEmbedder } from './embedder.ts';
 import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';

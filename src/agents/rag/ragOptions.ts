@@ -1,4 +1,4 @@
-import type { ChunkMode } from '../../retrieval/chunk.ts';
+import type { ChunkMode } from '../../retrieval/chunks/chunk.ts';
 
 export interface RAGNodeOptions {
   /** Files, folders and http(s) addresses; read once, from construction on. */

@@ -3,7 +3,7 @@ import { basename, join, sep } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
 import { selectFiles } from '../../workspace/selection.ts';
-import { decodeText, notebookText } from '../../retrieval/documentText.ts';
+import { decodeText, notebookText } from '../../retrieval/chunks/documentText.ts';
 import { isPdf, pdfPages } from './pdfText.ts';
 import { readWebPage } from './webPage.ts';
 

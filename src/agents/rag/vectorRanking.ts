@@ -1,4 +1,4 @@
-import type { Chunk } from '../../retrieval/chunk.ts';
+import type { Chunk } from '../../retrieval/chunks/chunk.ts';
 import type { Hit } from '../../retrieval/keywordIndex.ts';
 import type { Embedder } from '../../retrieval/vectors/embedder.ts';
 import { embedTexts, type KeyedText } from '../../retrieval/vectors/embedTexts.ts';

@@ -1,6 +1,6 @@
 import { formatCount, formatDuration } from '../../core/format.ts';
 import { plainText } from '../../core/terminalText.ts';
-import type { IndexStats } from '../../retrieval/folderContent.ts';
+import type { IndexStats } from '../../retrieval/folder/folderContent.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import type { MeaningFlags } from '../meaning.ts';

@@ -1,6 +1,6 @@
 import { formatCount } from '../../core/format.ts';
 import { plainText } from '../../core/terminalText.ts';
-import type { FolderHit } from '../../retrieval/folderSearch.ts';
+import type { FolderHit } from '../../retrieval/folder/folderSearch.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { openUpToDateIndex } from '../upToDateIndex.ts';

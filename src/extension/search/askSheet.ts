@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { formatBytes, formatCount } from '../../core/format.ts';
 import { DisposableStore } from '../../core/lifetime.ts';
 import { plainText } from '../../core/terminalText.ts';
-import { parseQuery } from '../../retrieval/query.ts';
+import { parseQuery } from '../../retrieval/search/query.ts';
 import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './excerpts.ts';
 import { Highlighter } from './highlights.ts';
 import type { AnswerModel } from './models.ts';

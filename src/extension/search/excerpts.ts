@@ -1,5 +1,5 @@
 import type { ChatMessage } from '../../agents/llm/llmClient.ts';
-import type { ServiceHit } from '../../retrieval/indexService.ts';
+import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
 
 /** A part of a file that a model is shown, under a number by which it can be cited. */
 export interface Excerpt {

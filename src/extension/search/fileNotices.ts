@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/lifetime.ts';
 import { DisposableStore } from '../../core/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
-import type { FileChange } from '../../retrieval/indexService.ts';
+import type { FileChange } from '../../retrieval/folder/indexService.ts';
 import { diskFolders, pathInside } from '../folders.ts';
 import type { SearchIndex } from './searchIndex.ts';
 

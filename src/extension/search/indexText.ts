@@ -1,6 +1,6 @@
 import { assertNever } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/format.ts';
-import type { FolderStatus, PassedOver } from '../../retrieval/indexService.ts';
+import type { FolderStatus, PassedOver } from '../../retrieval/folder/indexService.ts';
 import type { MeaningState } from '../../retrieval/vectors/meaning.ts';
 
 const WAITING = 'waiting for power';

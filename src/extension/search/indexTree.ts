@@ -4,7 +4,7 @@ import { assertNever, isAbort } from '../../core/errors.ts';
 import { formatCount } from '../../core/format.ts';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
 import { plainText } from '../../core/terminalText.ts';
-import type { FolderStatus, PassedOver } from '../../retrieval/indexService.ts';
+import type { FolderStatus, PassedOver } from '../../retrieval/folder/indexService.ts';
 import { byReason, folderLines, type IndexLine, reasonText, ruleText } from './indexText.ts';
 import type { SearchIndex } from './searchIndex.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, Emitter } from '../../core/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
-import type { OpenFolder } from '../../retrieval/indexService.ts';
+import type { OpenFolder } from '../../retrieval/folder/indexService.ts';
 import { onDidChangeSetting, readSetting } from '../config.ts';
 import type { ContextKeys } from '../contexts.ts';
 import { diskFolders } from '../folders.ts';

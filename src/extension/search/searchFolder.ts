@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
 import { AppError, isAbort } from '../../core/errors.ts';
-import type { ServiceHit } from '../../retrieval/indexService.ts';
-import { parseQuery } from '../../retrieval/query.ts';
+import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
+import { parseQuery } from '../../retrieval/search/query.ts';
 import { diskFolders } from '../folders.ts';
 import { Highlighter } from './highlights.ts';
 import { indexState, nothingFound } from './indexText.ts';

@@ -7,7 +7,7 @@ import type {
   RelatedRequest,
   SearchRequest,
   ServiceHit,
-} from '../../retrieval/indexService.ts';
+} from '../../retrieval/folder/indexService.ts';
 import type { IndexThread } from '../indexThread.ts';
 
 export interface SearchIndexOptions {

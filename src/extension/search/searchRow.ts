@@ -1,5 +1,5 @@
 import { plainText } from '../../core/terminalText.ts';
-import type { ServiceHit } from '../../retrieval/indexService.ts';
+import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
 import type { Highlighter } from './highlights.ts';
 
 // A row is one line; longer lines begin near the first word that was asked for.

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Disposable } from '../../core/lifetime.ts';
-import type { Chunk } from '../chunk.ts';
-import { readIndexedFile } from '../indexedFile.ts';
-import type { Source } from '../segment.ts';
-import { takeWriterLock } from '../writerLock.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+import { readIndexedFile } from '../building/indexedFile.ts';
+import type { Source } from '../segments/segment.ts';
+import { takeWriterLock } from '../store/writerLock.ts';
 import { ChunkPlaces } from './chunkPlaces.ts';
 import type { Embedder } from './embedder.ts';
 import { embedTexts } from './embedTexts.ts';

@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { TopK } from '../topK.ts';
+import { TopK } from '../search/topK.ts';
 import { NUMBERS_PER_STEP, ROWS_PER_STEP } from './dotProgram.ts';
 import { PAGE_BYTES, PlainMemory, type RowMemory, simdMemory } from './rowMemory.ts';
 

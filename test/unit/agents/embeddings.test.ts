@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { openEmbedder } from '../../../src/agents/rag/embedder.ts';
-import { FolderIndex } from '../../../src/retrieval/folderIndex.ts';
+import { FolderIndex } from '../../../src/retrieval/folder/folderIndex.ts';
 import type { Embedder } from '../../../src/retrieval/vectors/embedder.ts';
 import { type EmbeddingProgress, FolderVectors } from '../../../src/retrieval/vectors/folderVectors.ts';
 

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../src/core/log.ts';
 import { IndexThread } from '../../../src/extension/indexThread.ts';
-import type { FolderStatus } from '../../../src/retrieval/indexService.ts';
+import type { FolderStatus } from '../../../src/retrieval/folder/indexService.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../src');
 
@@ -18,7 +18,7 @@ test('a folder is built, searched and told about through its thread', async (t) 
   await writeFile(join(folder, 'zoo.md'), '# Zoo\n\nA zebra.\n');
   const options = {
     program: join(SOURCE, 'extension/folderIndexWorker.ts'),
-    workerProgram: join(SOURCE, 'retrieval/indexWorker.ts'),
+    workerProgram: join(SOURCE, 'retrieval/building/indexWorker.ts'),
     modelProgram: join(SOURCE, 'retrieval/vectors/modelWorker.ts'),
     home: join(base, 'home'),
     log: silentLogger,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Chunk } from '../../../src/retrieval/chunk.ts';
+import type { Chunk } from '../../../src/retrieval/chunks/chunk.ts';
 import { KeywordIndex } from '../../../src/retrieval/keywordIndex.ts';
 
 function chunk(source: string, text: string, symbols: readonly string[] = []): Chunk {

@@ -1,4 +1,4 @@
-import type { Chunk } from '../../../src/retrieval/chunk.ts';
+import type { Chunk } from '../../../src/retrieval/chunks/chunk.ts';
 
 /** Numbers from 0 to below `below`, the same in every run. */
 export type Random = (below: number) => number;

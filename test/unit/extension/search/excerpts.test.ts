@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { messagesOf, readableMessages, sizeOf, toExcerpts } from '../../../../src/extension/search/excerpts.ts';
-import type { ServiceHit } from '../../../../src/retrieval/indexService.ts';
+import type { ServiceHit } from '../../../../src/retrieval/folder/indexService.ts';
 
 const hit: ServiceHit = {
   folder: '/project',

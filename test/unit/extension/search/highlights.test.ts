@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Highlighter } from '../../../../src/extension/search/highlights.ts';
-import { parseQuery } from '../../../../src/retrieval/query.ts';
+import { parseQuery } from '../../../../src/retrieval/search/query.ts';
 
 const words = (text: string, query: string): string[] => {
   const lines = text.split('\n');

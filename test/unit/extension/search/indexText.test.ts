@@ -7,7 +7,7 @@ import {
   indexSummary,
   nothingFound,
 } from '../../../../src/extension/search/indexText.ts';
-import type { FolderStatus } from '../../../../src/retrieval/indexService.ts';
+import type { FolderStatus } from '../../../../src/retrieval/folder/indexService.ts';
 
 const READY: FolderStatus = {
   folder: '/project',

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { silentLogger } from '../../../../src/core/log.ts';
 import { IndexThread } from '../../../../src/extension/indexThread.ts';
 import { SearchIndex } from '../../../../src/extension/search/searchIndex.ts';
-import type { OpenFolder } from '../../../../src/retrieval/indexService.ts';
+import type { OpenFolder } from '../../../../src/retrieval/folder/indexService.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../../src');
 
@@ -22,7 +22,7 @@ async function openIndex(t: TestContext, files: Readonly<Record<string, string>>
   }
   const thread = new IndexThread({
     program: join(SOURCE, 'extension/folderIndexWorker.ts'),
-    workerProgram: join(SOURCE, 'retrieval/indexWorker.ts'),
+    workerProgram: join(SOURCE, 'retrieval/building/indexWorker.ts'),
     modelProgram: join(SOURCE, 'retrieval/vectors/modelWorker.ts'),
     home: join(base, 'home'),
     log: silentLogger,

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { AppError } from '../../../../src/core/errors.ts';
-import { FolderIndex } from '../../../../src/retrieval/folderIndex.ts';
+import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import { type EmbeddingProgress, FolderVectors } from '../../../../src/retrieval/vectors/folderVectors.ts';
 import { WordEmbedder } from './wordEmbedder.ts';
 

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../src/core/errors.ts';
-import type { FolderStatus } from '../../../../src/retrieval/indexService.ts';
-import { LiveIndex } from '../../../../src/retrieval/liveIndex.ts';
+import type { FolderStatus } from '../../../../src/retrieval/folder/indexService.ts';
+import { LiveIndex } from '../../../../src/retrieval/folder/liveIndex.ts';
 import { writeMeaningChoice } from '../../../../src/retrieval/vectors/meaningChoice.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/searchableFiles.ts';
 import { WordEmbedder } from './wordEmbedder.ts';
 
-const WORKER = join(import.meta.dirname, '../../../../src/retrieval/indexWorker.ts');
+const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
 const PATIENCE_MS = 20_000;
 
 class LocalWords extends WordEmbedder {

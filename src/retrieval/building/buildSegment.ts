@@ -1,0 +1,38 @@
+import { readIndexedFile } from './indexedFile.ts';
+import type { Segment, Source } from '../segments/segment.ts';
+import { SegmentBuilder } from '../segments/segmentBuilder.ts';
+import type { WordAnalyzer } from '../words/words.ts';
+
+/** A file to read, and the hash of what the index has of it. */
+export interface BuildTask {
+  readonly path: string;
+  readonly knownHash?: string | undefined;
+}
+
+export interface Built {
+  readonly segment: Segment;
+  /** Files that were touched but have the bytes that the index knows: they are not in the segment. */
+  readonly same: readonly Source[];
+  /** Files that are not there. */
+  readonly missing: readonly string[];
+}
+
+/** Reads files of a folder and builds one segment of them; `removed` are paths that it takes out of older segments. */
+export function buildFiles(
+  root: string,
+  tasks: readonly BuildTask[],
+  analyzer: WordAnalyzer,
+  removed: readonly string[] = [],
+): Built {
+  const builder = new SegmentBuilder(analyzer);
+  const same: Source[] = [];
+  const missing: string[] = [];
+  for (const { path, knownHash } of tasks) {
+    const file = readIndexedFile(root, path);
+    if (file === undefined) missing.push(path);
+    else if (file.source.hash === knownHash) same.push(file.source);
+    else builder.add(file.source, file.chunks);
+  }
+  for (const path of removed) builder.add({ path, size: 0, mtimeMs: 0, hash: '', status: 'removed' }, []);
+  return { segment: builder.finish(), same, missing };
+}

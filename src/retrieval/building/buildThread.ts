@@ -1,0 +1,33 @@
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../core/errors.ts';
+import { RemoteCaller } from '../../core/workerRpc.ts';
+import type { IndexWorkerService } from './indexWorker.ts';
+
+// What a build makes and drops at once would otherwise pile up before it is collected: with the default the process took
+// nearly twice the memory, for no less time.
+const LIMITS = { maxYoungGenerationSizeMb: 8 };
+
+/** One worker thread, started with the first call and ended with its owner. */
+export class BuildThread implements AsyncDisposable {
+  readonly caller: RemoteCaller<IndexWorkerService>;
+  #worker: Worker | undefined;
+
+  constructor(program: string) {
+    this.caller = new RemoteCaller((onLost) => {
+      const worker = new Worker(program, { name: 'farwharf-index', resourceLimits: LIMITS });
+      const lose = (cause?: unknown): void =>
+        onLost(
+          new AppError('unreachable', 'A thread that builds the index stopped. Index the folder again.', { cause }),
+        );
+      worker.on('error', lose);
+      worker.on('exit', () => lose());
+      this.#worker = worker;
+      return worker;
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.caller.dispose();
+    await this.#worker?.terminate();
+  }
+}

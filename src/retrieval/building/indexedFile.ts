@@ -1,0 +1,119 @@
+import { hash as digest } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Chunk } from '../chunks/chunk.ts';
+import { chunkText } from '../chunks/chunkText.ts';
+import { decodeText, notebookText } from '../chunks/documentText.ts';
+import type { Source } from '../segments/segment.ts';
+
+/** A larger file is data or generated, and would drown the rest. */
+const MAX_FILE_BYTES = 1_000_000;
+// A file may be written twice within one tick of the file system's clock. Its time is relied on only when it was past such a
+// tick (two seconds on FAT) when the file was read; git does the same with its index.
+const CLOCK_TICK_MS = 2000;
+// Every file is read into it: an own buffer for each takes half as long again, and has to be collected.
+const BUFFER = Buffer.allocUnsafeSlow(MAX_FILE_BYTES);
+const NOTEBOOK = /\.ipynb$/i;
+
+/** A file as whoever lists the folder knows it. */
+export interface ListedFile {
+  /** Relative to the folder, with '/'. */
+  readonly path: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+}
+
+export interface IndexedFile {
+  readonly source: Source;
+  readonly chunks: readonly Chunk[];
+}
+
+/**
+ * Reads a file of a folder and cuts it into chunks. A file that is binary, too large or unreadable has none, and its source
+ * says why; undefined when there is no such file. Links, pipes and devices are never opened.
+ */
+export function readIndexedFile(root: string, path: string, now: () => number = Date.now): IndexedFile | undefined {
+  const read = readBytes(join(root, path));
+  if (read === 'missing') return undefined;
+  if (read === 'unreadable') return unread({ path, size: 0, mtimeMs: 0 }, 'unreadable');
+  const { size, bytes } = read;
+  const isSettled = now() - read.mtimeMs > CLOCK_TICK_MS;
+  const file = { path, size, mtimeMs: isSettled ? read.mtimeMs : 0 };
+  if (bytes === undefined) return unread(file, 'too-large');
+  const text = decodeText(bytes);
+  const hash = digest('sha256', bytes, 'hex').slice(0, 32);
+  if (text === undefined) return { source: { ...file, hash, status: 'binary' }, chunks: [] };
+  return indexed({ ...file, hash, status: 'indexed' }, text);
+}
+
+/** A file as it is in an editor. */
+export function indexText(path: string, text: string): IndexedFile {
+  const size = Buffer.byteLength(text);
+  const file = { path, size, mtimeMs: 0 };
+  if (size > MAX_FILE_BYTES) return unread(file, 'too-large');
+  return indexed({ ...file, hash: digest('sha256', text, 'hex').slice(0, 32), status: 'indexed' }, text);
+}
+
+/** Cuts the text only when somebody asks: most files that are read again are the same. */
+function indexed(source: Source, text: string): IndexedFile {
+  let chunks: readonly Chunk[] | undefined;
+  return {
+    source,
+    get chunks() {
+      chunks ??= chunkText(readable(source.path, text), source.path, 'smart');
+      return chunks;
+    },
+  };
+}
+
+function unread(file: ListedFile, status: 'unreadable' | 'too-large'): IndexedFile {
+  // In place of a hash something that is the same as long as the reason is.
+  return { source: { ...file, hash: `${status} ${file.size}`, status }, chunks: [] };
+}
+
+/** A notebook's cells; one that is broken is as good as plain text. */
+function readable(path: string, text: string): string {
+  if (!NOTEBOOK.test(path)) return text;
+  try {
+    return notebookText(text, path);
+  } catch {
+    return text;
+  }
+}
+
+interface ReadBytes {
+  readonly size: number;
+  readonly mtimeMs: number;
+  /** Undefined for a file that is too large. */
+  readonly bytes: Uint8Array | undefined;
+}
+
+function readBytes(path: string): ReadBytes | 'missing' | 'unreadable' {
+  let descriptor: number | undefined;
+  try {
+    // Opening a pipe would wait for its other end, and a link may lead out of the folder.
+    descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) return 'unreadable';
+    const { size, mtimeMs } = stats;
+    if (size > MAX_FILE_BYTES) return { size, mtimeMs, bytes: undefined };
+    const bytes = readInto(BUFFER, descriptor, size);
+    // It grew or shrank meanwhile: its time is not that of these bytes.
+    return { size: bytes.length, mtimeMs: bytes.length === size ? mtimeMs : Infinity, bytes };
+  } catch (error) {
+    const isGone = error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+    return isGone ? 'missing' : 'unreadable';
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
+
+/** The bytes of a file until the next one is read; fewer where it became shorter than `size`. */
+function readInto(buffer: Buffer, descriptor: number, size: number): Uint8Array {
+  let end = 0;
+  for (;;) {
+    const count = readSync(descriptor, buffer, end, buffer.length - end, null);
+    end += count;
+    if (count === 0 || end >= size) return buffer.subarray(0, end);
+  }
+}

@@ -1,0 +1,216 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { buildFiles, type BuildTask } from '../building/buildSegment.ts';
+import type { IndexedFile, ListedFile } from '../building/indexedFile.ts';
+import type { IndexState, StoredIndex } from '../store/indexStore.ts';
+import type { JournalEntry } from '../store/journal.ts';
+import { type BuiltBatch, buildInParallel, type SizedTask, workOf } from '../building/parallelBuild.ts';
+import type { Segment, Source, SourceStatus } from '../segments/segment.ts';
+import { SegmentBuilder } from '../segments/segmentBuilder.ts';
+import { readSegment } from '../segments/segmentFile.ts';
+import { SegmentSet } from '../search/segmentSet.ts';
+import { Tidying, type TidyOptions } from '../store/tidying.ts';
+import { WordAnalyzer } from '../words/words.ts';
+
+// Below this, starting threads takes longer than they save.
+const PARALLEL_BYTES = 2_000_000;
+// Built at once where there are no threads; others wait as long.
+const SLICE_BYTES = 500_000;
+
+export interface IndexStats {
+  readonly files: number;
+  readonly chunks: number;
+  /** Files without chunks, by the reason. */
+  readonly passedOver: Readonly<Partial<Record<SourceStatus, number>>>;
+}
+
+export interface SyncOptions {
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/** What bringing the index up to date found, in files. */
+export interface SyncSummary {
+  readonly added: number;
+  readonly changed: number;
+  readonly removed: number;
+  readonly unchanged: number;
+}
+
+interface BuildOptions extends SyncOptions {
+  /** The program of the threads that build; without it everything is built in this one. */
+  readonly program: string | undefined;
+  readonly nextFile: () => string;
+  /** Told when there is something new. */
+  readonly onBatch: () => void;
+}
+
+/**
+ * What the index of a folder knows: its segments, and the times of files that were touched without a change. What it takes in
+ * is found at once; the entries that keep it are given out with `takeEntries`.
+ */
+export class FolderContent implements IndexState {
+  readonly set = new SegmentSet();
+  readonly touched = new Map<string, number>();
+  readonly #root: string;
+  readonly #analyzer = new WordAnalyzer();
+  readonly #tidying: Tidying;
+  #entries: JournalEntry[] = [];
+  #stats: IndexStats | undefined;
+  /** Paths that were read while many others are, which may have been read there before. */
+  #meanwhile: Set<string> | undefined;
+
+  constructor(root: string, stored?: StoredIndex) {
+    this.#root = root;
+    for (const { segment, file } of stored?.segments ?? []) this.set.add(segment, file);
+    this.#tidying = new Tidying(this.set);
+    for (const entry of stored?.entries ?? []) {
+      this.replay(entry);
+      this.#tidying.tidyAtOnce();
+    }
+  }
+
+  get stats(): IndexStats {
+    // Counting takes milliseconds in a large folder, and is asked for again and again.
+    this.#stats ??= countSources(this.set);
+    return this.#stats;
+  }
+
+  /** Whether a file has the size and the time that it had when it was indexed. */
+  isAsKnown({ path, size, mtimeMs }: ListedFile): boolean {
+    const source = this.set.source(path);
+    if (source === undefined || source.size !== size) return false;
+    return (this.touched.get(path) ?? source.mtimeMs) === mtimeMs;
+  }
+
+  /** What was taken in since the last call. */
+  takeEntries(): readonly JournalEntry[] {
+    const entries = this.#entries;
+    this.#entries = [];
+    return entries;
+  }
+
+  /** Takes in what another process, or this one in another life, has kept. */
+  replay({ segment, touched }: JournalEntry): void {
+    if (segment !== undefined) this.#add(segment);
+    for (const [path, mtimeMs] of touched) this.touched.set(path, mtimeMs);
+  }
+
+  /** Merges segments where that pays, while all else goes on. @throws Error when a thread or the disk fails; nothing is lost. */
+  tidy(options: TidyOptions): Promise<void> {
+    return this.#tidying.tidy(options);
+  }
+
+  /**
+   * Reads files, on all processors where that pays; others have their turns meanwhile. Gives the number of those that turned
+   * out to be the same.
+   *
+   * @throws the signal's reason on abort, with what was read until then taken in.
+   */
+  async build(tasks: readonly SizedTask[], options: BuildOptions): Promise<number> {
+    const { program, nextFile, signal, onProgress, onBatch } = options;
+    const total = tasks.reduce((sum, { size }) => sum + size, 0);
+    let [done, same] = [0, 0];
+    const end = (batch: readonly SizedTask[], sameInBatch: number): void => {
+      this.read(batch.map(({ path }) => path).filter((path) => this.#meanwhile?.has(path)));
+      done += batch.reduce((sum, { size }) => sum + size, 0);
+      same += sameInBatch;
+      onProgress?.(done, total);
+      onBatch();
+    };
+    signal?.throwIfAborted();
+    this.#meanwhile = new Set();
+    try {
+      if (program !== undefined && workOf(tasks) >= PARALLEL_BYTES) {
+        const take = async (batch: readonly SizedTask[], built: BuiltBatch): Promise<void> => {
+          await this.#takeBatch(built);
+          end(batch, built.same.length);
+        };
+        await buildInParallel(tasks, { root: this.#root, program, nextFile, signal, onBatch: take });
+      } else {
+        for (const slice of slices(tasks)) {
+          end(slice, this.#readTasks(slice));
+          await nextTurn();
+          signal?.throwIfAborted();
+        }
+      }
+    } finally {
+      this.#meanwhile = undefined;
+    }
+    return same;
+  }
+
+  /** Reads files here and now. */
+  read(paths: readonly string[]): void {
+    if (paths.length === 0) return;
+    this.#readTasks(paths.map((path) => ({ path, knownHash: this.set.source(path)?.hash })));
+    for (const path of paths) this.#meanwhile?.add(path);
+  }
+
+  remove(paths: readonly string[]): void {
+    const known = paths.filter((path) => this.set.source(path) !== undefined);
+    if (known.length > 0) this.#keep(buildFiles(this.#root, [], this.#analyzer, known).segment, []);
+  }
+
+  /** Lets a search see a file as it is given in place of what was read, or that again. */
+  show(path: string, file: IndexedFile | undefined): void {
+    if (file === undefined) {
+      this.set.setOverlay(path, undefined);
+      return;
+    }
+    const builder = new SegmentBuilder(this.#analyzer);
+    builder.add(file.source, file.chunks);
+    this.set.setOverlay(path, builder.finish());
+  }
+
+  #readTasks(tasks: readonly BuildTask[]): number {
+    const { segment, same, missing } = buildFiles(this.#root, tasks, this.#analyzer);
+    this.#keep(segment, same);
+    this.remove(missing);
+    return same.length;
+  }
+
+  async #takeBatch({ file, same, missing }: BuiltBatch): Promise<void> {
+    const segment = await readSegment(file);
+    if (segment !== undefined) this.#add(segment, file);
+    this.#keep(undefined, same);
+    this.remove(missing);
+  }
+
+  #keep(segment: Segment | undefined, same: readonly Source[]): void {
+    const settled = same.filter(({ mtimeMs }) => mtimeMs > 0);
+    const touched = new Map(settled.map(({ path, mtimeMs }) => [path, mtimeMs]));
+    const isEmpty = segment === undefined || segment.sources.length === 0;
+    if (isEmpty && touched.size === 0) return;
+    const entry = { segment: isEmpty ? undefined : segment, touched };
+    this.#entries.push(entry);
+    this.replay(entry);
+  }
+
+  #add(segment: Segment, file?: string): void {
+    for (const { path } of segment.sources) this.touched.delete(path);
+    this.set.add(segment, file);
+    this.#stats = undefined;
+  }
+}
+
+function* slices(tasks: readonly SizedTask[]): Generator<readonly SizedTask[], void> {
+  let [slice, bytes]: [SizedTask[], number] = [[], 0];
+  for (const task of tasks) {
+    slice.push(task);
+    bytes += workOf([task]);
+    if (bytes < SLICE_BYTES) continue;
+    yield slice;
+    [slice, bytes] = [[], 0];
+  }
+  if (slice.length > 0) yield slice;
+}
+
+function countSources(set: SegmentSet): IndexStats {
+  const passedOver: Partial<Record<SourceStatus, number>> = {};
+  let files = 0;
+  for (const { status } of set.sources()) {
+    if (status === 'indexed') files += 1;
+    else passedOver[status] = (passedOver[status] ?? 0) + 1;
+  }
+  return { files, chunks: set.documentCount, passedOver };
+}

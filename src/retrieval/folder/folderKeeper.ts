@@ -1,0 +1,212 @@
+import { lstatSync, type Stats } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import type { ChangeBatch } from './changeQueue.ts';
+import type { FileSelector, Selected } from './fileSelector.ts';
+import type { FolderIndex } from './folderIndex.ts';
+import type { ListedFile } from '../building/indexedFile.ts';
+import type { FolderStatus, OpenFolder, PassedOver } from './indexService.ts';
+
+// A change of one of these changes what belongs to the folder.
+const RULE_FILES = new Set(['.gitignore', '.farwharfignore', 'pyvenv.cfg', '.git']);
+const REPOSITORY_RULES = '.git/info/exclude';
+// Each costs git a look; beyond these one look at everything costs less.
+const MOST_STRANGERS = 200;
+// Looking at everything again and again, as while packages are installed, may take a quarter of the time.
+const REST_FACTOR = 3;
+// A process that does not write waits for the one that does, unless so little is missing or nothing comes for so long.
+const OWN_BYTES = 2_000_000;
+const WRITER_POLL_MS = 500;
+const PATIENCE_MS = 15_000;
+const TURN_PATHS = 500;
+// Reading this much takes about half a second of a processor.
+const LARGE_BYTES = 20_000_000;
+
+/** The counts of a folder whose index is not open yet. */
+export const NOTHING_KEPT = { files: 0, chunks: 0, bytes: 0, passedOver: 0, isWriter: false };
+
+export interface KeepOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (doneBytes: number, totalBytes: number) => void;
+  /** Asked before much is read; waits while that has to wait. */
+  readonly onLargeWork: () => Promise<void>;
+  /** Told when everything is gone through. */
+  readonly onAll: () => void;
+}
+
+interface Sorted {
+  /** Files and folders that are not there any more. */
+  readonly gone: Set<string>;
+  readonly known: string[];
+  /** Files and folders of which nothing is known. */
+  readonly strangers: string[];
+}
+
+/** Brings the index of a folder up to date with what changed in it. */
+export class FolderKeeper {
+  readonly index: FolderIndex;
+  readonly #root: string;
+  readonly #isTrusted: boolean;
+  readonly #selector: FileSelector;
+  #excluded: readonly PassedOver[] = [];
+  #excludedFolders: ReadonlySet<string> = new Set();
+  #restUntil = 0;
+
+  constructor(index: FolderIndex, root: string, { isTrusted }: OpenFolder, selector: FileSelector) {
+    this.index = index;
+    this.#root = root;
+    this.#isTrusted = isTrusted;
+    this.#selector = selector;
+  }
+
+  /** What is in the index and what is not, in numbers. */
+  get counts(): Pick<FolderStatus, 'files' | 'chunks' | 'bytes' | 'passedOver' | 'isWriter'> {
+    const { index } = this;
+    const { files, chunks, passedOver } = index.stats;
+    const unread = Object.values(passedOver).reduce((sum, count) => sum + count, 0);
+    return { files, chunks, bytes: index.bytes, passedOver: unread + this.#excluded.length, isWriter: index.isWriter };
+  }
+
+  /** What is not searched: what does not belong to the index, and files that hold no text. */
+  get passedOver(): readonly PassedOver[] {
+    const unread = [...this.index.sources()].filter(({ status }) => status !== 'indexed');
+    const files = unread.map(({ path, status }): PassedOver => ({ path, type: 'file', reason: status }));
+    return [...this.#excluded, ...files].sort((a, b) => (a.path < b.path ? -1 : 1));
+  }
+
+  /** @throws the signal's reason on abort, or what the selector throws; then the batch is not taken in, or only in part. */
+  async take(batch: ChangeBatch, options: KeepOptions): Promise<void> {
+    if (batch.isAll || [...batch.paths].some(isRule)) await this.#takeAll(options);
+    else await this.#takePaths(batch.paths, options);
+  }
+
+  async #takeAll(options: KeepOptions): Promise<void> {
+    const { signal, onAll, onProgress } = options;
+    await sleep(Math.max(0, this.#restUntil - performance.now()), undefined, { signal });
+    onAll();
+    const started = performance.now();
+    const selected = await this.#select(undefined, signal);
+    this.#restUntil = performance.now() + REST_FACTOR * (performance.now() - started);
+    await this.#awaitWriter(selected.files, signal);
+    await this.#askForWork(selected.files, options);
+    await this.index.sync(selected.files, { signal, onProgress });
+    this.#exclude(selected.excluded);
+  }
+
+  async #takePaths(paths: ReadonlySet<string>, options: KeepOptions): Promise<void> {
+    const { signal } = options;
+    const { gone, known, strangers } = await this.#sort(paths, signal);
+    await this.index.remove(this.#sourcesOf(gone));
+    if (known.length > 0) {
+      const isKnown = (file: ListedFile): boolean => this.index.isAsKnown(file);
+      const { files, excluded } = await this.#selector.inspect(this.#root, known, { isKnown, signal });
+      await this.#replace(known, { files, excluded }, options);
+    }
+    if (strangers.length > MOST_STRANGERS) await this.#takeAll(options);
+    else if (strangers.length > 0) {
+      const selected = await this.#select(strangers, signal);
+      await this.#replace([...this.#sourcesOf(new Set(strangers))], selected, options);
+      this.#exclude([
+        ...this.#excluded.filter(({ path }) => !isWithin(path, new Set(strangers))),
+        ...selected.excluded,
+      ]);
+    }
+  }
+
+  /** Takes in some of what was looked at, and takes out the rest. */
+  async #replace(looked: readonly string[], { files, excluded }: Selected, options: KeepOptions): Promise<void> {
+    await this.#askForWork(files, options);
+    const belongs = new Set(files.map(({ path }) => path));
+    await this.index.remove(looked.filter((path) => !belongs.has(path)));
+    await this.index.take(files, options);
+    if (excluded.length > 0) {
+      const now = new Set(excluded.map(({ path }) => path));
+      this.#exclude([...this.#excluded.filter(({ path }) => !now.has(path)), ...excluded]);
+    }
+  }
+
+  async #sort(paths: ReadonlySet<string>, signal: AbortSignal): Promise<Sorted> {
+    const sorted: Sorted = { gone: new Set(), known: [], strangers: [] };
+    let turn = 0;
+    for (const path of paths) {
+      if ((turn += 1) % TURN_PATHS === 0) {
+        await nextTurn();
+        signal.throwIfAborted();
+      }
+      const source = this.index.source(path);
+      if (source === undefined && (path.startsWith('.git/') || isWithin(path, this.#excludedFolders))) continue;
+      const stats = lookAt(join(this.#root, path));
+      if (stats?.isFile()) (source === undefined ? sorted.strangers : sorted.known).push(path);
+      else sorted.gone.add(path);
+      if (stats?.isDirectory() || stats?.isSymbolicLink()) sorted.strangers.push(path);
+    }
+    return sorted;
+  }
+
+  /** The files of the index that are one of these or lie beneath one. */
+  #sourcesOf(places: ReadonlySet<string>): string[] {
+    if (places.size === 0) return [];
+    const files = [...places].filter((path) => this.index.source(path) !== undefined);
+    if (files.length === places.size) return files;
+    return [...this.index.sources()].filter(({ path }) => isWithin(path, places)).map(({ path }) => path);
+  }
+
+  #select(only: readonly string[] | undefined, signal: AbortSignal): Promise<Selected> {
+    const isKnown = (file: ListedFile): boolean => this.index.isAsKnown(file);
+    return this.#selector.select(this.#root, { isTrusted: this.#isTrusted, only, isKnown, signal });
+  }
+
+  #exclude(excluded: readonly PassedOver[]): void {
+    const folders = new Set(excluded.filter(({ type }) => type === 'directory').map(({ path }) => path));
+    // A look at one path may find nothing else in a folder of which other files were chosen.
+    for (const { path } of folders.size > 0 ? this.index.sources() : []) {
+      for (const folder of foldersAbove(path)) folders.delete(folder);
+    }
+    this.#excluded = excluded.filter(({ path, type }) => type === 'file' || folders.has(path));
+    this.#excludedFolders = folders;
+  }
+
+  async #askForWork(files: readonly ListedFile[], { onLargeWork }: KeepOptions): Promise<void> {
+    if (this.#unreadBytes(files) > LARGE_BYTES) await onLargeWork();
+  }
+
+  #unreadBytes(files: readonly ListedFile[]): number {
+    return files.reduce((sum, { path, size }) => sum + (this.index.source(path)?.size === size ? 0 : size), 0);
+  }
+
+  /** What the writing process builds need not be built twice. */
+  async #awaitWriter(files: readonly ListedFile[], signal: AbortSignal): Promise<void> {
+    let [least, since] = [Infinity, performance.now()];
+    while (!this.index.isWriter && performance.now() - since < PATIENCE_MS) {
+      const missing = this.#unreadBytes(files);
+      if (missing < OWN_BYTES) return;
+      if (missing < least) [least, since] = [missing, performance.now()];
+      await sleep(WRITER_POLL_MS, undefined, { signal });
+      await this.index.refresh();
+    }
+  }
+}
+
+function isRule(path: string): boolean {
+  return RULE_FILES.has(basename(path)) || path === REPOSITORY_RULES;
+}
+
+function isWithin(path: string, places: ReadonlySet<string>): boolean {
+  if (places.size === 0) return false;
+  if (places.has(path)) return true;
+  for (const folder of foldersAbove(path)) if (places.has(folder)) return true;
+  return false;
+}
+
+function* foldersAbove(path: string): Generator<string, void> {
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) yield path.slice(0, end);
+}
+
+/** What stands at a path, without following a link; undefined for what cannot be told. */
+function lookAt(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,250 @@
+import { realpath } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../core/errors.ts';
+import { type Disposable, Emitter } from '../../core/lifetime.ts';
+import { ChangeQueue } from './changeQueue.ts';
+import type { EnergyGate } from '../energyGate.ts';
+import type { FileSelector } from './fileSelector.ts';
+import { FolderIndex, type FolderIndexOptions } from './folderIndex.ts';
+import { FolderKeeper, NOTHING_KEPT } from './folderKeeper.ts';
+import { problemOf } from './folderProblem.ts';
+import { followWriter } from './followWriter.ts';
+import type { FileChange, FolderState, FolderStatus, OpenFolder, PassedOver, ServiceHit } from './indexService.ts';
+import { insidePath } from './insidePath.ts';
+import type { Query } from '../search/query.ts';
+import { LiveMeaning, type OpenModel } from '../vectors/liveMeaning.ts';
+
+// A folder that cannot be read, or a git that hangs, is tried again.
+const RETRY_MS = 10_000;
+
+type LiveFolderOptions = Omit<FolderIndexOptions, 'root'> & {
+  readonly selector: FileSelector;
+  readonly energy: EnergyGate;
+  /** Without it folders are ranked by words alone. */
+  readonly openModel?: OpenModel | undefined;
+};
+
+/** One open folder: its index, what is still to be taken in, and how that goes on. */
+export class LiveFolder implements Disposable {
+  readonly folder: OpenFolder;
+  readonly #options: LiveFolderOptions;
+  readonly #queue = new ChangeQueue();
+  readonly #overlays = new Map<string, string>();
+  readonly #changed = new Emitter<void>();
+  readonly onDidChange = this.#changed.event;
+  readonly #end = new AbortController();
+  #root: string;
+  #keeper: FolderKeeper | undefined;
+  #meaning: LiveMeaning | undefined;
+  /** Ends what is under way, at a pause too. */
+  #work = new AbortController();
+  #isBuilding = true;
+  #isPaused = false;
+  #isHeldBack = false;
+  #resumed = Promise.withResolvers<void>();
+  #problem: FolderStatus['problem'];
+  #progress: FolderStatus['progress'];
+  #updatedAt: number | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor(folder: OpenFolder, options: LiveFolderOptions) {
+    this.folder = folder;
+    this.#root = folder.path;
+    this.#options = options;
+    this.#queue.addAll();
+    this.#run().catch(() => {}); // it ends with this folder alone
+  }
+
+  get status(): FolderStatus {
+    return {
+      folder: this.folder.path,
+      state: this.#state,
+      ...(this.#keeper?.counts ?? NOTHING_KEPT),
+      pending: this.#queue.size,
+      progress: this.#progress,
+      updatedAt: this.#updatedAt,
+      problem: this.#problem ?? problemOf(this.#keeper?.index.problem),
+      meaning: this.#meaning?.state,
+    };
+  }
+
+  get passedOver(): readonly PassedOver[] {
+    return this.#keeper?.passedOver ?? [];
+  }
+
+  notify(changes: readonly FileChange[]): void {
+    const paths = changes.flatMap((change) => (change.type === 'renamed' ? [change.from, change.path] : [change.path]));
+    const inside = paths.map((path) => this.#inside(path)).filter((path) => path !== undefined);
+    if (inside.includes('')) this.#queue.addAll();
+    else if (inside.length > 0) this.#queue.add(inside);
+    this.#changed.fire();
+  }
+
+  setOverlay(path: string, text: string | undefined): void {
+    const inside = this.#inside(path);
+    if (inside === undefined || inside === '') return;
+    if (text === undefined) this.#overlays.delete(inside);
+    else this.#overlays.set(inside, text);
+    this.#keeper?.index.setOverlay(inside, text);
+  }
+
+  async search(
+    query: Query,
+    { limit, byMeaning }: { readonly limit: number; readonly byMeaning: boolean },
+  ): Promise<readonly ServiceHit[]> {
+    const near = byMeaning ? await this.#meaning?.near(query) : undefined;
+    const hits = (await this.#keeper?.index.search(query, limit, near)) ?? [];
+    return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
+  }
+
+  /** Whether a path of a hit is this absolute one. */
+  isAt(path: string, absolute: string): boolean {
+    return this.#inside(absolute) === path;
+  }
+
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#resumed = Promise.withResolvers<void>();
+    this.#work.abort();
+    this.#meaning?.pause();
+    this.#changed.fire();
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#queue.addAll();
+    this.#resumed.resolve();
+    this.#meaning?.resume();
+    this.#changed.fire();
+  }
+
+  /** Takes up another choice of the model that ranks by meaning. */
+  async reloadMeaning(): Promise<void> {
+    await this.#meaning?.reload();
+  }
+
+  async rebuild(): Promise<void> {
+    await this.#keeper?.index.clear();
+    this.#queue.addAll();
+  }
+
+  /** Resolves when nothing is left to be taken in, or it cannot be. */
+  async settle(): Promise<void> {
+    if (this.#isSettled) return;
+    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  dispose(): void {
+    this.#end.abort();
+    this.#work.abort();
+    this.#resumed.resolve();
+    this.#meaning?.dispose();
+    this.#keeper?.index[Symbol.dispose]();
+    for (const resolve of this.#waiting) resolve();
+    this.#changed.dispose();
+  }
+
+  get #state(): FolderState {
+    if (this.#isPaused) return 'paused';
+    if (this.#isHeldBack) return 'waiting';
+    if (this.#problem !== undefined || this.#keeper?.index.problem !== undefined) return 'error';
+    return this.#isBuilding ? 'building' : 'ready';
+  }
+
+  get #isSettled(): boolean {
+    return this.#isPaused || this.#isHeldBack || this.#problem !== undefined || this.#queue.isIdle;
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#end;
+    while (!signal.aborted) {
+      this.#work = new AbortController();
+      if (this.#isPaused) await this.#rest();
+      else await this.#takeNext(AbortSignal.any([signal, this.#work.signal]));
+      this.#tell();
+    }
+  }
+
+  async #takeNext(signal: AbortSignal): Promise<void> {
+    const batch = await this.#queue.next(signal).catch(() => undefined);
+    if (batch === undefined) return; // it ends, or is paused
+    try {
+      this.#keeper ??= await this.#open();
+      await this.#keeper.take(batch, {
+        signal,
+        onProgress: (doneBytes, totalBytes) => {
+          this.#progress = { doneBytes, totalBytes };
+          this.#changed.fire();
+        },
+        onLargeWork: () => this.#options.energy.pass(signal, (isHeldBack) => this.#hold(isHeldBack)),
+        onAll: () => {
+          this.#isBuilding = true;
+          this.#changed.fire();
+        },
+      });
+      this.#problem = undefined;
+      this.#isBuilding = false;
+      this.#updatedAt = Date.now();
+      this.#queue.finish();
+      this.#meaning?.update();
+    } catch (error) {
+      if (!signal.aborted) await this.#waitAfter(error, signal);
+      this.#queue.putBack(batch);
+    } finally {
+      this.#progress = undefined;
+    }
+  }
+
+  #hold(isHeldBack: boolean): void {
+    this.#isHeldBack = isHeldBack;
+    this.#tell();
+  }
+
+  async #waitAfter(failure: unknown, signal: AbortSignal): Promise<void> {
+    this.#problem = problemOf(failure);
+    this.#progress = undefined;
+    this.#tell();
+    await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
+  }
+
+  async #open(): Promise<FolderKeeper> {
+    this.#root = await realpath(this.folder.path).catch((cause: unknown) => {
+      throw new AppError('missing', `There is no folder ${this.folder.path}. Check the path.`, { cause });
+    });
+    const { home, workerProgram, selector, energy, openModel } = this.#options;
+    const [root, onDidChange] = [this.#root, (): void => this.#changed.fire()];
+    const index = await FolderIndex.open({ root, home, workerProgram });
+    if (this.#end.signal.aborted) index[Symbol.dispose]();
+    for (const [path, text] of this.#overlays) index.setOverlay(path, text);
+    void followWriter(index, {
+      signal: this.#end.signal,
+      isPaused: () => this.#isPaused,
+      onNewWriter: () => this.#queue.addAll(),
+      onDidChange,
+    });
+    if (openModel !== undefined && !this.#end.signal.aborted) {
+      this.#meaning = new LiveMeaning({ root, home, energy, openModel, sources: () => index.sources(), onDidChange });
+    }
+    return new FolderKeeper(index, root, this.folder, selector);
+  }
+
+  /** Lets another window go on meanwhile. */
+  async #rest(): Promise<void> {
+    this.#tell();
+    await this.#keeper?.index.letGo();
+    await this.#resumed.promise;
+    if (!this.#end.signal.aborted) await this.#keeper?.index.refresh().catch(() => false);
+  }
+
+  #tell(): void {
+    this.#changed.fire();
+    if (!this.#isSettled) return;
+    for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #inside(path: string): string | undefined {
+    return insidePath(path, [this.folder.path, this.#root]);
+  }
+}

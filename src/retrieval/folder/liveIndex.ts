@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Disposable, Emitter } from '../../core/lifetime.ts';
+import type {
+  FileChange,
+  FolderStatus,
+  IndexService,
+  OpenFolder,
+  PassedOver,
+  RelatedRequest,
+  SearchRequest,
+  ServiceHit,
+} from './indexService.ts';
+import { EnergyGate } from '../energyGate.ts';
+import type { FileSelector } from './fileSelector.ts';
+import { LiveFolder } from './liveFolder.ts';
+import { parseQuery, plainQuery, type Query } from '../search/query.ts';
+import type { OpenModel } from '../vectors/liveMeaning.ts';
+import { fuseRankings } from '../vectors/rankFusion.ts';
+
+export interface LiveIndexOptions {
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  /** The program of the threads that build. */
+  readonly workerProgram: string;
+  readonly selector: FileSelector;
+  /** Opens the model that ranks a folder by meaning, where one was chosen; without it none is. */
+  readonly openModel?: OpenModel | undefined;
+}
+
+const STATUS_EVERY_MS = 250;
+// The beginning of a longer text tells what it is about.
+const MOST_RELATED = 4000;
+// Chunks of the text itself that may be found.
+const OVERLAPPING = 10;
+
+/** The indexes of the open folders, in the thread that they live in. */
+export class LiveIndex implements IndexService, Disposable {
+  readonly #options: LiveIndexOptions;
+  readonly #changed = new Emitter<void>();
+  readonly #energy = new EnergyGate();
+  #folders = new Map<string, LiveFolder>();
+  #isPaused = false;
+
+  constructor(options: LiveIndexOptions) {
+    this.#options = options;
+  }
+
+  async open(folders: readonly OpenFolder[]): Promise<void> {
+    const before = this.#folders;
+    this.#folders = new Map();
+    for (const folder of folders) {
+      const known = before.get(folder.path);
+      const isSame = known?.folder.isTrusted === folder.isTrusted;
+      this.#folders.set(folder.path, known !== undefined && isSame ? known : this.#add(folder));
+      if (isSame) before.delete(folder.path);
+    }
+    for (const gone of before.values()) gone.dispose();
+    this.#changed.fire();
+  }
+
+  async notify(changes: readonly FileChange[]): Promise<void> {
+    for (const live of this.#folders.values()) live.notify(changes);
+  }
+
+  async setOverlay(path: string, text: string | undefined): Promise<void> {
+    for (const live of this.#folders.values()) live.setOverlay(path, text);
+  }
+
+  search(query: string, request: SearchRequest): Promise<readonly ServiceHit[]> {
+    const { limit, isTyping = false, byMeaning = !isTyping, folders } = request;
+    return this.#search(parseQuery(query, { isTyping }), { limit, byMeaning, folders });
+  }
+
+  async related(text: string, { limit, at, folders }: RelatedRequest): Promise<readonly ServiceHit[]> {
+    const hits = await this.#search(plainQuery(text.slice(0, MOST_RELATED)), {
+      limit: limit + OVERLAPPING,
+      byMeaning: true,
+      folders,
+    });
+    const isSelf = ({ folder, path, startLine, endLine }: ServiceHit): boolean =>
+      at !== undefined &&
+      startLine <= at.endLine &&
+      endLine >= at.startLine &&
+      this.#folders.get(folder)?.isAt(path, at.path) === true;
+    return hits.filter((hit) => !isSelf(hit)).slice(0, limit);
+  }
+
+  async status(): Promise<readonly FolderStatus[]> {
+    return [...this.#folders.values()].map(({ status }) => status);
+  }
+
+  async follow(
+    onStatus: (status: readonly FolderStatus[]) => void,
+    { signal }: { readonly signal: AbortSignal },
+  ): Promise<void> {
+    while (!signal.aborted) {
+      const change = this.#nextChange(signal);
+      onStatus(await this.status());
+      await change;
+      await sleep(STATUS_EVERY_MS, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async pause(): Promise<void> {
+    this.#isPaused = true;
+    for (const live of this.#folders.values()) live.pause();
+  }
+
+  async resume(): Promise<void> {
+    this.#isPaused = false;
+    this.#energy.set(false);
+    for (const live of this.#folders.values()) live.resume();
+  }
+
+  async saveEnergy(isSaving: boolean): Promise<void> {
+    this.#energy.set(isSaving);
+  }
+
+  async rebuild(folders?: readonly string[]): Promise<void> {
+    for (const [path, live] of this.#folders) if (folders?.includes(path) ?? true) await live.rebuild();
+  }
+
+  async reloadMeaning(): Promise<void> {
+    await Promise.all([...this.#folders.values()].map((live) => live.reloadMeaning()));
+  }
+
+  async passedOver(
+    folder: string,
+    { limit }: { readonly limit: number },
+  ): Promise<{ readonly total: number; readonly items: readonly PassedOver[] }> {
+    const items = this.#folders.get(folder)?.passedOver ?? [];
+    return { total: items.length, items: items.slice(0, limit) };
+  }
+
+  async settle(): Promise<void> {
+    await Promise.all([...this.#folders.values()].map((live) => live.settle()));
+  }
+
+  dispose(): void {
+    for (const live of this.#folders.values()) live.dispose();
+    this.#energy.dispose();
+    this.#changed.dispose();
+  }
+
+  #add(folder: OpenFolder): LiveFolder {
+    const live = new LiveFolder(folder, { ...this.#options, energy: this.#energy });
+    live.onDidChange(() => this.#changed.fire());
+    if (this.#isPaused) live.pause();
+    return live;
+  }
+
+  async #search(
+    query: Query,
+    { limit, byMeaning, folders }: Omit<SearchRequest, 'isTyping'> & { readonly byMeaning: boolean },
+  ): Promise<readonly ServiceHit[]> {
+    const chosen = [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
+    const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, byMeaning })));
+    // Scores of a folder that is ranked by meaning too are of another kind: then the ranks in each folder count.
+    const isMixed = byMeaning && chosen.some(({ status }) => status.meaning !== undefined);
+    const ranked = isMixed
+      ? fuseRankings(hits, ({ folder, path, startLine }) => JSON.stringify([folder, path, startLine]))
+      : hits.flat().map((item) => ({ item, score: item.score }));
+    return ranked
+      .toSorted((a, b) => b.score - a.score)
+      .slice(0, limit)
+      .map(({ item }) => item);
+  }
+
+  #nextChange(signal: AbortSignal): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const listener = this.#changed.event(resolve);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    return promise.finally(() => listener.dispose());
+  }
+}

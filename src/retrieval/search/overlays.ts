@@ -1,0 +1,52 @@
+import { LiveSegment } from '../segments/liveSegment.ts';
+import type { Segment } from '../segments/segment.ts';
+
+interface Without {
+  readonly hidden: string;
+  readonly removed: number;
+  readonly live: LiveSegment;
+}
+
+/**
+ * Sources that stand in for those of the same path for a while, as the texts of unsaved editors do. A search sees them in place
+ * of the others; nothing is removed, merged or written because of them.
+ */
+export class Overlays {
+  readonly #segments = new Map<string, LiveSegment>();
+  readonly #without = new WeakMap<LiveSegment, Without>();
+
+  /** `segment` holds this one source; undefined takes it away. */
+  set(path: string, segment: Segment | undefined): void {
+    if (segment === undefined) this.#segments.delete(path);
+    else this.#segments.set(path, new LiveSegment(segment));
+  }
+
+  /** What a search sees. A path that `placeOf` does not know does not belong to the index, and is not seen. */
+  over(
+    segments: readonly LiveSegment[],
+    placeOf: (path: string) => { readonly live: LiveSegment; readonly index: number } | undefined,
+  ): readonly LiveSegment[] {
+    if (this.#segments.size === 0) return segments;
+    const hidden = new Map<LiveSegment, number[]>();
+    const shown: LiveSegment[] = [];
+    for (const [path, overlay] of this.#segments) {
+      const place = placeOf(path);
+      if (place === undefined) continue;
+      hidden.set(place.live, [...(hidden.get(place.live) ?? []), place.index]);
+      shown.push(overlay);
+    }
+    return [...segments.map((live) => this.#hide(live, hidden.get(live))), ...shown];
+  }
+
+  /** The same segment with more of its sources removed; made anew only when either changed, since it costs what its size is. */
+  #hide(live: LiveSegment, sources: readonly number[] | undefined): LiveSegment {
+    if (sources === undefined) return live;
+    const [hidden, removed] = [sources.join(), live.removedSources.size];
+    const known = this.#without.get(live);
+    if (known?.hidden === hidden && known.removed === removed) return known.live;
+    const copy = new LiveSegment(live.segment, live.file);
+    for (const source of [...live.removedSources, ...sources]) copy.remove(source);
+    this.#without.set(live, { hidden, removed, live: copy });
+    return copy;
+  }
+}

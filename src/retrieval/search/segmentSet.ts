@@ -1,0 +1,193 @@
+import { LiveSegment } from '../segments/liveSegment.ts';
+import { Overlays } from './overlays.ts';
+import { excludedDocuments, findTerms } from './queryTerms.ts';
+import { type Found, Ranker } from './ranking.ts';
+import { toScore } from './scorer.ts';
+import type { Segment, SegmentSource } from '../segments/segment.ts';
+import { mergeSegments } from '../segments/segmentMerge.ts';
+import type { TermQuery } from './termQuery.ts';
+import { TopK } from './topK.ts';
+
+// A merge holds its result in memory beside its parts; segments of this size are large enough not to be many.
+const MAX_MERGED_POSTINGS = 4_000_000;
+
+/** A document that was found. */
+export interface Match {
+  readonly source: SegmentSource;
+  /** Which of the source's chunks, from 0. */
+  readonly ordinal: number;
+  readonly startLine: number;
+  readonly endLine: number;
+  readonly score: number;
+}
+
+interface Place {
+  readonly live: LiveSegment;
+  readonly index: number;
+}
+
+/** Segments that lie side by side and should become one. */
+export interface Merge {
+  /** The oldest first. */
+  readonly parts: readonly LiveSegment[];
+  /** Whether no segment before them is left. */
+  readonly isOldest: boolean;
+  /** About how many postings they have. */
+  readonly size: number;
+}
+
+/** Segments in the order of their age, searched as one index. For each path the youngest that names it counts. */
+export class SegmentSet {
+  #segments: LiveSegment[] = [];
+  readonly #places = new Map<string, Place>();
+  readonly #overlays = new Overlays();
+
+  get segments(): readonly LiveSegment[] {
+    return this.#segments;
+  }
+
+  get documentCount(): number {
+    return countDocuments(this.#segments);
+  }
+
+  /** What is known of a path; undefined for what was never added and for what was removed. */
+  source(path: string): SegmentSource | undefined {
+    const place = this.#places.get(path);
+    const source = place?.live.segment.sources[place.index];
+    return source?.status === 'removed' ? undefined : source;
+  }
+
+  *sources(): Generator<SegmentSource, void> {
+    for (const path of this.#places.keys()) {
+      const source = this.source(path);
+      if (source !== undefined) yield source;
+    }
+  }
+
+  /** Adds a segment, whose sources take the place of those with the same paths. `file` is where it lies already. */
+  add(segment: Segment, file?: string): void {
+    const live = new LiveSegment(segment, file);
+    this.#segments.push(live);
+    for (const [index, { path }] of segment.sources.entries()) {
+      const place = this.#places.get(path);
+      place?.live.remove(place.index);
+      this.#places.set(path, { live, index });
+    }
+  }
+
+  /** Lets a search see a segment of one source in place of what is known of its path, or that again. */
+  setOverlay(path: string, segment: Segment | undefined): void {
+    this.#overlays.set(path, segment);
+  }
+
+  /** Merges here and now whatever should be merged. */
+  compact(): void {
+    for (;;) {
+      const merge = this.youngMerge() ?? this.cleaning();
+      if (merge === undefined) return;
+      this.replace(merge.parts, mergeSegments(merge.parts, merge.isOldest));
+    }
+  }
+
+  /**
+   * Young segments that should become one, while the one before them is less than twice as large: so there are few segments,
+   * and a source is rewritten few times.
+   */
+  youngMerge(): Merge | undefined {
+    const last = this.#segments.length - 1;
+    let from = last;
+    let merged = sizeOf(this.#segments[last]);
+    for (let at = last - 1; at >= 0; at -= 1) {
+      const size = sizeOf(this.#segments[at]);
+      if (size >= 2 * merged || size + merged > MAX_MERGED_POSTINGS) break;
+      merged += size;
+      from = at;
+    }
+    return from < last ? { parts: this.#segments.slice(from), isOldest: from === 0, size: merged } : undefined;
+  }
+
+  /** The youngest segment of which most is removed, to be rewritten without that. */
+  cleaning(): Merge | undefined {
+    const at = this.#segments.findLastIndex((live) => live.removedSources.size * 2 > live.segment.sources.length);
+    const live = this.#segments[at];
+    return live === undefined ? undefined : { parts: [live], isOldest: at === 0, size: sizeOf(live) };
+  }
+
+  /** Puts what segments were merged into in their place. What was removed from them meanwhile stays removed. */
+  replace(parts: readonly LiveSegment[], segment: Segment, file?: string): void {
+    const from = this.#segments.findIndex((live) => live === parts[0]);
+    const merged = new LiveSegment(segment, file);
+    const kept = new Set<string>();
+    for (const [index, { path }] of segment.sources.entries()) {
+      const place = this.#places.get(path);
+      if (place === undefined || !parts.includes(place.live)) merged.remove(index);
+      else this.#places.set(path, { live: merged, index });
+      kept.add(path);
+    }
+    for (const part of parts) {
+      for (const { path } of part.segment.sources) {
+        if (!kept.has(path) && this.#places.get(path)?.live === part) this.#places.delete(path);
+      }
+    }
+    this.#segments.splice(from, parts.length, ...(segment.sources.length === 0 ? [] : [merged]));
+  }
+
+  /** The best `limit` documents that the query finds, best first; of equal scores by path and place. */
+  search(query: TermQuery, limit: number): readonly Match[] {
+    const segments = this.#overlays.over(this.#segments, (path) => this.#known(path));
+    const documents = countDocuments(segments);
+    if (documents === 0 || limit < 1) return [];
+    const words = segments.reduce((sum, { liveLength }) => sum + liveLength, 0);
+    const totals = { documents, averageLength: words / documents || 1 };
+    const best = new TopK<Found>(limit, byPlace);
+    const ranker = new Ranker(totals, best);
+    for (const { live, lists } of findTerms(segments, query, totals)) {
+      ranker.rank(live, lists, excludedDocuments(live, query));
+    }
+    return best.sorted().map(({ item, score }) => toMatch(item, toScore(score)));
+  }
+
+  #known(path: string): Place | undefined {
+    return this.source(path) === undefined ? undefined : this.#places.get(path);
+  }
+}
+
+function countDocuments(segments: readonly LiveSegment[]): number {
+  return segments.reduce((sum, { liveCount }) => sum + liveCount, 0);
+}
+
+/** What rewriting costs: a record of a removed source has no postings, but is one. */
+function sizeOf(live: LiveSegment | undefined): number {
+  return live === undefined ? 0 : live.segment.postingCount + live.segment.sources.length;
+}
+
+function sourceOf({ live, document }: Found): SegmentSource | undefined {
+  // Sources lie in the order of their documents; those without any are never the last that begins at or before one.
+  const { sources } = live.segment;
+  let [low, high] = [0, sources.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((sources[middle]?.firstDocument ?? 0) <= document) low = middle;
+    else high = middle - 1;
+  }
+  return sources[low];
+}
+
+function byPlace(a: Found, b: Found): number {
+  const [left, right] = [sourceOf(a)?.path ?? '', sourceOf(b)?.path ?? ''];
+  if (left !== right) return left < right ? -1 : 1;
+  return a.document - b.document;
+}
+
+function toMatch(found: Found, score: number): Match {
+  const { live, document } = found;
+  const source = sourceOf(found);
+  if (source === undefined) throw new Error('A document has no source.');
+  return {
+    source,
+    ordinal: document - source.firstDocument,
+    startLine: live.segment.firstLines[document] ?? 0,
+    endLine: live.segment.lastLines[document] ?? 0,
+    score,
+  };
+}

@@ -1,0 +1,96 @@
+import { basename } from 'node:path';
+import type { Chunk } from '../chunks/chunk.ts';
+import { DictionaryWriter } from './dictionary.ts';
+import { DocumentTerms } from './documentTerms.ts';
+import { PostingsWriter } from './postings.ts';
+import type { Segment, SegmentSource, Source } from './segment.ts';
+import { summaryPlaces } from '../chunks/summaries.ts';
+import { orderTerms } from './termOrder.ts';
+import { Vocabulary, WordList } from '../words/vocabulary.ts';
+import { FIRST } from '../words/wordRecord.ts';
+import type { WordAnalyzer } from '../words/words.ts';
+
+// How often a word counts by where it is, besides once for each place in the text; `bench/ranking.ts --sweep` chose them. They
+// do not add to the length, which is that of the text alone.
+const SYMBOL_WEIGHT = 8;
+const SCOPE_WEIGHT = 2;
+const SUMMARY_WEIGHT = 1;
+const PATH_WEIGHT = 1;
+const FILE_NAME_WEIGHT = 1;
+const MAX_LENGTH = 0xffff;
+
+/** Gathers the chunks of sources and makes a segment of them. */
+export class SegmentBuilder {
+  readonly #analyzer: WordAnalyzer;
+  readonly #vocabulary: Vocabulary;
+  readonly #documents: DocumentTerms;
+  readonly #pathWords: WordList;
+  readonly #nameWords: WordList;
+  readonly #sources: SegmentSource[] = [];
+  readonly #lengths: number[] = [];
+  readonly #firstLines: number[] = [];
+  readonly #lastLines: number[] = [];
+
+  constructor(analyzer: WordAnalyzer) {
+    this.#analyzer = analyzer;
+    this.#documents = analyzer.idleCounters.pop() ?? new DocumentTerms(new Vocabulary(analyzer));
+    this.#vocabulary = this.#documents.vocabulary;
+    this.#pathWords = new WordList(this.#vocabulary.memory);
+    this.#nameWords = new WordList(this.#vocabulary.memory);
+  }
+
+  /** Adds a source with all of its chunks. */
+  add(source: Source, chunks: readonly Chunk[]): void {
+    this.#sources.push({ ...source, firstDocument: this.#lengths.length, documentCount: chunks.length });
+    this.#vocabulary.read(source.path, this.#pathWords);
+    this.#vocabulary.read(basename(source.path), this.#nameWords);
+    for (const chunk of chunks) this.#addChunk(chunk);
+  }
+
+  finish(): Segment {
+    const terms = this.#vocabulary.terms.table;
+    const order = orderTerms(terms);
+    const numbers = order.map((term) => terms.numberOf(term, FIRST));
+    const { ends, ...postings } = this.#documents.byTerm(numbers);
+    const lengths = Uint16Array.from(this.#lengths);
+    const dictionary = new DictionaryWriter();
+    const lists = new PostingsWriter();
+    let bytes = new Uint8Array(128);
+    let from = 0;
+    for (let rank = 0; rank < order.length; rank += 1) {
+      const start = lists.length;
+      const to = ends[numbers[rank] ?? 0] ?? 0;
+      lists.add(postings, from, to, lengths);
+      from = to;
+      const term = order[rank] ?? 0;
+      if (terms.lengthOf(term) > bytes.length) bytes = new Uint8Array(2 * terms.lengthOf(term));
+      dictionary.add(bytes, terms.writeTo(bytes, term), start, lists.length - start);
+    }
+    const { postingCount } = this.#documents;
+    this.#documents.clear();
+    this.#analyzer.idleCounters.push(this.#documents);
+    return {
+      sources: this.#sources,
+      lengths,
+      firstLines: Uint32Array.from(this.#firstLines),
+      lastLines: Uint32Array.from(this.#lastLines),
+      dictionary: dictionary.finish(),
+      postings: lists.finish(),
+      postingCount,
+    };
+  }
+
+  #addChunk({ text, symbols, scope, startLine, endLine }: Chunk): void {
+    const vocabulary = this.#vocabulary;
+    const length = vocabulary.count(text, 1);
+    vocabulary.countParts(text, summaryPlaces(text), SUMMARY_WEIGHT);
+    if (symbols.length > 0) vocabulary.count(symbols.join(' '), SYMBOL_WEIGHT);
+    if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
+    vocabulary.countAgain(this.#pathWords, PATH_WEIGHT);
+    vocabulary.countAgain(this.#nameWords, FILE_NAME_WEIGHT);
+    this.#documents.add();
+    this.#lengths.push(Math.min(length, MAX_LENGTH));
+    this.#firstLines.push(startLine);
+    this.#lastLines.push(endLine);
+  }
+}

@@ -1,0 +1,118 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { ByteReader, ByteWriter } from '../segments/bytes.ts';
+import type { Segment } from '../segments/segment.ts';
+import { decodeSegment, encodeSegment } from '../segments/segmentFile.ts';
+
+// Before each entry: the number of its bytes and their checksum.
+const HEADER_BYTES = 2 * Uint32Array.BYTES_PER_ELEMENT;
+
+/** What one change did to an index: sources that take the place of older ones, and new times of files with the same bytes. */
+export interface JournalEntry {
+  readonly segment: Segment | undefined;
+  readonly touched: ReadonlyMap<string, number>;
+}
+
+export interface JournalPart {
+  readonly entries: readonly JournalEntry[];
+  /** Where the whole entries end; what stands behind was cut off or damaged. */
+  readonly end: number;
+}
+
+/** Reads the entries from `from` on, as far as they are whole; none where there is no file. */
+export async function readJournal(path: string, from = 0): Promise<JournalPart> {
+  const bytes = await readFrom(path, from);
+  const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const entries: JournalEntry[] = [];
+  let at = 0;
+  while (at + HEADER_BYTES <= bytes.length) {
+    const [length, checksum] = [header.getUint32(at, true), header.getUint32(at + 4, true)];
+    const body = bytes.subarray(at + HEADER_BYTES, at + HEADER_BYTES + length);
+    // Zeros are what a file system leaves where it had no time to write; they are no entry, although their checksum fits.
+    if (length === 0 || body.length < length || crc32(body) !== checksum) break;
+    const entry = decodeEntry(body);
+    if (entry === undefined) break;
+    entries.push(entry);
+    at += HEADER_BYTES + length;
+  }
+  return { entries, end: from + at };
+}
+
+/** A file that changes are added to, one after the other: it costs what the change costs, and not what the index does. */
+export class Journal {
+  readonly path: string;
+  #end: number;
+  #handle: FileHandle | undefined;
+
+  /** `end` is where its whole entries end. */
+  constructor(path: string, end: number) {
+    this.path = path;
+    this.#end = end;
+  }
+
+  get length(): number {
+    return this.#end;
+  }
+
+  /** Adds an entry and waits for the disk. @throws the system's error; the entry is not there then. */
+  async append(entry: JournalEntry): Promise<void> {
+    const body = encodeEntry(entry);
+    const bytes = new Uint8Array(HEADER_BYTES + body.length);
+    const header = new DataView(bytes.buffer);
+    header.setUint32(0, body.length, true);
+    header.setUint32(4, crc32(body), true);
+    bytes.set(body, HEADER_BYTES);
+    this.#handle ??= await open(this.path, 'a');
+    try {
+      // Whatever an earlier failure or a kill left behind the last whole entry would hide the ones after it.
+      await this.#handle.truncate(this.#end);
+      await this.#handle.appendFile(bytes);
+      await this.#handle.datasync();
+    } catch (error) {
+      await this.#handle.truncate(this.#end).catch(() => {}); // the next append does it
+      throw error;
+    }
+    this.#end += bytes.length;
+  }
+
+  async close(): Promise<void> {
+    const handle = this.#handle;
+    this.#handle = undefined;
+    await handle?.close();
+  }
+}
+
+async function readFrom(path: string, from: number): Promise<Uint8Array> {
+  const handle = await open(path, 'r').catch(() => undefined);
+  if (handle === undefined) return new Uint8Array();
+  try {
+    const { size } = await handle.stat();
+    const bytes = new Uint8Array(Math.max(0, size - from));
+    const { bytesRead } = await handle.read(bytes, 0, bytes.length, from);
+    return bytes.subarray(0, bytesRead);
+  } catch {
+    return new Uint8Array();
+  } finally {
+    await handle.close();
+  }
+}
+
+function encodeEntry({ segment, touched }: JournalEntry): Uint8Array {
+  const writer = new ByteWriter();
+  writer.varint(touched.size);
+  for (const [path, mtimeMs] of touched) {
+    writer.text(path);
+    writer.double(mtimeMs);
+  }
+  if (segment !== undefined) writer.append(encodeSegment(segment));
+  return writer.view();
+}
+
+function decodeEntry(bytes: Uint8Array): JournalEntry | undefined {
+  const reader = new ByteReader(bytes);
+  const touched = new Map<string, number>();
+  for (let left = reader.varint(); left > 0; left -= 1) touched.set(reader.text(), reader.double());
+  if (reader.at === bytes.length) return { segment: undefined, touched };
+  const segment = decodeSegment(bytes.subarray(reader.at));
+  return segment === undefined ? undefined : { segment, touched };
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
+import { FolderKeeper } from '../../../../src/retrieval/folder/folderKeeper.ts';
+import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
+import { inspectSearchable, selectSearchable } from '../../../../src/workspace/searchableFiles.ts';
+import { type Random, randomText, seeded } from '../randomCorpus.ts';
+
+// The whole number takes minutes: FARWHARF_SEQUENCES=2000 node --test test/unit/retrieval/sequences.test.ts
+const SEQUENCES = Number(process.env['FARWHARF_SEQUENCES'] ?? 100);
+const STEPS = 8;
+const SEQUENCES_OF_A_FOLDER = 40;
+const BUSY_WRITER = join(import.meta.dirname, 'busyWriter.ts');
+const SELECTOR = { select: selectSearchable, inspect: inspectSearchable };
+const OPTIONS = {
+  signal: new AbortController().signal,
+  onProgress: () => {},
+  onAll: () => {},
+  onLargeWork: async () => {},
+};
+
+/** A folder that is changed at random, and its index, which is told of the changes or not. */
+class Life {
+  readonly root: string;
+  readonly home: string;
+  readonly random: Random;
+  readonly overlays = new Map<string, string>();
+  /** What was done, to be told when it goes wrong. */
+  readonly story: string[] = [];
+  #index: FolderIndex;
+  #keeper: FolderKeeper;
+  /** Whether something changed that the index was not told of. */
+  #isBehind = true;
+  #time = Date.parse('2026-01-01T00:00:00Z');
+
+  private constructor(base: string, random: Random, index: FolderIndex) {
+    this.root = join(base, 'folder');
+    this.home = join(base, 'home');
+    this.random = random;
+    this.#index = index;
+    this.#keeper = this.#keep(index);
+  }
+
+  static async begin(base: string, random: Random): Promise<Life> {
+    await mkdir(join(base, 'folder'), { recursive: true });
+    return new Life(base, random, await FolderIndex.open({ root: join(base, 'folder'), home: join(base, 'home') }));
+  }
+
+  async step(): Promise<void> {
+    const steps = ['edit', 'edit', 'edit', 'remove', 'renameFile', 'renameFolder', 'removeFolder', 'overlay'] as const;
+    const others = ['merge', 'reopen', 'damage'] as const;
+    const at = this.random(steps.length + others.length);
+    const step = steps[at] ?? others[at - steps.length] ?? 'edit';
+    this.story.push(step);
+    await this[step]();
+  }
+
+  async edit(): Promise<void> {
+    const path = this.#anyPath();
+    await this.#write(path);
+    await this.#tell([path]);
+  }
+
+  async remove(): Promise<void> {
+    const path = this.#anyPath();
+    await rm(join(this.root, path), { force: true });
+    await this.#tell([path]);
+  }
+
+  async renameFile(): Promise<void> {
+    const [from, to] = [this.#anyPath(), this.#anyPath()];
+    if (!(await this.#isThere(from))) return;
+    await mkdir(dirname(join(this.root, to)), { recursive: true });
+    await rename(join(this.root, from), join(this.root, to));
+    await this.#tell([from, to]);
+  }
+
+  async renameFolder(): Promise<void> {
+    const [from, to] = [`d${this.random(3)}`, `d${this.random(3)}`];
+    if (!(await this.#isThere(from)) || from === to) return;
+    await rm(join(this.root, to), { recursive: true, force: true });
+    await rename(join(this.root, from), join(this.root, to));
+    await this.#tell([from, to]);
+  }
+
+  async removeFolder(): Promise<void> {
+    if (this.random(3) > 0) return;
+    const path = `d${this.random(3)}`;
+    await rm(join(this.root, path), { recursive: true, force: true });
+    await this.#tell([path]);
+  }
+
+  async overlay(): Promise<void> {
+    const path = this.#anyPath();
+    const text = this.random(3) === 0 ? undefined : randomText(this.random, 40, 30);
+    if (text === undefined) this.overlays.delete(path);
+    else this.overlays.set(path, text);
+    this.#index.setOverlay(path, text);
+  }
+
+  /** More changes than are left unmerged. */
+  async merge(): Promise<void> {
+    for (let count = 0; count < 30; count += 1) {
+      const path = this.#anyPath();
+      await this.#write(path);
+      await this.#index.update([path]);
+    }
+  }
+
+  async reopen(): Promise<void> {
+    this.close();
+    this.#index = await FolderIndex.open({ root: this.root, home: this.home });
+    assert.equal(this.#index.isWriter, true);
+    for (const [path, text] of this.overlays) this.#index.setOverlay(path, text);
+    this.#keeper = this.#keep(this.#index);
+  }
+
+  /** A file of the index is cut, damaged or gone. */
+  async damage(): Promise<void> {
+    this.close();
+    const folder = indexFolder(this.home, this.root);
+    const names = (await readdir(folder)).filter((name) => !name.startsWith('writer.lock'));
+    const file = join(folder, names[this.random(names.length)] ?? 'segments.json');
+    const bytes = await readFile(file).catch(() => Buffer.alloc(0));
+    const at = this.random(bytes.length);
+    if (this.random(3) === 0) await rm(file, { force: true });
+    else if (this.random(2) === 0) await writeFile(file, bytes.subarray(0, at));
+    else
+      await writeFile(
+        file,
+        bytes.map((byte, place) => (place === at ? byte ^ (1 << this.random(8)) : byte)),
+      );
+    this.#isBehind = true;
+    await this.reopen();
+  }
+
+  /** Another process changes the folder and the index, and is killed. */
+  async kill(): Promise<void> {
+    this.story.push('kill');
+    this.close();
+    const argv = [BUSY_WRITER, this.root, this.home, String(this.random(1e6))];
+    const child = spawn(process.execPath, argv, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const closed = once(child, 'close');
+    await Promise.race([once(child.stdout, 'data'), closed]);
+    assert.equal(child.exitCode, null, 'it runs until it is killed');
+    await sleep(this.random(80));
+    child.kill('SIGKILL');
+    await closed;
+    this.#isBehind = true;
+    await this.reopen();
+  }
+
+  /** What the index finds is what one finds that was built from the folder as it is. */
+  async check(): Promise<void> {
+    if (this.#isBehind) await this.#keeper.take({ isAll: true, paths: new Set() }, OPTIONS);
+    this.#isBehind = false;
+    const home = `${this.home}-fresh`;
+    await rm(home, { recursive: true, force: true });
+    using fresh = await FolderIndex.open({ root: this.root, home });
+    await fresh.sync((await selectSearchable(this.root, { isTrusted: false })).files);
+    for (const [path, text] of this.overlays) fresh.setOverlay(path, text);
+    for (let count = 0; count < 3; count += 1) {
+      const query = randomText(this.random, 40, 3);
+      assert.deepEqual(
+        await this.#index.search(query, 15),
+        await fresh.search(query, 15),
+        this.story.slice(-40).join(),
+      );
+    }
+    assert.deepEqual(this.#index.stats, fresh.stats);
+  }
+
+  close(): void {
+    this.#index[Symbol.dispose]();
+  }
+
+  #keep(index: FolderIndex): FolderKeeper {
+    return new FolderKeeper(index, this.root, { path: this.root, isTrusted: false }, SELECTOR);
+  }
+
+  async #tell(paths: readonly string[]): Promise<void> {
+    if (this.random(4) === 0) this.#isBehind = true;
+    else await this.#keeper.take({ isAll: false, paths: new Set(paths) }, OPTIONS);
+  }
+
+  async #write(path: string): Promise<void> {
+    const file = join(this.root, path);
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, randomText(this.random, 40, 40));
+    this.#time += 1000;
+    // Some are as if written long ago, so that their times are relied on.
+    if (this.random(2) === 0) await utimes(file, this.#time / 1000, this.#time / 1000);
+  }
+
+  #anyPath(): string {
+    return `d${this.random(3)}/f${this.random(6)}.${this.random(4) === 0 ? 'md' : 'txt'}`;
+  }
+
+  #isThere(path: string): Promise<boolean> {
+    return stat(join(this.root, path)).then(
+      () => true,
+      () => false,
+    );
+  }
+}
+
+test(`${SEQUENCES} sequences of changes, merges, reopenings, damages and kills give exactly the results of an index built from scratch`, async (t) => {
+  const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-sequences-')));
+  t.after(() => rm(base, { recursive: true, force: true, maxRetries: 5 }));
+  let life: Life | undefined;
+  for (let sequence = 0; sequence < SEQUENCES; sequence += 1) {
+    if (life === undefined || sequence % SEQUENCES_OF_A_FOLDER === 0) {
+      life?.close();
+      life = await Life.begin(join(base, String(sequence)), seeded(1000 + sequence));
+    }
+    for (let step = 0; step < STEPS; step += 1) await life.step();
+    if (sequence % 20 === 19) await life.kill();
+    await life.check();
+  }
+  life?.close();
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { B, boundedAverage, K1 } from '../../../../src/retrieval/segments/bm25.ts';
+import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
+import { PostingsWriter } from '../../../../src/retrieval/segments/postings.ts';
+import { type Random, seeded } from '../randomCorpus.ts';
+
+const DOCUMENTS = 200_000;
+
+interface Postings {
+  readonly documents: Uint32Array;
+  readonly frequencies: Uint16Array;
+}
+
+/** Now and then a distance or a frequency is far larger than the others. */
+function randomPostings(random: Random, count: number): Postings {
+  const [documents, frequencies] = [new Uint32Array(count), new Uint16Array(count)];
+  const near = 1 + random(100);
+  let document = -1;
+  for (let at = 0; at < count; at += 1) {
+    document += 1 + random(random(30) === 0 ? 3000 : near);
+    documents[at] = document;
+    frequencies[at] = random(3) > 0 ? 1 : 1 + random(random(20) === 0 ? 65_535 : 12);
+  }
+  return { documents, frequencies };
+}
+
+function readAll(list: PostingList): { readonly documents: number[]; readonly frequencies: number[] } {
+  const [documents, frequencies]: [number[], number[]] = [[], []];
+  for (let hasMore = list.advance(0) !== NO_DOCUMENT; hasMore; hasMore = list.nextBlock()) {
+    documents.push(...list.documents.subarray(0, list.size));
+    frequencies.push(...list.frequencies.subarray(0, list.size));
+  }
+  return { documents, frequencies };
+}
+
+test('posting lists of every length are read as they were written, by one reader after the other', () => {
+  const random = seeded(3);
+  const lengths = new Uint16Array(DOCUMENTS).map(() => random(500));
+  const writer = new PostingsWriter();
+  const written = Array.from({ length: 600 }, (_, count) => {
+    const postings = randomPostings(random, count);
+    const start = writer.length;
+    writer.add(postings, 0, count, lengths);
+    return { start, postings };
+  });
+  const bytes = writer.finish();
+  const list = new PostingList();
+  for (const { start, postings } of written) {
+    list.open(bytes, start, lengths);
+    assert.equal(list.count, postings.documents.length);
+    const read = readAll(list);
+    assert.deepEqual(read.documents, [...postings.documents]);
+    assert.deepEqual(read.frequencies, [...postings.frequencies]);
+  }
+});
+
+test('a reader goes forward to any document, whether the blocks between are decoded or not', () => {
+  const random = seeded(4);
+  const lengths = new Uint16Array(DOCUMENTS).map(() => random(500));
+  const list = new PostingList();
+  for (let round = 0; round < 50; round += 1) {
+    const postings = randomPostings(random, 1 + random(1000));
+    const writer = new PostingsWriter();
+    writer.add(postings, 0, postings.documents.length, lengths);
+    list.open(writer.finish(), 0, lengths);
+    for (let wanted = 0; wanted < DOCUMENTS; wanted += 1 + random(2000)) {
+      const at = postings.documents.findIndex((document) => document >= wanted);
+      assert.equal(list.advance(wanted), postings.documents[at] ?? NO_DOCUMENT);
+      if (at === -1) break;
+      assert.equal(list.frequencies[list.at], postings.frequencies[at]);
+    }
+  }
+});
+
+test('no document of a block scores more than its bounds say, whatever the average length is', () => {
+  const random = seeded(5);
+  const lengths = new Uint16Array(DOCUMENTS).map(() => random(random(4) === 0 ? 65_535 : 300));
+  const postings = randomPostings(random, 5000);
+  const writer = new PostingsWriter();
+  writer.add(postings, 0, postings.documents.length, lengths);
+  const list = new PostingList();
+  list.open(writer.finish(), 0, lengths);
+  const score = (frequency: number, length: number, average: number): number =>
+    frequency / (frequency + K1 * (1 - B + (B * length) / average));
+  let block = 0;
+  for (const [at, document] of postings.documents.entries()) {
+    while ((list.lasts[block] ?? 0) < document) block += 1;
+    for (const average of [1, 30, 64, 90, 1000]) {
+      const own = score(postings.frequencies[at] ?? 0, lengths[document] ?? 0, average);
+      const bound = score(list.highest[block] ?? 0, list.bounding[block] ?? 0, boundedAverage(average));
+      assert.ok(own <= bound + 1e-12, `${own} > ${bound} of block ${block}`);
+    }
+  }
+});
