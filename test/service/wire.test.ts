@@ -159,6 +159,26 @@ test('a body that is no form, or a form without its parts, is refused', async (t
   assert.deepEqual(leftBehind(service), []);
 });
 
+test('a form that breaks off in any part is refused, and the service goes on', async (t) => {
+  const service = await startService(t);
+  const headers = { 'content-type': 'multipart/form-data; boundary=b' };
+  const begun = [
+    'name="other"; filename="a"',
+    'name="tarball"; filename="a"',
+    'name="meta"',
+    `name="tarball"; filename="a"\r\n\r\nwhole\r\n--b\r\nContent-Disposition: form-data; name="other"; filename="b"`,
+  ];
+  for (const part of begun) {
+    for (const key of [{}, { 'idempotency-key': 'k' }]) {
+      const body = `--b\r\nContent-Disposition: form-data; ${part}\r\n\r\nnot all of`;
+      const response = await service.request('/v1/jobs', { method: 'POST', body, headers: { ...headers, ...key } });
+      assert.equal(response.status, 400, part);
+      assert.match(await detailOf(response), /cannot be read: Unexpected end/);
+    }
+  }
+  assert.deepEqual(leftBehind(service), []);
+});
+
 test('the parts may come in either order', async (t) => {
   const service = await startService(t);
   const form = new FormData();

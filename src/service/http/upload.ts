@@ -42,6 +42,8 @@ export async function receiveUpload(
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on('file', (name, stream) => {
+        // A part that breaks off fails by itself as well, and an error that nobody listens to ends the process.
+        stream.on('error', reject);
         if (name === 'tarball' && saved === undefined) {
           stream.once('limit', () => reject(tooLarge));
           saved = pipeline(stream, openSink(), { signal: broken.signal });
@@ -57,7 +59,7 @@ export async function receiveUpload(
         meta = value;
       });
       parser.once('finish', resolve);
-      parser.once('error', (error: Error) => reject(refusal(`The form cannot be read: ${error.message}.`)));
+      parser.on('error', (error: Error) => reject(refusal(`The form cannot be read: ${error.message}.`)));
       const endIfLost = (): void => {
         if (!incoming.complete) reject(new DOMException('The connection was lost.', 'AbortError'));
       };
