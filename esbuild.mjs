@@ -47,17 +47,6 @@ const lazyChunks = {
   },
 };
 
-/** @type {esbuild.BuildOptions} */
-const modules = {
-  ...common,
-  outdir: 'dist',
-  outExtension: { '.js': '.mjs' },
-  chunkNames: 'chunks/[name]-[hash]',
-  format: 'esm',
-  splitting: true,
-  banner: requireBanner,
-};
-
 /** @type {esbuild.BuildOptions[]} */
 const configurations = [
   {
@@ -72,21 +61,23 @@ const configurations = [
     supported: { 'dynamic-import': false },
     plugins: [lazyChunks],
   },
+  // Command line, threads and libraries together: what two of them need is there once.
   {
-    ...modules,
+    ...common,
+    outdir: 'dist',
+    outExtension: { '.js': '.mjs' },
+    chunkNames: 'chunks/[name]-[hash]',
+    format: 'esm',
+    splitting: true,
+    banner: requireBanner,
     entryPoints: {
       cli: 'src/cli/main.ts',
       jobRunner: 'src/service/jobRunner.ts',
       indexWorker: 'src/retrieval/building/indexWorker.ts',
       modelWorker: 'src/retrieval/vectors/modelWorker.ts',
-    },
-  },
-  {
-    ...modules,
-    entryPoints: {
+      flowRunner: 'src/flows/run/flowRunner.ts',
       remote: 'src/remote/index.ts',
       agents: 'src/agents/index.ts',
-      flowRunner: 'src/flows/run/flowRunner.ts',
       zod: 'zod',
     },
   },
