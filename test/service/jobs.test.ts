@@ -156,6 +156,13 @@ test('the time limit ends the whole process group, also what ignores SIGTERM or 
   assert.deepEqual(processesWith('sleep 0.125'), []);
 });
 
+test('the longest time limit is no short one', async (t) => {
+  const service = await startService(t, { credits: 10_000 });
+  const id = await service.submit({ 'a.sh': 'sleep 0.3; echo done' }, { script: 'a.sh', max_runtime: 30 * 24 * 3600 });
+  const job = await service.untilEnd(id);
+  assert.deepEqual([job.state, await service.output(id)], ['succeeded', 'done\n']);
+});
+
 test('what a script leaves in the background ends with it', async (t) => {
   const service = await startService(t);
   const id = await service.submit({ 'a.sh': 'sleep 600.25 &' }, { script: 'a.sh' });

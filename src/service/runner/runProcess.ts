@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AppError, systemCode } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { endProcesses } from '../../core/processTree.ts';
 import type { ResourceLimits } from './confinement.ts';
 import { jobMark } from './jobMark.ts';
@@ -12,6 +12,8 @@ import { untilOverLimit } from './resourceWatch.ts';
 
 // A process that left the group can hold the pipes open for as long as it likes; what it prints later is not waited for.
 const PIPE_WAIT_MS = 1_000;
+// A timer of Node.js that is asked for more goes off at once.
+const MAX_TIMER_MS = 2 ** 31 - 1;
 // How shells, and bwrap, tell that a signal ended a program.
 const SIGNAL_BASE = 128;
 
@@ -87,7 +89,7 @@ export async function runProcess(
   let detail: string | null = null;
   const endedBy = await Promise.race([
     exited.then(() => 'itself' as const),
-    sleep(limitMs, 'limit' as const, { signal: settled.signal }),
+    untilLimit(limitMs, settled.signal),
     abortOf(signal),
     resources === undefined || child.pid === undefined
       ? never
@@ -109,6 +111,15 @@ export async function runProcess(
   return { ...end, endedBy, detail };
 }
 
+/** Waits for any number of milliseconds. @throws the signal's reason on abort. */
+async function untilLimit(limitMs: number, signal: AbortSignal): Promise<'limit'> {
+  const deadline = performance.now() + limitMs;
+  for (let left = limitMs; left > 0; left = deadline - performance.now()) {
+    await sleep(Math.min(left, MAX_TIMER_MS), undefined, { signal });
+  }
+  return 'limit';
+}
+
 async function endAll(
   child: ChildProcess,
   { jobId, isSandboxed, graceMs }: { jobId: string; isSandboxed: boolean; graceMs: number },
@@ -117,11 +128,7 @@ async function endAll(
   if (!isSandboxed) return endProcesses({ group: child.pid, mark }, graceMs);
   // The first process of a sandbox that ends takes all others with it, so bwrap comes last.
   if (graceMs > 0) await endProcesses({ group: undefined, mark }, graceMs);
-  try {
-    if (child.pid !== undefined && child.exitCode === null) process.kill(child.pid, 'SIGKILL');
-  } catch (error) {
-    if (systemCode(error) !== 'ESRCH') throw error;
-  }
+  child.kill('SIGKILL'); // which knows whether the number is still that of bwrap
 }
 
 /** How the program inside a sandbox ended, which bwrap tells by its own exit code. */
