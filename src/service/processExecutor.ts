@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
-import { endProcesses, processIdentity } from '../core/processTree.ts';
+import { bootIdentity, endProcesses, processIdentity } from '../core/processTree.ts';
 import { CpuShares } from './cpuShares.ts';
 import type { Executor, RunnableJob } from './executor.ts';
 import type { Isolation } from './isolation.ts';
@@ -13,7 +13,7 @@ import { readClaim, readStarted } from './markers.ts';
 import type { ProcessSettings } from './processConfig.ts';
 import { allowedEnvironment } from './runner/childEnvironment.ts';
 import { type Confinement, readConfinement } from './runner/confinement.ts';
-import { type JobFolder, writeMarker } from './runner/jobFolder.ts';
+import { type JobFolder, type StartedMarker, writeMarker } from './runner/jobFolder.ts';
 import { jobMark } from './runner/jobMark.ts';
 
 const CLAIM_POLL_MS = 10;
@@ -82,13 +82,20 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
 
     async cleanUp(jobId, folder) {
       const started = await readStarted(folder.started).catch(() => undefined);
-      await endProcesses({ group: started?.pid, mark: jobMark(jobId) }, killGraceMs);
+      await endProcesses({ group: started && groupOf(started), mark: jobMark(jobId) }, killGraceMs);
     },
 
     forget: (jobId) => cpus.release(jobId),
 
     stop: () => Promise.resolve(),
   };
+}
+
+/** The process group of a script, which may have ended before the others in it; undefined when its number is another's now. */
+function groupOf({ pid, identity, boot }: StartedMarker): number | undefined {
+  if (boot !== bootIdentity()) return undefined;
+  const now = processIdentity(pid);
+  return now === undefined || now === identity ? pid : undefined;
 }
 
 function confinementOf(

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
@@ -98,6 +99,21 @@ test('a runner that is killed while there is no service is found out by the next
   const { client } = await startProcess(t, home);
   assert.equal((await client.untilEnd(id)).state, 'lost');
   assert.equal(processIdentity(script), undefined);
+});
+
+test('a process that was given the number of a job’s script after a restart of the machine is left alone', async (t) => {
+  const home = await temporaryFolder(t);
+  const { client } = await startProcess(t, home);
+  const id = await client.submit({ 'a.sh': 'echo begun; sleep 600' }, { script: 'a.sh' });
+  await client.untilRunning(id);
+  const bystander = spawn('sleep', ['600'], { stdio: 'ignore', detached: true });
+  t.after(() => bystander.kill());
+  const { claim, started } = filesOf(client, id);
+  const script = JSON.parse(readFileSync(started, 'utf8')) as object;
+  writeFileSync(started, JSON.stringify({ ...script, pid: bystander.pid }));
+  process.kill(pidIn(claim), 'SIGKILL');
+  assert.equal((await client.untilEnd(id)).state, 'lost');
+  assert.notEqual(processIdentity(bystander.pid ?? 0), undefined);
 });
 
 test('an upload that was cut by the end of the service is swept away', async (t) => {

@@ -65,6 +65,9 @@ export interface ClaimMarker {
 export interface StartedMarker {
   /** Process id of the script, which is also the id of its process group. */
   readonly pid: number;
+  /** What tells it from others that are given its number later: `processIdentity` and `bootIdentity`. */
+  readonly identity: string;
+  readonly boot: string;
   readonly at: number;
 }
 

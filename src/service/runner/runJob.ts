@@ -1,10 +1,11 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
+import { bootIdentity, processIdentity } from '../../core/processTree.ts';
 import { confine } from './confine.ts';
 import { type Confinement, readConfinement } from './confinement.ts';
 import { programFor } from './interpreter.ts';
-import { type ExitMarker, type JobFolder, type RunnerSpec, writeMarker } from './jobFolder.ts';
+import { type ExitMarker, type JobFolder, type RunnerSpec, type StartedMarker, writeMarker } from './jobFolder.ts';
 import type { OutputLog } from './outputLog.ts';
 import { JOB_ID_VARIABLE } from './jobMark.ts';
 import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';
@@ -76,10 +77,14 @@ async function runScript(run: Run): Promise<Outcome> {
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
   const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
   const end = await runConfined(call, spec.maxRuntimeSeconds * 1000, run, (pid) =>
-    writeMarker(folder.started, { pid, at: Date.now() }),
+    writeMarker(folder.started, startedMarker(pid)),
   );
   const { code, signal: endSignal, detail, ranSeconds } = end;
   return { outcome: outcomeOf(end, signal), code, signal: endSignal, detail, ranSeconds };
+}
+
+function startedMarker(pid: number): StartedMarker {
+  return { pid, identity: processIdentity(pid) ?? '', boot: bootIdentity(), at: Date.now() };
 }
 
 function runConfined(
