@@ -2,10 +2,11 @@
 // can speak for hundreds of jobs, which that many processes could not on a machine with two cores.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { processIdentity } from '../../src/core/processTree.ts';
+import { bootIdentity, processIdentity } from '../../src/core/processTree.ts';
 import { claimJob, jobFolder, writeMarker } from '../../src/service/runner/jobFolder.ts';
 
 const folder = jobFolder(process.argv[2] ?? '');
 const { pid } = JSON.parse(readFileSync(join(folder.path, '../../speaker.json'), 'utf8')) as { pid: number };
-claimJob(folder, { pid, identity: processIdentity(pid) ?? 'unknown' });
-writeMarker(folder.started, { pid, at: Date.now() });
+const identity = processIdentity(pid) ?? 'unknown';
+claimJob(folder, { pid, identity });
+writeMarker(folder.started, { pid, identity, boot: bootIdentity(), at: Date.now() });

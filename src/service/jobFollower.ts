@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../core/errors.ts';
@@ -12,7 +12,7 @@ import type { MachineClasses } from './machineClasses.ts';
 import { readExit, readStarted } from './markers.ts';
 import { readOutput } from './outputReader.ts';
 import { collectResults } from './results.ts';
-import type { JobFolder } from './runner/jobFolder.ts';
+import { askForEnd, type JobFolder } from './runner/jobFolder.ts';
 import type { ServiceEvent } from './store/events.ts';
 import type { Ending, StoredJob } from './store/jobs.ts';
 import type { Store } from './store/store.ts';
@@ -98,7 +98,7 @@ async function endUnreported(
 ): Promise<void> {
   // A runner on a node that only seems to be gone stops when it sees this.
   const isCancelled = existsSync(folder.cancel);
-  writeFileSync(folder.cancel, '', { mode: 0o600 });
+  askForEnd(folder);
   await context.executor.cleanUp(job.id, folder);
   const own = unreportedEnding({ hasStarted: job.startedAt !== null, isCancelled }, Date.now());
   await finishJob(job, folder, mergeEndings(own, told, isCancelled), context, signal);

@@ -1,7 +1,6 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { systemCode } from '../core/errors.ts';
+import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import { flowEventData, logEventData } from '../remote/schemas.ts';
+import { changedByJob, JOB_FILE, openJobFile } from './jobFileReading.ts';
 import type { ServiceEvent } from './store/events.ts';
 
 // Longer than any line that a runner writes: a piece of output is at most 64 KB, and JSON can make six bytes of one.
@@ -23,6 +22,7 @@ export interface OutputPage {
 /**
  * The whole lines of a runner's output log after `offset`, up to about 1 MB; undefined while there are none.
  *
+ * @throws AppError `corrupt` where something else is in the log's place.
  * @param isLocal whether the file is written on this machine: then its size is true, and reading what was just written takes
  * less time than asking for it to be read. A file on a network is opened to learn what is in it.
  */
@@ -66,10 +66,12 @@ function joinNeighbours(events: readonly OutputEvent[]): readonly OutputEvent[] 
 }
 
 function readLocalBytes(path: string, offset: number): Buffer {
-  const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats?.isFile() === false) throw changedByJob(path);
+  const size = stats?.size ?? 0;
   if (size <= offset) return Buffer.alloc(0);
   const buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, size - offset));
-  const file = openSync(path, 'r');
+  const file = openSync(path, JOB_FILE);
   try {
     return buffer.subarray(0, readSync(file, buffer, 0, buffer.length, offset));
   } finally {
@@ -78,16 +80,11 @@ function readLocalBytes(path: string, offset: number): Buffer {
 }
 
 async function readBytes(path: string, offset: number): Promise<Buffer> {
-  try {
-    await using file = await open(path, 'r');
-    // Most looks find nothing new, and many jobs are looked at many times a second: memory is taken only for what is there.
-    const length = Math.min(READ_BYTES, (await file.stat()).size - offset);
-    if (length <= 0) return Buffer.alloc(0);
-    const buffer = Buffer.allocUnsafe(length);
-    const { bytesRead } = await file.read(buffer, 0, length, offset);
-    return buffer.subarray(0, bytesRead);
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  }
+  await using file = await openJobFile(path);
+  // Most looks find nothing new, and many jobs are looked at many times a second: memory is taken only for what is there.
+  const length = Math.min(READ_BYTES, ((await file?.stat())?.size ?? 0) - offset);
+  if (file === undefined || length <= 0) return Buffer.alloc(0);
+  const buffer = Buffer.allocUnsafe(length);
+  const { bytesRead } = await file.read(buffer, 0, length, offset);
+  return buffer.subarray(0, bytesRead);
 }

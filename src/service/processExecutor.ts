@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { spawn } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../core/errors.ts';
 import { bootIdentity, endProcesses, processIdentity } from '../core/processTree.ts';
 import { CpuShares } from './cpuShares.ts';
 import type { Executor, RunnableJob } from './executor.ts';
 import type { Isolation } from './isolation.ts';
+import { readJobText } from './jobFileReading.ts';
 import type { MachineClasses } from './machineClasses.ts';
 import { readClaim, readStarted } from './markers.ts';
 import type { ProcessSettings } from './processConfig.ts';
@@ -17,6 +17,7 @@ import { type JobFolder, type StartedMarker, writeMarker } from './runner/jobFol
 import { jobMark } from './runner/jobMark.ts';
 
 const CLAIM_POLL_MS = 10;
+const MAX_WORDS = 500;
 // Part of util-linux, which has it in this place on every distribution.
 const TASKSET = '/usr/bin/taskset';
 
@@ -133,7 +134,6 @@ function adoptCores(jobId: string, folder: JobFolder, shares: CpuShares): void {
 }
 
 async function launchError(folder: JobFolder, cause: unknown): Promise<AppError> {
-  const text = (await readFile(folder.runnerLog, 'utf8')).trim().slice(-500);
-  const detail = text === '' ? String(cause) : text;
+  const detail = (await readJobText(folder.runnerLog, MAX_WORDS))?.trim() || String(cause);
   return new AppError('missing', `The job's runner could not be started: ${detail}`, { cause });
 }

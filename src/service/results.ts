@@ -7,6 +7,7 @@ import { systemCode } from '../core/errors.ts';
 import { judgeName, NameTable } from '../workspace/entryNames.ts';
 import { packWorkspace } from '../workspace/pack.ts';
 import type { SelectedFile } from '../workspace/selection.ts';
+import { changedByJob } from './jobFileReading.ts';
 import { readManifest, type SubmittedFiles } from './markers.ts';
 import type { JobFolder } from './runner/jobFolder.ts';
 
@@ -35,6 +36,7 @@ interface Found {
 }
 
 async function findResults(folder: JobFolder): Promise<Found> {
+  if (!(await lstat(folder.workspace)).isDirectory()) throw changedByJob(folder.workspace);
   const submitted = new Map(((await readManifest(folder.manifest)) ?? []).map((entry) => [entry.path, entry]));
   // The manifest is written when the workspace is complete. No program can set a file's change time back, so what is
   // older has not been touched and need not be read.

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../core/errors.ts';
 import type { JobFiles } from './jobFiles.ts';
@@ -7,7 +7,7 @@ import { unreportedEnding } from './jobEnding.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
 import { FollowPace } from './jobWatch.ts';
 import { restoreWorkspace } from './jobWorkspace.ts';
-import { claimJob } from './runner/jobFolder.ts';
+import { askForEnd, claimJob } from './runner/jobFolder.ts';
 import { processIdentity } from '../core/processTree.ts';
 import type { StoredJob } from './store/jobs.ts';
 
@@ -71,7 +71,7 @@ export class Scheduler {
     const { store, files, executor, log } = this.#options;
     const folder = files.folder(job.id);
     // Before the claim, so that a crash between the two cannot make the job look like one whose runner was killed.
-    writeFileSync(folder.cancel, '', { mode: 0o600 });
+    askForEnd(folder);
     if (job.state === 'queued') {
       const identity = processIdentity(process.pid) ?? 'unknown';
       if (claimJob(folder, { pid: process.pid, identity })) {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
@@ -83,10 +83,12 @@ async function findResults(files: JobFiles, ids: readonly string[]): Promise<Sel
   return found;
 }
 
-/** Undefined where there is no such file: many a job ends without results. */
+/** Undefined where there is no such file: many a job ends without results. One whose file was made a link has none either. */
 async function describe(path: string, source: string): Promise<SelectedFile | undefined> {
   try {
-    const { size, mtimeMs } = await stat(source);
+    const stats = await lstat(source);
+    if (!stats.isFile()) return undefined;
+    const { size, mtimeMs } = stats;
     return { path, source, size, mtimeMs, mode: 0o644 };
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return undefined;

@@ -1,23 +1,17 @@
-import { type FileHandle, open } from 'node:fs/promises';
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { systemCode } from '../../core/errors.ts';
+import { openJobFile } from '../jobFileReading.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Answers with a file, from one buffer that is used again and again: streams make a new one for each piece, and the
+ * Answers with a file of a job, from one buffer that is used again and again: streams make a new one for each piece, and the
  * garbage of a large file is larger than the service.
  *
  * @returns false, with nothing sent, when there is no such file. A client that leaves early is not an error.
  */
 export async function sendFile(outgoing: ServerResponse, path: string, headers: OutgoingHttpHeaders): Promise<boolean> {
-  let file: FileHandle;
-  try {
-    file = await open(path, 'r');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return false;
-    throw error;
-  }
+  const file = await openJobFile(path);
+  if (file === undefined) return false;
   try {
     const { size } = await file.stat();
     outgoing.writeHead(200, { ...headers, 'content-length': size });

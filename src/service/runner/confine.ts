@@ -42,9 +42,10 @@ function prlimitOptions({ sandbox, limits }: Confinement): readonly string[] {
   ];
 }
 
-/** Fails as the system's `execve` does. */
+/** Fails as the system's `execve` does, which starts no pipe either: reading from that would wait for ever. */
 function assertStarts(path: string): void {
   accessSync(path, constants.X_OK);
+  if (!statSync(path).isFile()) throw Object.assign(new Error('not a file'), { code: 'EACCES' });
   const first = readFirstBytes(path);
   if (first.startsWith('\x7fELF')) return;
   const [, interpreter] = /^#! *(\/\S+)/.exec(first) ?? [];

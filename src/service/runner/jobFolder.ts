@@ -145,6 +145,13 @@ export function claimJob(folder: JobFolder, marker: ClaimMarker): boolean {
   }
 }
 
+/** Asks a job's runner for the end. Also where a job put something else in that place, and on a full disk. */
+export function askForEnd(folder: JobFolder): void {
+  const temporary = temporaryPath(folder.cancel);
+  closeSync(openSync(temporary, 'wx', 0o600));
+  renameSync(temporary, folder.cancel);
+}
+
 /** Makes the names in a folder durable, as far as the system can: Windows has no call for it. */
 function syncFolder(path: string): void {
   if (process.platform === 'win32') return;
@@ -157,8 +164,8 @@ function syncFolder(path: string): void {
 }
 
 function writeTemporary(path: string, value: unknown): string {
-  const temporary = `${path}.${process.pid}.tmp`;
-  const file = openSync(temporary, 'w', 0o600);
+  const temporary = temporaryPath(path);
+  const file = openSync(temporary, 'wx', 0o600);
   try {
     writeSync(file, JSON.stringify(value));
     fsyncSync(file);
@@ -166,4 +173,9 @@ function writeTemporary(path: string, value: unknown): string {
     closeSync(file);
   }
   return temporary;
+}
+
+/** Nobody else's: on a cluster, processes of several machines with the same number can write into one folder. */
+function temporaryPath(path: string): string {
+  return `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`;
 }

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { Semaphore } from '../../core/semaphore.ts';
 import { plainText } from '../../core/terminalText.ts';
 import type { Executor, RunnableJob, RunnerStatus } from '../executor.ts';
+import { readJobText } from '../jobFileReading.ts';
 import type { JobFolder } from '../runner/jobFolder.ts';
 import { ClusterQueue, parseQueue, QUERY, type SeenJob } from './clusterQueue.ts';
 import { type ClusterJob, endingOfClusterJob, neverStarts, phaseOf, waitingReason, wasDropped } from './queueState.ts';
@@ -160,8 +160,8 @@ async function statusOfEnded(job: SeenJob, folder: JobFolder, hasStarted: boolea
 }
 
 async function lastWords(folder: JobFolder): Promise<string> {
-  const text = await readFile(clusterLog(folder), 'utf8').catch(() => '');
-  const lines = plainText(text.slice(-MAX_WORDS)).split('\n');
+  const text = (await readJobText(clusterLog(folder), MAX_WORDS).catch(() => '')) ?? '';
+  const lines = plainText(text).split('\n');
   return lines
     .map((line) => line.trim())
     .filter((line) => line !== '')

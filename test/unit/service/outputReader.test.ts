@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { appendFileSync, mkdtempSync, rmSync, writeFileSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { appendFileSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -41,6 +42,16 @@ test('what was written is read once, joined by stream, with whole characters', a
   ]);
   assert.equal(await read(path, page?.offset ?? 0), undefined);
   log.close();
+});
+
+test('a link or a pipe in its place is neither followed nor waited for', async (t) => {
+  const path = logPath(t);
+  for (const place of [() => symlinkSync('/etc/hostname', path), () => execFileSync('mkfifo', [path])]) {
+    place();
+    await assert.rejects(readOutput(path, 0, false), /output\.ndjson was changed by something else/);
+    await assert.rejects(readOutput(path, 0, true), /output\.ndjson was changed by something else/);
+    rmSync(path);
+  }
 });
 
 test('half a line, as a crash leaves it, is not read', async (t) => {

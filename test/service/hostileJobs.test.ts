@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { writeBackup } from '../../src/service/backup/writeBackup.ts';
+import { jobFolder } from '../../src/service/runner/jobFolder.ts';
+import { Store } from '../../src/service/store/store.ts';
+import { readArchive } from './support/archive.ts';
+import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';
+
+// What a job can do that is not isolated: it is the service's own user, and its files lie in the folder above its own.
+const SECRET = 'a secret of the machine that serves\n';
+
+async function secretFolder(t: TestContext): Promise<string> {
+  const folder = join(await temporaryFolder(t), 'secrets');
+  await mkdir(folder);
+  await writeFile(join(folder, 'secret'), SECRET);
+  return folder;
+}
+
+async function eventsAndResults(service: ServiceClient, id: string): Promise<string> {
+  const events = JSON.stringify(await service.events(id));
+  const response = await service.request(`/v1/jobs/${id}/artifacts`);
+  const body = new Uint8Array(await response.arrayBuffer());
+  return events + (response.ok ? JSON.stringify(await readArchive(body)) : Buffer.from(body).toString());
+}
+
+for (const [file, put] of [
+  ['output.ndjson', 'link'],
+  ['exit.json', 'link'],
+  ['manifest.json', 'link'],
+  ['claim.json', 'link'],
+  ['exit.json', 'pipe'],
+  ['manifest.json', 'pipe'],
+  ['claim.json', 'pipe'],
+] as const) {
+  test(`a job that puts a ${put} in the place of ${file} is told nothing, and harms no other`, async (t) => {
+    const service = await startService(t);
+    const folder = await secretFolder(t);
+    const make = put === 'pipe' ? 'mkfifo ../x' : `ln -s ${folder}/secret ../x`;
+    const script = `echo begun; sleep 0.3; ${make}; mv -f ../x ../${file}; sleep 0.3; exit 3`;
+    const id = await service.submit({ 'a.sh': script }, { script: 'a.sh', max_runtime: 5 });
+    const job = await service.untilEnd(id);
+    assert.ok(['lost', 'failed'].includes(job.state), job.state);
+    assert.doesNotMatch(await eventsAndResults(service, id), /a secret/);
+    const next = await service.submit({ 'a.sh': 'echo next' }, { script: 'a.sh' });
+    assert.equal((await service.untilEnd(next)).state, 'succeeded');
+  });
+}
+
+test('a job that puts a link in the place of its folder brings back nothing from where that leads', async (t) => {
+  const service = await startService(t);
+  const folder = await secretFolder(t);
+  const id = await service.submit({ 'a.sh': `mv ../workspace ../x; ln -s ${folder} ../workspace` }, { script: 'a.sh' });
+  assert.match((await service.untilEnd(id)).reason ?? '', /could not be packed.*workspace was changed/);
+  assert.doesNotMatch(await eventsAndResults(service, id), /a secret/);
+});
+
+test('a cancellation empties no file that a job has linked to, and reaches the job', async (t) => {
+  const service = await startService(t);
+  const folder = await secretFolder(t);
+  for (const target of ['secret', 'missing']) {
+    const id = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
+    await service.untilRunning(id);
+    symlinkSync(join(folder, target), jobFolder(join(service.data, 'jobs', id)).cancel);
+    await service.json(`/v1/jobs/${id}`, { method: 'DELETE' });
+    assert.equal((await service.untilEnd(id)).state, 'cancelled');
+  }
+  assert.equal(readFileSync(join(folder, 'secret'), 'utf8'), SECRET);
+});
+
+test('results that something replaced by a link are neither sent nor backed up', async (t) => {
+  const service = await startService(t);
+  const folder = await secretFolder(t);
+  const id = await service.submit({ 'a.sh': 'echo made > made.txt' }, { script: 'a.sh' });
+  await service.untilEnd(id);
+  const { results } = jobFolder(join(service.data, 'jobs', id));
+  rmSync(results);
+  symlinkSync(join(folder, 'secret'), results);
+  assert.doesNotMatch(await (await service.request(`/v1/jobs/${id}/artifacts`)).text(), /a secret/);
+  await service.stop();
+  const store = new Store(service.data);
+  t.after(() => store.dispose());
+  const { manifest } = await writeBackup(store, service.data, join(folder, 'backup.tar.gz'));
+  assert.deepEqual([manifest.jobs, manifest.results], [1, 0]);
+});
