@@ -54,6 +54,7 @@ suite('jobs', () => {
     await prepareWorkspace('cancel');
     await submit({ script: SCRIPT });
     const { id } = await jobIn('running');
+    await logWith(FIRST_LINE);
     await vscode.commands.executeCommand('farwharf.cancelJob', id);
     await jobIn('cancelled');
     assert.doesNotMatch(await logWith(FIRST_LINE), new RegExp(LAST_LINE));
