@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
+import { pbkdf2, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { createLogger } from '../../src/core/log.ts';
 import { type Admin, openAdmin } from '../../src/service/admin/adminClient.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/config.ts';
@@ -190,6 +193,24 @@ test('an account has so many streams, uploads and waiting jobs as it may, and ro
   assert.match(await detailOf(full), /2 jobs waiting/);
   await client.request(`/v1/jobs/${job}`, { method: 'DELETE' });
   await second.text();
+});
+
+test('a client that leaves while the service still looks at its disk takes no place of its account', async (t) => {
+  const service = await startService(t);
+  const { client } = await addAccount(service, 'bob', { limits: { uploads: 1 } });
+  const { hostname, port, host } = new URL(client.url);
+  // All threads that ask the file system are busy for a while.
+  const busy = Promise.all(Array.from({ length: 8 }, () => promisify(pbkdf2)('', '', 300_000, 64, 'sha512')));
+  const socket = connect(Number(port), hostname);
+  socket.write(
+    `POST /v1/jobs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${client.key}\r\n` +
+      'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n',
+  );
+  await sleep(200);
+  socket.destroy();
+  await Promise.all([once(socket, 'close'), busy]);
+  const response = await client.send(SHORT, SCRIPT);
+  assert.equal(response.status, 201, await response.text());
 });
 
 test('an address that wrong keys come from is not listened to, but for keys that were good from there', async (t) => {

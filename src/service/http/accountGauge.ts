@@ -3,6 +3,7 @@ import { HTTPException } from 'hono/http-exception';
 import { type Limits, type LimitsSettings, limitsOf } from '../limitsConfig.ts';
 import type { Account } from '../store/accounts.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
+import { onClose } from './onClose.ts';
 import { TokenBuckets } from './tokenBuckets.ts';
 
 type SlotKind = 'uploads' | 'streams';
@@ -53,7 +54,7 @@ export class AccountGauge {
       throw retryLater(context, SLOT_RETRY_SECONDS, `The account may have ${most} ${what} open at once.`);
     }
     slots.set(account.id, count + 1);
-    context.env.outgoing.once('close', () => {
+    onClose(context.env.outgoing, () => {
       const left = this.open(kind, account.id) - 1;
       if (left > 0) slots.set(account.id, left);
       else slots.delete(account.id);

@@ -1,5 +1,6 @@
 import type { AppContext } from './appEnv.ts';
 import type { Gate } from './gate.ts';
+import { onClose } from './onClose.ts';
 
 // What is sending ends by itself when it sees the signal; one that a slow reader holds up cannot see it.
 const END_MS = 500;
@@ -13,8 +14,8 @@ export function whileWelcome(context: AppContext, gate: Gate): AbortSignal {
   const stay = gate.stay(context.var.visit);
   stay.signal.addEventListener('abort', () => {
     const timer = setTimeout(() => outgoing.headersSent && outgoing.destroy(), END_MS);
-    outgoing.once('close', () => clearTimeout(timer));
+    onClose(outgoing, () => clearTimeout(timer));
   });
-  outgoing.once('close', () => stay[Symbol.dispose]());
+  onClose(outgoing, () => stay[Symbol.dispose]());
   return stay.signal;
 }
