@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { request as rawRequest } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -254,6 +254,37 @@ test('a job that costs more than there is left is 402 and leaves nothing', async
   assert.match(await detailOf(response), /needs 0.2 credits.*0.15 are left/);
   assert.deepEqual(leftBehind(service), [id]);
   await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+});
+
+test('a HEAD of events is over at once, and its connection is free again while the job runs', async (t) => {
+  const service = await startService(t);
+  const id = await service.submit({ 'run.sh': 'sleep 60' }, { script: 'run.sh' });
+  await service.untilRunning(id);
+  const { hostname, port, host } = new URL(service.url);
+  const socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  let answers = '';
+  socket.on('data', (bytes: Buffer) => (answers += bytes.toString()));
+  for (const start of [`HEAD /v1/jobs/${id}/events`, 'GET /v1/nothing']) {
+    socket.write(`${start} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
+  }
+  while (!answers.includes('There is nothing at this address.')) await sleep(10);
+  assert.match(answers, /^HTTP\/1\.1 200 OK\r\n[^]*?content-type: text\/event-stream[^]*?\r\n\r\nHTTP\/1\.1 404 /);
+  assert.equal((await service.job(id)).state, 'running');
+  await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+});
+
+test('a HEAD of results does not read them', async (t) => {
+  if (process.platform !== 'linux') return t.skip('only Linux tells how much a process has read');
+  const service = await startService(t);
+  const id = await service.submit({ 'run.sh': 'head -c 30000000 /dev/urandom > made' }, { script: 'run.sh' });
+  await service.untilEnd(id);
+  const bytesRead = (): number => Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
+  const before = bytesRead();
+  const response = await service.request(`/v1/jobs/${id}/artifacts`, { method: 'HEAD' });
+  assert.ok(Number(response.headers.get('content-length')) > 30_000_000);
+  assert.equal((await response.arrayBuffer()).byteLength, 0);
+  assert.ok(bytesRead() - before < 10_000_000);
 });
 
 test('results are 409 until the job has ended', async (t) => {

@@ -4,8 +4,8 @@ import { openJobFile } from '../jobFileReading.ts';
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * Answers with a file of a job, from one buffer that is used again and again: streams make a new one for each piece, and the
- * garbage of a large file is larger than the service.
+ * Answers with a file of a job, or with its head alone to HEAD, from one buffer that is used again and again: streams make a
+ * new one for each piece, and the garbage of a large file is larger than the service.
  *
  * @returns false, with nothing sent, when there is no such file. A client that leaves early is not an error.
  */
@@ -15,9 +15,10 @@ export async function sendFile(outgoing: ServerResponse, path: string, headers: 
   try {
     const { size } = await file.stat();
     outgoing.writeHead(200, { ...headers, 'content-length': size });
+    const end = outgoing.req.method === 'HEAD' ? 0 : size;
     const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-    for (let position = 0; position < size; ) {
-      const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK_BYTES, size - position), position);
+    for (let position = 0; position < end; ) {
+      const { bytesRead } = await file.read(buffer, 0, Math.min(CHUNK_BYTES, end - position), position);
       if (bytesRead === 0 || !(await write(outgoing, buffer.subarray(0, bytesRead)))) break;
       position += bytesRead;
     }

@@ -40,6 +40,10 @@ export class EventReader {
       'x-accel-buffering': 'no',
       ...(options.isGzipped ? { 'content-encoding': 'gzip', vary: 'accept-encoding' } : {}),
     });
+    if (outgoing.req.method === 'HEAD') {
+      outgoing.end();
+      return;
+    }
     outgoing.flushHeaders();
     if (options.isGzipped) outgoing.write(GZIP_HEADER);
     outgoing.on('drain', () => {
