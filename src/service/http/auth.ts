@@ -51,7 +51,8 @@ export function requireKey(gate: Gate, wrongKeys: WrongKeys): MiddlewareHandler<
       context.set('visit', visit);
       context.set('account', visit.account);
     } catch (error) {
-      wrongKeys.noteWrong(address, digest);
+      // A store that cannot be read says nothing about the key.
+      if (error instanceof HTTPException) wrongKeys.noteWrong(address, digest);
       throw error;
     }
     wrongKeys.noteGood(address, digest);

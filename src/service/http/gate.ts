@@ -45,7 +45,11 @@ export class Gate {
     const key = this.#store.keys.find(digest);
     if (key === undefined) return undefined;
     const visit = this.#admit(key.account, key.id);
-    this.#store.keys.noteUse(key, Date.now());
+    try {
+      this.#store.keys.noteUse(key, Date.now());
+    } catch {
+      // A full disk: what can be read is still told, and /healthz says what is wrong.
+    }
     return visit;
   }
 
