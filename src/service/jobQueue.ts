@@ -21,6 +21,13 @@ export class JobQueue {
     else waiting.push(id);
   }
 
+  /** Takes out a job that will not start any more. */
+  remove({ id, account }: WaitingJob): void {
+    const waiting = this.#waiting.get(account)?.filter((other) => other !== id) ?? [];
+    if (waiting.length > 0) this.#waiting.set(account, waiting);
+    else this.#waiting.delete(account);
+  }
+
   /** Counts a job as one at work, until `release`. */
   noteAtWork(account: string): void {
     this.#atWork.set(account, this.atWork(account) + 1);

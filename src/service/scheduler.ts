@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../core/errors.ts';
 import type { JobFiles } from './jobFiles.ts';
@@ -7,7 +7,7 @@ import { unreportedEnding } from './jobEnding.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
 import { FollowPace } from './jobWatch.ts';
 import { restoreWorkspace } from './jobWorkspace.ts';
-import { askForEnd, claimJob } from './runner/jobFolder.ts';
+import { askForEnd, claimJob, type JobFolder } from './runner/jobFolder.ts';
 import { processIdentity } from '../core/processTree.ts';
 import type { StoredJob } from './store/jobs.ts';
 
@@ -70,12 +70,15 @@ export class Scheduler {
     if (job.finishedAt !== null) return;
     const { store, files, executor, log } = this.#options;
     const folder = files.folder(job.id);
+    // After a power failure it is made again when the job begins.
+    mkdirSync(folder.path, { recursive: true, mode: 0o700 });
     // Before the claim, so that a crash between the two cannot make the job look like one whose runner was killed.
     askForEnd(folder);
     if (job.state === 'queued') {
       const identity = processIdentity(process.pid) ?? 'unknown';
       if (claimJob(folder, { pid: process.pid, identity })) {
-        store.finish(job, unreportedEnding({ hasStarted: false, isCancelled: true }, Date.now()), []);
+        this.#finishUnstarted(job, folder);
+        this.#queue.remove(job);
         if (this.#active.has(job.id)) this.#neverRan.add(job.id);
         else await files.remove(job.id);
       }
@@ -92,6 +95,16 @@ export class Scheduler {
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.all([...this.#active.values(), this.#options.executor.stop()]);
+  }
+
+  #finishUnstarted(job: StoredJob, folder: JobFolder): void {
+    try {
+      this.#options.store.finish(job, unreportedEnding({ hasStarted: false, isCancelled: true }, Date.now()), []);
+    } catch (error) {
+      // Who asks again, or the runner that sees the file when it begins, ends the job then.
+      rmSync(folder.claim);
+      throw error;
+    }
   }
 
   #begin(job: StoredJob): void {
@@ -141,12 +154,16 @@ export class Scheduler {
     }
   }
 
-  /** A job that waits for an executor which does not answer says so. */
-  #noteDelay(jobId: string, error: unknown): void {
-    const { store } = this.#options;
-    const job = store.jobs.get(jobId);
-    const reason = messageOf(error);
-    if (job?.state === 'queued' && job.reason !== reason) store.setState(job, 'queued', Date.now(), reason);
+  /** A job that waits for an executor which does not answer says so, unless that cannot be written down either. */
+  #noteDelay(jobId: string, cause: unknown): void {
+    const { store, log } = this.#options;
+    const reason = messageOf(cause);
+    try {
+      const job = store.jobs.get(jobId);
+      if (job?.state === 'queued' && job.reason !== reason) store.setState(job, 'queued', Date.now(), reason);
+    } catch (error) {
+      log.error('why a job waits could not be noted', { jobId, error });
+    }
   }
 
   /** Ends a job that cannot be run or followed, for a reason that trying again does not change. */
