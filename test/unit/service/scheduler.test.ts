@@ -46,7 +46,16 @@ async function setUp(t: TestContext, ids: readonly string[], launch: (id: string
       store.addAccount({ id: account, name: account, plan: 'team', createdAt });
     }
     mkdirSync(files.folder(id).path);
-    const job = { id, account, script: 'a.sh', project: null, machineClass: 'local', maxRuntime: 60, createdAt, hold: 0 };
+    const job = {
+      id,
+      account,
+      script: 'a.sh',
+      project: null,
+      machineClass: 'local',
+      maxRuntime: 60,
+      createdAt,
+      hold: 0,
+    };
     await store.submit(job, [], { spec: '{}', archive: null, boot: bootIdentity() });
   }
   const job = (id: string): StoredJob => {
