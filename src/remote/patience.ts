@@ -3,6 +3,8 @@ import { RemoteError } from './errors.ts';
 
 const DEFAULT_MAX_SECONDS = 600;
 const TOO_MANY_REQUESTS = 429;
+// Whoever says "now" says it again at once, for ever.
+const MIN_SECONDS = 1;
 // So that those who were told the same time do not come back at once.
 const SPREAD_MS = 500;
 
@@ -32,12 +34,13 @@ export async function patiently<T>(
       return await call();
     } catch (error) {
       if (patience === undefined || !(error instanceof RemoteError) || error.status !== TOO_MANY_REQUESTS) throw error;
-      const { retryAfter } = error;
-      if (retryAfter === undefined || waited + retryAfter > maxSeconds) throw error;
-      waited += retryAfter;
-      patience.onWait?.(retryAfter, error.message.replace(/^HTTP \d+: /, ''));
+      if (error.retryAfter === undefined) throw error;
+      const seconds = Math.max(MIN_SECONDS, error.retryAfter);
+      if (waited + seconds > maxSeconds) throw error;
+      waited += seconds;
+      patience.onWait?.(seconds, error.message.replace(/^HTTP \d+: /, ''));
       const ended = signal === undefined ? closed : AbortSignal.any([signal, closed]);
-      await sleep(retryAfter * 1_000 + Math.random() * SPREAD_MS, undefined, { signal: ended }).catch(() => {});
+      await sleep(seconds * 1_000 + Math.random() * SPREAD_MS, undefined, { signal: ended }).catch(() => {});
       signal?.throwIfAborted();
     }
   }

@@ -81,6 +81,20 @@ test('nobody waits longer than patience lasts, nor for anything but 429, nor wit
   assert.equal(asked, 3);
 });
 
+test('a service that puts off without a wait is not asked for ever, nor many times a second', async (t) => {
+  let asked = 0;
+  const { client } = await serve(
+    t,
+    (_request, response) => {
+      asked += 1;
+      putOff(response, '0');
+    },
+    { patience: { maxSeconds: 2 } },
+  );
+  await assert.rejects(client.me({ signal: AbortSignal.timeout(10_000) }), { status: 429 });
+  assert.equal(asked, 3);
+});
+
 test('waiting ends with its signal, and with the client', async (t) => {
   const stop = new AbortController();
   const reason = new Error('enough');
