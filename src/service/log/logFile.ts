@@ -14,7 +14,8 @@ export interface LogFileOptions {
  * A file of lines for this user only, whose size and number are bounded.
  *
  * Lines are written at once and not buffered: the last one before a crash is the one that is looked for. That costs some
- * ten microseconds a line. A line that cannot be written (full disk) is dropped: no log may end what it tells about.
+ * ten microseconds a line. A line that cannot be written (full disk) is dropped: no log may end what it tells about. A file
+ * that cannot be set aside grows on instead.
  */
 export class LogFile implements Disposable {
   readonly #path: string;
@@ -32,7 +33,7 @@ export class LogFile implements Disposable {
   write(line: string): void {
     const bytes = Buffer.from(`${line}\n`);
     try {
-      if (this.#bytes > 0 && this.#bytes + bytes.length > this.#options.maxBytes) this.#rotate();
+      if (this.#bytes > 0 && this.#bytes + bytes.length > this.#options.maxBytes) this.#tryToRotate();
       this.#bytes += writeSync(this.#descriptor, bytes);
     } catch {
       // The next line may find room again.
@@ -59,6 +60,14 @@ export class LogFile implements Disposable {
     } catch (cause) {
       const message = `The log file ${this.#path} cannot be written: ${messageOf(cause)}. Choose another one with --log.`;
       throw new AppError('permission', message, { cause });
+    }
+  }
+
+  #tryToRotate(): void {
+    try {
+      this.#rotate();
+    } catch {
+      // Its folder may be another user's, who rotates logs by other means, or the disk full.
     }
   }
 

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -68,4 +77,16 @@ test('a log that cannot be written is refused with what to do', (t) => {
     code: 'permission',
     message: /cannot be written: .*Choose another one with --log/,
   });
+});
+
+test('a log that cannot be set aside is written on', (t) => {
+  const path = join(temporaryFolder(t), 'service.log');
+  mkdirSync(`${path}.1`);
+  const file = new LogFile(path, { maxBytes: 20, keep: 1 });
+  for (const line of ['0123456789', 'abcdefghij', 'ABCDEFGHIJ']) file.write(line);
+  rmSync(`${path}.1`, { recursive: true });
+  file.write('last');
+  file.dispose();
+  assert.equal(readFileSync(`${path}.1`, 'utf8'), '0123456789\nabcdefghij\nABCDEFGHIJ\n');
+  assert.equal(readFileSync(path, 'utf8'), 'last\n');
 });
