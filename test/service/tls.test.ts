@@ -72,8 +72,18 @@ test('a renewed certificate is taken up, a broken one is refused and the old one
   await untilLogged('certificate loaded');
   assert.equal(await nameAt(service.url), 'second');
 
-  copyFileSync(first.cert, second.cert);
+  // A link to itself cannot even be looked at.
+  symlinkSync(live.cert, `${live.cert}.new`);
+  renameSync(`${live.cert}.new`, live.cert);
   const refusal = 'the new certificate is refused, the one of before stays in use';
+  await untilLogged(refusal);
+  assert.equal(await nameAt(service.url), 'second');
+  symlinkSync(second.cert, `${live.cert}.new`);
+  renameSync(`${live.cert}.new`, live.cert);
+  while (lines.at(-1)?.message !== 'the certificate expires soon') await sleep(20);
+  lines.length = 0;
+
+  copyFileSync(first.cert, second.cert);
   await untilLogged(refusal);
   assert.match(lines.find(({ message }) => message === refusal)?.reason ?? '', /key values mismatch/);
   assert.equal(await nameAt(service.url), 'second');

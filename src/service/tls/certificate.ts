@@ -3,7 +3,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { AppError, messageOf } from '../../core/errors.ts';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { TlsSettings } from './tlsConfig.ts';
 
@@ -104,12 +104,16 @@ function readPem(path: string): Buffer {
   }
 }
 
-/** Changes whenever one of the files does, or a link to it. */
+/** Changes whenever one of the files does, or a link to it, or what keeps it from being looked at. */
 function stateOf({ cert, key }: TlsSettings): string {
   return [cert, key]
     .map((path) => {
-      const stats = statSync(path, { throwIfNoEntry: false });
-      return stats === undefined ? 'none' : `${stats.ino}:${stats.size}:${stats.mtimeMs}`;
+      try {
+        const { ino, size, mtimeMs } = statSync(path);
+        return `${ino}:${size}:${mtimeMs}`;
+      } catch (error) {
+        return systemCode(error);
+      }
     })
     .join(' ');
 }
