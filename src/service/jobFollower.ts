@@ -20,6 +20,7 @@ import type { Store } from './store/store.ts';
 // Asking whether a runner lives starts a process on some systems.
 const STATUS_POLL_MS = 1_000;
 const MAX_NAMED = 5;
+const MAX_SHOWN = 200;
 
 export interface FollowContext {
   readonly store: Store;
@@ -27,6 +28,8 @@ export interface FollowContext {
   readonly machineClasses: MachineClasses;
   readonly log: Logger;
   readonly pace: FollowPace;
+  /** What the files that one job brings back may have together. */
+  readonly maxResultBytes: number;
 }
 
 /**
@@ -122,14 +125,16 @@ export async function finishJob(
   const events: ServiceEvent[] = [];
   let reason = ending.reason;
   try {
-    const { files, leftOut } = await collectResults(folder, signal);
+    const { files, leftOut } = await collectResults(folder, context.maxResultBytes, signal);
     // The workspace goes next, so from here on the results are all there is.
     await syncFile(folder.results);
     await syncFolder(folder.path);
     events.push(...files.map((data): ServiceEvent => ({ type: 'artifact', data })));
     if (leftOut.length > 0)
       events.push(
-        note(`Links, special files and names that not every system knows are not sent back: ${named(leftOut)}.`),
+        note(
+          `Links, special files, what cannot be read and names that not every system knows are not sent back: ${named(leftOut)}.`,
+        ),
       );
   } catch (error) {
     signal.throwIfAborted();
@@ -178,5 +183,8 @@ function note(sentence: string): ServiceEvent {
 
 function named(paths: readonly string[]): string {
   const rest = paths.length - MAX_NAMED;
-  return paths.slice(0, MAX_NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  const shown = paths
+    .slice(0, MAX_NAMED)
+    .map((path) => (path.length > MAX_SHOWN ? `${path.slice(0, MAX_SHOWN)}…` : path));
+  return shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }

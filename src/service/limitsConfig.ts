@@ -9,6 +9,8 @@ export const limitsSettings = z.strictObject({
   running_jobs: z.int().min(1).optional(),
   queued_jobs: z.int().min(1).default(1_000),
   upload_gb: z.number().positive().default(20),
+  /** What one job brings back, before it is packed. */
+  results_gb: z.number().positive().default(20),
   /** Uploads at once. */
   uploads: z.int().min(1).default(4),
   /** Event streams at once. */

@@ -78,7 +78,8 @@ export async function buildParts(
     const account = store.accounts.get(id);
     return account.disabledAt === null ? gauge.limitsOf(account).maxRunningJobs : 0;
   };
-  const scheduler = new Scheduler({ store, files, log, executor, machineClasses, maxRunningJobs });
+  const maxResultBytes = config.limits.results_gb * 1e9;
+  const scheduler = new Scheduler({ store, files, log, executor, machineClasses, maxRunningJobs, maxResultBytes });
   const app = createApp({
     store,
     scheduler,

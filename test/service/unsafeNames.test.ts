@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { readArchive } from './support/archive.ts';
 import { startService } from './support/service.ts';
@@ -17,4 +19,28 @@ test('names that a receiver would refuse do not keep the other results from comi
   const response = await service.request(`/v1/jobs/${id}/artifacts`);
   const files = await readArchive(new Uint8Array(await response.arrayBuffer()));
   assert.deepEqual(Object.keys(files).sort(), ['Twin', 'good.txt']);
+});
+
+test('folders too deep or unreadable do not keep the other results from coming back, and nothing of them stays', async (t) => {
+  const service = await startService(t);
+  const script = `echo made > good.txt
+    mkdir "$(printf 'a\\377')"; touch "$(printf 'a\\377')/x" unreadable; chmod 000 unreadable
+    n=$(printf 'a%.0s' $(seq 200)); for i in $(seq 50); do mkdir $n; cd $n; done; echo made > deep.txt`;
+  const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
+  const job = await service.untilEnd(id);
+  assert.equal(job.reason, null);
+  const response = await service.request(`/v1/jobs/${id}/artifacts`);
+  const files = await readArchive(new Uint8Array(await response.arrayBuffer()));
+  assert.deepEqual(Object.keys(files), ['good.txt']);
+  assert.match(await service.output(id, 'stderr'), /not sent back: .*unreadable/);
+  await service.stop();
+  assert.deepEqual(readdirSync(join(service.data, 'jobs', id)), ['results.tar.gz']);
+});
+
+test('a file with holes that is larger than any disk keeps nobody waiting, and the job says why it did not come back', async (t) => {
+  const service = await startService(t);
+  const id = await service.submit({ 'a.sh': 'truncate -s 10T holes' }, { script: 'a.sh' });
+  const job = await service.untilEnd(id);
+  assert.equal(job.state, 'succeeded');
+  assert.match(job.reason ?? '', /could not be packed: They have [\d.,]+ TB, and those of one job may have 20.0 GB/);
 });
