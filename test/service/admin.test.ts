@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { chown, readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -161,4 +161,12 @@ test('a folder in which no service has run is not made into one by a question', 
   const data = await temporaryFolder(t);
   await assert.rejects(openAdmin(data, { mayCreate: false }), { code: 'missing', message: /--data/ });
   assert.ok(!existsSync(join(data, 'service.db')));
+});
+
+test('root is sent to the user whose service it is, as that could not open files of root', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('THESE TESTS DO NOT RUN AS ROOT');
+  const data = await temporaryFolder(t);
+  await chown(data, 65_534, 65_534);
+  await assert.rejects(openAdmin(data, { mayCreate: true }), /sudo -u '#65534' farwharf admin/);
+  assert.deepEqual(await readdir(data), []);
 });

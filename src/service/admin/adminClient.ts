@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,8 @@ export interface Admin extends Disposable {
 /**
  * Finds the service that runs on a data folder or, where none does, opens its store.
  *
- * @throws AppError `missing` when there is no store, and none may be made; of `Store` when it cannot be opened.
+ * @throws AppError `missing` when there is no store, and none may be made; `permission` to root in another user's folder; of
+ * `Store` when it cannot be opened.
  */
 export async function openAdmin(data: string, { mayCreate }: { mayCreate: boolean }): Promise<Admin> {
   const state = readStateFile(adminFileOf(data));
@@ -40,12 +41,21 @@ export async function openAdmin(data: string, { mayCreate }: { mayCreate: boolea
     const message = `There are no accounts in ${data}: no service has run there. Name its folder with --data.`;
     throw new AppError('missing', message);
   }
+  refuseForeign(data);
   const store = openStore(data, state?.host);
   return {
     url: undefined,
     call: async (name, input) => readOutput(name, await runOperation({ store, data }, name, input)),
     [Symbol.dispose]: () => store.dispose(),
   };
+}
+
+/** What root writes into the folder of another user, that user's service could not open any more. */
+function refuseForeign(data: string): void {
+  const owner = statSync(data, { throwIfNoEntry: false })?.uid ?? 0;
+  if (process.getuid?.() !== 0 || owner === 0) return;
+  const message = `${data} belongs to another user, whose service could not open what root writes there. Run this as that user:  sudo -u '#${owner}' farwharf admin …`;
+  throw new AppError('permission', message);
 }
 
 function openStore(data: string, host: string | undefined): Store {
