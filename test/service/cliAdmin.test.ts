@@ -97,6 +97,7 @@ test('without a service the store itself is administered; bad use is told in wor
     [['credits', 'grant', 'ada', 'lots'], /"lots" is no number of credits/],
     [['account', 'limits', 'ada', '--streams', 'many'], /--streams: write a number, or the word default/],
     [['key', 'add', 'ada', '--expires', 'soon'], /--expires: "soon" is no time/],
+    [['key', 'add', 'ada', '--expires', '2099-02-30'], /--expires: "2099-02-30" is no time/],
     [['key', 'add', 'bob'], /no account "bob"/],
     [['key', 'revoke', '0000'], /no key 0000/],
   ] as const) {
@@ -104,4 +105,19 @@ test('without a service the store itself is administered; bad use is told in wor
     assert.equal(refused.exit, 2, args.join(' '));
     assert.match(refused.stderr, says);
   }
+});
+
+test('a service under a supervisor writes no key into its log', async () => {
+  await using scratch = await Scratch.create();
+  let printed = '';
+  const { exit } = await scratch.run(['serve', '--port', '0', '--data', join(scratch.root, 'data')], {
+    onOutput({ stderr }, interrupt) {
+      const isReady = stderr.includes('admin account add') && !printed.includes('admin account add');
+      printed = stderr;
+      if (isReady) interrupt('SIGTERM'); // once: a second one would end it at once
+    },
+  });
+  assert.equal(exit, 0);
+  assert.match(printed, /farwharf admin key add/);
+  assert.doesNotMatch(printed, /[\w-]{43}/);
 });

@@ -61,12 +61,20 @@ export async function runService(context: Context, _: string, flags: ServeFlags)
   }
 }
 
-function welcome({ terminal, env }: Context, { data, config }: ServeOptions, { url, key }: RunningService): void {
+function welcome(context: Context, { data, config }: ServeOptions, { url, key }: RunningService): void {
+  const { terminal } = context;
   terminal.note(`The job service listens on ${url}; its data lie in ${data}.`);
   if (config.log.file !== undefined) terminal.note(`Its log is ${config.log.file}.`);
-  terminal.note(env['FARWHARF_API_KEY'] ? 'The key is FARWHARF_API_KEY.' : `Key, shown only here: ${key}`);
+  terminal.note(aboutKey(context, key));
   terminal.note(`Use it:  FARWHARF_API_KEY=… farwharf --remote ${url} submit FOLDER --script FILE`);
   terminal.note('Others get accounts and keys of their own:  farwharf admin account add NAME');
+}
+
+/** A key that is made at each start is for the person who looks on: what is not a terminal is a log, which keeps it. */
+function aboutKey({ terminal, env }: Context, key: string): string {
+  if (env['FARWHARF_API_KEY']) return 'The key is FARWHARF_API_KEY.';
+  if (terminal.isScreen('stderr')) return `Key, shown only here: ${key}`;
+  return 'Keys are made with:  farwharf admin key add ACCOUNT';
 }
 
 /** Keys and workspaces do not cross a network in the clear, unless a person says that a proxy protects them. */

@@ -3,6 +3,7 @@ import { formatDuration } from '../../../core/format.ts';
 import { plainText } from '../../../core/terminalText.ts';
 import { type AdminFlags, findAdmin } from '../../adminService.ts';
 import type { Context } from '../../context.ts';
+import { isDay } from '../../day.ts';
 import { EXIT } from '../../exit.ts';
 import { formatTable } from '../../table.ts';
 
@@ -75,7 +76,6 @@ function parseExpiry(text: string, now: number): string {
   const [, count, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
   const span = MS_OF_UNIT[unit];
   if (span !== undefined) return new Date(now + Number(count) * span).toISOString();
-  const endOfDay = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T23:59:59.999Z`) : Number.NaN;
-  if (!Number.isNaN(endOfDay)) return new Date(endOfDay).toISOString();
+  if (isDay(text)) return `${text}T23:59:59.999Z`;
   throw new AppError('bad-input', `--expires: "${text}" is no time. Write a day like 2027-01-31, or 90d, or 12h.`);
 }

@@ -5,6 +5,7 @@ import type { UsageRow } from '../../../service/admin/usageOperations.ts';
 import { type AdminFlags, findAdmin } from '../../adminService.ts';
 import type { Context } from '../../context.ts';
 import { formatCsv } from '../../csv.ts';
+import { isDay } from '../../day.ts';
 import { EXIT } from '../../exit.ts';
 import { formatTable } from '../../table.ts';
 
@@ -77,7 +78,6 @@ function showMinutes(minutes: number): string {
 }
 
 function parseDay(option: string, text: string): string {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
+  if (isDay(text)) return text;
   throw new AppError('bad-input', `${option}: "${text}" is no day. Write it like 2027-01-31.`);
 }
