@@ -68,7 +68,7 @@ export class Scheduler {
   /** Asks for the end of a job; what has ended stays as it is. */
   async cancel(job: StoredJob): Promise<void> {
     if (job.finishedAt !== null) return;
-    const { store, files, executor, log } = this.#options;
+    const { files, executor, log } = this.#options;
     const folder = files.folder(job.id);
     // After a power failure it is made again when the job begins.
     mkdirSync(folder.path, { recursive: true, mode: 0o700 });

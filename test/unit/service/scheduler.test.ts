@@ -33,7 +33,15 @@ async function setUp(t: TestContext, ids: readonly string[], launch: (id: string
     stop: async () => {},
   };
   const maxRunningJobs = (): number => Number.POSITIVE_INFINITY;
-  const scheduler = new Scheduler({ store, files, log: silentLogger, executor, machineClasses, maxRunningJobs });
+  const scheduler = new Scheduler({
+    store,
+    files,
+    log: silentLogger,
+    executor,
+    machineClasses,
+    maxRunningJobs,
+    maxResultBytes: 1e9,
+  });
   t.after(async () => {
     await scheduler.stop();
     store.dispose();
