@@ -6,8 +6,12 @@ import type { StoredJob } from '../store/jobs.ts';
 const PAGE_LENGTH = 64 * 1024;
 // Pages of the present are small and read by everyone at once; those of the past are read by few.
 const MAX_KEPT_BYTES = 8e6;
+// What a page takes beside its bytes: most of it where a page is one short event.
+const PAGE_COST = 600;
 const MIN_WINDOW_BITS = 9;
 const MAX_WINDOW_BITS = 15;
+// Bytes that a piece is at most longer than what it was made of, one of 64 KB among them.
+const MAX_DEFLATE_OVERHEAD = 128;
 
 interface EventSource {
   events(job: Pick<StoredJob, 'number'>, after: number, enough: number): readonly StoredEvent[];
@@ -57,7 +61,7 @@ export class EventPages {
     if (first === undefined) return undefined;
     const page = new EventPage([first, ...rest]);
     this.#kept.set(key, page);
-    this.#keptBytes += page.bytes.length;
+    this.#keptBytes += costOf(page);
     for (const oldest of this.#kept.keys()) {
       if (this.#keptBytes <= MAX_KEPT_BYTES) break;
       this.#drop(oldest);
@@ -71,7 +75,8 @@ export class EventPages {
   }
 
   #drop(key: string): void {
-    this.#keptBytes -= this.#kept.get(key)?.bytes.length ?? 0;
+    const page = this.#kept.get(key);
+    if (page !== undefined) this.#keptBytes -= costOf(page);
     this.#kept.delete(key);
   }
 }
@@ -83,7 +88,15 @@ export class EventPages {
 export function deflatePiece(bytes: Buffer): Buffer {
   const bits = Math.ceil(Math.log2(bytes.length + 1));
   const windowBits = Math.min(MAX_WINDOW_BITS, Math.max(MIN_WINDOW_BITS, bits));
-  return deflateRawSync(bytes, { windowBits, memLevel: windowBits - 7, finishFlush: constants.Z_SYNC_FLUSH });
+  // The compressor's buffer is what is kept. Its usual one is 16 KB, for a page of one short event as well.
+  const chunkSize = bytes.length + MAX_DEFLATE_OVERHEAD;
+  const memLevel = windowBits - 7;
+  return deflateRawSync(bytes, { windowBits, memLevel, chunkSize, finishFlush: constants.Z_SYNC_FLUSH });
+}
+
+/** The memory of a page, about: its bytes, and as many when they are compressed too. */
+function costOf({ bytes }: EventPage): number {
+  return PAGE_COST + 2 * bytes.length;
 }
 
 function encodeEvent({ id, type, data }: StoredEvent): string {

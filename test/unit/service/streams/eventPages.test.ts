@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { EventPages } from '../../../../src/service/streams/eventPages.ts';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
+
+/** Memory that is held, in megabytes: objects and what lies outside of the heap. */
+async function heldMegabytes(): Promise<number> {
+  // What compressors held is given back a moment after they were collected.
+  collectGarbage();
+  await sleep(200);
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return (heapUsed + external) / 1e6;
+}
+
+test('200,000 small pages, plain and compressed, leave no more than some megabytes behind', async () => {
+  const pages = new EventPages({ events: (_job, after) => [{ id: after + 1, type: 'log', data: `"line ${after}"` }] });
+  const before = await heldMegabytes();
+  for (let after = 0; after < 200_000; after += 1) {
+    const page = pages.get({ number: after % 500 }, after);
+    // Compressing all of them takes long.
+    if (after > 185_000) assert.ok(page?.deflated);
+  }
+  const grown = (await heldMegabytes()) - before;
+  assert.ok(grown < 20, `${grown.toFixed(0)} MB`);
+  assert.equal(pages.get({ number: 0 }, 0)?.last, 1);
+});
