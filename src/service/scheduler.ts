@@ -23,8 +23,9 @@ export interface SchedulerOptions extends Omit<FollowContext, 'pace'> {
 /** Hands queued jobs to the executor, fairly between accounts, follows them, and takes up again what an earlier service left. */
 export class Scheduler {
   readonly #options: SchedulerOptions & Pick<FollowContext, 'pace'>;
-  readonly #active = new Map<string, Promise<void>>();
-  readonly #stop = new AbortController();
+  // Each has a signal of its own: waiting adds a listener, which takes as long as there are others at the same signal.
+  readonly #active = new Map<string, { readonly run: Promise<void>; readonly stop: AbortController }>();
+  #isStopped = false;
   readonly #queue = new JobQueue();
   /** Jobs that were cancelled while they were handed over: their files go when nobody writes there any more. */
   readonly #neverRan = new Set<string>();
@@ -56,7 +57,7 @@ export class Scheduler {
   /** Begins queued jobs while the executor has room. */
   startNext(): void {
     const { store, executor, maxRunningJobs } = this.#options;
-    while (this.#active.size < executor.capacity && !this.#stop.signal.aborted) {
+    while (this.#active.size < executor.capacity && !this.#isStopped) {
       const id = this.#queue.take(maxRunningJobs);
       if (id === undefined) return;
       const job = store.jobs.get(id);
@@ -93,8 +94,10 @@ export class Scheduler {
 
   /** Ends following; runners go on and are taken up by the next service. */
   async stop(): Promise<void> {
-    this.#stop.abort();
-    await Promise.all([...this.#active.values(), this.#options.executor.stop()]);
+    this.#isStopped = true;
+    const active = [...this.#active.values()];
+    for (const { stop } of active) stop.abort();
+    await Promise.all([...active.map(({ run }) => run), this.#options.executor.stop()]);
   }
 
   #finishUnstarted(job: StoredJob, folder: JobFolder): void {
@@ -109,21 +112,21 @@ export class Scheduler {
 
   #begin(job: StoredJob): void {
     this.#queue.noteAtWork(job.account);
-    const run = this.#run(job).finally(() => {
+    const stop = new AbortController();
+    const run = this.#run(job, stop.signal).finally(() => {
       this.#options.executor.forget(job.id);
       this.#queue.release(job.account);
       this.#active.delete(job.id);
       this.startNext();
     });
-    this.#active.set(job.id, run);
+    this.#active.set(job.id, { run, stop });
   }
 
-  async #run(job: StoredJob): Promise<void> {
-    const { signal } = this.#stop;
+  async #run(job: StoredJob, signal: AbortSignal): Promise<void> {
     let failure: AppError | undefined;
     for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(LAST_RETRY_MS, 2 * retryMs)) {
       try {
-        await (failure === undefined ? this.#follow(job) : this.#giveUp(job.id, failure));
+        await (failure === undefined ? this.#follow(job, signal) : this.#giveUp(job.id, failure, signal));
         if (this.#neverRan.delete(job.id)) await this.#options.files.remove(job.id);
         return;
       } catch (error) {
@@ -139,10 +142,9 @@ export class Scheduler {
     }
   }
 
-  async #follow(job: StoredJob): Promise<void> {
+  async #follow(job: StoredJob, signal: AbortSignal): Promise<void> {
     const { store, executor, files } = this.#options;
     const folder = files.folder(job.id);
-    const { signal } = this.#stop;
     let hasEnded = false;
     // One that was cancelled meanwhile has ended, and has no folder to follow.
     while (!hasEnded && store.jobs.get(job.id)?.finishedAt === null) {
@@ -167,13 +169,13 @@ export class Scheduler {
   }
 
   /** Ends a job that cannot be run or followed, for a reason that trying again does not change. */
-  async #giveUp(jobId: string, failure: AppError): Promise<void> {
+  async #giveUp(jobId: string, failure: AppError, signal: AbortSignal): Promise<void> {
     const { store, executor, files } = this.#options;
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return;
     const folder = files.folder(jobId);
     await executor.cleanUp(jobId, folder);
     const ending = unreportedEnding({ hasStarted: job.startedAt !== null, isCancelled: false }, Date.now());
-    await finishJob(job, folder, { ...ending, reason: failure.message }, this.#options, this.#stop.signal);
+    await finishJob(job, folder, { ...ending, reason: failure.message }, this.#options, signal);
   }
 }

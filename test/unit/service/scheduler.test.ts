@@ -16,16 +16,21 @@ import { Store } from '../../../src/service/store/store.ts';
 
 const FULL = 'database or disk is full';
 
-/** A store with jobs that wait, named by account and number (`ada0`), and a scheduler that runs one at once by `launch`. */
-async function setUp(t: TestContext, ids: readonly string[], launch: (id: string) => Promise<void>) {
+/** A store with jobs that wait, named by account and number (`ada0`), and a scheduler that runs `capacity` at once by `launch`. */
+async function setUp(
+  t: TestContext,
+  ids: readonly string[],
+  launch: (id: string, signal: AbortSignal) => Promise<void>,
+  capacity = 1,
+) {
   const data = mkdtempSync(join(tmpdir(), 'farwharf-scheduler-'));
   const store = new Store(data, { start: 0, isToppedUpDaily: false });
   const files = new JobFiles(data);
   const machineClasses = localMachineClasses({ isPractice: false });
   const executor: Executor = {
-    capacity: 1,
+    capacity,
     isLocal: true,
-    launch: ({ id }) => launch(id),
+    launch: ({ id }, _folder, signal) => launch(id, signal),
     status: async () => ({ state: 'gone' }),
     cancel: async () => {},
     cleanUp: async () => {},
@@ -129,4 +134,26 @@ test('a job that waits can be cancelled though a power failure took its files', 
   await scheduler.cancel(job('ada0'));
   assert.equal(job('ada0').state, 'cancelled');
   assert.equal(existsSync(path), false);
+});
+
+test('each job that is followed waits at a signal of its own, and the end reaches all', {
+  timeout: 10_000,
+}, async (t) => {
+  const ids = Array.from({ length: 20 }, (_, index) => `ada${index}`);
+  const signals = new Set<AbortSignal>();
+  const { scheduler, job } = await setUp(
+    t,
+    ids,
+    async (_id, signal) => {
+      signals.add(signal);
+      await sleep(60_000, undefined, { signal });
+    },
+    ids.length,
+  );
+  scheduler.start();
+  while (signals.size < ids.length) await sleep(5, undefined, { signal: t.signal });
+  assert.ok(![...signals].some(({ aborted }) => aborted));
+  await scheduler.stop();
+  assert.ok([...signals].every(({ aborted }) => aborted));
+  assert.equal(job('ada0').finishedAt, null);
 });
