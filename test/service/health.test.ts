@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statfsSync } from 'node:fs';
+import { rmdirSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { DEFAULT_CONFIG } from '../../src/service/config.ts';
@@ -60,6 +60,17 @@ test('a store that cannot be written is a problem, and is asked no more often th
   assert.equal(probes, 1);
   const gone = new Health({ store: { file: { probe: () => {} } }, data: `${data}/gone`, minFreeBytes: 0 });
   assert.match((await gone.problems())[0] ?? '', /The data folder cannot be read: ENOENT/);
+});
+
+test('the disk is asked no more often than every two seconds, for warnings too', async (t) => {
+  const data = await temporaryFolder(t);
+  const store = { file: { probe: () => {} } };
+  const health = new Health({ store, data, minFreeBytes: (FREE_GB * 1e9) / 1.5 });
+  const warnings = await health.warnings();
+  assert.equal(warnings.length, 1);
+  rmdirSync(data);
+  assert.deepEqual(await health.warnings(), warnings);
+  assert.deepEqual(await health.problems(), []);
 });
 
 test('asking for results that were removed says so, and the job stays in the list', async (t) => {

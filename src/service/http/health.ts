@@ -16,10 +16,16 @@ export interface HealthOptions {
   readonly minFreeBytes: number;
 }
 
+/** What is wrong, and what soon will be, in sentences. */
+interface State {
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
 /** Knows what keeps the service from doing its work. */
 export class Health {
   readonly #options: HealthOptions;
-  #checked: { readonly at: number; readonly problems: Promise<readonly string[]> } | undefined;
+  #checked: { readonly at: number; readonly state: Promise<State> } | undefined;
   #isStopping = false;
 
   constructor(options: HealthOptions) {
@@ -46,20 +52,13 @@ export class Health {
   }
 
   /** What is wrong, in sentences; empty when all is well. */
-  problems(): Promise<readonly string[]> {
-    const now = performance.now();
-    if (this.#checked === undefined || now - this.#checked.at > MAX_AGE_MS) {
-      this.#checked = { at: now, problems: this.#check() };
-    }
-    return this.#checked.problems;
+  async problems(): Promise<readonly string[]> {
+    return (await this.#state()).problems;
   }
 
   /** What will soon be wrong, in sentences. */
   async warnings(): Promise<readonly string[]> {
-    const { minFreeBytes } = this.#options;
-    const free = await this.freeBytes().catch(() => 0);
-    if (free < minFreeBytes || free >= WARN_FACTOR * minFreeBytes) return [];
-    return [`${this.#leftOf(free)} Free some, or shorten [retention].`];
+    return (await this.#state()).warnings;
   }
 
   /** Why a job of this size is not taken now; undefined where it is. */
@@ -74,20 +73,29 @@ export class Health {
     return `The disk of the data folder has ${formatBytes(free)} left; below ${formatBytes(this.#options.minFreeBytes)} no job is taken.`;
   }
 
-  async #check(): Promise<readonly string[]> {
-    return [problemOf(() => this.#options.store.file.probe()), await this.#diskProblem()].filter(
-      (problem) => problem !== undefined,
-    );
+  #state(): Promise<State> {
+    const now = performance.now();
+    if (this.#checked === undefined || now - this.#checked.at > MAX_AGE_MS) {
+      this.#checked = { at: now, state: this.#check() };
+    }
+    return this.#checked.state;
   }
 
-  async #diskProblem(): Promise<string | undefined> {
+  async #check(): Promise<State> {
+    const store = problemOf(() => this.#options.store.file.probe());
+    const disk = await this.#checkDisk();
+    return { ...disk, problems: [...(store === undefined ? [] : [store]), ...disk.problems] };
+  }
+
+  async #checkDisk(): Promise<State> {
     const { minFreeBytes } = this.#options;
     try {
       const free = await this.freeBytes();
-      if (free >= minFreeBytes && free > 0) return undefined;
-      return this.#leftOf(free);
+      if (free < minFreeBytes || free === 0) return { problems: [this.#leftOf(free)], warnings: [] };
+      if (free >= WARN_FACTOR * minFreeBytes) return { problems: [], warnings: [] };
+      return { problems: [], warnings: [`${this.#leftOf(free)} Free some, or shorten [retention].`] };
     } catch (error) {
-      return `The data folder cannot be read: ${messageOf(error)}.`;
+      return { problems: [`The data folder cannot be read: ${messageOf(error)}.`], warnings: [] };
     }
   }
 }
