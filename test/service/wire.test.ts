@@ -77,6 +77,13 @@ test('/healthz proves that the service knows the key, without the key', async (t
   assert.deepEqual(await (await fetch(`${service.url}/healthz`)).json(), { status: 'ok', version: '0.0.0' });
 });
 
+test('/healthz gives nobody from elsewhere a proof to try keys against', async (t) => {
+  const service = await startService(t);
+  const path = `${service.url}/healthz?nonce=a-nonce-of-some-length`;
+  const answer = await fetch(path, { headers: { 'x-forwarded-for': '192.0.2.7' } });
+  assert.deepEqual(await answer.json(), { status: 'ok', version: '0.0.0' });
+});
+
 test('/v1/me tells credits and prices, and /openapi.json describes every route', async (t) => {
   const service = await startService(t, { credits: 12.5 });
   const me = await service.json<{ credits: number; plan: string; rate_card: Record<string, unknown>[] }>('/v1/me');

@@ -1,19 +1,31 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Handler, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
+import { isFromThisMachine } from './clientAddress.ts';
 import type { Health } from './health.ts';
 import { proveKey } from './keyProof.ts';
 
 // A service that is told to end is usually started again at once.
 const RETRY_AFTER_SECONDS = 5;
 
-/** `GET /healthz`: 200 when the service can do its work, else 503 with what is wrong. It needs no key. */
-export function answerHealth({ health, key, version }: { health: Health; key: string; version: string }): Handler {
+interface HealthAnswer {
+  readonly health: Health;
+  readonly key: string;
+  readonly version: string;
+}
+
+/**
+ * `GET /healthz`: 200 when the service can do its work, else 503 with what is wrong. It needs no key. The proof that it knows its
+ * key is for programs of this machine alone: who has one can try keys against it for as long as they like.
+ */
+export function answerHealth({ health, key, version }: HealthAnswer): Handler<{ Bindings: HttpBindings }> {
   return async (context) => {
     const nonce = context.req.query('nonce');
     if (nonce !== undefined && !/^[\w-]{16,128}$/.test(nonce)) {
       throw new HTTPException(400, { message: 'nonce: give 16 to 128 letters, digits, "_" or "-".' });
     }
-    const proof = nonce === undefined ? {} : { proof: proveKey(key, nonce) };
+    const isProven = nonce !== undefined && isFromThisMachine(context.env.incoming);
+    const proof = isProven ? { proof: proveKey(key, nonce) } : {};
     if (health.isStopping) {
       context.header('Retry-After', String(RETRY_AFTER_SECONDS));
       return context.json({ status: 'stopping', version, ...proof }, 503);

@@ -138,7 +138,8 @@ export function describeApi(version: string) {
       },
       '/healthz': {
         get: {
-          summary: 'Whether the service runs; with a nonce, HMAC-SHA256(key, nonce) as proof that it knows the key',
+          summary:
+            'Whether the service runs; with a nonce, and for programs of its machine, HMAC-SHA256(key, nonce) as proof that it knows the key',
           security: [],
           parameters: [query('nonce', { type: 'string' })],
           responses: {
