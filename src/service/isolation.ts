@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, delimiter, dirname, join, sep } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError, messageOf } from '../core/errors.ts';
 import type { ServiceConfig } from './config.ts';
@@ -14,7 +14,7 @@ import { sandboxArguments } from './runner/sandbox.ts';
 const PROBE_TIMEOUT_MS = 10_000;
 const HOW_TO_GET_IT = 'Install it (apt-get install bubblewrap, dnf install bubblewrap)';
 // Folders of a home whose `bin` lies beside what nobody else should read: key rings, tokens of registries.
-const PRIVATE_PREFIXES: ReadonlySet<string> = new Set(['.local', '.cargo']);
+const PRIVATE_PREFIXES: ReadonlySet<string> = new Set(['.local', '.cargo', '.config', '.docker']);
 
 /** How jobs of the executor `process` are kept from each other and from the service. */
 export type Isolation =
@@ -91,7 +91,11 @@ async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
  * it, and nothing else of the home.
  */
 function programsOfHome(home: string, searchPath: string): readonly string[] {
-  const folders = searchPath.split(delimiter).filter((folder) => folder.startsWith(home + sep));
+  const folders = searchPath
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => resolve(folder))
+    .filter((folder) => folder.startsWith(home + sep));
   const prefixes = folders.flatMap((folder) => {
     const prefix = dirname(folder);
     if (prefix === home) return [folder];

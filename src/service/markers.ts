@@ -7,7 +7,7 @@ const MAX_MARKER_BYTES = 64 * 1024;
 // A line for each of a million files.
 const MAX_MANIFEST_BYTES = 512 * 1024 * 1024;
 // Milliseconds since 1970, as far as a date can go (ECMA-262, "Time Values and Time Range").
-const time = z.number().min(0).max(8.64e15);
+const time = z.int().min(0).max(8.64e15);
 const claimMarker: z.ZodType<ClaimMarker> = z.object({ pid: z.int().positive(), identity: z.string() });
 const startedMarker: z.ZodType<StartedMarker> = z.object({
   pid: z.int().positive(),

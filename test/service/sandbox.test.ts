@@ -204,4 +204,18 @@ describe('the isolation that is in force', () => {
       });
     }
   });
+
+  test('shows jobs programs of the home, and neither the home nor what lies beside keys, however PATH is written', async (t) => {
+    if (process.platform !== 'linux') return t.skip('bubblewrap is for Linux');
+    await writeFile(join(data, 'bwrap'), '#!/bin/sh\nexit 0\n');
+    await chmod(join(data, 'bwrap'), 0o755);
+    const home = homedir();
+    const ways = ['/bin', '//bin', '/./bin', '/x/../bin', '/bin/', '/.docker/bin', '//.config/bin', '/tools/bin'];
+    process.env['PATH'] = [data, ...ways.map((way) => home + way)].join(':');
+    const isolation = await findIsolation(testConfig({ isolation: 'bubblewrap' }), data);
+    assert.ok(isolation.type === 'bubblewrap');
+    const shown = isolation.sandbox.readOnly.filter((folder) => folder !== process.execPath);
+    const expected = ['/bin', '/.docker/bin', '/.docker/lib', '/.config/bin', '/.config/lib', '/tools'];
+    assert.deepEqual(shown.toSorted(), expected.map((folder) => home + folder).toSorted());
+  });
 });
