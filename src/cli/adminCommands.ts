@@ -85,7 +85,7 @@ function addCreditVerbs(admin: Command, runs: Runs): void {
   credits
     .command('grant')
     .argument('<account>')
-    .argument('<amount>', 'credits to give; after -- a negative number takes some back')
+    .argument('<amount>', 'credits to give; a negative number takes some back')
     .description('give an account credits')
     .option('--note <text>', 'why, for the books')
     .option('--reference <text>', 'a grant of this reference happens once, however often it is asked for')

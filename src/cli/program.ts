@@ -204,7 +204,7 @@ function addServe(program: Command, runs: Runs): Command {
     .command('serve')
     .description('run the job service')
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .option('--port <n>', 'port to listen on; 0 takes a free one', wholeNumber, DEFAULT_PORT)
+    .option('--port <n>', 'port to listen on; 0 takes a free one', portNumber, DEFAULT_PORT)
     .option('--data <dir>', "folder for jobs and accounts (default: 'serve' in FARWHARF_HOME)")
     .addOption(new Option('--executor <kind>', 'what runs the jobs (default: process)').choices(['process', 'slurm']))
     .option('--config <file>', 'machine classes with their prices, and the cluster: TOML or JSON')
@@ -223,6 +223,12 @@ function conflictOption(): Option {
   return new Option('--on-conflict <choice>', 'when a result and a file of yours have one name')
     .choices(CONFLICT_CHOICES)
     .default('keep-both');
+}
+
+function portNumber(text: string): number {
+  const port = wholeNumber(text);
+  if (port > 65_535) throw new InvalidArgumentError('Ports end at 65535.');
+  return port;
 }
 
 function wholeNumber(text: string): number {

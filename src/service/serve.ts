@@ -43,52 +43,53 @@ export async function serve(
     start: toMicro(options.credits ?? DEFAULT_CREDITS),
     isToppedUpDaily: options.isToppedUpDaily ?? false,
   });
+  // What must not stay where the rest of the start fails.
+  await using undo = new AsyncDisposableStack();
+  undo.defer(() => store.dispose());
   const shutdown = new AbortController();
   const monitor = new RequestMonitor(options.config.proxy);
   if (options.config.log.requests) logRequests(monitor, log);
-  try {
-    const gate = new Gate(store, key);
-    const { server, scheduler, health, housekeeping, metrics, routes } = await buildParts(options, {
-      key,
-      gate,
-      store,
-      log,
-      monitor,
-      shutdown: shutdown.signal,
+  const gate = new Gate(store, key);
+  const { server, scheduler, health, housekeeping, metrics, routes } = await buildParts(options, {
+    key,
+    gate,
+    store,
+    log,
+    monitor,
+    shutdown: shutdown.signal,
+  });
+  const onDidRun = (): void => {
+    gate.recheck();
+    scheduler.startNext();
+  };
+  const closeAdmin = await startAdminServer({ store, data: options.data, log, version, onDidRun });
+  undo.defer(closeAdmin);
+  await server.listen();
+  undo.defer(() => server.close());
+  const { url } = server;
+  if (stateFile !== undefined) writeStateFile(stateFile, { url, key, pid: process.pid, version });
+  scheduler.start();
+  housekeeping.start();
+  undo.move();
+  log.info('service started', { url, data: options.data });
+  const run = async (): Promise<void> => {
+    await untilDone(options.idleExitMs, signal, () => {
+      if (store.jobs.countUnfinished() > 0) monitor.touch();
+      return monitor.idleMs();
     });
-    await server.listen();
-    const { url } = server;
-    scheduler.start();
-    housekeeping.start();
-    const onDidRun = (): void => {
-      gate.recheck();
-      scheduler.startNext();
-    };
-    const closeAdmin = await startAdminServer({ store, data: options.data, log, version, onDidRun });
-    if (stateFile !== undefined) writeStateFile(stateFile, { url, key, pid: process.pid, version });
-    log.info('service started', { url, data: options.data });
-    const run = async (): Promise<void> => {
-      await untilDone(options.idleExitMs, signal, () => {
-        if (store.jobs.countUnfinished() > 0) monitor.touch();
-        return monitor.idleMs();
-      });
-      if (stateFile !== undefined) removeStateFile(stateFile, process.pid);
-      log.info('service ends', { openStreams: monitor.openStreams });
-      // Nothing new is taken. What is under way ends; streams and jobs are followed meanwhile, so that nobody waits for this.
-      health.stop();
-      await monitor.untilQuiet(AbortSignal.timeout(options.drainMs ?? DEFAULT_DRAIN_MS));
-      closeAdmin();
-      shutdown.abort();
-      await Promise.all([scheduler.stop(), housekeeping.stop(), server.close()]);
-      metrics?.dispose();
-      store.dispose();
-      log.info('service ended');
-    };
-    return { url, key, closed: run(), reload: () => server.certificate?.reload(), routes };
-  } catch (error) {
+    if (stateFile !== undefined) removeStateFile(stateFile, process.pid);
+    log.info('service ends', { openStreams: monitor.openStreams });
+    // Nothing new is taken. What is under way ends; streams and jobs are followed meanwhile, so that nobody waits for this.
+    health.stop();
+    await monitor.untilQuiet(AbortSignal.timeout(options.drainMs ?? DEFAULT_DRAIN_MS));
+    closeAdmin();
+    shutdown.abort();
+    await Promise.all([scheduler.stop(), housekeeping.stop(), server.close()]);
+    metrics?.dispose();
     store.dispose();
-    throw error;
-  }
+    log.info('service ended');
+  };
+  return { url, key, closed: run(), reload: () => server.certificate?.reload(), routes };
 }
 
 async function untilDone(idleExitMs: number | undefined, signal: AbortSignal, idleMs: () => number): Promise<void> {

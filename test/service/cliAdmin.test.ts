@@ -86,7 +86,7 @@ test('without a service the store itself is administered; bad use is told in wor
   assert.equal(given.stdout, '12.5 credits were given to ada: it has 12.5.\n');
   const again = await admin('credits', 'grant', 'ada', '12.5', '--reference', 'march');
   assert.equal(again.stdout, 'Nothing was done: "march" was granted before. ada: it has 12.5.\n');
-  const taken = await admin('credits', 'grant', 'ada', '--', '-2.5');
+  const taken = await admin('credits', 'grant', 'ada', '-2.5');
   assert.equal(taken.stdout, '2.5 credits were taken from ada: it has 10.\n');
   const book = await admin('credits', 'list', 'ada');
   assert.match(
@@ -120,4 +120,14 @@ test('a service under a supervisor writes no key into its log', async () => {
   assert.equal(exit, 0);
   assert.match(printed, /farwharf admin key add/);
   assert.doesNotMatch(printed, /[\w-]{43}/);
+});
+
+test('a service that cannot tell how it is administered ends at once, and is not left listening', async () => {
+  await using scratch = await Scratch.create();
+  const data = await scratch.folder('data', { 'admin.json/in-the-way': '' });
+  const { exit, stderr } = await scratch.run(['serve', '--port', '0', '--data', data]);
+  assert.equal(exit, 1);
+  assert.match(stderr, /admin\.json/);
+  const far = await scratch.run(['serve', '--port', '65536', '--data', data]);
+  assert.deepEqual([far.exit, /Ports end at 65535/.test(far.stderr)], [2, true]);
 });

@@ -54,12 +54,19 @@ export async function startAdminServer(options: AdminServerOptions): Promise<() 
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const file = adminFileOf(data);
-  writeStateFile(file, { url: `http://127.0.0.1:${port()}`, key: token, pid: process.pid, version, host: hostname() });
-  return () => {
+  const close = (): void => {
     removeStateFile(file, process.pid);
     server.close();
     server.closeAllConnections();
   };
+  try {
+    const url = `http://127.0.0.1:${port()}`;
+    writeStateFile(file, { url, key: token, pid: process.pid, version, host: hostname() });
+    return close;
+  } catch (error) {
+    close();
+    throw error;
+  }
 }
 
 function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions, token: string, port: () => number): Hono {
