@@ -8,6 +8,7 @@ import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { systemCode } from '../../src/core/errors.ts';
 import { programsAreMissing } from '../debianPackages.ts';
 
 const run = promisify(execFile);
@@ -157,7 +158,7 @@ export class SlurmCluster {
       if (pid === undefined || !args.startsWith('slurmstepd')) continue;
       const environment = readText(`/proc/${pid}/environ`);
       if (environment.includes(this.folder) || readText(`/proc/${pid}/maps`).includes(this.folder)) {
-        process.kill(Number(pid), 'SIGKILL');
+        killIfThere(Number(pid));
       }
     }
   }
@@ -235,6 +236,14 @@ async function until(what: string, isReady: () => Promise<boolean>, timeoutMs = 
   while (!(await isReady().catch(() => false))) {
     if (performance.now() > deadline) throw new Error(`Waited in vain for ${what}.`);
     await sleep(POLL_MS);
+  }
+}
+
+function killIfThere(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (systemCode(error) !== 'ESRCH') throw error;
   }
 }
 

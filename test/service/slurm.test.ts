@@ -79,6 +79,16 @@ describe('a service whose jobs run on a Slurm cluster', async () => {
     assert.doesNotMatch(output, /secret|NODE_OPTIONS|SLURM_EXPORT_ENV/);
   });
 
+  test('the folder of the service may have any name, and Slurm writes beside the job', async (t) => {
+    const data = join(await temporaryFolder(t), "it's 50%x of $HOME");
+    const service = await startService(t, { config: CONFIG, data });
+    const id = await service.submit({ 'a.sh': 'echo begun; sleep 600' }, { script: 'a.sh' });
+    await service.untilRunning(id);
+    assert.ok(existsSync(join(data, 'jobs', id, 'slurm.log')));
+    await service.json(`/v1/jobs/${id}`, { method: 'DELETE' });
+    await service.stop();
+  });
+
   test('the price list has the classes of the configuration, and an unknown class is refused with their names', async (t) => {
     const service = await start(t);
     const { rate_card: rates } = await service.json<{ rate_card: { machine_class: string }[] }>('/v1/me');

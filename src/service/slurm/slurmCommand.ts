@@ -35,9 +35,12 @@ export async function slurm(program: SlurmProgram, args: readonly string[], sign
   }
 }
 
-/** What sbatch may see, because jobs get it, and how to reach the cluster. */
+/**
+ * What sbatch may see, because jobs get it, and how to reach the cluster. What narrows the answers of squeue and the others for
+ * a person is left out: jobs that it hides would count as lost.
+ */
 function environmentForSlurm(): NodeJS.ProcessEnv {
-  const own = Object.entries(process.env).filter(([name]) => /^(SLURM|SBATCH|SQUEUE|SACCT|SINFO)_/.test(name));
+  const own = Object.entries(process.env).filter(([name]) => /^(SLURM|SBATCH)_/.test(name));
   return { ...allowedEnvironment(process.env), ...Object.fromEntries(own) };
 }
 

@@ -21,6 +21,8 @@ const MAX_LAUNCHES = 10;
 const MAX_PAUSE_MS = 60_000;
 const MAX_WORDS = 500;
 const ACCOUNTED_DAYS = 60;
+// Accounts lag behind the queue, and a controller that crashed can leave jobs that run for ever in them.
+const MAX_ANSWERS_WITHOUT = 30;
 const LOST_TOO_OFTEN =
   'The cluster took the job ten times and lost it before it started. Ask its administrators, then submit again.';
 
@@ -122,14 +124,14 @@ export class SlurmExecutor implements Executor {
   async #statusOfUnlisted(jobId: string, hasStarted: boolean): Promise<RunnerStatus> {
     const since = this.#unlistedSince.get(jobId) ?? this.#queue.answers;
     this.#unlistedSince.set(jobId, since);
-    const isSure = this.#queue.answers - since >= SURE_ANSWERS;
-    if (!hasStarted) return isSure ? { state: 'absent' } : { state: 'waiting' };
-    if (!isSure) return { state: 'running' };
+    const answers = this.#queue.answers - since;
+    if (!hasStarted) return answers >= SURE_ANSWERS ? { state: 'absent' } : { state: 'waiting' };
+    if (answers < SURE_ANSWERS) return { state: 'running' };
     const job = await accountOf(jobId);
-    if (job === undefined) return { state: 'gone' };
-    return phaseOf(job) === 'ended'
-      ? { state: 'gone', ending: endingOfClusterJob(job, { hasStarted, words: '' }) }
-      : { state: 'running' };
+    if (job !== undefined && phaseOf(job) === 'ended') {
+      return { state: 'gone', ending: endingOfClusterJob(job, { hasStarted, words: '' }) };
+    }
+    return job !== undefined && answers < MAX_ANSWERS_WITHOUT ? { state: 'running' } : { state: 'gone' };
   }
 }
 

@@ -37,7 +37,7 @@ export async function prepareSubmission(
     `--job-name=${job.id}`,
     `--comment=farwharf:${job.id}`,
     `--chdir=${folder.path}`,
-    `--output=${clusterLog(folder)}`,
+    `--output=${clusterLog(folder).replaceAll('%', '%%')}`,
     `--time=${minutes}`,
     '--nodes=1',
     '--ntasks=1',

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { silentLogger } from '../../../../src/core/log.ts';
+import { jobFolder } from '../../../../src/service/runner/jobFolder.ts';
+import { SlurmExecutor } from '../../../../src/service/slurm/slurmExecutor.ts';
+
+/** A cluster of scripts, for what a real one does only when it is broken. */
+function fakeCluster(t: TestContext, programs: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-slurm-'));
+  for (const [name, script] of Object.entries(programs)) {
+    writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  const path = process.env['PATH'];
+  process.env['PATH'] = `${folder}${delimiter}${path}`;
+  t.after(() => {
+    process.env['PATH'] = path;
+    rmSync(folder, { recursive: true });
+  });
+  return folder;
+}
+
+function startExecutor(t: TestContext): SlurmExecutor {
+  const program = { node: process.execPath, runner: 'runner', hasLoginEnvironment: false };
+  const executor = new SlurmExecutor({ program, resources: new Map(), capacity: 1, pollMs: 1, log: silentLogger });
+  t.after(() => executor.stop());
+  return executor;
+}
+
+test('a job that only the accounts of a cluster still have is not waited for for ever', async (t) => {
+  const cluster = fakeCluster(t, { squeue: 'exit 0', sacct: 'echo "7|RUNNING|None|n1|j1"' });
+  const folder = jobFolder(cluster);
+  writeFileSync(folder.claim, '{}');
+  const executor = startExecutor(t);
+  let states = '';
+  for (let state = 'running'; state === 'running'; await sleep(20)) {
+    ({ state } = await executor.status('j1', folder));
+    states += ` ${state}`;
+  }
+  assert.match(states, /^( running){2,} gone$/);
+});
+
+test('what narrows the answers of squeue for a person does not hide jobs from the service', async (t) => {
+  const cluster = fakeCluster(t, { squeue: 'cd "$(dirname "$0")"; env > now; mv now seen' });
+  process.env['SQUEUE_PARTITION'] = 'another';
+  process.env['SLURM_CONF'] = '/nowhere/slurm.conf';
+  t.after(() => ['SQUEUE_PARTITION', 'SLURM_CONF'].forEach((name) => delete process.env[name]));
+  const executor = startExecutor(t);
+  await executor.status('j1', jobFolder(cluster));
+  while (!existsSync(join(cluster, 'seen'))) await sleep(10);
+  const seen = readFileSync(join(cluster, 'seen'), 'utf8');
+  assert.match(seen, /^SLURM_CONF=\/nowhere/m);
+  assert.doesNotMatch(seen, /SQUEUE_PARTITION/);
+});
