@@ -2,7 +2,7 @@ import { access, constants, mkdir } from 'node:fs/promises';
 import { messageOf } from '../core/errors.ts';
 import { formatBytes } from '../core/format.ts';
 import type { ServiceConfig } from './config.ts';
-import { describeIsolation, findIsolation } from './isolation.ts';
+import { describeClusterJobs, describeIsolation, findIsolation } from './isolation.ts';
 import { Health } from './http/health.ts';
 import { LogFile } from './log/logFile.ts';
 import { readCertificate } from './tls/certificate.ts';
@@ -58,7 +58,7 @@ async function checkExecutor(config: ServiceConfig, data: string): Promise<reado
     what: `machine class ${name}: ${partition === undefined ? "the cluster's own default partition" : `partition ${partition}`}`,
     problem: partition === undefined || partitions.has(partition) ? undefined : `the cluster has ${known}`,
   }));
-  return [cluster, submit, ...classes];
+  return [cluster, submit, ...classes, { what: describeClusterJobs(), problem: undefined }];
 }
 
 async function checkIsolation(config: ServiceConfig, data: string): Promise<CheckedThing> {

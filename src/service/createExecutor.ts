@@ -1,7 +1,7 @@
 import type { Logger } from '../core/log.ts';
 import { type ServiceConfig, slurmResourcesOf } from './config.ts';
 import type { Executor } from './executor.ts';
-import { describeIsolation, findIsolation } from './isolation.ts';
+import { describeClusterJobs, describeIsolation, findIsolation } from './isolation.ts';
 import type { MachineClasses } from './machineClasses.ts';
 import { createProcessExecutor } from './processExecutor.ts';
 import { SlurmExecutor } from './slurm/slurmExecutor.ts';
@@ -24,6 +24,7 @@ export async function createExecutor(config: ServiceConfig, options: ExecutorOpt
     log.info(describeIsolation(isolation));
     return createProcessExecutor({ runner, killGraceMs, settings: config.process, isolation, machineClasses });
   }
+  log.info(describeClusterJobs());
   const {
     node = process.execPath,
     max_jobs: capacity,

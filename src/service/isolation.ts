@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError, messageOf } from '../core/errors.ts';
@@ -65,6 +65,11 @@ export function describeIsolation(isolation: Isolation): string {
   const shared = writable.length === 0 ? '' : `; they can also write ${writable.join(', ')}`;
   const network = hasNetwork ? 'with the network' : 'without network';
   return `jobs are isolated by bubblewrap: processes, /tmp and home of their own, a read-only system, ${network}${shared}`;
+}
+
+/** The same about jobs on a cluster, which keeps their resources apart and not their files. */
+export function describeClusterJobs(): string {
+  return `jobs are NOT isolated: on the nodes they are the user ${userInfo().username}, as the service is, and reach its data folder`;
 }
 
 /** What is wrong when Node.js runs in a sandbox; undefined when nothing is. */

@@ -113,6 +113,10 @@ describe('a service whose jobs run on a Slurm cluster', async () => {
     ]);
     assert.equal(exit, 1, stderr);
     const { checks } = JSON.parse(stdout) as { checks: { what: string; problem: string | null }[] };
+    assert.ok(
+      checks.some(({ what }) => /NOT isolated.*reach its data folder/.test(what)),
+      stdout,
+    );
     const problems = checks.filter(({ problem }) => problem !== null);
     assert.deepEqual(problems, [
       {
