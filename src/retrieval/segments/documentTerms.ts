@@ -1,4 +1,4 @@
-import type { Postings } from './postings.ts';
+import { PostingsWriter } from './postings.ts';
 import type { Vocabulary } from '../words/vocabulary.ts';
 import { Room } from '../words/wordMemory.ts';
 
@@ -6,7 +6,10 @@ const LEAST_BLOCK = 1 << 12;
 const MOST_BLOCK = 1 << 18;
 
 /** The postings of terms, one term behind the other, each ascending by document. They are valid until the next document. */
-export interface TermPostings extends Postings {
+interface TermPostings {
+  /** Addresses. */
+  readonly documents: number;
+  readonly frequencies: number;
   /** Behind the last posting of each term, by its number. */
   readonly ends: Uint32Array;
 }
@@ -24,6 +27,8 @@ interface Block {
 /** Which terms each document has and how often, in the vocabulary's memory: objects would take ten times as much. */
 export class DocumentTerms {
   readonly vocabulary: Vocabulary;
+  /** Writes postings that lie in the same memory. */
+  readonly lists: PostingsWriter;
   postingCount = 0;
   /** Full blocks stay where they are: copying into a larger one costs as much as all of the counting. */
   readonly #blocks: Block[] = [];
@@ -44,6 +49,7 @@ export class DocumentTerms {
   constructor(vocabulary: Vocabulary) {
     const { memory } = vocabulary;
     this.vocabulary = vocabulary;
+    this.lists = new PostingsWriter(memory);
     this.#sizes = new Room(memory);
     this.#counts = new Room(memory);
     this.#present = new Room(memory);
@@ -105,12 +111,8 @@ export class DocumentTerms {
       );
       document += block.documents;
     }
-    const { buffer } = numbers;
-    return {
-      documents: new Uint32Array(buffer, documents.address, this.postingCount),
-      frequencies: new Uint16Array(buffer, frequencies.address, this.postingCount),
-      ends: new Uint32Array(buffer, next.address, order.length),
-    };
+    const ends = numbers.slice(nextAt, nextAt + order.length);
+    return { documents: documents.address, frequencies: frequencies.address, ends };
   }
 
   /** Forgets all documents and words, and keeps the room. */

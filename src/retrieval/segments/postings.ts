@@ -1,20 +1,14 @@
 import { boundingLength } from './bm25.ts';
-import { ByteWriter } from './bytes.ts';
-import { MOST_PACKED, Packer, PADDING } from './packing.ts';
+import { MOST_PACKED, PADDING } from './packing.ts';
+import { Room, type WordMemory } from '../words/wordMemory.ts';
 
 /** Postings of a block: as many are decoded at once, and skipped at once when none of them can matter. */
 export const BLOCK = MOST_PACKED;
-// Fewer are shorter as single numbers.
-export const LEAST_PACKED = 24;
-// A distance of up to five bytes and a frequency of up to three.
-const MOST_BYTES = 8;
+// A posting takes at most a distance of up to five bytes and a frequency of up to three, or twice a width of 24 bits and an
+// exception; a list its count and the bytes that are written too much.
+const MOST_BYTES = 18;
+const LIST_BYTES = 64;
 const MOST_LENGTH = 0xffff;
-/** The documents that hold a term, ascending, and how often. */
-export interface Postings {
-  readonly documents: Uint32Array;
-  readonly frequencies: Uint16Array;
-}
-
 /**
  * Writes posting lists. A list is its count, and where it has several blocks, for each its last document, its size in bytes,
  * its highest frequency and the length that bounds every score in it; then the blocks. A block is the distances between its
@@ -22,64 +16,75 @@ export interface Postings {
  * frequency is 1, else followed by the frequency.
  */
 export class PostingsWriter {
-  readonly #lists = new ByteWriter();
-  readonly #blocks = new ByteWriter();
-  readonly #packer = new Packer();
-  readonly #numbers = new Uint32Array(BLOCK);
+  length = 0;
+  readonly #memory: WordMemory;
+  readonly #lists: Room;
+  readonly #blocks: Room;
 
-  get length(): number {
-    return this.#lists.length;
+  constructor(memory: WordMemory) {
+    this.#memory = memory;
+    this.#lists = new Room(memory);
+    this.#blocks = new Room(memory);
   }
 
-  /** Writes the postings from `from` to before `to`. */
-  add(postings: Postings, from: number, to: number, lengths: Uint16Array): void {
+  /** Writes a list of postings whose documents and frequencies lie at two addresses of the memory. */
+  add(documents: number, frequencies: number, count: number, lengths: Uint16Array): void {
     const lists = this.#lists;
-    lists.varint(to - from);
-    if (to - from <= BLOCK) {
-      this.#writeBlock(lists, postings, from, to, -1);
-      return;
+    lists.hold(this.length + MOST_BYTES * count + LIST_BYTES, this.length);
+    this.#varint(count);
+    if (count <= BLOCK) {
+      const end = this.#memory.program.block(documents, frequencies, count, -1, lists.address + this.length);
+      this.length = end - lists.address;
+    } else {
+      this.#addBlocks(documents, frequencies, count, lengths);
     }
-    const blocks = this.#blocks;
-    blocks.clear();
-    let last = -1;
-    for (let start = from; start < to; start += BLOCK) {
-      const end = Math.min(start + BLOCK, to);
-      const before = blocks.length;
-      this.#writeBlock(blocks, postings, start, end, last);
-      const { highest, bounding } = boundsOf(postings, start, end, lengths);
-      const newLast = postings.documents[end - 1] ?? 0;
-      lists.varint(newLast - last);
-      lists.varint(blocks.length - before);
-      lists.varint(highest);
-      lists.varint(bounding);
-      last = newLast;
-    }
-    lists.append(blocks.view());
   }
 
+  /** The bytes of all lists; it begins anew then. */
   finish(): Uint8Array {
-    const { length } = this.#lists;
-    const bytes = new Uint8Array(length + PADDING);
-    bytes.set(this.#lists.view());
+    const { address } = this.#lists;
+    const bytes = new Uint8Array(this.length + PADDING);
+    bytes.set(this.#memory.bytes.subarray(address, address + this.length));
+    this.length = 0;
     return bytes;
   }
 
-  #writeBlock(writer: ByteWriter, postings: Postings, from: number, to: number, before: number): void {
-    if (to - from < LEAST_PACKED) {
-      writeSmallBlock(writer, postings, from, to, before);
-      return;
+  #addBlocks(documents: number, frequencies: number, count: number, lengths: Uint16Array): void {
+    this.#blocks.hold(MOST_BYTES * count + LIST_BYTES, 0);
+    const { bytes, halves, numbers, program } = this.#memory;
+    let to = this.#blocks.address;
+    let last = -1;
+    for (let start = 0; start < count; start += BLOCK) {
+      const size = Math.min(BLOCK, count - start);
+      const block = { documents: documents + 4 * start, frequencies: frequencies + 2 * start };
+      const end = program.block(block.documents, block.frequencies, size, last, to);
+      const { highest, bounding } = boundsOf(
+        numbers,
+        block.documents / 4,
+        halves,
+        block.frequencies / 2,
+        size,
+        lengths,
+      );
+      const newLast = numbers[block.documents / 4 + size - 1] ?? 0;
+      this.#varint(newLast - last);
+      this.#varint(end - to);
+      this.#varint(highest);
+      this.#varint(bounding);
+      last = newLast;
+      to = end;
     }
-    const { documents, frequencies } = postings;
-    const numbers = this.#numbers;
-    let last = before;
-    for (let at = from; at < to; at += 1) {
-      const document = documents[at] ?? 0;
-      numbers[at - from] = document - last - 1;
-      last = document;
-    }
-    this.#packer.pack(writer, numbers, to - from);
-    for (let at = from; at < to; at += 1) numbers[at - from] = (frequencies[at] ?? 0) - 1;
-    this.#packer.pack(writer, numbers, to - from);
+    bytes.copyWithin(this.#lists.address + this.length, this.#blocks.address, to);
+    this.length += to - this.#blocks.address;
+  }
+
+  #varint(value: number): void {
+    const { bytes } = this.#memory;
+    let at = this.#lists.address + this.length;
+    let rest = value;
+    for (; rest > 127; rest >>>= 7) bytes[at++] = (rest & 127) | 128;
+    bytes[at++] = rest;
+    this.length = at - this.#lists.address;
   }
 }
 
@@ -88,49 +93,27 @@ interface Bounds {
   readonly bounding: number;
 }
 
-/** The highest frequency of some postings, and a length with which it scores no less than any of them does. */
+/**
+ * The highest frequency of so many postings, and a length with which it scores no less than any of them does. Their documents
+ * and frequencies begin at two places.
+ */
 export function boundsOf(
-  { documents, frequencies }: { readonly documents: Uint32Array; readonly frequencies: Uint16Array | Uint32Array },
-  from: number,
-  to: number,
+  documents: Uint32Array,
+  firstDocument: number,
+  frequencies: Uint16Array | Uint32Array,
+  firstFrequency: number,
+  count: number,
   lengths: Uint16Array,
 ): Bounds {
   let highest = 0;
-  for (let at = from; at < to; at += 1) {
-    const frequency = frequencies[at] ?? 0;
-    if (frequency > highest) highest = frequency;
-  }
+  for (let at = 0; at < count; at += 1) highest = Math.max(highest, frequencies[firstFrequency + at] ?? 0);
   let bounding = MOST_LENGTH;
-  for (let at = from; at < to; at += 1) {
-    const own = boundingLength(highest, frequencies[at] ?? 0, lengths[documents[at] ?? 0] ?? 0);
+  for (let at = 0; at < count; at += 1) {
+    const length = lengths[documents[firstDocument + at] ?? 0] ?? 0;
+    const own = boundingLength(highest, frequencies[firstFrequency + at] ?? 0, length);
     if (own < bounding) bounding = own;
   }
   return { highest, bounding: Math.floor(bounding) };
-}
-
-// Written where it goes: a call for each number would take as long as all the rest.
-function writeSmallBlock(
-  writer: ByteWriter,
-  { documents, frequencies }: Postings,
-  from: number,
-  to: number,
-  before: number,
-): void {
-  const bytes = writer.reserve(MOST_BYTES * (to - from));
-  let end = writer.length;
-  let last = before;
-  for (let at = from; at < to; at += 1) {
-    const document = documents[at] ?? 0;
-    const frequency = frequencies[at] ?? 0;
-    let rest = (document - last) * 2 + (frequency === 1 ? 1 : 0);
-    last = document;
-    for (; rest > 127; rest >>>= 7) bytes[end++] = (rest & 127) | 128;
-    bytes[end++] = rest;
-    if (frequency === 1) continue;
-    for (rest = frequency; rest > 127; rest >>>= 7) bytes[end++] = (rest & 127) | 128;
-    bytes[end++] = rest;
-  }
-  writer.wrote(end);
 }
 
 /** How many postings the list has that begins at `start`. */

@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import type { Chunk } from '../chunks/chunk.ts';
 import { DictionaryWriter } from './dictionary.ts';
 import { DocumentTerms } from './documentTerms.ts';
-import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
 import { summaryPlaces } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
@@ -51,22 +50,23 @@ export class SegmentBuilder {
     const terms = this.#vocabulary.terms.table;
     const order = orderTerms(terms);
     const numbers = order.map((term) => terms.numberOf(term, FIRST));
-    const { ends, ...postings } = this.#documents.byTerm(numbers);
+    const { documents, frequencies, ends } = this.#documents.byTerm(numbers);
     const lengths = Uint16Array.from(this.#lengths);
     const dictionary = new DictionaryWriter();
-    const lists = new PostingsWriter();
+    const { lists } = this.#documents;
     let bytes = new Uint8Array(128);
     let from = 0;
     for (let rank = 0; rank < order.length; rank += 1) {
       const start = lists.length;
       const to = ends[numbers[rank] ?? 0] ?? 0;
-      lists.add(postings, from, to, lengths);
+      lists.add(documents + 4 * from, frequencies + 2 * from, to - from, lengths);
       from = to;
       const term = order[rank] ?? 0;
       if (terms.lengthOf(term) > bytes.length) bytes = new Uint8Array(2 * terms.lengthOf(term));
       dictionary.add(bytes, terms.writeTo(bytes, term), start, lists.length - start);
     }
     const { postingCount } = this.#documents;
+    const postings = lists.finish();
     this.#documents.clear();
     this.#analyzer.idleCounters.push(this.#documents);
     return {
@@ -75,7 +75,7 @@ export class SegmentBuilder {
       firstLines: Uint32Array.from(this.#firstLines),
       lastLines: Uint32Array.from(this.#lastLines),
       dictionary: dictionary.finish(),
-      postings: lists.finish(),
+      postings,
       postingCount,
     };
   }

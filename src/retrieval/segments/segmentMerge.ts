@@ -3,6 +3,7 @@ import type { LiveSegment } from './liveSegment.ts';
 import { PostingList } from './postingList.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource } from './segment.ts';
+import { Room, WordMemory } from '../words/wordMemory.ts';
 
 interface Cursor {
   readonly live: LiveSegment;
@@ -53,9 +54,11 @@ function mergeTerms(
   lengths: Uint16Array,
 ): Pick<Segment, 'dictionary' | 'postings' | 'postingCount'> {
   const dictionary = new DictionaryWriter();
-  const lists = new PostingsWriter();
-  const documents = new Uint32Array(lengths.length);
-  const frequencies = new Uint16Array(lengths.length);
+  const memory = new WordMemory();
+  const lists = new PostingsWriter(memory);
+  const places = { documents: new Room(memory), frequencies: new Room(memory) };
+  places.documents.hold(4 * lengths.length);
+  places.frequencies.hold(2 * lengths.length);
   let postingCount = 0;
   for (let first = firstTerm(cursors); first !== undefined; first = firstTerm(cursors)) {
     const term = Buffer.from(first.term.subarray(0, first.size));
@@ -63,12 +66,12 @@ function mergeTerms(
     for (const cursor of cursors) {
       const { terms } = cursor;
       if (!terms.isValid || terms.compare(term) !== 0) continue;
-      count = copyLive(cursor, { documents, frequencies }, count);
+      count = copyLive(cursor, memory, places, count);
       terms.next();
     }
     if (count === 0) continue;
     const start = lists.length;
-    lists.add({ documents, frequencies }, 0, count, lengths);
+    lists.add(places.documents.address, places.frequencies.address, count, lengths);
     dictionary.add(term, term.length, start, lists.length - start);
     postingCount += count;
   }
@@ -86,9 +89,11 @@ function firstTerm(cursors: readonly Cursor[]): DictionaryCursor | undefined {
 /** Copies the postings of documents that are left behind the `count` that are there, and gives the new count. */
 function copyLive(
   { live, renumbered, terms, list }: Cursor,
-  to: { readonly documents: Uint32Array; readonly frequencies: Uint16Array },
+  { numbers, halves }: WordMemory,
+  places: { readonly documents: Room; readonly frequencies: Room },
   count: number,
 ): number {
+  const [documentsAt, frequenciesAt] = [places.documents.address / 4, places.frequencies.address / 2];
   let end = count;
   list.open(live.segment.postings, terms.start, live.segment.lengths);
   for (let hasMore = list.advance(0) < renumbered.length; hasMore; hasMore = list.nextBlock()) {
@@ -96,8 +101,8 @@ function copyLive(
     for (let at = 0; at < size; at += 1) {
       const document = documents[at] ?? 0;
       if (live.removed[document] === 1) continue;
-      to.documents[end] = renumbered[document] ?? 0;
-      to.frequencies[end] = frequencies[at] ?? 0;
+      numbers[documentsAt + end] = renumbered[document] ?? 0;
+      halves[frequenciesAt + end] = frequencies[at] ?? 0;
       end += 1;
     }
   }

@@ -37,13 +37,18 @@ function binary(instruction: number) {
 
 export const add = binary(0x6a);
 export const subtract = binary(0x6b);
+export const multiply = binary(0x6c);
+export const divide = binary(0x6e);
 export const and = binary(0x71);
 export const or = binary(0x72);
 export const shiftLeft = binary(0x74);
+export const shiftRight = binary(0x76);
 export const isEqual = binary(0x46);
 export const isLess = binary(0x49);
 export const isNotZero = (value: Value): Code => [...valueOf(value), 0x45, 0x45];
 export const isZero = (value: Value): Code => [...valueOf(value), 0x45];
+/** How many zeros come before the highest one. */
+export const leadingZeros = (value: Value): Code => [...valueOf(value), 0x67];
 /** The smaller of two locals or constants. */
 export const least = (left: Value, right: Value): Code => [
   ...valueOf(left),
@@ -66,6 +71,14 @@ export const store16 = (address: Value, value: Value, offset = 0): Code => [
   ...valueOf(value),
   0x3b,
   1,
+  ...unsigned(offset),
+];
+
+export const store8 = (address: Value, value: Value, offset = 0): Code => [
+  ...valueOf(address),
+  ...valueOf(value),
+  0x3a,
+  0,
   ...unsigned(offset),
 ];
 

@@ -32,6 +32,7 @@ interface WordFunctions {
     documents: number,
     counts: number,
   ): void;
+  block(documents: number, frequencies: number, count: number, before: number, to: number): number;
 }
 
 // The part of https://webassembly.github.io/spec/js-api/ that is used; the compiler knows it with the browser's types only.
@@ -50,6 +51,7 @@ export class WordMemory {
   /** All of it; others after each growth. */
   bytes: Buffer;
   numbers: Uint32Array;
+  halves: Uint16Array;
   readonly program: WordFunctions;
   readonly #memory: WasmMemory;
   #used = FREE_FROM;
@@ -61,6 +63,7 @@ export class WordMemory {
     this.program = new api.Instance(new api.Module(WORD_PROGRAM), { env: { memory: this.#memory } }).exports;
     this.bytes = Buffer.from(buffer);
     this.numbers = new Uint32Array(buffer);
+    this.halves = new Uint16Array(buffer);
     writeConstants(buffer);
   }
 
@@ -74,6 +77,7 @@ export class WordMemory {
       const { buffer } = this.#memory;
       this.bytes = Buffer.from(buffer);
       this.numbers = new Uint32Array(buffer);
+      this.halves = new Uint16Array(buffer);
     }
     return address;
   }

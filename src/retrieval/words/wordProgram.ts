@@ -3,6 +3,7 @@
 import { bordersFunction } from './borderFunction.ts';
 import { countFunction, gatherFunction, noteFunction, scatterFunction } from './countFunctions.ts';
 import { findFunction, indexFunction } from './findFunctions.ts';
+import { blockFunction } from './blockFunction.ts';
 import { programOf } from './webAssembly.ts';
 import { MASKS } from './wordRecord.ts';
 
@@ -20,4 +21,5 @@ export const WORD_PROGRAM: Uint8Array<ArrayBuffer> = programOf([
   gatherFunction(),
   noteFunction(),
   scatterFunction(),
+  blockFunction(),
 ]);

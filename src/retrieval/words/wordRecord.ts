@@ -6,8 +6,11 @@ export const STEP_BYTES = 64;
 export const LENGTH_AT = 8;
 /** Where the numbers lie that have ones in their lowest 0 to 8 bytes: of eight bytes those that are a word's. */
 export const MASKS = 16;
+/** Where `pack` has the numbers of a block, and how many of them there are of each width. */
+export const NUMBERS = 128;
+export const WIDTHS = NUMBERS + 4 * 128;
 /** Behind what the program itself needs. */
-export const FREE_FROM = 128;
+export const FREE_FROM = WIDTHS + 4 * 36;
 
 // All that is known of a word lies together, most often in one line of the processor's cache: its length in bytes, where its terms
 // begin and how many they are, how often the document that is read has it, and its bytes, filled up with zeros to a multiple of 8.

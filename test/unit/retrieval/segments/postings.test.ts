@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { B, boundedAverage, K1 } from '../../../../src/retrieval/segments/bm25.ts';
 import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
 import { PostingsWriter } from '../../../../src/retrieval/segments/postings.ts';
+import { Room, WordMemory } from '../../../../src/retrieval/words/wordMemory.ts';
 import { type Random, seeded } from '../randomCorpus.ts';
 
 const DOCUMENTS = 200_000;
@@ -34,15 +35,33 @@ function readAll(list: PostingList): { readonly documents: number[]; readonly fr
   return { documents, frequencies };
 }
 
+/** Writes lists one behind the other. */
+function listWriter(lengths: Uint16Array) {
+  const memory = new WordMemory();
+  const writer = new PostingsWriter(memory);
+  const [documentRoom, frequencyRoom] = [new Room(memory), new Room(memory)];
+  return {
+    /** Gives where the list begins. */
+    add({ documents, frequencies }: Postings): number {
+      const start = writer.length;
+      documentRoom.hold(documents.byteLength);
+      frequencyRoom.hold(frequencies.byteLength);
+      memory.numbers.set(documents, documentRoom.address / 4);
+      memory.halves.set(frequencies, frequencyRoom.address / 2);
+      writer.add(documentRoom.address, frequencyRoom.address, documents.length, lengths);
+      return start;
+    },
+    finish: () => writer.finish(),
+  };
+}
+
 test('posting lists of every length are read as they were written, by one reader after the other', () => {
   const random = seeded(3);
   const lengths = new Uint16Array(DOCUMENTS).map(() => random(500));
-  const writer = new PostingsWriter();
+  const writer = listWriter(lengths);
   const written = Array.from({ length: 600 }, (_, count) => {
     const postings = randomPostings(random, count);
-    const start = writer.length;
-    writer.add(postings, 0, count, lengths);
-    return { start, postings };
+    return { start: writer.add(postings), postings };
   });
   const bytes = writer.finish();
   const list = new PostingList();
@@ -61,8 +80,8 @@ test('a reader goes forward to any document, whether the blocks between are deco
   const list = new PostingList();
   for (let round = 0; round < 50; round += 1) {
     const postings = randomPostings(random, 1 + random(1000));
-    const writer = new PostingsWriter();
-    writer.add(postings, 0, postings.documents.length, lengths);
+    const writer = listWriter(lengths);
+    writer.add(postings);
     list.open(writer.finish(), 0, lengths);
     for (let wanted = 0; wanted < DOCUMENTS; wanted += 1 + random(2000)) {
       const at = postings.documents.findIndex((document) => document >= wanted);
@@ -77,8 +96,8 @@ test('no document of a block scores more than its bounds say, whatever the avera
   const random = seeded(5);
   const lengths = new Uint16Array(DOCUMENTS).map(() => random(random(4) === 0 ? 65_535 : 300));
   const postings = randomPostings(random, 5000);
-  const writer = new PostingsWriter();
-  writer.add(postings, 0, postings.documents.length, lengths);
+  const writer = listWriter(lengths);
+  writer.add(postings);
   const list = new PostingList();
   list.open(writer.finish(), 0, lengths);
   const score = (frequency: number, length: number, average: number): number =>
