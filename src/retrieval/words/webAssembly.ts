@@ -58,6 +58,7 @@ export const least = (left: Value, right: Value): Code => [
 ];
 
 export const load = (address: Value, offset = 0): Code => [...valueOf(address), 0x28, 2, ...unsigned(offset)];
+export const load8 = (address: Value, offset = 0): Code => [...valueOf(address), 0x2d, 0, ...unsigned(offset)];
 export const load16 = (address: Value, offset = 0): Code => [...valueOf(address), 0x2f, 1, ...unsigned(offset)];
 export const store = (address: Value, value: Value, offset = 0): Code => [
   ...valueOf(address),

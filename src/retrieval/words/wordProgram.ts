@@ -4,6 +4,10 @@ import { bordersFunction } from './borderFunction.ts';
 import { countFunction, gatherFunction, noteFunction, scatterFunction } from './countFunctions.ts';
 import { findFunction, indexFunction } from './findFunctions.ts';
 import { blockFunction } from './blockFunction.ts';
+import { writeClasses } from './letters.ts';
+import { splitFunction } from './splitFunction.ts';
+import { stemFunction } from './stemFunction.ts';
+import { writeRules } from './stemRules.ts';
 import { programOf } from './webAssembly.ts';
 import { MASKS } from './wordRecord.ts';
 
@@ -11,12 +15,16 @@ import { MASKS } from './wordRecord.ts';
 export function writeConstants(memory: ArrayBuffer): void {
   const masks = new BigUint64Array(memory, MASKS, 9);
   for (const size of masks.keys()) masks[size] = (1n << BigInt(8 * size)) - 1n;
+  writeClasses(memory);
+  writeRules(memory);
 }
 
 export const WORD_PROGRAM: Uint8Array<ArrayBuffer> = programOf([
   bordersFunction(),
   findFunction(),
   indexFunction(),
+  splitFunction(),
+  stemFunction(),
   countFunction(),
   gatherFunction(),
   noteFunction(),

@@ -74,8 +74,13 @@ export class WordTable {
 
   /** The record behind another, from 0 on; 0 behind the last. They come in the order in which they were added. */
   recordAfter(record: number): number {
-    const next = record === NONE ? FIRST_RECORD : record + BYTES + ((this.lengthOf(record) + 7) & -8);
+    const next = record === NONE ? FIRST_RECORD : this.behind(record);
     return next === this.end ? NONE : next;
+  }
+
+  /** Where a record ends. */
+  behind(record: number): number {
+    return record + BYTES + ((this.lengthOf(record) + 7) & -8);
   }
 
   /** Writes the bytes of a word, and gives how many they are. */
@@ -111,7 +116,7 @@ export class WordTable {
     );
     let record = this.end;
     this.end = end - records.address;
-    for (; record < this.end; record += BYTES + ((this.lengthOf(record) + 7) & -8)) {
+    for (; record < this.end; record = this.behind(record)) {
       this.setNumber(record, FIRST, this.size);
       this.size += 1;
     }

@@ -1,15 +1,6 @@
-import { AsciiTerms, MAX_WORD } from './asciiTerms.ts';
 import { Room, type WordMemory } from './wordMemory.ts';
-import { FIRST, SECOND } from './wordRecord.ts';
+import { FIRST, SECOND, STOPPED_AT, TERM_PADDING } from './wordRecord.ts';
 import { WordTable } from './wordTable.ts';
-
-const LAST_ASCII = 127;
-// The terms of so many new words are looked for together: of each the whole and its parts.
-const MOST_WORDS = 256;
-const TERM_BYTES = 2 * MAX_WORD;
-const TERMS = MAX_WORD + 1;
-// A term is read in blocks, beyond its end.
-const PADDING = 8;
 
 /** Gives the terms of words in any script. */
 export interface TermSource {
@@ -26,12 +17,10 @@ export class WordTerms {
   readonly #memory: WordMemory;
   readonly #words: WordTable;
   readonly #analyzer: TermSource;
-  readonly #ascii = new AsciiTerms();
   /** The terms of some new words, one behind the other, where each begins and ends, and their records. */
   readonly #text: Room;
   readonly #borders: Room;
   readonly #found: Room;
-  #end: number;
   #count = 0;
 
   constructor(memory: WordMemory, words: WordTable, analyzer: TermSource) {
@@ -43,29 +32,21 @@ export class WordTerms {
     this.#text = new Room(memory);
     this.#borders = new Room(memory);
     this.#found = new Room(memory);
-    this.#text.hold(MOST_WORDS * TERM_BYTES + PADDING);
-    this.#borders.hold(8 * MOST_WORDS * TERMS);
-    this.#found.hold(4 * MOST_WORDS * TERMS);
-    this.#end = this.#text.address;
   }
 
   /** Looks at words, from a record to the last: their first number becomes where their terms are listed, the second how many. */
   add(first: number): void {
     const words = this.#words;
-    let from = first;
-    let count = 0;
-    for (let record = first; record !== 0; record = words.recordAfter(record)) {
-      const isAscii = this.#isAscii(record);
-      if (count === MOST_WORDS || !isAscii) {
-        this.#list(from, record);
-        from = record;
-        count = 0;
-      }
-      if (isAscii) this.#writeAscii(record);
-      else this.#write(record);
-      count = isAscii ? count + 1 : MOST_WORDS;
+    for (let record = first; record !== words.end; ) {
+      const stopped = this.#writeAscii(record);
+      this.#list(record, stopped);
+      record = stopped;
+      if (record === words.end) return;
+      this.#write(record);
+      const next = words.behind(record);
+      this.#list(record, next);
+      record = next;
     }
-    this.#list(from, 0);
   }
 
   clear(): void {
@@ -73,43 +54,44 @@ export class WordTerms {
     this.#listed = 0;
   }
 
-  #isAscii(record: number): boolean {
-    const { bytes } = this.#memory;
-    const start = this.#words.bytesAt(record);
-    const end = start + this.#words.lengthOf(record);
-    for (let at = start; at < end; at += 1) if ((bytes[at] ?? 0) > LAST_ASCII) return false;
-    return true;
+  /** Writes the terms of words up to one that is not ASCII, and gives the record of that. */
+  #writeAscii(record: number): number {
+    const memory = this.#memory;
+    const words = this.#words;
+    // A record has more bytes than its word, and the word at most one term more than bytes.
+    const bytes = words.end - record;
+    this.#text.hold((2 + TERM_PADDING) * bytes, 0);
+    this.#borders.hold(8 * bytes, 0);
+    const borders = this.#borders.address;
+    const end = memory.program.split(
+      words.address + record,
+      words.address + words.end,
+      this.#text.address + TERM_PADDING,
+      borders,
+    );
+    memory.program.stem(borders, end);
+    this.#count = (end - borders) / 8;
+    return (memory.numbers[STOPPED_AT / 4] ?? 0) - words.address;
   }
 
-  #writeAscii(record: number): void {
-    const { bytes } = this.#memory;
-    const start = this.#words.bytesAt(record);
-    const count = this.#ascii.open(bytes, start, start + this.#words.lengthOf(record));
-    for (let index = 0; index < count; index += 1) this.#wrote(this.#ascii.write(index, this.#end));
-    this.#words.setNumber(record, SECOND, count);
-  }
-
+  /** Writes the terms of a word. */
   #write(record: number): void {
-    const start = this.#words.bytesAt(record);
-    const word = this.#memory.bytes.toString('utf8', start, start + this.#words.lengthOf(record));
+    const words = this.#words;
+    const start = words.bytesAt(record);
+    const word = this.#memory.bytes.toString('utf8', start, start + words.lengthOf(record));
     const terms = this.#analyzer.termsOf(word);
     const size = terms.reduce((sum, term) => sum + 3 * term.length, 0);
-    this.#text.hold(size + PADDING, 0);
+    this.#text.hold(size + TERM_PADDING, 0);
     this.#borders.hold(8 * terms.length, 0);
-    this.#found.hold(4 * terms.length, 0);
-    this.#end = this.#text.address;
-    for (const term of terms) this.#wrote(this.#end + this.#memory.bytes.write(term, this.#end));
-    this.#words.setNumber(record, SECOND, terms.length);
-  }
-
-  /** Takes a term that was written behind those before. */
-  #wrote(end: number): void {
-    const { numbers } = this.#memory;
-    const at = this.#borders.address / 4 + 2 * this.#count;
-    numbers[at] = this.#end;
-    numbers[at + 1] = end;
-    this.#end = end;
-    this.#count += 1;
+    const { bytes, numbers } = this.#memory;
+    let [end, at] = [this.#text.address, this.#borders.address / 4];
+    for (const term of terms) {
+      numbers[at++] = end;
+      end += bytes.write(term, end);
+      numbers[at++] = end;
+    }
+    this.#count = terms.length;
+    words.setNumber(record, SECOND, terms.length);
   }
 
   /** Finds the terms that were written, which are those of the words from a record to before another. */
@@ -117,18 +99,17 @@ export class WordTerms {
     const words = this.#words;
     const memory = this.#memory;
     const found = this.#found;
+    found.hold(4 * this.#count, 0);
     this.table.find(this.#borders.address, this.#count, found.address);
     this.lists.hold(4 * (this.#listed + this.#count), 4 * this.#listed);
     let at = found.address / 4;
-    for (let record = from; record !== to; record = words.recordAfter(record)) {
+    for (let record = from; record !== to; record = words.behind(record)) {
       const first = this.#listed;
       const end = at + words.numberOf(record, SECOND);
       for (; at < end; at += 1) this.#addTerm(this.table.numberOf(memory.numbers[at] ?? 0, FIRST), first);
       words.setNumber(record, FIRST, 4 * first);
       words.setNumber(record, SECOND, this.#listed - first);
     }
-    this.#count = 0;
-    this.#end = this.#text.address;
   }
 
   /** Lists a term, unless the word whose terms are listed from `first` on has it. */

@@ -1,11 +1,9 @@
 import lunr from 'lunr';
-import { MAX_WORD } from './asciiTerms.ts';
 import type { DocumentTerms } from '../segments/documentTerms.ts';
 import { scanWords } from './scanWords.ts';
-import { stem } from './stemmer.ts';
+import { Stemmer } from './stemmer.ts';
+import { MAX_WORD } from './wordRecord.ts';
 
-const ENCODER = new TextEncoder();
-const DECODER = new TextDecoder();
 const NO_TERMS: readonly string[] = [];
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const CJK_RUNS =
@@ -28,6 +26,7 @@ const LEAST_STEM = 2;
 export class WordAnalyzer {
   /** What counts words for segments and is not in use: each has memory of its own, which takes long to be had anew. */
   readonly idleCounters: DocumentTerms[] = [];
+  readonly #stemmer = new Stemmer();
 
   /** The distinct terms of a text. */
   allTerms(text: string): readonly string[] {
@@ -48,7 +47,7 @@ export class WordAnalyzer {
     const stems = new Set(this.termsOf(half));
     for (let cut = Math.max(LEAST_STEM, word.length - LONGEST_ENDING); cut <= word.length; cut += 1) {
       const [root, rest] = [word.slice(0, cut), word.slice(cut)];
-      for (const ending of ENDINGS) if (ending.startsWith(rest)) stems.add(stemOf(root + ending));
+      for (const ending of ENDINGS) if (ending.startsWith(rest)) stems.add(this.#stemmer.stem(root + ending));
     }
     return [...stems];
   }
@@ -75,14 +74,9 @@ export class WordAnalyzer {
     const parts = word.match(PARTS) ?? [];
     const whole = word.replaceAll(/^[_$]+|[_$]+$/g, '');
     if (whole === '') return NO_TERMS;
-    const terms = [whole, ...(parts.length > 1 ? parts : [])].map((part) => stemOf(part.toLowerCase()));
+    const terms = [whole, ...(parts.length > 1 ? parts : [])].map((part) => this.#stemmer.stem(part.toLowerCase()));
     return [...new Set(terms)];
   }
-}
-
-function stemOf(word: string): string {
-  const bytes = ENCODER.encode(word);
-  return DECODER.decode(bytes.subarray(0, stem(bytes, bytes.length)));
 }
 
 /** Whether a word is of a script that does not part words, so that it may be several. */
