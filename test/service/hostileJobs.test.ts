@@ -85,3 +85,15 @@ test('results that something replaced by a link are neither sent nor backed up',
   const { manifest } = await writeBackup(store, service.data, join(folder, 'backup.tar.gz'));
   assert.deepEqual([manifest.jobs, manifest.results], [1, 0]);
 });
+
+test('a job that reports times that are none is ended, and not followed for ever', async (t) => {
+  const service = await startService(t);
+  for (const at of ['1.5', '1e300', '-1']) {
+    const report = `{"outcome":"exited","code":0,"signal":null,"detail":null,"at":${at},"ranSeconds":0}`;
+    const script = `echo '${report}' > ../x; mv ../x ../exit.json; sleep 600`;
+    const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
+    const job = await service.untilEnd(id);
+    assert.match(job.reason ?? '', /exit.json was changed/);
+    assert.ok(['lost', 'failed'].includes(job.state), job.state);
+  }
+});
