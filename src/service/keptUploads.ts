@@ -33,20 +33,18 @@ export class KeptUploads {
   }
 
   /**
-   * Sees to it that all that is kept for an account stays within `maxBytes` when `bytes` come under `key`: the oldest go first.
-   * Uploads that `isBusy` names stay.
+   * Sees to it that what is kept for an account stays within `maxBytes` with the `bytes` that come: the oldest go first. Uploads
+   * that are under way, which `isBusy` names, do not count and stay.
    */
   async makeRoom(
     account: string,
-    { key, bytes, maxBytes }: { key: string; bytes: number; maxBytes: number },
+    { bytes, maxBytes }: { bytes: number; maxBytes: number },
     isBusy: (path: string) => boolean,
   ): Promise<void> {
-    const own = this.path(account, key);
-    const others = (await this.#list()).filter(({ path, name }) => name.startsWith(prefixOf(account)) && path !== own);
-    let total = others.reduce((sum, { size }) => sum + size, bytes);
-    for (const { path, size } of others.toSorted((a, b) => a.changedAt - b.changedAt)) {
+    const own = (await this.#list()).filter(({ path, name }) => name.startsWith(prefixOf(account)) && !isBusy(path));
+    let total = own.reduce((sum, { size }) => sum + size, bytes);
+    for (const { path, size } of own.toSorted((a, b) => a.changedAt - b.changedAt)) {
       if (total <= maxBytes) return;
-      if (isBusy(path)) continue;
       await rm(path, { force: true });
       total -= size;
     }

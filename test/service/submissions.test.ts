@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { readdirSync, utimesSync } from 'node:fs';
+import { readdirSync, statSync, utimesSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -156,6 +156,16 @@ test('what is kept of uploads stays within the limit of one, and goes after a da
   const next = await startService(t, { data: service.data, config: configOf() });
   await post(next, { archive: await makeArchive({ 'a.sh': 'true' }), headers: { 'idempotency-key': 'x' } });
   assert.deepEqual(readdirSync(uploads), []);
+});
+
+test('what is kept of uploads that break off together stays within the limit of one', async (t) => {
+  const service = await start(t, 0.0005);
+  const archive = await makeArchive({ 'a.sh': 'true', noise: randomBytes(400_000) });
+  await Promise.all([1, 2, 3].map(() => breakOff(t, service, { archive, key: randomUUID(), bytes: 300_000 })));
+  const uploads = join(service.data, 'uploads');
+  const total = (): number => readdirSync(uploads).reduce((sum, name) => sum + statSync(join(uploads, name)).size, 0);
+  for (const end = performance.now() + 5_000; total() > 500_000 && performance.now() < end; ) await sleep(50);
+  assert.ok(total() > 0 && total() <= 500_000, `${total()} bytes`);
 });
 
 /** Sends the first bytes of a submission and drops the connection. */

@@ -71,12 +71,19 @@ export class Submissions {
     const { promise: done, resolve } = Promise.withResolvers<void>();
     const running: Running = { takeOver: new AbortController(), isChecked: false, done };
     this.#running.set(path, running);
+    let answer: AcceptedJob;
     try {
-      return { answer: await this.#take(incoming, { key, path, offset, running }, context, signal), isNew: true };
-    } finally {
+      answer = await this.#take(incoming, { key, path, offset, running }, context, signal);
+    } catch (error) {
       this.#running.delete(path);
       resolve();
+      // Uploads that were under way beside this one were not counted when room was made for it.
+      await this.#uploads.makeRoom(context.account, { bytes: 0, maxBytes: context.maxUploadBytes }, this.#isBusy);
+      throw error;
     }
+    this.#running.delete(path);
+    resolve();
+    return { answer, isNew: true };
   }
 
   /** What became of the submission that an account sent under a key. */
@@ -108,7 +115,7 @@ export class Submissions {
     // More of it came after the client had asked: these bytes come again.
     if (received > start) await truncate(path, start);
     const bytes = Number(incoming.headers['content-length'] ?? 0) + start;
-    await this.#uploads.makeRoom(account, { key, bytes, maxBytes: maxUploadBytes }, this.#isBusy);
+    await this.#uploads.makeRoom(account, { bytes, maxBytes: maxUploadBytes }, this.#isBusy);
     try {
       const meta = await receiveUpload(incoming, {
         openSink: () => createWriteStream(path, { flags: 'a', mode: 0o600 }),
