@@ -40,6 +40,7 @@ test('every /v1 route needs the key, and a wrong one is told apart from none', a
   for (const path of ['/v1/me', '/v1/jobs', '/v1/jobs/x', '/v1/jobs/x/events', '/v1/jobs/x/artifacts', '/v1/nothing']) {
     const without = await fetch(service.url + path);
     assert.equal(without.status, 401, path);
+    assert.equal(without.headers.get('www-authenticate'), 'Bearer', path);
     const wrong = await fetch(service.url + path, { headers: { authorization: `Bearer ${service.key}x` } });
     assert.equal(wrong.status, 401, path);
     assert.equal(await detailOf(wrong), 'Invalid or revoked API key.');

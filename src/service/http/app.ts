@@ -169,6 +169,8 @@ function answerFailure(error: Error, context: AppContext, log: Logger): Response
   if (error instanceof HTTPException) {
     // What is under way now can be asked for in a moment.
     if (error.status === 409) context.header('Retry-After', '1');
+    // RFC 9110, section 15.5.2: what would let one in.
+    if (error.status === 401) context.header('WWW-Authenticate', 'Bearer');
     return context.json({ detail: error.message }, error.status);
   }
   if (error instanceof AppError && ['bad-input', 'refused', 'corrupt', 'limit'].includes(error.code)) {
