@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { chmod, chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { AppError } from '../../src/core/errors.ts';
 import type { ServiceConfig } from '../../src/service/config.ts';
 import { describeIsolation, findIsolation } from '../../src/service/isolation.ts';
+import { jobFolder } from '../../src/service/runner/jobFolder.ts';
+import { sandboxArguments } from '../../src/service/runner/sandbox.ts';
 import { isolateJobs, isolationIsMissing } from './support/isolation.ts';
 import { processesWith } from './support/processes.ts';
 import { type JobBody, type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
@@ -111,6 +113,26 @@ describe('a job in bubblewrap', () => {
     const service = await startService(t, { config: testConfig({ read_only: [shared], writable: [cache] }) });
     const { output } = await run(service, `cat ${shared}/data; touch ${shared}/x || touch ${cache}/x; ls ${cache}`);
     assert.equal(output, 'setx\n');
+  });
+
+  test('cannot read the key of the certificate, wherever links to it lead', async (t) => {
+    const folder = await temporaryFolder(t);
+    const key = join(folder, 'key-1.pem');
+    const link = join(folder, 'key.pem');
+    await writeFile(key, 'secret of the certificate');
+    await symlink(key, link);
+    const config = { ...testConfig({ read_only: [folder] }), tls: { cert: link, key: link } };
+    const data = await temporaryFolder(t);
+    const isolation = await findIsolation(config, data);
+    assert.ok(isolation.type === 'bubblewrap');
+    const own = jobFolder(data);
+    for (const each of [own.workspace, own.virtualEnvironment, own.home, own.temporary]) await mkdir(each);
+    const inside = sandboxArguments(isolation.sandbox, own, { cwd: '/', variables: {} });
+    const { status, stdout } = spawnSync(isolation.sandbox.program, [...inside, '/bin/cat', key, link], {
+      encoding: 'utf8',
+    });
+    assert.notEqual(status, null);
+    assert.equal(stdout, '');
   });
 
   test('of a service that is not root is isolated too', async (t) => {

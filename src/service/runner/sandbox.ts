@@ -115,9 +115,11 @@ function mountArguments(mount: Mount): readonly string[] {
   }
 }
 
+/** Where links lead to: bwrap mounts nothing on a link, and what the link leads to could be read by its own name. */
 function hide(path: string): Mount {
-  if (statSync(path).isDirectory()) return { type: 'empty', at: path };
-  return { type: 'read-only', source: '/dev/null', at: path };
+  const at = realpathSync(path);
+  if (statSync(at).isDirectory()) return { type: 'empty', at };
+  return { type: 'read-only', source: '/dev/null', at };
 }
 
 /** Where /etc/resolv.conf leads to, when that is outside of the system's folders. */
