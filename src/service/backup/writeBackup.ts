@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { packWorkspace } from '../../workspace/pack.ts';
 import type { SelectedFile } from '../../workspace/selectedFile.ts';
+import { syncFile, syncFolder } from '../durableFiles.ts';
 import { JobFiles } from '../jobFiles.ts';
 import type { Store } from '../store/store.ts';
 import { type BackupManifest, MANIFEST, STORE } from './backupManifest.ts';
@@ -51,6 +52,9 @@ export async function writeBackup(store: Store, data: string, file: string): Pro
     const files = [...results, ...own.filter((entry) => entry !== undefined)];
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
     const packed = await packWorkspace({ root: data, files, excluded: [], totalBytes, findings: [] }, file);
+    // Who is told that there is a backup may remove the last one.
+    await syncFile(file);
+    await syncFolder(dirname(file));
     return { manifest, bytes: packed.bytes, sha256: packed.sha256 };
   } finally {
     await rm(folder, { recursive: true, force: true });
