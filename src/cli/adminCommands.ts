@@ -73,7 +73,7 @@ function addAccountVerbs(admin: Command, runs: Runs): void {
     .option('--queued-jobs <n>', 'jobs that may wait')
     .option('--upload-gb <n>', 'size of one archive')
     .option('--uploads <n>', 'uploads at once')
-    .option('--streams <n>', 'event streams at once')
+    .option('--streams <n>', 'event streams and downloads at once')
     .option('--requests-per-minute <n>', 'requests, a stream counted once')
     .option('--data <dir>', DATA)
     .option('--json', 'print JSON')

@@ -13,7 +13,7 @@ export const limitsSettings = z.strictObject({
   results_gb: z.number().positive().default(20),
   /** Uploads at once. */
   uploads: z.int().min(1).default(4),
-  /** Event streams at once. */
+  /** Event streams and downloads of results at once. */
   streams: z.int().min(1).default(100),
   requests_per_minute: z.int().min(1).default(600),
   /** Of one address. */

@@ -195,6 +195,25 @@ test('an account has so many streams, uploads and waiting jobs as it may, and ro
   await second.text();
 });
 
+test('downloads that nobody reads are counted among the streams of their account', async (t) => {
+  const service = await startService(t, { config: withLimits({ streams: 2 }) });
+  const { client } = await addAccount(service, 'bob');
+  const job = await client.submit({ 'a.sh': 'head -c 30000000 /dev/urandom > made' }, SCRIPT);
+  await client.untilEnd(job);
+  const open = () => client.request(`/v1/jobs/${job}/artifacts`);
+  const answers = [await open(), await open(), await open()];
+  assert.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 429],
+  );
+  await Promise.all(answers.map((answer) => answer.body?.cancel()));
+  for (let isRefused = true; isRefused; await sleep(20)) {
+    const again = await open();
+    isRefused = again.status === 429;
+    await again.arrayBuffer();
+  }
+});
+
 test('a client that leaves while the service still looks at its disk takes no place of its account', async (t) => {
   const service = await startService(t);
   const { client } = await addAccount(service, 'bob', { limits: { uploads: 1 } });

@@ -25,7 +25,7 @@ export class AccountGauge {
     return limitsOf(account, this.#settings);
   }
 
-  /** Uploads or event streams of an account that are open now. */
+  /** Uploads, or event streams and downloads, of an account that are open now. */
   open(kind: SlotKind, accountId: string): number {
     return this.#slots[kind].get(accountId) ?? 0;
   }
@@ -50,7 +50,7 @@ export class AccountGauge {
     const slots = this.#slots[kind];
     const count = this.open(kind, account.id);
     if (count >= most) {
-      const what = kind === 'uploads' ? 'uploads' : 'event streams';
+      const what = kind === 'uploads' ? 'uploads' : 'event streams and downloads';
       throw retryLater(context, SLOT_RETRY_SECONDS, `The account may have ${most} ${what} open at once.`);
     }
     slots.set(account.id, count + 1);

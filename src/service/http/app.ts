@@ -10,7 +10,7 @@ import type { Scheduler } from '../scheduler.ts';
 import { toCredits } from '../store/credits.ts';
 import type { StoredJob } from '../store/jobs.ts';
 import type { Store } from '../store/store.ts';
-import { EventStreams } from '../streams/eventStreams.ts';
+import { EventStreams, STALLED_MS } from '../streams/eventStreams.ts';
 import { type AccountGauge, retryLater } from './accountGauge.ts';
 import type { App, AppContext } from './appEnv.ts';
 import { refuseBrowsers, requireKey } from './auth.ts';
@@ -144,12 +144,14 @@ function addJobRoutes(app: App, options: AppOptions): void {
       const day = new Date(job.filesRemovedAt).toISOString().slice(0, 10);
       throw refusal(404, `The results of this job were removed on ${day}: the service keeps them for a limited time.`);
     }
+    gauge.take(context, 'streams');
     const { results } = files.folder(job.id);
     whileWelcome(context, options.gate);
-    const isSent = await sendFile(context.env.outgoing, results, {
+    const headers = {
       'content-type': 'application/gzip',
       'content-disposition': `attachment; filename="results-${job.id}.tar.gz"`,
-    });
+    };
+    const isSent = await sendFile(context.env.outgoing, results, { headers, stalledMs: STALLED_MS });
     if (!isSent) throw refusal(404, `The job has no results. ${job.reason ?? ''}`.trim());
     return RESPONSE_ALREADY_SENT;
   });

@@ -3,17 +3,28 @@ import { openJobFile } from '../jobFileReading.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
+export interface FileAnswer {
+  readonly headers: OutgoingHttpHeaders;
+  /** A client that takes nothing for this long is disconnected: what was read for it would be held for ever. */
+  readonly stalledMs: number;
+}
+
 /**
  * Answers with a file of a job, or with its head alone to HEAD, from one buffer that is used again and again: streams make a
  * new one for each piece, and the garbage of a large file is larger than the service.
  *
  * @returns false, with nothing sent, when there is no such file. A client that leaves early is not an error.
  */
-export async function sendFile(outgoing: ServerResponse, path: string, headers: OutgoingHttpHeaders): Promise<boolean> {
+export async function sendFile(
+  outgoing: ServerResponse,
+  path: string,
+  { headers, stalledMs }: FileAnswer,
+): Promise<boolean> {
   const file = await openJobFile(path);
   if (file === undefined) return false;
   try {
     const { size } = await file.stat();
+    outgoing.setTimeout(stalledMs, () => outgoing.destroy());
     outgoing.writeHead(200, { ...headers, 'content-length': size });
     const end = outgoing.req.method === 'HEAD' ? 0 : size;
     const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);

@@ -16,7 +16,7 @@ export interface OwnLimits {
   readonly maxUploadBytes: number | null;
   /** Uploads at once. */
   readonly maxUploads: number | null;
-  /** Event streams at once. */
+  /** Event streams and downloads of results at once. */
   readonly maxStreams: number | null;
   readonly requestsPerMinute: number | null;
 }

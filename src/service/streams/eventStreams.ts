@@ -9,8 +9,8 @@ import { JobFeed } from './jobFeed.ts';
 // A quiet stream carries a comment every 15 seconds at most: looked at this often, one that was quiet for so long gets one.
 const LOOK_MS = 2_500;
 const QUIET_MS = 12_500;
-// Whoever took nothing for this long has gone to sleep or lost the network. Coming back costs little: Last-Event-ID.
-const STALLED_MS = 5 * 60_000;
+/** Whoever took nothing for this long has gone to sleep or lost the network. Coming back costs little: Last-Event-ID. */
+export const STALLED_MS = 5 * 60_000;
 // One write costs the same for one event as for ten, so the more read, the more events are written together.
 const MAX_WRITES_PER_MS = 20;
 const MAX_SPACING_MS = 1_000;
