@@ -57,7 +57,15 @@ export async function buildParts(
   const health = new Health({ store, data, minFreeBytes: config.retention.min_free_gb * 1e9 });
   const files = new JobFiles(data);
   const { expiry } = store;
-  const housekeeping = new Housekeeping({ expiry, files, health, settings: config.retention, log });
+  const submissions = new Submissions(data);
+  const housekeeping = new Housekeeping({
+    expiry,
+    files,
+    health,
+    tidySubmissions: () => submissions.tidy(store),
+    settings: config.retention,
+    log,
+  });
   await files.sweep((id) => store.jobs.get(id), log);
   const machineClasses =
     machineClassesOf(config) ?? localMachineClasses({ isPractice: options.isToppedUpDaily ?? false });
@@ -83,7 +91,7 @@ export async function buildParts(
   const app = createApp({
     store,
     scheduler,
-    submissions: new Submissions(data),
+    submissions,
     files,
     log,
     key,

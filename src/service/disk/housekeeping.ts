@@ -14,6 +14,8 @@ export interface HousekeepingOptions {
   readonly expiry: ExpiryTable;
   readonly files: JobFiles;
   readonly health: Health;
+  /** Removes what is too old of submissions that did not become jobs. */
+  readonly tidySubmissions: () => Promise<void>;
   readonly settings: z.output<typeof retentionSettings>;
   readonly log: Logger;
 }
@@ -72,7 +74,8 @@ export class Housekeeping {
   }
 
   async #sweep(signal: AbortSignal): Promise<void> {
-    const { expiry, files, log, settings } = this.#options;
+    const { expiry, files, log, settings, tidySubmissions } = this.#options;
+    await tidySubmissions();
     const removed = await removeExpired({ expiry, files, log, settings, now: Date.now(), signal });
     this.#resultsBytes = removed.resultsBytes;
     const { results, overflow, logs } = removed;

@@ -8,6 +8,7 @@ import { HTTPException } from 'hono/http-exception';
 import { AppError, isAbort, systemCode } from '../../core/errors.ts';
 import { KeptUploads } from '../keptUploads.ts';
 import { toCredits } from '../store/credits.ts';
+import type { Store } from '../store/store.ts';
 import type { StoredSubmission } from '../store/submissions.ts';
 import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewFolder } from './acceptJob.ts';
 import type { SubmissionStatus } from './jobViews.ts';
@@ -16,7 +17,6 @@ import { receiveUpload } from './upload.ts';
 // A client is asked not to trust its absence for longer than a day; see docs/service.md.
 const FORGET_AFTER_MS = 30 * 24 * 3_600_000;
 const LOST_CONNECTION_MS = 500;
-const TIDY_EVERY_MS = 3_600_000;
 
 /** A submission on its way: received until it is whole, then checked until it is a job. */
 interface Running {
@@ -40,7 +40,6 @@ export class Submissions {
   readonly #uploads: KeptUploads;
   readonly #running = new Map<string, Running>();
   readonly #isBusy = (path: string): boolean => this.#running.has(path);
-  #tidiedAt = 0;
 
   /** @param data the service's data folder. */
   constructor(data: string) {
@@ -100,6 +99,13 @@ export class Submissions {
     return { state: 'accepted', account_id: account, ...answerOf(known, store) };
   }
 
+  /** Forgets what nobody will ask for any more; first what takes room on the disk. */
+  async tidy(store: Pick<Store, 'submissions'>): Promise<void> {
+    const now = Date.now();
+    await this.#uploads.sweep(now, this.#isBusy);
+    store.submissions.forget(now - FORGET_AFTER_MS);
+  }
+
   async #take(
     incoming: IncomingMessage,
     { key, path, offset, running }: { key: string; path: string; offset: number | undefined; running: Running },
@@ -107,7 +113,6 @@ export class Submissions {
     signal: AbortSignal,
   ): Promise<AcceptedJob> {
     const { account, maxUploadBytes } = context;
-    await this.#tidy(context.store);
     if (offset === undefined) await this.#uploads.remove(account, key);
     const start = offset ?? 0;
     const received = await this.#uploads.size(account, key);
@@ -135,15 +140,6 @@ export class Submissions {
       if (start === 0 || !(error instanceof AppError && error.code === 'corrupt')) throw error;
       throw refusal(409, 'The parts of the archive do not fit together. Send it again from its beginning.');
     }
-  }
-
-  /** Forgets, now and then, what nobody will ask for any more. */
-  async #tidy(store: AcceptContext['store']): Promise<void> {
-    const now = Date.now();
-    if (now - this.#tidiedAt < TIDY_EVERY_MS) return;
-    this.#tidiedAt = now;
-    store.submissions.forget(now - FORGET_AFTER_MS);
-    await this.#uploads.sweep(now, this.#isBusy);
   }
 }
 
