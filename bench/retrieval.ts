@@ -1,9 +1,10 @@
 // The search engine against lunr, MiniSearch and SQLite's FTS5 as they come, on the same chunks in one run: building, queries,
 // opening, size and one changed file; then a whole folder on one processor and on all. The folders are those given, each by
-// itself, else sources that an install brings (openai, Apache-2.0; zod, MIT) and those of this repository, together.
+// itself, else sources that an install brings (openai, Apache-2.0; zod, MIT) and those of this repository, together; four copies of
+// these are then the whole folder, since in a smaller one a thread's start takes as long as what it does.
 // How well the engine ranks is measured by `ranking`, meaning by `vectors`.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -16,6 +17,7 @@ import { lanceLatencies } from './support/lancePeer.ts';
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..');
 const DEFAULT_FOLDERS = ['src', 'node_modules/openai/src', 'node_modules/zod/src'].map((path) => join(ROOT, path));
+const COPIES = 4;
 const QUERIES = 200;
 // In a large folder a peer takes up to a second for each.
 const FEW_QUERIES = 60;
@@ -231,13 +233,24 @@ async function measureFolder(folder: string): Promise<void> {
   say(`two processes that share nothing, on a processor each, do ${ceiling.toFixed(2)} times the work of one`);
 }
 
+/** A folder with copies of several. */
+function copiesOf(folders: readonly string[]): string {
+  const root = join(scratch, 'copies');
+  for (let copy = 0; copy < COPIES; copy += 1) {
+    for (const [index, folder] of folders.entries())
+      cpSync(folder, join(root, `${copy}.${index}`), { recursive: true });
+  }
+  return root;
+}
+
 const folders = process.argv.slice(2).map((folder) => resolve(folder));
 const corpora = folders.length > 0 ? folders.map((folder) => [folder]) : [DEFAULT_FOLDERS];
 const scratch = mkdtempSync(join(tmpdir(), 'farwharf-bench-engine-'));
 try {
   for (const folders of corpora) {
     await compare(new EngineCorpus(folders));
-    await measureFolder(folders[1] ?? folders[0] ?? ROOT);
+    const [folder = ''] = folders;
+    await measureFolder(folders.length === 1 ? folder : copiesOf(folders));
   }
 } finally {
   rmSync(scratch, { recursive: true });

@@ -49,8 +49,7 @@ export function blockFunction(): ProgramFunction {
   );
   const { at, end, number, frequency, rest } = f.locals(I32, 'at', 'end', 'number', 'frequency', 'rest');
   const pack = packer(f, { at, end, number, rest, count, to });
-  const overCount = (...body: Code[]): Code =>
-    [set(at, 0), repeatWhile(isLess(at, count), ...body, increase(at, 1))].flat();
+  const overCount = (...body: Code[]): Code => [set(at, 0), repeatWhile(isLess(at, count), ...body, increase(at, 1))];
   const readNumber = [
     set(number, load(add(documents, shiftLeft(at, 2)))),
     set(frequency, load16(add(frequencies, shiftLeft(at, 1)))),
@@ -93,8 +92,10 @@ function packer(
   const { own, widest, width, exceptions, bits } = f.locals(I32, 'own', 'widest', 'width', 'exceptions', 'bits');
   const { best, fewest, chosen } = f.locals(I32, 'best', 'fewest', 'chosen');
   const { pending, mask } = f.locals(I64, 'pending', 'mask');
-  const overNumbers = (...body: Code[]): Code =>
-    [set(at, 0), repeatWhile(isLess(at, end), set(number, load(at, NUMBERS)), ...body, increase(at, 4))].flat();
+  const overNumbers = (...body: Code[]): Code => [
+    set(at, 0),
+    repeatWhile(isLess(at, end), set(number, load(at, NUMBERS)), ...body, increase(at, 4)),
+  ];
   const sizeOfException = shiftLeft(add(divide(add(subtract(widest, width), 6), 7), 1), 3);
   return [
     set(end, shiftLeft(count, 2)),
@@ -153,5 +154,5 @@ function writeVarint(to: Local, rest: Local): Code {
     repeatWhile(isLess(127, rest), store8(to, or(rest, 128)), set(rest, shiftRight(rest, 7)), increase(to, 1)),
     store8(to, rest),
     increase(to, 1),
-  ].flat();
+  ];
 }

@@ -1,12 +1,12 @@
 // Instructions of WebAssembly (Core Specification 2.0, with its SIMD instructions) as functions, for programs so small that they
 // do not justify a compiler in the build.
 
-/** Instructions; as a value, those that leave it on the stack. */
-export type Code = readonly number[];
+/** Instructions, of which some may lie together in further ones; as a value, those that leave it on the stack. */
+export type Code = readonly (number | Code)[];
 /** A value of 32 bits, or a constant. */
 export type Value = Code | number;
 /** A parameter or local variable; by itself its value. */
-export type Local = Code;
+export type Local = readonly number[];
 export type ValueType = typeof I32 | typeof I64 | typeof V128;
 
 const MAGIC_AND_VERSION = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
@@ -19,20 +19,20 @@ const LOCAL_GET = 0x20;
 const LOCAL_SET = 0x21;
 
 /** Numbers of seven bits a byte, the lowest first (LEB128). */
-function unsigned(value: number): Code {
+function unsigned(value: number): readonly number[] {
   return value < 128 ? [value] : [(value & 127) | 128, ...unsigned(value >>> 7)];
 }
 
-function signed(value: bigint): Code {
+function signed(value: bigint): readonly number[] {
   const isLast = value >= -64n && value < 64n;
   const low = Number(value & 127n);
   return isLast ? [low] : [low | 128, ...signed(value >> 7n)];
 }
 
-const valueOf = (value: Value): Code => (typeof value === 'number' ? [0x41, ...signed(BigInt(value))] : value);
+const valueOf = (value: Value): Code => (typeof value === 'number' ? [0x41, signed(BigInt(value))] : value);
 
 function binary(instruction: number) {
-  return (left: Value, right: Value): Code => [...valueOf(left), ...valueOf(right), instruction];
+  return (left: Value, right: Value): Code => [valueOf(left), valueOf(right), instruction];
 }
 
 export const add = binary(0x6a);
@@ -45,103 +45,86 @@ export const shiftLeft = binary(0x74);
 export const shiftRight = binary(0x76);
 export const isEqual = binary(0x46);
 export const isLess = binary(0x49);
-export const isNotZero = (value: Value): Code => [...valueOf(value), 0x45, 0x45];
-export const isZero = (value: Value): Code => [...valueOf(value), 0x45];
+export const isNotZero = (value: Value): Code => [valueOf(value), 0x45, 0x45];
+export const isZero = (value: Value): Code => [valueOf(value), 0x45];
 /** How many zeros come before the highest one. */
-export const leadingZeros = (value: Value): Code => [...valueOf(value), 0x67];
+export const leadingZeros = (value: Value): Code => [valueOf(value), 0x67];
 /** The smaller of two locals or constants. */
-export const least = (left: Value, right: Value): Code => [
-  ...valueOf(left),
-  ...valueOf(right),
-  ...isLess(left, right),
-  0x1b,
-];
+export const least = (left: Value, right: Value): Code => [valueOf(left), valueOf(right), isLess(left, right), 0x1b];
 
-export const load = (address: Value, offset = 0): Code => [...valueOf(address), 0x28, 2, ...unsigned(offset)];
-export const load8 = (address: Value, offset = 0): Code => [...valueOf(address), 0x2d, 0, ...unsigned(offset)];
-export const load16 = (address: Value, offset = 0): Code => [...valueOf(address), 0x2f, 1, ...unsigned(offset)];
+export const load = (address: Value, offset = 0): Code => [valueOf(address), 0x28, 2, unsigned(offset)];
+export const load8 = (address: Value, offset = 0): Code => [valueOf(address), 0x2d, 0, unsigned(offset)];
+export const load16 = (address: Value, offset = 0): Code => [valueOf(address), 0x2f, 1, unsigned(offset)];
 export const store = (address: Value, value: Value, offset = 0): Code => [
-  ...valueOf(address),
-  ...valueOf(value),
+  valueOf(address),
+  valueOf(value),
   0x36,
   2,
-  ...unsigned(offset),
+  unsigned(offset),
 ];
 export const store16 = (address: Value, value: Value, offset = 0): Code => [
-  ...valueOf(address),
-  ...valueOf(value),
+  valueOf(address),
+  valueOf(value),
   0x3b,
   1,
-  ...unsigned(offset),
+  unsigned(offset),
 ];
 
 export const store8 = (address: Value, value: Value, offset = 0): Code => [
-  ...valueOf(address),
-  ...valueOf(value),
+  valueOf(address),
+  valueOf(value),
   0x3a,
   0,
-  ...unsigned(offset),
+  unsigned(offset),
 ];
 
 /** The same on values of 64 bits. */
 export const long = {
-  constant: (value: bigint): Code => [0x42, ...signed(BigInt.asIntN(64, value))],
-  load: (address: Value, offset = 0): Code => [...valueOf(address), 0x29, 0, ...unsigned(offset)],
-  store: (address: Value, value: Code, offset = 0): Code => [
-    ...valueOf(address),
-    ...value,
-    0x37,
-    0,
-    ...unsigned(offset),
-  ],
-  and: (left: Code, right: Code): Code => [...left, ...right, 0x83],
-  or: (left: Code, right: Code): Code => [...left, ...right, 0x84],
-  xor: (left: Code, right: Code): Code => [...left, ...right, 0x85],
-  subtract: (left: Code, right: Code): Code => [...left, ...right, 0x7d],
-  multiply: (left: Code, right: Code): Code => [...left, ...right, 0x7e],
-  shiftLeft: (value: Code, by: Code): Code => [...value, ...by, 0x86],
-  shiftRight: (value: Code, by: Code): Code => [...value, ...by, 0x88],
-  isEqual: (left: Code, right: Code): Code => [...left, ...right, 0x51],
-  isNotZero: (value: Code): Code => [...value, 0x50, 0x45],
+  constant: (value: bigint): Code => [0x42, signed(BigInt.asIntN(64, value))],
+  load: (address: Value, offset = 0): Code => [valueOf(address), 0x29, 0, unsigned(offset)],
+  store: (address: Value, value: Code, offset = 0): Code => [valueOf(address), value, 0x37, 0, unsigned(offset)],
+  and: (left: Code, right: Code): Code => [left, right, 0x83],
+  or: (left: Code, right: Code): Code => [left, right, 0x84],
+  xor: (left: Code, right: Code): Code => [left, right, 0x85],
+  subtract: (left: Code, right: Code): Code => [left, right, 0x7d],
+  multiply: (left: Code, right: Code): Code => [left, right, 0x7e],
+  shiftLeft: (value: Code, by: Code): Code => [value, by, 0x86],
+  shiftRight: (value: Code, by: Code): Code => [value, by, 0x88],
+  isEqual: (left: Code, right: Code): Code => [left, right, 0x51],
+  isNotZero: (value: Code): Code => [value, 0x50, 0x45],
   /** How many zeros come before the lowest one. */
-  trailingZeros: (value: Code): Code => [...value, 0x7a],
-  ones: (value: Code): Code => [...value, 0x7b],
+  trailingZeros: (value: Code): Code => [value, 0x7a],
+  ones: (value: Code): Code => [value, 0x7b],
   /** The lower half. */
-  low: (value: Code): Code => [...value, 0xa7],
-  fromLow: (value: Value): Code => [...valueOf(value), 0xad],
+  low: (value: Code): Code => [value, 0xa7],
+  fromLow: (value: Value): Code => [valueOf(value), 0xad],
 };
 
-const simd = (instruction: number): Code => [0xfd, ...unsigned(instruction)];
+const simd = (instruction: number): Code => [0xfd, unsigned(instruction)];
 
 /** The same on vectors of 16 bytes. */
 export const vector = {
-  constant: (bytes: readonly number[]): Code => [...simd(0x0c), ...bytes],
-  load: (address: Value, offset = 0): Code => [...valueOf(address), ...simd(0x00), 0, ...unsigned(offset)],
-  store: (address: Value, value: Code, offset = 0): Code => [
-    ...valueOf(address),
-    ...value,
-    ...simd(0x0b),
-    0,
-    ...unsigned(offset),
-  ],
-  and: (left: Code, right: Code): Code => [...left, ...right, ...simd(0x4e)],
-  shiftRight: (value: Code, by: number): Code => [...value, ...valueOf(by), ...simd(0x6d)],
+  constant: (bytes: readonly number[]): Code => [simd(0x0c), bytes],
+  load: (address: Value, offset = 0): Code => [valueOf(address), simd(0x00), 0, unsigned(offset)],
+  store: (address: Value, value: Code, offset = 0): Code => [valueOf(address), value, simd(0x0b), 0, unsigned(offset)],
+  and: (left: Code, right: Code): Code => [left, right, simd(0x4e)],
+  shiftRight: (value: Code, by: number): Code => [value, valueOf(by), simd(0x6d)],
   /** Of each byte of `index` the byte of `table` that it counts. */
-  lookUp: (table: Code, index: Code): Code => [...table, ...index, ...simd(0x0e)],
+  lookUp: (table: Code, index: Code): Code => [table, index, simd(0x0e)],
   /** A bit for each byte: whether it is not the same. */
-  differences: (left: Code, right: Code): Code => [...left, ...right, ...simd(0x24), ...simd(0x64)],
+  differences: (left: Code, right: Code): Code => [left, right, simd(0x24), simd(0x64)],
 };
 
-export const set = (local: Local, value: Value): Code => [...valueOf(value), LOCAL_SET, ...local.slice(1)];
+export const set = (local: Local, value: Value): Code => [valueOf(value), LOCAL_SET, local.slice(1)];
 export const increase = (local: Local, by: Value): Code => set(local, add(local, by));
-export const when = (condition: Code, ...then: Code[]): Code => [...condition, 0x04, VOID, ...then.flat(), END];
+export const when = (condition: Code, ...then: Code[]): Code => [condition, 0x04, VOID, then, END];
 export const repeatWhile = (condition: Code, ...body: Code[]): Code => [
   0x03,
   VOID,
-  ...condition,
+  condition,
   0x04,
   VOID,
-  ...body.flat(),
+  body,
   0x0c,
   1,
   END,
@@ -151,8 +134,8 @@ export const repeatWhile = (condition: Code, ...body: Code[]): Code => [
 export const repeatUntil = (condition: Code, ...body: Code[]): Code => [
   0x03,
   VOID,
-  ...body.flat(),
-  ...isZero(condition),
+  body,
+  isZero(condition),
   0x0d,
   0,
   END,
@@ -185,7 +168,7 @@ export class ProgramFunction {
 
   /** What it does, and what it gives. */
   is(body: readonly Code[], result?: Value): this {
-    this.#body = [...body.flat(), ...(result === undefined ? [] : valueOf(result))];
+    this.#body = [body, result === undefined ? [] : valueOf(result)];
     this.#hasResult = result !== undefined;
     return this;
   }
@@ -196,32 +179,44 @@ export class ProgramFunction {
   }
 
   get type(): Code {
-    return [
-      0x60,
-      ...list(Array.from({ length: this.#parameters }, () => [I32])),
-      ...list(this.#hasResult ? [[I32]] : []),
-    ];
+    const parameters = Array.from({ length: this.#parameters }, () => [I32]);
+    return [0x60, list(parameters), list(this.#hasResult ? [[I32]] : [])];
   }
 
   get code(): Code {
     const locals = this.#locals.map((type) => [1, type]);
-    return sized([...list(locals), ...this.#body, END]);
+    return sized([list(locals), this.#body, END]);
   }
 }
 
-const sized = (bytes: Code): Code => [...unsigned(bytes.length), ...bytes];
-const list = (items: readonly Code[]): Code => [...unsigned(items.length), ...items.flat()];
-const section = (id: number, bytes: Code): Code => [id, ...sized(bytes)];
+/** All in one, at the end: copying parts into larger parts again and again would take a thread that starts ten milliseconds. */
+function flatten(code: Code, into: number[] = []): readonly number[] {
+  for (const part of code) {
+    if (typeof part === 'number') into.push(part);
+    else flatten(part, into);
+  }
+  return into;
+}
+
+function sized(code: Code): Code {
+  const bytes = flatten(code);
+  return [unsigned(bytes.length), bytes];
+}
+
+const list = (items: readonly Code[]): Code => [unsigned(items.length), items];
+const section = (id: number, code: Code): Code => [id, sized(code)];
 const text = (value: string): Code => sized([...Buffer.from(value)]);
 
 /** The bytes of a module that imports `env.memory`. */
 export function programOf(functions: readonly ProgramFunction[]): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from([
-    ...MAGIC_AND_VERSION,
-    ...section(1, list(functions.map(({ type }) => type))),
-    ...section(2, list([[...text('env'), ...text('memory'), 0x02, 0x00, 1]])),
-    ...section(3, list(functions.map((_, index) => unsigned(index)))),
-    ...section(7, list(functions.map(({ name }, index) => [...text(name), 0x00, ...unsigned(index)]))),
-    ...section(10, list(functions.map(({ code }) => code))),
-  ]);
+  return Uint8Array.from(
+    flatten([
+      MAGIC_AND_VERSION,
+      section(1, list(functions.map(({ type }) => type))),
+      section(2, list([[text('env'), text('memory'), 0x02, 0x00, 1]])),
+      section(3, list(functions.map((_, index) => unsigned(index)))),
+      section(7, list(functions.map(({ name }, index) => [text(name), 0x00, unsigned(index)]))),
+      section(10, list(functions.map(({ code }) => code))),
+    ]),
+  );
 }
