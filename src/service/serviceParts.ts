@@ -105,7 +105,7 @@ export async function buildParts(
     health,
     monitor,
     metrics: metrics && { source: metrics, token: config.metrics.token },
-    loopbackPort: isLoopback(host) && config.proxy === undefined ? () => server.port : undefined,
+    hosts: isLoopback(host) && config.proxy === undefined ? () => server.hosts : undefined,
     machineClasses,
   });
   const server = new HttpServer(app.fetch, { host, port, tls: config.tls, log });

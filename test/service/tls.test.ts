@@ -103,6 +103,27 @@ test('a renewed certificate is taken up, a broken one is refused and the old one
   assert.ok(Math.abs(Number(seconds) - (Date.now() / 1000 + 2 * 86_400)) < 600);
 });
 
+test('a service on loopback answers at the address that it tells, which is the name in its certificate', {
+  skip,
+}, async (t) => {
+  const tls = makeCertificate(await temporaryFolder(t), 'named', { host: 'jobs.example.org' });
+  const service = await startService(t, { config: { ...DEFAULT_CONFIG, tls } });
+  const { host, port } = new URL(service.url);
+  assert.equal(host, `jobs.example.org:${port}`);
+  const statusFor = (name: string): Promise<number | undefined> =>
+    new Promise((resolve, reject) => {
+      const options = { host: '127.0.0.1', port, path: '/healthz', headers: { host: name }, rejectUnauthorized: false };
+      const request = get(options, (response) => {
+        response.resume();
+        resolve(response.statusCode);
+      });
+      request.once('error', reject);
+    });
+  assert.equal(await statusFor(host), 200);
+  assert.equal(await statusFor(`127.0.0.1:${port}`), 200);
+  assert.equal(await statusFor(`evil.example:${port}`), 400);
+});
+
 test('a certificate that cannot be used ends the start with what is wrong', { skip }, async (t) => {
   const folder = await temporaryFolder(t);
   const [first, second] = [makeCertificate(folder, 'first'), makeCertificate(folder, 'second')];

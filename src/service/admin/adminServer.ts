@@ -12,7 +12,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import * as z from 'zod';
 import { AppError, type ErrorCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { hasToken, refuseBrowsers } from '../http/auth.ts';
+import { hasToken, loopbackHosts, refuseBrowsers } from '../http/auth.ts';
 import { proveKey } from '../http/keyProof.ts';
 import { removeStateFile, writeStateFile } from '../stateFile.ts';
 import type { AdminContext } from './operation.ts';
@@ -78,7 +78,7 @@ function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions, token
     log.error('administration failed', { path: req.path, error });
     return json({ code: 'corrupt', detail: 'The service failed to do it; its log says why.' }, 500);
   });
-  app.use(refuseBrowsers(port));
+  app.use(refuseBrowsers(() => loopbackHosts(port())));
   app.get('/healthz', ({ json, req }) => json({ status: 'ok', proof: proveKey(token, req.query('nonce') ?? '') }));
   app.use('/admin/v1/*', async ({ req }, next) => {
     if (!hasToken(req.header('authorization'), token))

@@ -1,7 +1,7 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { AppError, isAbort, systemCode } from '../../core/errors.ts';
+import { AppError, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { JobFiles } from '../jobFiles.ts';
 import { JOB_ID } from '../jobFiles.ts';
@@ -24,6 +24,7 @@ import { describeApi } from './openapi.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { sendFile } from './sendFile.ts';
 import type { Submissions } from './submissions.ts';
+import { isBrokenOff } from './upload.ts';
 import { whileWelcome } from './whileWelcome.ts';
 import type { WrongKeys } from './wrongKeys.ts';
 
@@ -53,8 +54,8 @@ export interface AppOptions {
   readonly monitor: RequestMonitor;
   /** Undefined for a service that counts nothing. */
   readonly metrics: { readonly source: MetricsSource; readonly token: string | undefined } | undefined;
-  /** Gives the port to check `Host` with; undefined for a service that other machines may reach. */
-  readonly loopbackPort: (() => number) | undefined;
+  /** Gives what `Host` may be; undefined for a service that other machines may reach. */
+  readonly hosts: (() => readonly string[]) | undefined;
   readonly machineClasses: MachineClasses;
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
@@ -69,7 +70,7 @@ export function createApp(options: AppOptions): App {
   app.onError((error, context) => answerFailure(error, context, log));
   app.notFound((context) => context.json({ detail: 'There is nothing at this address.' }, 404));
   app.use(options.monitor.watch());
-  if (options.loopbackPort !== undefined) app.use(refuseBrowsers(options.loopbackPort));
+  if (options.hosts !== undefined) app.use(refuseBrowsers(options.hosts));
 
   app.use(refuseWhenStopping(options.health));
   app.get('/healthz', answerHealth(options));
@@ -178,9 +179,8 @@ function answerFailure(error: Error, context: AppContext, log: Logger): Response
   if (error instanceof AppError && ['bad-input', 'refused', 'corrupt', 'limit'].includes(error.code)) {
     return context.json({ detail: error.message }, 400);
   }
-  const isGone = isAbort(error) || ['ERR_STREAM_PREMATURE_CLOSE', 'ECONNRESET'].includes(systemCode(error) ?? '');
   // The client has left: nobody reads the answer.
-  if (isGone) return context.json({ detail: 'The request was broken off.' }, 400);
+  if (isBrokenOff(error)) return context.json({ detail: 'The request was broken off.' }, 400);
   log.error('request failed', { requestId: context.get('requestId'), route: context.get('route'), error });
   if (isDiskFull(error)) {
     return context.json({ detail: 'The disk of the machine that runs jobs is full. Free some space there.' }, 507);

@@ -13,15 +13,19 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
+/** What stands in `Host` when a program of this machine asks a server of it on this port. */
+export function loopbackHosts(port: number): readonly string[] {
+  return ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
+}
+
 /**
  * Refuses what a web page could send through a browser: a foreign `Host` (DNS rebinding) and any `Origin`.
  *
- * @param port gives the port, which is known once the server listens.
+ * @param hosts gives what `Host` may be, which is known once the server listens.
  */
-export function refuseBrowsers(port: () => number): MiddlewareHandler {
+export function refuseBrowsers(hosts: () => readonly string[]): MiddlewareHandler {
   return async (context, next) => {
-    const names = ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port()}`);
-    if (!names.includes(context.req.header('host') ?? '')) {
+    if (!hosts().includes(context.req.header('host') ?? '')) {
       throw new HTTPException(400, { message: 'The Host header does not name this service.' });
     }
     if (context.req.header('origin') !== undefined) {

@@ -8,6 +8,7 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { readCertificate, ServerCertificate } from '../tls/certificate.ts';
 import type { TlsSettings } from '../tls/tlsConfig.ts';
+import { loopbackHosts } from './auth.ts';
 
 const CLOSE_WAIT_MS = 2_000;
 
@@ -58,6 +59,11 @@ export class HttpServer {
 
   get url(): string {
     return `${this.#options.tls === undefined ? 'http' : 'https'}://${this.#hostName}:${this.port}`;
+  }
+
+  /** What stands in `Host` when a program of this machine asks. */
+  get hosts(): readonly string[] {
+    return [...loopbackHosts(this.port), `${this.#hostName}:${this.port}`];
   }
 
   /** @throws AppError `conflict` when the port is taken. */

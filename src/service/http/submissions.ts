@@ -5,14 +5,14 @@ import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HTTPException } from 'hono/http-exception';
-import { AppError, isAbort, systemCode } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { KeptUploads } from '../keptUploads.ts';
 import { toCredits } from '../store/credits.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredSubmission } from '../store/submissions.ts';
 import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewFolder } from './acceptJob.ts';
 import type { SubmissionStatus } from './jobViews.ts';
-import { receiveUpload } from './upload.ts';
+import { isBrokenOff, receiveUpload } from './upload.ts';
 
 // A client is asked not to trust its absence for longer than a day; see docs/service.md.
 const FORGET_AFTER_MS = 30 * 24 * 3_600_000;
@@ -135,6 +135,7 @@ export class Submissions {
       await this.#uploads.remove(account, key);
       return accepted;
     } catch (error) {
+      // Its client may come back with the rest.
       if (isBrokenOff(error)) throw error;
       await this.#uploads.remove(account, key);
       if (start === 0 || !(error instanceof AppError && error.code === 'corrupt')) throw error;
@@ -192,11 +193,6 @@ function offsetOf({ headers }: IncomingMessage): number | undefined {
   if (value === undefined) return undefined;
   if (!/^\d{1,15}$/.test(String(value))) throw refusal(400, 'Upload-Offset: give a number of bytes.');
   return Number(value);
-}
-
-/** Whether the client may come back with the rest. */
-function isBrokenOff(error: unknown): boolean {
-  return isAbort(error) || ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(systemCode(error) ?? '');
 }
 
 async function digestOfFile(path: string): Promise<string> {

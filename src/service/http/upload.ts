@@ -3,7 +3,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
 import { HTTPException } from 'hono/http-exception';
-import { messageOf } from '../../core/errors.ts';
+import { isAbort, messageOf, systemCode } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
 
 const MAX_META_BYTES = 1 << 20;
@@ -84,6 +84,11 @@ export async function receiveUpload(
   if (saved === undefined) throw refusal('The part "tarball" is missing: the archive, sent as a file.');
   if (meta === undefined) throw refusal('The field "meta" is missing: a JSON object, sent as a text field.');
   return meta;
+}
+
+/** Whether a request failed because its client left or was told to, and not for what it asked. */
+export function isBrokenOff(error: unknown): boolean {
+  return isAbort(error) || ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(systemCode(error) ?? '');
 }
 
 function openParser(headers: IncomingMessage['headers'], contentType: string, maxBytes: number) {

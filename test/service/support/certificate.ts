@@ -16,14 +16,14 @@ export function opensslIsMissing(): string | undefined {
   }
 }
 
-/** Makes a self-signed certificate for `localhost` and 127.0.0.1; one that has expired where `days` is below zero. */
-export function makeCertificate(folder: string, name: string, { days = 2 } = {}): CertificateFiles {
+/** Makes a self-signed certificate for a host and 127.0.0.1; one that has expired where `days` is below zero. */
+export function makeCertificate(folder: string, name: string, { days = 2, host = 'localhost' } = {}): CertificateFiles {
   const [cert, key, request] = ['crt', 'key', 'csr'].map((ending) => join(folder, `${name}.${ending}`)) as [
     string,
     string,
     string,
   ];
-  const names = ['-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
+  const names = ['-addext', `subjectAltName=DNS:${host},IP:127.0.0.1`];
   const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   run('req', ...curve, '-subj', `/CN=${name}`, ...names, '-keyout', key, '-out', request);
   const validity = ['-days', String(days), '-copy_extensions', 'copy'];
