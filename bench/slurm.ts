@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { build } from '../scripts/build.ts';
 import type { LoadClient } from '../scripts/load/client.ts';
 import { slurmSite } from '../scripts/load/stormRun.ts';
-import { SlurmCluster, slurmIsMissing } from '../scripts/slurm/cluster.ts';
+import { type SlurmCluster, startCluster } from '../scripts/slurm/cluster.ts';
 import { makeArchive } from '../test/service/support/archive.ts';
 
 const JOBS = Number(process.argv[2] ?? 60);
@@ -74,14 +74,11 @@ async function runService(client: LoadClient): Promise<Round> {
   return { seconds: (performance.now() - started) / 1000, submitSeconds: (submitted - started) / 1000 };
 }
 
-const missing = await slurmIsMissing();
-if (missing !== undefined) throw new Error(`NO SLURM: ${missing}`);
 build();
 const folder = await mkdtemp(join(tmpdir(), 'farwharf-slurm-'));
 await using ended = new AsyncDisposableStack();
 ended.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-const cluster = await SlurmCluster.start(join(folder, 'cluster'));
-ended.defer(() => cluster.stop());
+const cluster = ended.use(await startCluster(join(folder, 'cluster')));
 const program = resolve(import.meta.dirname, '../dist/cli.mjs');
 const { site } = slurmSite({ folder: join(folder, 'service'), program }, cluster);
 ended.defer(() => site.end('SIGTERM'));

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { build } from '../build.ts';
-import { SlurmCluster, slurmIsMissing } from '../slurm/cluster.ts';
+import { startCluster } from '../slurm/cluster.ts';
 import { Load } from './load.ts';
 import { randomFrom } from './random.ts';
 import { type Sample, slopePerHour, takeSample } from './sample.ts';
@@ -36,14 +36,7 @@ const program = resolve(import.meta.dirname, '../../dist/cli.mjs');
 const folder = await mkdtemp(join(tmpdir(), 'farwharf-hour-'));
 await using ended = new AsyncDisposableStack();
 ended.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-let cluster: SlurmCluster | undefined;
-if (executors.includes('slurm')) {
-  const missing = await slurmIsMissing();
-  if (missing !== undefined) throw new Error(`NO SLURM: ${missing}`);
-  cluster = await SlurmCluster.start(join(folder, 'cluster'));
-  const started = cluster;
-  ended.defer(() => started.stop());
-}
+const cluster = executors.includes('slurm') ? ended.use(await startCluster(join(folder, 'cluster'))) : undefined;
 const faults = await Promise.all(
   executors.map((name) => {
     const options = { folder: join(folder, name), program };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from '../build.ts';
-import { SlurmCluster, slurmIsMissing } from '../slurm/cluster.ts';
+import { startCluster } from '../slurm/cluster.ts';
 import { processSite, runStorm, slurmSite, type StormReport } from './stormRun.ts';
 
 const { values: flags } = parseArgs({
@@ -31,14 +31,7 @@ ended.defer(async () => {
   if (isGood) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   else print(`The data are kept in ${folder}`);
 });
-let cluster: SlurmCluster | undefined;
-if (executors.includes('slurm')) {
-  const missing = await slurmIsMissing();
-  if (missing !== undefined) throw new Error(`NO SLURM: ${missing}`);
-  cluster = await SlurmCluster.start(join(folder, 'cluster'));
-  const started = cluster;
-  ended.defer(() => started.stop());
-}
+const cluster = executors.includes('slurm') ? ended.use(await startCluster(join(folder, 'cluster'))) : undefined;
 print(`${kills} kills in ${minutes} minutes, executor ${executors.join(' and ')}, seed ${seed}`);
 const started = performance.now();
 const outcomes = await Promise.allSettled(

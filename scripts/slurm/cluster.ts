@@ -4,31 +4,20 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { hostname, userInfo } from 'node:os';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { systemCode } from '../../src/core/errors.ts';
 import { programsAreMissing } from '../debianPackages.ts';
+import { NODES, slurmConf } from './slurmConf.ts';
 
 const run = promisify(execFile);
 const START_TIMEOUT_MS = 30_000;
 const POLL_MS = 50;
 
-interface NodeSpec {
-  readonly name: string;
-  readonly cpus: number;
-  readonly memoryMb: number;
-}
-
-const NODES: readonly NodeSpec[] = [
-  { name: 'small1', cpus: 2, memoryMb: 4_000 },
-  { name: 'small2', cpus: 2, memoryMb: 4_000 },
-  { name: 'large1', cpus: 4, memoryMb: 12_000 },
-];
-
 /** The daemons of one cluster and where to reach it. */
-export class SlurmCluster {
+export class SlurmCluster implements AsyncDisposable {
   readonly folder: string;
   readonly #daemons = new Map<string, ChildProcess>();
   readonly #programs = new Map<string, readonly string[]>();
@@ -81,6 +70,10 @@ export class SlurmCluster {
       }
       return states.length === NODES.length && states.every((line) => / (idle|mixed|allocated|completing)$/.test(line));
     });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
   }
 
   /** Ends jobs and daemons. The end of a slurmd does not end its jobs, so those go first. */
@@ -164,63 +157,19 @@ export class SlurmCluster {
   }
 }
 
+/** Starts a cluster for a run that makes no sense without one. @throws Error that says why none can be started. */
+export async function startCluster(folder: string): Promise<SlurmCluster> {
+  const missing = await slurmIsMissing();
+  if (missing !== undefined) throw new Error(`NO SLURM: ${missing}`);
+  return SlurmCluster.start(folder);
+}
+
 /** Why no cluster can be started here; undefined where one can. As root, missing packages are installed. */
 export async function slurmIsMissing(): Promise<string | undefined> {
   const programs = ['/usr/sbin/munged', '/usr/sbin/slurmctld', '/usr/sbin/slurmd', 'sbatch'];
   if (process.platform !== 'linux') return 'a Slurm cluster is started on Linux only';
   const packages = ['munge', 'slurmctld', 'slurmd', 'slurm-client', 'slurm-wlm-basic-plugins'];
   return programsAreMissing('Slurm', { programs, packages });
-}
-
-function slurmConf(folder: string, [controller = 0, ...ports]: readonly number[]): string {
-  const [host = 'localhost'] = hostname().split('.');
-  const user = userInfo().username;
-  const nodes = NODES.map(
-    ({ name, cpus, memoryMb }, index) =>
-      `NodeName=${name} NodeHostname=${host} NodeAddr=127.0.0.1 Port=${ports[index]} CPUs=${cpus} RealMemory=${memoryMb} State=UNKNOWN`,
-  );
-  return `ClusterName=farwharf
-SlurmctldHost=${host}(127.0.0.1)
-SlurmctldPort=${controller}
-AuthType=auth/munge
-AuthInfo=socket=${folder}/run/munge.sock
-CredType=cred/munge
-SlurmUser=${user}
-SlurmdUser=${user}
-StateSaveLocation=${folder}/state
-SlurmdSpoolDir=${folder}/spool/%n
-SlurmctldPidFile=${folder}/run/slurmctld.pid
-SlurmdPidFile=${folder}/run/slurmd.%n.pid
-SlurmctldLogFile=${folder}/log/slurmctld.log
-SlurmdLogFile=${folder}/log/slurmd.%n.log
-PlugStackConfig=${folder}/etc/plugstack.conf
-MailProg=/bin/true
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SwitchType=switch/none
-MpiDefault=none
-SelectType=select/cons_tres
-SelectTypeParameters=CR_CPU_Memory
-JobAcctGatherType=jobacct_gather/linux
-JobAcctGatherFrequency=task=2
-JobAcctGatherParams=OverMemoryKill
-AccountingStorageType=accounting_storage/none
-JobCompType=jobcomp/none
-SlurmdParameters=config_overrides
-ReturnToService=2
-SlurmctldTimeout=30
-SlurmdTimeout=20
-MessageTimeout=10
-InactiveLimit=0
-KillWait=2
-MinJobAge=300
-Waittime=0
-SchedulerType=sched/backfill
-SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=5,sched_min_interval=0
-${nodes.join('\n')}
-PartitionName=cpu-small Nodes=small1,small2 Default=YES MaxTime=1-00:00:00 DefaultTime=60 DefMemPerCPU=512 State=UP
-PartitionName=cpu-large Nodes=large1 MaxTime=7-00:00:00 DefaultTime=60 DefMemPerCPU=1024 State=UP
-`;
 }
 
 async function freePorts(count: number): Promise<readonly number[]> {
@@ -256,10 +205,7 @@ function readText(path: string): string {
 }
 
 if (import.meta.main) {
-  const reason = await slurmIsMissing();
-  if (reason !== undefined) throw new Error(reason);
-  const cluster = await SlurmCluster.start(process.argv[2] ?? '/tmp/farwharf-slurm');
+  await using cluster = await startCluster(process.argv[2] ?? '/tmp/farwharf-slurm');
   process.stdout.write(`export SLURM_CONF=${cluster.env.SLURM_CONF}\n`);
   await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
-  await cluster.stop();
 }
