@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 /**
@@ -5,22 +6,22 @@ import { availableParallelism } from 'node:os';
  * more than there are runs on all.
  */
 export class CpuShares {
-  readonly #total: number;
+  readonly #cores: readonly number[];
   readonly #taken = new Map<string, readonly number[]>();
 
-  constructor(total = availableParallelism()) {
-    this.#total = total;
+  constructor(cores = allowedCores()) {
+    this.#cores = cores;
   }
 
   /** The cores for a job, which keeps those it has; undefined for all. */
   take(jobId: string, count: number): readonly number[] | undefined {
-    if (count >= this.#total) return undefined;
+    if (count >= this.#cores.length) return undefined;
     const known = this.#taken.get(jobId);
     if (known !== undefined) return known;
-    const jobsOn = Array.from({ length: this.#total }, () => 0);
-    for (const cores of this.#taken.values()) for (const core of cores) jobsOn[core] = (jobsOn[core] ?? 0) + 1;
-    const cores = [...jobsOn.keys()]
-      .toSorted((a, b) => (jobsOn[a] ?? 0) - (jobsOn[b] ?? 0) || a - b)
+    const jobsOn = new Map<number, number>();
+    for (const core of [...this.#taken.values()].flat()) jobsOn.set(core, (jobsOn.get(core) ?? 0) + 1);
+    const cores = this.#cores
+      .toSorted((a, b) => (jobsOn.get(a) ?? 0) - (jobsOn.get(b) ?? 0) || a - b)
       .slice(0, count)
       .toSorted((a, b) => a - b);
     this.#taken.set(jobId, cores);
@@ -38,5 +39,23 @@ export class CpuShares {
 
   release(jobId: string): void {
     this.#taken.delete(jobId);
+  }
+}
+
+/** The numbers of the cores that this process may use: in a container or a slice of systemd not always those from 0 on (proc(5)). */
+export function allowedCores(): readonly number[] {
+  const [, list] = /^Cpus_allowed_list:\s*([\d,-]+)$/m.exec(readStatus()) ?? [];
+  if (list === undefined) return Array.from({ length: availableParallelism() }, (_, core) => core);
+  return list.split(',').flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+  });
+}
+
+function readStatus(): string {
+  try {
+    return readFileSync('/proc/self/status', 'utf8');
+  } catch {
+    return ''; // not Linux
   }
 }

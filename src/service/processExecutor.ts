@@ -42,7 +42,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     capacity: settings.max_jobs ?? availableParallelism(),
     isLocal: true,
 
-    async launch(job, folder) {
+    async launch(job, folder, signal) {
       if (existsSync(folder.claim)) return;
       const confinement = confinementOf(job, options, cpus);
       writeMarker(folder.confinement, confinement);
@@ -66,7 +66,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       child.unref();
       while (!existsSync(folder.claim)) {
         if (ended !== undefined) throw await launchError(folder, ended.cause);
-        await sleep(CLAIM_POLL_MS);
+        await sleep(CLAIM_POLL_MS, undefined, { signal });
       }
     },
 
