@@ -21,7 +21,7 @@ test('a service that is bound to some cores knows which', (t) => {
   const source = join(import.meta.dirname, '../../../src/service/cpuShares.ts');
   const script = `import { allowedCores } from ${JSON.stringify(source)}; console.log(JSON.stringify(allowedCores()));`;
   const args = ['--cpu-list', String(last), process.execPath, '--input-type=module', '--eval', script];
-  const { error, stdout } = spawnSync('taskset', args, { encoding: 'utf8' });
+  const { error, stdout } = spawnSync('/usr/bin/taskset', args, { encoding: 'utf8' });
   if (error !== undefined) return t.skip('NO taskset ON THIS MACHINE');
   assert.deepEqual(JSON.parse(stdout), [last]);
 });
