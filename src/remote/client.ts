@@ -211,7 +211,8 @@ function jsonCall(call: Call): Call {
 
 function checkedHost(host: string): string {
   const url = URL.parse(host);
-  const isUsable = url !== null && /^https?:$/.test(url.protocol) && url.search === '' && url.hash === '';
+  // The paths of requests are put behind the text, where an empty query or a space at its end would take them in.
+  const isUsable = url !== null && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(host);
   // A password in the address would show up wherever the address does, so the address is not repeated here either.
   if (!isUsable || url.username !== '' || url.password !== '') {
     throw new AppError(

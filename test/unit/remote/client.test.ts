@@ -210,7 +210,8 @@ test('the key is not shown by inspecting the client', () => {
 });
 
 test('addresses and keys that cannot work are refused without being repeated', () => {
-  for (const host of ['', 'jobs.example.org', 'ftp://x', 'https://me:hunter22@x.org', 'https://x.org?a=1']) {
+  const others = ['https://x.org?', 'https://x.org/#', 'https://x.org/?#', 'https://x.org ', 'https://x.org/a\\'];
+  for (const host of ['', 'jobs.example.org', 'ftp://x', 'https://me:hunter22@x.org', 'https://x.org?a=1', ...others]) {
     assert.throws(
       () => new RemoteClient(host, KEY),
       (error: Error) => /address of the service/.test(error.message) && !error.message.includes('hunter22'),
