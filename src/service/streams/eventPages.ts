@@ -32,7 +32,7 @@ export class EventPage {
     this.last = last.id;
     this.isEnd = last.type === 'end';
     this.count = events.length;
-    this.bytes = Buffer.from(events.map(encodeEvent).join(''));
+    this.bytes = bytesOf(events.map(encodeEvent).join(''));
   }
 
   /** The page as a piece of any deflate stream. */
@@ -92,6 +92,13 @@ export function deflatePiece(bytes: Buffer): Buffer {
   const chunkSize = bytes.length + MAX_DEFLATE_OVERHEAD;
   const memLevel = windowBits - 7;
   return deflateRawSync(bytes, { windowBits, memLevel, chunkSize, finishFlush: constants.Z_SYNC_FLUSH });
+}
+
+/** The bytes of a text in room of their own: from Node's pool, a kept page of some bytes would hold 64 KB. */
+function bytesOf(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
+  bytes.write(text);
+  return bytes;
 }
 
 /** The memory of a page, about: its bytes, and as many when they are compressed too. */
