@@ -23,7 +23,7 @@ import {
   type Code,
   type Local,
 } from './webAssembly.ts';
-import { BYTES, COUNT, FIRST, LENGTH, MASKS, SECOND } from './wordRecord.ts';
+import { BYTES, COUNT, FIRST, LENGTH, MASKS, SECOND, SIZE_AT } from './wordRecord.ts';
 
 const FACTOR = long.constant(0x9e_37_79_b9_7f_4a_7c_15n);
 const HALF = long.constant(32n);
@@ -32,16 +32,19 @@ const mix = (hash: Local, block: Code): Code[] => [
   set(hash, long.multiply(long.xor(hash, block), FACTOR)),
   set(hash, long.xor(hash, long.shiftRight(hash, HALF))),
 ];
+/** Where a record ends. */
+export const behindRecord = (record: Local): Code => add(add(record, BYTES), and(add(load(record, LENGTH), 7), -8));
 const placeOf = (slots: Local, slot: Code): Code => add(slots, shiftLeft(slot, 2));
 
 /**
- * find(borders, bordersEnd, found, records, end, slots, mask): writes the record of each word, a distance from `records`, and gives
- * the end of the records, where those of new words are added. There is room for as many, and free slots.
+ * find(borders, bordersEnd, found, records, end, slots, mask, size): writes the record of each word, a distance from `records`, and
+ * gives the end of the records, where those of new words are added and numbered from `size` on. There is room for as many, and free
+ * slots.
  */
 export function findFunction(): ProgramFunction {
   const f = new ProgramFunction('find');
   const { borders, bordersEnd, found } = f.parameters('borders', 'bordersEnd', 'found');
-  const { records, end, slots, mask } = f.parameters('records', 'end', 'slots', 'mask');
+  const { records, end, slots, mask, size } = f.parameters('records', 'end', 'slots', 'mask', 'size');
   const { start, length, at, slot } = f.locals(I32, 'start', 'length', 'at', 'slot');
   const { record, word, isFound } = f.locals(I32, 'record', 'word', 'isFound');
   const { first, hash } = f.locals(I64, 'first', 'hash');
@@ -76,7 +79,8 @@ export function findFunction(): ProgramFunction {
           set(record, subtract(end, records)),
           store(placeOf(slots, subtract(slot, 1)), record),
           store(end, length, LENGTH),
-          store(end, 0, FIRST),
+          store(end, size, FIRST),
+          increase(size, 1),
           store(end, 0, SECOND),
           store(end, 0, COUNT),
           long.store(end, first, BYTES),
@@ -87,6 +91,7 @@ export function findFunction(): ProgramFunction {
         increase(found, 4),
         increase(borders, 8),
       ),
+      store(0, size, SIZE_AT),
     ],
     end,
   );

@@ -1,3 +1,4 @@
+import { behindRecord } from './findFunctions.ts';
 import { DIGIT, LOWER, SEPARATOR, UPPER } from './letters.ts';
 import {
   add,
@@ -42,7 +43,6 @@ export function splitFunction(): ProgramFunction {
   const { record, recordsEnd, text, borders } = f.parameters('record', 'recordsEnd', 'text', 'borders');
   const { length, at, end, from, next } = f.locals(I32, 'length', 'at', 'end', 'from', 'next');
   const { first, parts, isOther, copied } = f.locals(I32, 'first', 'parts', 'isOther', 'copied');
-  const wordEnd = add(add(record, BYTES), and(add(length, 7), -8));
   const whileKind = (kind: number): Code => repeatWhile(and(isLess(at, end), isOf(at, kind)), increase(at, 1));
   const emit = (start: Local, stop: Value): Code[] => writeTerm(start, stop, { text, borders, copied });
   return f.is(
@@ -50,7 +50,7 @@ export function splitFunction(): ProgramFunction {
       repeatWhile(
         isLess(record, recordsEnd),
         set(length, load(record, LENGTH)),
-        set(next, wordEnd),
+        set(next, behindRecord(record)),
         set(isOther, 0),
         set(at, record),
         repeatUntil(

@@ -17,10 +17,12 @@ interface WordFunctions {
     end: number,
     slots: number,
     mask: number,
+    size: number,
   ): number;
   index(records: number, record: number, end: number, slots: number, mask: number): void;
   split(record: number, recordsEnd: number, text: number, borders: number): number;
   stem(borders: number, bordersEnd: number): void;
+  list(record: number, recordsEnd: number, found: number, terms: number, lists: number, end: number): number;
   count(found: number, end: number, records: number, weight: number, counted: number): number;
   gather(counted: number, end: number, records: number, lists: number, counts: number, present: number): number;
   note(present: number, end: number, counts: number, holders: number, terms: number, frequencies: number): void;

@@ -4,6 +4,7 @@ import { bordersFunction } from './borderFunction.ts';
 import { countFunction, gatherFunction, noteFunction, scatterFunction } from './countFunctions.ts';
 import { findFunction, indexFunction } from './findFunctions.ts';
 import { blockFunction } from './blockFunction.ts';
+import { listFunction } from './listFunction.ts';
 import { writeClasses } from './letters.ts';
 import { splitFunction } from './splitFunction.ts';
 import { stemFunction } from './stemFunction.ts';
@@ -25,6 +26,7 @@ export const WORD_PROGRAM: Uint8Array<ArrayBuffer> = programOf([
   indexFunction(),
   splitFunction(),
   stemFunction(),
+  listFunction(),
   countFunction(),
   gatherFunction(),
   noteFunction(),

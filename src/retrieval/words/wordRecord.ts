@@ -2,6 +2,8 @@
 
 /** As many bytes of a text are looked at together: behind it there is room for as many. */
 export const STEP_BYTES = 64;
+/** Where `find` writes how many words there are then. */
+export const SIZE_AT = 4;
 /** Where `count` writes how many of the words have terms. */
 export const LENGTH_AT = 8;
 /** Where `split` writes at which record it stopped. */

@@ -1,5 +1,5 @@
 import { Room, type WordMemory } from './wordMemory.ts';
-import { BYTES, FIRST, LENGTH } from './wordRecord.ts';
+import { BYTES, LENGTH, SIZE_AT } from './wordRecord.ts';
 
 // No record begins there: it stands for no word.
 const NONE = 0;
@@ -99,8 +99,7 @@ export class WordTable {
 
   #findSome(borders: number, count: number, found: number): void {
     const memory = this.#memory;
-    const { numbers } = memory;
-    const bytes = (numbers[(borders >> 2) + 2 * count - 1] ?? 0) - (numbers[borders >> 2] ?? 0);
+    const bytes = (memory.numbers[(borders >> 2) + 2 * count - 1] ?? 0) - (memory.numbers[borders >> 2] ?? 0);
     this.#records.hold(this.end + count * RECORD_BYTES + bytes, this.end);
     this.#makeSlots(count);
     const records = this.#records;
@@ -113,13 +112,10 @@ export class WordTable {
       records.address + this.end,
       slots.address,
       slots.size / 4 - 1,
+      this.size,
     );
-    let record = this.end;
     this.end = end - records.address;
-    for (; record < this.end; record = this.behind(record)) {
-      this.setNumber(record, FIRST, this.size);
-      this.size += 1;
-    }
+    this.size = memory.numbers[SIZE_AT / 4] ?? 0;
   }
 
   /** Half full at most, so that what is not there is found out soon. */

@@ -1,5 +1,5 @@
 import { Room, type WordMemory } from './wordMemory.ts';
-import { FIRST, SECOND, STOPPED_AT, TERM_PADDING } from './wordRecord.ts';
+import { SECOND, STOPPED_AT, TERM_PADDING } from './wordRecord.ts';
 import { WordTable } from './wordTable.ts';
 
 /** Gives the terms of words in any script. */
@@ -13,7 +13,7 @@ export class WordTerms {
   readonly table: WordTable;
   /** The numbers of the terms of all words, one word behind the other. */
   readonly lists: Room;
-  #listed = 0;
+  #listEnd = 0;
   readonly #memory: WordMemory;
   readonly #words: WordTable;
   readonly #analyzer: TermSource;
@@ -51,7 +51,7 @@ export class WordTerms {
 
   clear(): void {
     this.table.clear();
-    this.#listed = 0;
+    this.#listEnd = 0;
   }
 
   /** Writes the terms of words up to one that is not ASCII, and gives the record of that. */
@@ -97,27 +97,19 @@ export class WordTerms {
   /** Finds the terms that were written, which are those of the words from a record to before another. */
   #list(from: number, to: number): void {
     const words = this.#words;
-    const memory = this.#memory;
     const found = this.#found;
     found.hold(4 * this.#count, 0);
     this.table.find(this.#borders.address, this.#count, found.address);
-    this.lists.hold(4 * (this.#listed + this.#count), 4 * this.#listed);
-    let at = found.address / 4;
-    for (let record = from; record !== to; record = words.behind(record)) {
-      const first = this.#listed;
-      const end = at + words.numberOf(record, SECOND);
-      for (; at < end; at += 1) this.#addTerm(this.table.numberOf(memory.numbers[at] ?? 0, FIRST), first);
-      words.setNumber(record, FIRST, 4 * first);
-      words.setNumber(record, SECOND, this.#listed - first);
-    }
-  }
-
-  /** Lists a term, unless the word whose terms are listed from `first` on has it. */
-  #addTerm(term: number, first: number): void {
-    const { numbers } = this.#memory;
-    const lists = this.lists.address / 4;
-    for (let at = lists + first; at < lists + this.#listed; at += 1) if (numbers[at] === term) return;
-    numbers[lists + this.#listed] = term;
-    this.#listed += 1;
+    this.lists.hold(this.#listEnd + 4 * this.#count, this.#listEnd);
+    const { address } = this.lists;
+    const end = this.#memory.program.list(
+      words.address + from,
+      words.address + to,
+      found.address,
+      this.table.address,
+      address,
+      address + this.#listEnd,
+    );
+    this.#listEnd = end - address;
   }
 }
