@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { readStateFile } from '../../src/service/stateFile.ts';
 import { jsonLines, Scratch, startFake } from './commandLine.ts';
 
-const WAITING = { 'wait.sh': 'echo waiting\nsleep 60\n' };
+const WAITING = { 'wait.sh': 'echo waiting\nsleep 60\n', 'done.sh': 'true\n' };
 
 test('Ctrl+C while watching leaves the job running and says how to come back', async () => {
   await using scratch = await Scratch.create();
@@ -21,7 +21,15 @@ test('Ctrl+C while watching leaves the job running and says how to come back', a
   assert.match(left.stderr, new RegExp(`farwharf watch ${id}`));
   const [job = {}] = jsonLines((await scratch.run(['job', id, '--json'], { env })).stdout);
   assert.equal(job['state'], 'running');
-  assert.equal((await scratch.run(['cancel', id], { env })).exit, 0);
+  const cancelled = await scratch.run(['cancel', id], { env });
+  assert.deepEqual(
+    [cancelled.exit, /is being stopped|was stopped/.test(cancelled.stdout)],
+    [0, true],
+    cancelled.stderr,
+  );
+  const short = await scratch.run(['submit', folder, '--script', 'done.sh', '--watch', '--json'], { env });
+  const [{ job_id: ended } = {}] = jsonLines(short.stdout);
+  assert.match((await scratch.run(['cancel', String(ended)], { env })).stdout, /had ended already: succeeded/);
 });
 
 test('Ctrl+C while sending leaves nothing: no job at the service, no record, no archive', async () => {

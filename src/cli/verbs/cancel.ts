@@ -1,4 +1,5 @@
 import { patchFromJob } from '../../jobs/progress.ts';
+import { isFinalState } from '../../remote/schemas.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { Session } from '../session.ts';
@@ -11,6 +12,13 @@ export async function cancel(context: Context, name: string): Promise<number> {
   const answer = await session.ask(name, (client) => client.cancel(jobId, { signal }));
   if (record !== undefined) session.ledger.update(record.id, patchFromJob(answer));
   terminal.json(answer);
-  if (!terminal.isJson) terminal.answer(`Job ${jobId} is being stopped. You pay for the time that it ran.`);
+  if (!terminal.isJson) terminal.answer(`Job ${jobId} ${describeAnswer(answer['state'])}`);
   return EXIT.done;
+}
+
+/** A job that had ended before it was asked to, or has ended meanwhile, is not being stopped. */
+function describeAnswer(state: unknown): string {
+  if (state === 'cancelled') return 'was stopped. You pay for the time that it ran.';
+  if (typeof state === 'string' && isFinalState(state)) return `had ended already: ${state.replaceAll('_', ' ')}.`;
+  return 'is being stopped. You pay for the time that it ran.';
 }
