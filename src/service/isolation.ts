@@ -74,7 +74,10 @@ export function describeClusterJobs(): string {
 
 /** What is wrong when Node.js runs in a sandbox; undefined when nothing is. */
 async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
-  const path = await mkdtemp(join(sandbox.data, 'isolation-'));
+  // Among the jobs' folders, where the next start of the service removes what a crash leaves.
+  const jobs = join(sandbox.data, 'jobs');
+  mkdirSync(jobs, { recursive: true, mode: 0o700 });
+  const path = await mkdtemp(join(jobs, 'isolation-'));
   const folder = jobFolder(path);
   try {
     for (const each of [folder.workspace, folder.virtualEnvironment, folder.home, folder.temporary]) mkdirSync(each);

@@ -19,9 +19,9 @@ export async function untilOverLimit(
 ): Promise<string | undefined> {
   if (process.platform !== 'linux') return undefined;
   while (!signal.aborted) {
-    const { ids, threads, memory } = look(root);
+    const { ids, threads, memory } = look(root, maxProcesses);
     if (threads >= maxProcesses) {
-      return `The job had ${threads} processes and threads, and it may have ${maxProcesses}, so it was ended.`;
+      return `The job had ${threads} processes and threads or more, and it may have ${maxProcesses}, so it was ended.`;
     }
     if (memoryBytes !== null && memory > memoryBytes) {
       const used = proportional(ids);
@@ -41,10 +41,11 @@ interface Usage {
   memory: number;
 }
 
-function look(root: number): Usage {
+/** Looks no further than the most that there may be: processes that never stop forking outrun whoever would count them all. */
+function look(root: number, maxProcesses: number): Usage {
   const usage: Usage = { ids: [], threads: 0, memory: 0 };
   const waiting = [root];
-  for (let pid = waiting.pop(); pid !== undefined; pid = waiting.pop()) {
+  for (let pid = waiting.pop(); pid !== undefined && usage.threads < maxProcesses; pid = waiting.pop()) {
     const status = fieldsOf(`/proc/${pid}/status`);
     usage.ids.push(pid);
     usage.threads += status.get('Threads') ?? 0;

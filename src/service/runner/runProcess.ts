@@ -129,6 +129,8 @@ async function endAll(
   // The first process of a sandbox that ends takes all others with it, so bwrap comes last.
   if (graceMs > 0) await endProcesses({ group: undefined, mark }, graceMs);
   child.kill('SIGKILL'); // which knows whether the number is still that of bwrap
+  // Hundreds of processes take a while to end, and the job has not before they have.
+  if (graceMs === 0) await endProcesses({ group: undefined, mark }, 0);
 }
 
 /** How the program inside a sandbox ended, which bwrap tells by its own exit code. */
