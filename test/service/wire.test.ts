@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { request as rawRequest } from 'node:http';
 import { connect } from 'node:net';
@@ -252,6 +253,25 @@ test('an upload that is cut off leaves no job, no hold and no file', async (t) =
   while (leftBehind(service).length > 0) await sleep(5);
   assert.equal(await service.credits(), 1000);
   assert.deepEqual(await service.json('/v1/jobs'), { jobs: [] });
+});
+
+test('uploads whose connection ends right after their last byte leave nothing, and no place taken', async (t) => {
+  const service = await startService(t);
+  const { port, hostname, host } = new URL(service.url);
+  // More than the service takes at once, each followed by what is no request.
+  for (let count = 0; count < 20; count += 1) {
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `POST /v1/jobs HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.key}\r\n` +
+        'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 10\r\n\r\n0123456789garbage',
+    );
+    await once(socket.resume(), 'close');
+  }
+  const id = await service.submit(HELLO, { script: 'run.sh' });
+  await service.untilEnd(id);
+  for (const end = performance.now() + 5_000; leftBehind(service).length > 1 && performance.now() < end; )
+    await sleep(20);
+  assert.deepEqual(leftBehind(service), [id]);
 });
 
 test('a job that costs more than there is left is 402 and leaves nothing', async (t) => {

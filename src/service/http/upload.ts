@@ -60,8 +60,9 @@ export async function receiveUpload(
       });
       parser.once('finish', resolve);
       parser.on('error', (error: Error) => reject(refusal(`The form cannot be read: ${error.message}.`)));
+      // What has arrived may not have been read yet, and then nobody will end the parser.
       const endIfLost = (): void => {
-        if (!incoming.complete) reject(new DOMException('The connection was lost.', 'AbortError'));
+        if (!incoming.readableEnded) reject(new DOMException('The connection was lost.', 'AbortError'));
       };
       incoming.once('close', endIfLost);
       if (incoming.destroyed) endIfLost();
