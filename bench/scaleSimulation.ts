@@ -133,7 +133,7 @@ function loadsTable(days: readonly Day[]): string {
 
 function designsTable(): string {
   const rows = DESIGNS.map((design) => {
-    const day = simulate(design, 1, BUSY_HOURS);
+    const day = simulate(design, 1);
     const { load, name } = limitOf(design);
     const upTo = name === '' ? `over x${load.toFixed(0)}` : `x${load.toFixed(1)}`;
     const p99 = [day.site.submitMs, day.site.deliveryMs].map((samples) => delay(day, samples.quantile(0.99)));

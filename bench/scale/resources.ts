@@ -19,6 +19,7 @@ export interface Resource {
 export function resourcesOf(site: Site, { store, process }: Calibration, design: Design): readonly Resource[] {
   const perSecond = (hours: { readonly highest: number }): number => hours.highest / 3600;
   const written = site.diskBytes.highest / 3600 + storeBytes(site, { store }) / 86_400;
+  const keptBytes = storeBytes(site, { store }) + (design.areBytesElsewhere ? 0 : site.resultBytes);
   const files = process.restFiles + site.mostReaders + site.mostWindows;
   const most = (share: (front: Front) => number): number => Math.max(...site.fronts.map(share));
   const unfinished = LIMITS.unfinishedJobs * design.fronts;
@@ -34,7 +35,7 @@ export function resourcesOf(site: Site, { store, process }: Calibration, design:
     },
     { name: 'network', share: perSecond(site.linkBytes) / SITE.linkBytesPerSecond },
     { name: 'disk, writes', share: written / SITE.diskBytesPerSecond },
-    { name: `disk, ${DAYS} days`, share: (DAYS * keptBytes(site, { store })) / SITE.diskBytes },
+    { name: `disk, ${DAYS} days`, share: (DAYS * keptBytes) / SITE.diskBytes },
     { name: `open files (${SITE.openFiles})`, share: files / SITE.openFiles },
   ];
 }
@@ -47,11 +48,6 @@ export function loopShare({ fronts, overload }: Site): number {
 /** Bytes that a day adds to the store. */
 export function storeBytes(site: Site, { store }: Pick<Calibration, 'store'>): number {
   return site.jobs * store.bytesPerJob + site.events * (store.bytesPerEvent + SITE.outputBytes);
-}
-
-/** Bytes that stay of a day until retention removes them. */
-function keptBytes(site: Site, { store }: Pick<Calibration, 'store'>): number {
-  return storeBytes(site, { store }) + site.resultBytes;
 }
 
 export function clusterShare(site: Site): number {
