@@ -1,12 +1,14 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { messageOf } from '../core/errors.ts';
 import { formatBytes } from '../core/format.ts';
-import type { ServiceConfig } from './config.ts';
+import { type ServiceConfig, slurmResourcesOf } from './config.ts';
 import { describeClusterJobs, describeIsolation, findIsolation } from './isolation.ts';
 import { Health } from './http/health.ts';
 import { LogFile } from './log/logFile.ts';
 import { readCertificate } from './tls/certificate.ts';
 import { slurm } from './slurm/slurmCommand.ts';
+import type { SlurmResources } from './slurm/slurmConfig.ts';
+import { resourceArguments } from './slurm/submission.ts';
 
 /** Something that was looked at before a service is started. */
 export interface CheckedThing {
@@ -17,7 +19,7 @@ export interface CheckedThing {
 
 /**
  * Looks whether a service with this configuration could run its jobs: the data folder and its disk, the log, the certificate,
- * Slurm's programs, each partition.
+ * Slurm's programs, each machine class.
  */
 export async function checkService(config: ServiceConfig, data: string): Promise<readonly CheckedThing[]> {
   return [...(await checkMachine(config, data)), ...(await checkExecutor(config, data))];
@@ -53,12 +55,21 @@ async function checkExecutor(config: ServiceConfig, data: string): Promise<reado
   };
   const submit = { what: 'jobs can be submitted', problem: await problemOf(() => slurm('sbatch', ['--version'])) };
   if (cluster.problem !== undefined) return [cluster, submit];
-  const known = [...partitions].join(', ');
-  const classes = (config.machine_classes ?? []).map(({ name, partition }) => ({
-    what: `machine class ${name}: ${partition === undefined ? "the cluster's own default partition" : `partition ${partition}`}`,
-    problem: partition === undefined || partitions.has(partition) ? undefined : `the cluster has ${known}`,
-  }));
+  const classes: CheckedThing[] = [];
+  for (const [name, resources] of slurmResourcesOf(config)) {
+    const { partition } = resources;
+    const where = partition === undefined ? "the cluster's own default partition" : `partition ${partition}`;
+    classes.push({ what: `machine class ${name}: ${where}`, problem: await problemOfClass(resources, partitions) });
+  }
   return [cluster, submit, ...classes, { what: describeClusterJobs(), problem: undefined }];
+}
+
+/** Asks the cluster whether it would ever start such a job, without submitting one. */
+async function problemOfClass(resources: SlurmResources, partitions: ReadonlySet<string>): Promise<string | undefined> {
+  const { partition } = resources;
+  if (partition !== undefined && !partitions.has(partition)) return `the cluster has ${[...partitions].join(', ')}`;
+  const trial = ['--test-only', '--time=1', '--wrap=true', ...resourceArguments(resources)];
+  return problemOf(() => slurm('sbatch', trial));
 }
 
 async function checkIsolation(config: ServiceConfig, data: string): Promise<CheckedThing> {

@@ -101,7 +101,7 @@ describe('a service whose jobs run on a Slurm cluster', async () => {
     assert.match(((await response.json()) as { detail: string }).detail, /no "a100" here; there is small, large/);
   });
 
-  test('farwharf serve --check names a partition that the cluster does not have', async () => {
+  test('farwharf serve --check names a class that the cluster would never run, and submits nothing', async () => {
     await using scratch = await Scratch.create();
     const folder = await scratch.folder('etc', { 'service.json': JSON.stringify(CONFIG) });
     const { exit, stdout, stderr } = await scratch.run([
@@ -117,13 +117,15 @@ describe('a service whose jobs run on a Slurm cluster', async () => {
       checks.some(({ what }) => /NOT isolated.*reach its data folder/.test(what)),
       stdout,
     );
-    const problems = checks.filter(({ problem }) => problem !== null);
-    assert.deepEqual(problems, [
-      {
-        what: 'machine class nowhere: partition no-such-partition',
-        problem: 'the cluster has cpu-small, cpu-large',
-      },
-    ]);
+    const [nowhere, wide, ...others] = checks.filter(({ problem }) => problem !== null);
+    assert.deepEqual(nowhere, {
+      what: 'machine class nowhere: partition no-such-partition',
+      problem: 'the cluster has cpu-small, cpu-large',
+    });
+    assert.equal(wide?.what, 'machine class too-wide: partition cpu-small');
+    assert.match(wide?.problem ?? '', /The cluster refused: .*node configuration is not available/);
+    assert.deepEqual(others, []);
+    assert.equal(await cluster.command('squeue', '-h', '-t', 'all', '--name=wrap', '-o', '%i'), '');
   });
 
   test('a failing script ends with its exit code, and a time limit ends the job to the second', async (t) => {

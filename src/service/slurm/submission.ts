@@ -21,7 +21,7 @@ export interface RunnerProgram {
 export async function prepareSubmission(
   job: RunnableJob,
   folder: JobFolder,
-  { partition, cpus, memoryGb, gpus, sbatch }: SlurmResources,
+  resources: SlurmResources,
   program: RunnerProgram,
 ): Promise<readonly string[]> {
   const script = submissionScript(folder);
@@ -39,6 +39,14 @@ export async function prepareSubmission(
     `--chdir=${folder.path}`,
     `--output=${clusterLog(folder).replaceAll('%', '%%')}`,
     `--time=${minutes}`,
+    ...resourceArguments(resources),
+    script,
+  ];
+}
+
+/** What `sbatch` is told of the resources of a job. */
+export function resourceArguments({ partition, cpus, memoryGb, gpus, sbatch }: SlurmResources): readonly string[] {
+  return [
     '--nodes=1',
     '--ntasks=1',
     `--cpus-per-task=${cpus}`,
@@ -46,7 +54,6 @@ export async function prepareSubmission(
     ...(partition === undefined ? [] : [`--partition=${partition}`]),
     ...(gpus === 0 ? [] : [`--gres=gpu:${gpus}`]),
     ...sbatch,
-    script,
   ];
 }
 
