@@ -18,9 +18,12 @@ const PATH_WEIGHT = 1;
 const FILE_NAME_WEIGHT = 1;
 const MAX_LENGTH = 0xffff;
 
+// What counts words and is not in use. Each has a memory and a program of its own, which take long to be had anew; and the code that
+// calls the program is optimised for that one, and given up with the next.
+const idleCounters: DocumentTerms[] = [];
+
 /** Gathers the chunks of sources and makes a segment of them. */
 export class SegmentBuilder {
-  readonly #analyzer: WordAnalyzer;
   readonly #vocabulary: Vocabulary;
   readonly #documents: DocumentTerms;
   readonly #pathWords: WordList;
@@ -31,8 +34,7 @@ export class SegmentBuilder {
   readonly #lastLines: number[] = [];
 
   constructor(analyzer: WordAnalyzer) {
-    this.#analyzer = analyzer;
-    this.#documents = analyzer.idleCounters.pop() ?? new DocumentTerms(new Vocabulary(analyzer));
+    this.#documents = idleCounters.pop() ?? new DocumentTerms(new Vocabulary(analyzer));
     this.#vocabulary = this.#documents.vocabulary;
     this.#pathWords = new WordList(this.#vocabulary.memory);
     this.#nameWords = new WordList(this.#vocabulary.memory);
@@ -68,7 +70,7 @@ export class SegmentBuilder {
     const { postingCount } = this.#documents;
     const postings = lists.finish();
     this.#documents.clear();
-    this.#analyzer.idleCounters.push(this.#documents);
+    idleCounters.push(this.#documents);
     return {
       sources: this.#sources,
       lengths,

@@ -1,5 +1,4 @@
 import lunr from 'lunr';
-import type { DocumentTerms } from '../segments/documentTerms.ts';
 import { scanWords } from './scanWords.ts';
 import { Stemmer } from './stemmer.ts';
 import { MAX_WORD } from './wordRecord.ts';
@@ -24,8 +23,6 @@ const LEAST_STEM = 2;
  * its Porter stem, and Chinese, Japanese and Korean by pairs of characters. The same analysis serves documents and queries.
  */
 export class WordAnalyzer {
-  /** What counts words for segments and is not in use: each has memory of its own, which takes long to be had anew. */
-  readonly idleCounters: DocumentTerms[] = [];
   readonly #stemmer = new Stemmer();
 
   /** The distinct terms of a text. */
