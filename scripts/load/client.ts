@@ -108,6 +108,8 @@ export class LoadClient {
     const sent = request(this.url + path, { method, headers: all, agent: this.#agent, signal: limited }, resolve);
     sent.once('error', reject).end(body);
     const response = await promise;
+    // Whoever reads it is told too; a connection that breaks when nobody reads yet, or no more, would end the process.
+    response.on('error', () => {});
     const { statusCode = 0 } = response;
     if (statusCode >= 300) throw new RefusedError(statusCode, await text(response));
     return response;
