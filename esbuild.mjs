@@ -72,7 +72,7 @@ const configurations = [
     banner: requireBanner,
     entryPoints: {
       cli: 'src/cli/main.ts',
-      jobRunner: 'src/service/jobRunner.ts',
+      jobRunner: 'src/service/runner/jobRunner.ts',
       indexWorker: 'src/retrieval/building/indexWorker.ts',
       modelWorker: 'src/retrieval/vectors/modelWorker.ts',
       flowRunner: 'src/flows/run/flowRunner.ts',

@@ -2,7 +2,7 @@ import { SITE } from './assumptions.ts';
 import type { Calibration } from './calibration.ts';
 import type { Design } from './design.ts';
 
-// As src/service/jobWatch.ts, src/service/streams/eventStreams.ts and the configuration have it.
+// As src/service/jobs/jobWatch.ts, src/service/streams/eventStreams.ts and the configuration have it.
 const MIN_ROUND_MS = 40;
 const MAX_ROUNDS_PER_MS = 2;
 const MAX_POLL_MS = 200;

@@ -9,7 +9,7 @@ export async function buildService(folder: string): Promise<string> {
     entryPoints: {
       serviceOnce: join(import.meta.dirname, 'serviceOnce.ts'),
       runnerOnce: join(import.meta.dirname, 'runnerOnce.ts'),
-      jobRunner: join(ROOT, 'src/service/jobRunner.ts'),
+      jobRunner: join(ROOT, 'src/service/runner/jobRunner.ts'),
     },
     outdir: folder,
     outExtension: { '.js': '.mjs' },

@@ -2,7 +2,7 @@
 // cluster, whose programs lie in DATA/bin. Usage: serviceOnce.mjs DATA CAPACITY real|stand-in|cluster
 import { join } from 'node:path';
 import { silentLogger } from '../../src/core/log.ts';
-import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/config.ts';
+import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/config/config.ts';
 import { serve } from '../../src/service/serve.ts';
 import { onInputEnd, tell } from './companion.ts';
 

@@ -32,9 +32,11 @@ export function locateProgram(entry: string): ProgramFiles {
   const folder = dirname(entry);
   return {
     entry,
-    jobRunner: isSource ? join(folder, '..', 'service', 'jobRunner.ts') : join(folder, 'jobRunner.mjs'),
+    jobRunner: isSource ? join(folder, '..', 'service', 'runner', 'jobRunner.ts') : join(folder, 'jobRunner.mjs'),
     flowRunner: isSource ? join(folder, '..', 'flows', 'run', 'flowRunner.ts') : join(folder, 'flowRunner.mjs'),
-    indexWorker: isSource ? join(folder, '..', 'retrieval', 'indexWorker.ts') : join(folder, 'indexWorker.mjs'),
+    indexWorker: isSource
+      ? join(folder, '..', 'retrieval', 'building', 'indexWorker.ts')
+      : join(folder, 'indexWorker.mjs'),
     get version() {
       const manifest: unknown = JSON.parse(
         readFileSync(join(folder, isSource ? '../..' : '..', 'package.json'), 'utf8'),

@@ -1,8 +1,8 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { messageOf } from '../core/errors.ts';
 import { formatBytes } from '../core/format.ts';
-import { type ServiceConfig, slurmResourcesOf } from './config.ts';
-import { describeClusterJobs, describeIsolation, findIsolation } from './isolation.ts';
+import { type ServiceConfig, slurmResourcesOf } from './config/config.ts';
+import { describeClusterJobs, describeIsolation, findIsolation } from './process/isolation.ts';
 import { Health } from './http/health.ts';
 import { LogFile } from './log/logFile.ts';
 import { readCertificate } from './tls/certificate.ts';

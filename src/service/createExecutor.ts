@@ -1,9 +1,9 @@
 import type { Logger } from '../core/log.ts';
-import { type ServiceConfig, slurmResourcesOf } from './config.ts';
+import { type ServiceConfig, slurmResourcesOf } from './config/config.ts';
 import type { Executor } from './executor.ts';
-import { describeClusterJobs, describeIsolation, findIsolation } from './isolation.ts';
-import type { MachineClasses } from './machineClasses.ts';
-import { createProcessExecutor } from './processExecutor.ts';
+import { describeClusterJobs, describeIsolation, findIsolation } from './process/isolation.ts';
+import type { MachineClasses } from './config/machineClasses.ts';
+import { createProcessExecutor } from './process/processExecutor.ts';
 import { SlurmExecutor } from './slurm/slurmExecutor.ts';
 
 export interface ExecutorOptions {

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../core/errors.ts';
-import { DEFAULT_CONFIG, type ServiceConfig } from './config.ts';
+import { DEFAULT_CONFIG, type ServiceConfig } from './config/config.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import { knowsKey } from './serviceProof.ts';
 import { readStateFile } from './stateFile.ts';

@@ -1,4 +1,4 @@
-import type { ServiceConfig } from './config.ts';
+import type { ServiceConfig } from './config/config.ts';
 
 /** What a service is started with. */
 export interface ServeOptions {

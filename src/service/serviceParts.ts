@@ -1,6 +1,6 @@
 import { METHOD_NAME_ALL } from 'hono/router';
 import type { Logger } from '../core/log.ts';
-import { machineClassesOf } from './config.ts';
+import { machineClassesOf } from './config/config.ts';
 import { createExecutor } from './createExecutor.ts';
 import { Housekeeping } from './disk/housekeeping.ts';
 import { AccountGauge } from './http/accountGauge.ts';
@@ -12,10 +12,10 @@ import { HttpServer } from './http/httpServer.ts';
 import type { RequestMonitor } from './http/requestMonitor.ts';
 import { Submissions } from './http/submissions.ts';
 import { WrongKeys } from './http/wrongKeys.ts';
-import { JobFiles } from './jobFiles.ts';
-import { localMachineClasses } from './machineClasses.ts';
+import { JobFiles } from './jobs/jobFiles.ts';
+import { localMachineClasses } from './config/machineClasses.ts';
 import type { Metrics, MetricsOptions } from './metrics/metrics.ts';
-import { Scheduler } from './scheduler.ts';
+import { Scheduler } from './jobs/scheduler.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import type { Store } from './store/store.ts';
 

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { createLogger } from '../../src/core/log.ts';
 import { type Admin, openAdmin } from '../../src/service/admin/adminClient.ts';
-import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/config.ts';
+import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/config/config.ts';
 import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
 import { jobsAtOnce, type ServiceClient, startService, testConfig } from './support/service.ts';

@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createGunzip, gunzipSync } from 'node:zlib';
-import { DEFAULT_CONFIG } from '../../src/service/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
 import { parseAll, type ServiceClient, startService } from './support/service.ts';
 
 /** Reads an event stream while it comes; `until` sees all of it each time there is more. */

@@ -33,7 +33,7 @@ describe('a flow as a job', { timeout: 120_000 }, () => {
       absWorkingDir: ROOT,
       entryPoints: {
         cli: 'src/cli/main.ts',
-        jobRunner: 'src/service/jobRunner.ts',
+        jobRunner: 'src/service/runner/jobRunner.ts',
         flowRunner: 'src/flows/run/flowRunner.ts',
         agents: 'src/agents/index.ts',
         zod: 'zod',

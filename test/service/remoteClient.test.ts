@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { RemoteClient } from '../../src/remote/client.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from '../../src/remote/errors.ts';
 import type { JobEvent } from '../../src/remote/schemas.ts';
-import { DEFAULT_CONFIG } from '../../src/service/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
 import { makeArchive, readArchive } from './support/archive.ts';
 import { startService, temporaryFolder } from './support/service.ts';
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SlurmCluster, slurmIsMissing } from '../../scripts/slurm/cluster.ts';
-import { readConfig } from '../../src/service/config.ts';
+import { readConfig } from '../../src/service/config/config.ts';
 import type { ServeOptions } from '../../src/service/serveOptions.ts';
 import { makeArchive } from './support/archive.ts';
 import { parseAll, type ServiceClient, temporaryFolder, type WireEvent } from './support/service.ts';

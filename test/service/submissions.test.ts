@@ -11,7 +11,7 @@ import { JobLedger } from '../../src/jobs/ledger.ts';
 import { settleEarlier } from '../../src/jobs/settle.ts';
 import { submitWorkspace } from '../../src/jobs/submit.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
-import type { ServiceConfig } from '../../src/service/config.ts';
+import type { ServiceConfig } from '../../src/service/config/config.ts';
 import { DEFAULT_PROXY } from '../../src/service/http/proxyConfig.ts';
 import { selectFiles } from '../../src/workspace/selection.ts';
 import { makeArchive } from './support/archive.ts';

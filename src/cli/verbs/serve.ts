@@ -4,7 +4,7 @@ import { farwharfHome } from '../../core/home.ts';
 import { Redactor } from '../../core/redact.ts';
 import { embeddedServeOptions } from '../../service/embedded.ts';
 import { checkService } from '../../service/checkService.ts';
-import { configSchema, DEFAULT_CONFIG, readConfig, type ServiceConfig } from '../../service/config.ts';
+import { configSchema, DEFAULT_CONFIG, readConfig, type ServiceConfig } from '../../service/config/config.ts';
 import { isLoopback } from '../../service/http/auth.ts';
 import { DEFAULT_PROXY } from '../../service/http/proxyConfig.ts';
 import { openServiceLog } from '../../service/log/serviceLog.ts';

@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import * as z from 'zod';
 import { storeBytes, usageByAccount } from '../disk/diskUsage.ts';
-import { JobFiles } from '../jobFiles.ts';
+import { JobFiles } from '../jobs/jobFiles.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 
 const accountDisk = z.object({

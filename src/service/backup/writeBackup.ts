@@ -7,8 +7,8 @@ import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { packWorkspace } from '../../workspace/pack.ts';
 import type { SelectedFile } from '../../workspace/selectedFile.ts';
-import { syncFile, syncFolder } from '../durableFiles.ts';
-import { JobFiles } from '../jobFiles.ts';
+import { syncFile, syncFolder } from '../jobs/durableFiles.ts';
+import { JobFiles } from '../jobs/jobFiles.ts';
 import type { Store } from '../store/store.ts';
 import { type BackupManifest, MANIFEST, STORE } from './backupManifest.ts';
 

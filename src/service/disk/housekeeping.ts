@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import type { Logger } from '../../core/log.ts';
 import type { Health } from '../http/health.ts';
-import type { JobFiles } from '../jobFiles.ts';
+import type { JobFiles } from '../jobs/jobFiles.ts';
 import type { ExpiryTable } from '../store/expiry.ts';
 import { removeExpired } from './retention.ts';
 import type { retentionSettings } from './retentionConfig.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import type { Logger } from '../../core/log.ts';
-import type { JobFiles } from '../jobFiles.ts';
+import type { JobFiles } from '../jobs/jobFiles.ts';
 import type { ExpiryTable } from '../store/expiry.ts';
 import type { StoredJob } from '../store/jobs.ts';
 import { keptResults } from './diskUsage.ts';

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { type Limits, type LimitsSettings, limitsOf } from '../limitsConfig.ts';
+import { type Limits, type LimitsSettings, limitsOf } from '../config/limitsConfig.ts';
 import type { Account } from '../store/accounts.ts';
 import type { AppContext, AppEnv } from './appEnv.ts';
 import { onClose } from './onClose.ts';

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { openJobFile } from '../jobFileReading.ts';
+import { openJobFile } from '../jobs/jobFileReading.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 

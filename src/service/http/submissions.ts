@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HTTPException } from 'hono/http-exception';
 import { AppError } from '../../core/errors.ts';
-import { KeptUploads } from '../keptUploads.ts';
+import { KeptUploads } from './keptUploads.ts';
 import { toCredits } from '../store/credits.ts';
 import type { Store } from '../store/store.ts';
 import type { StoredSubmission } from '../store/submissions.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../../core/log.ts';
 import { Semaphore } from '../../core/semaphore.ts';
 import { plainText } from '../../core/terminalText.ts';
 import type { Executor, RunnableJob, RunnerStatus } from '../executor.ts';
-import { readJobText } from '../jobFileReading.ts';
+import { readJobText } from '../jobs/jobFileReading.ts';
 import type { JobFolder } from '../runner/jobFolder.ts';
 import { ClusterQueue, parseQueue, QUERY, type SeenJob } from './clusterQueue.ts';
 import { type ClusterJob, endingOfClusterJob, neverStarts, phaseOf, waitingReason, wasDropped } from './queueState.ts';

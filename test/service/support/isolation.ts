@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_CONFIG } from '../../../src/service/config.ts';
-import { findIsolation } from '../../../src/service/isolation.ts';
+import { DEFAULT_CONFIG } from '../../../src/service/config/config.ts';
+import { findIsolation } from '../../../src/service/process/isolation.ts';
 
 const VARIABLE = 'TEST_ISOLATION';
 

@@ -1,3 +1,3 @@
 import { join } from 'node:path';
 
-export const RUNNER = join(import.meta.dirname, '../../../src/service/jobRunner.ts');
+export const RUNNER = join(import.meta.dirname, '../../../src/service/runner/jobRunner.ts');

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { configSchema, readConfig } from '../../../src/service/config.ts';
+import { configSchema, readConfig } from '../../../src/service/config/config.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/service.md'), 'utf8');
 

@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { silentLogger } from '../../../../src/core/log.ts';
 import { removeExpired } from '../../../../src/service/disk/retention.ts';
 import { retentionSettings } from '../../../../src/service/disk/retentionConfig.ts';
-import { JobFiles } from '../../../../src/service/jobFiles.ts';
+import { JobFiles } from '../../../../src/service/jobs/jobFiles.ts';
 import type { ServiceEvent } from '../../../../src/service/store/events.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs.ts';
 import { Store } from '../../../../src/service/store/store.ts';

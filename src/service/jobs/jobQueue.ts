@@ -1,0 +1,74 @@
+import type { StoredJob } from '../store/jobs.ts';
+
+type WaitingJob = Pick<StoredJob, 'id' | 'account'>;
+
+/**
+ * The jobs that wait for their turn, and how many of each account are at work.
+ *
+ * The next turn is that of the account with the fewest jobs at work, and of several with as many, of the one whose last
+ * turn is the longest ago; within an account jobs keep their order. So a thousand jobs of one account delay another's by
+ * one job and not by a thousand, whatever the machine has room for. It holds ids alone, in memory: the store is the truth.
+ */
+export class JobQueue {
+  readonly #waiting = new Map<string, string[]>();
+  readonly #atWork = new Map<string, number>();
+  readonly #lastTurn = new Map<string, number>();
+  #turns = 0;
+
+  add({ id, account }: WaitingJob): void {
+    const waiting = this.#waiting.get(account);
+    if (waiting === undefined) this.#waiting.set(account, [id]);
+    else waiting.push(id);
+  }
+
+  /** Takes out a job that will not start any more. */
+  remove({ id, account }: WaitingJob): void {
+    const waiting = this.#waiting.get(account)?.filter((other) => other !== id) ?? [];
+    if (waiting.length > 0) this.#waiting.set(account, waiting);
+    else this.#waiting.delete(account);
+  }
+
+  /** Counts a job as one at work, until `release`. */
+  noteAtWork(account: string): void {
+    this.#atWork.set(account, this.atWork(account) + 1);
+  }
+
+  release(account: string): void {
+    const left = this.atWork(account) - 1;
+    if (left > 0) this.#atWork.set(account, left);
+    else this.#atWork.delete(account);
+  }
+
+  atWork(account: string): number {
+    return this.#atWork.get(account) ?? 0;
+  }
+
+  /**
+   * Takes the job whose turn it is out of the queue; undefined when none waits that may start.
+   *
+   * @param most how many jobs of an account may be at work at once.
+   */
+  take(most: (account: string) => number): string | undefined {
+    let chosen: string | undefined;
+    for (const account of this.#waiting.keys()) {
+      if (this.atWork(account) < most(account) && (chosen === undefined || this.#isBefore(account, chosen))) {
+        chosen = account;
+      }
+    }
+    if (chosen === undefined) return undefined;
+    const waiting = this.#waiting.get(chosen) ?? [];
+    const id = waiting.shift();
+    if (waiting.length === 0) this.#waiting.delete(chosen);
+    this.#lastTurn.set(chosen, ++this.#turns);
+    return id;
+  }
+
+  #isBefore(account: string, other: string): boolean {
+    const byWork = this.atWork(account) - this.atWork(other);
+    return byWork < 0 || (byWork === 0 && this.#turnOf(account) < this.#turnOf(other));
+  }
+
+  #turnOf(account: string): number {
+    return this.#lastTurn.get(account) ?? 0;
+  }
+}

@@ -1,0 +1,64 @@
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { bootIdentity } from '../../core/processTree.ts';
+import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract.ts';
+import { syncFile, syncFolder } from './durableFiles.ts';
+import { removeTree } from './removeTree.ts';
+import type { JobFolder, RunnerSpec } from '../runner/jobFolder.ts';
+import type { StoredJob } from '../store/jobs.ts';
+import type { Store } from '../store/store.ts';
+import type { KeptWorkspace } from '../store/workspaces.ts';
+
+// Up to this size an archive is kept in the store, whose one write to disk serves many jobs: a file of its own costs three.
+const MAX_STORED_BYTES = 256 * 1024;
+
+/**
+ * Puts the unpacked files in their place, with what the job's runner has to know. Nothing of it is forced to the disk: that
+ * would cost a wait for each file. What is kept beside the job makes all of it again.
+ */
+export async function placeWorkspace(folder: JobFolder, staged: StagedArchive, spec: RunnerSpec): Promise<void> {
+  await rename(staged.staging, folder.workspace);
+  await discardStaged(staged);
+  await writeFile(folder.spec, JSON.stringify(spec), { mode: 0o600 });
+  const manifest = staged.entries.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
+  // Last: what changes in the workspace after this is the job's.
+  await writeFile(folder.manifest, JSON.stringify(manifest), { mode: 0o600 });
+}
+
+/** Takes the archive away, to be kept with the job: as what it gives, or as a file that is durable when this settles. */
+export async function keepWorkspace(archive: string, folder: JobFolder, spec: RunnerSpec): Promise<KeptWorkspace> {
+  const kept = { spec: JSON.stringify(spec), boot: bootIdentity() };
+  if ((await stat(archive)).size <= MAX_STORED_BYTES) {
+    const bytes = await readFile(archive);
+    await rm(archive);
+    return { ...kept, archive: bytes };
+  }
+  if (archive !== folder.archive) await rename(archive, folder.archive);
+  await syncFile(folder.archive);
+  await syncFolder(folder.path);
+  await syncFolder(dirname(folder.path));
+  return { ...kept, archive: null };
+}
+
+/**
+ * Makes the workspace of a job that nobody has begun again, when the machine was started anew since it was written: then
+ * files may be cut or missing.
+ *
+ * @throws AppError of `stageArchive`.
+ */
+export async function restoreWorkspace(
+  job: StoredJob,
+  folder: JobFolder,
+  { store, signal }: { readonly store: Pick<Store, 'workspaces'>; readonly signal: AbortSignal },
+): Promise<void> {
+  const kept = store.workspaces.get(job.number);
+  const boot = bootIdentity();
+  if (kept === undefined || kept.boot === boot) return;
+  await mkdir(folder.path, { recursive: true, mode: 0o700 });
+  if (kept.archive !== null) await writeFile(folder.archive, kept.archive, { mode: 0o600 });
+  const staged = await stageArchive(folder.archive, folder.path, { signal });
+  await removeTree(folder.workspace);
+  await placeWorkspace(folder, staged, JSON.parse(kept.spec) as RunnerSpec);
+  if (kept.archive !== null) await rm(folder.archive);
+  store.workspaces.setBoot(job.number, boot);
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, type Dirent } from 'node:fs';
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { formatBytes } from '../../core/format.ts';
+import { judgeName, NameTable } from '../../workspace/entryNames.ts';
+import { packWorkspace } from '../../workspace/pack.ts';
+import type { SelectedFile } from '../../workspace/selection.ts';
+import { changedByJob } from './jobFileReading.ts';
+import { readManifest, type SubmittedFiles } from './markers.ts';
+import type { JobFolder } from '../runner/jobFolder.ts';
+
+// Above this a receiver of our own would take none of them, and each is a row in the store.
+const MAX_FILES = 1_000_000;
+// Not what a folder in its own right would be, but what a system takes behind the path of a job's folder.
+const MAX_PATH_LENGTH = 2_000;
+const MAY_READ = 0o400;
+
+export interface CollectedResults {
+  readonly files: readonly { readonly path: string; readonly size: number }[];
+  /** Links, special files, what its owner may not read, and names that no archive can carry or that collide: never sent back. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * Packs what a job created or changed in its workspace into the folder's results archive.
+ *
+ * @param maxBytes of all files together. A file with holes can be larger than any disk, and packing it would never end.
+ * @throws AppError `limit` for more than that, or of `packWorkspace`; there is no archive then. The signal's reason on abort.
+ */
+export async function collectResults(
+  folder: JobFolder,
+  maxBytes: number,
+  signal: AbortSignal,
+): Promise<CollectedResults> {
+  const { files, leftOut } = await findResults(folder);
+  const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+  if (totalBytes > maxBytes) {
+    const message = `They have ${formatBytes(totalBytes)}, and those of one job may have ${formatBytes(maxBytes)}.`;
+    throw new AppError('limit', message);
+  }
+  const selection = { root: folder.workspace, files, excluded: [], totalBytes, findings: [] };
+  const { manifest } = await packWorkspace(selection, folder.results, { signal });
+  return { files: manifest.map(({ path, size }) => ({ path, size })), leftOut };
+}
+
+interface Found {
+  readonly files: SelectedFile[];
+  readonly leftOut: string[];
+}
+
+async function findResults(folder: JobFolder): Promise<Found> {
+  if (!(await lstat(folder.workspace)).isDirectory()) throw changedByJob(folder.workspace);
+  const submitted = new Map(((await readManifest(folder.manifest)) ?? []).map((entry) => [entry.path, entry]));
+  // The manifest is written when the workspace is complete. No program can set a file's change time back, so what is
+  // older has not been touched and need not be read.
+  const { ctimeMs: completedAt } = await stat(folder.manifest);
+  const found: Found = { files: [], leftOut: [] };
+  await walk(folder.workspace, '', async (path, stats) => {
+    if (found.files.length >= MAX_FILES) throw new AppError('limit', `They are more than ${MAX_FILES} files.`);
+    if (!stats?.isFile() || (stats.mode & MAY_READ) === 0) {
+      found.leftOut.push(path);
+      return;
+    }
+    const before = submitted.get(path);
+    if (before !== undefined) {
+      if (stats.ctimeMs < completedAt) return;
+      if (await isSame(join(folder.workspace, path), stats.size, before)) return;
+    }
+    const mode = (stats.mode & 0o111) === 0 ? 0o644 : 0o755;
+    found.files.push({ path, size: stats.size, mode, mtimeMs: stats.mtimeMs });
+  });
+  found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  // One name that collides with another would make the receiver refuse all of them.
+  const names = new NameTable();
+  const twins = new Set(found.files.filter(({ path }) => names.claimFile(path) !== undefined));
+  return {
+    files: found.files.filter((file) => !twins.has(file)),
+    leftOut: [...found.leftOut, ...[...twins].map(({ path }) => path)],
+  };
+}
+
+type Stats = Awaited<ReturnType<typeof lstat>> & {
+  readonly size: number;
+  readonly mode: number;
+  readonly ctimeMs: number;
+  readonly mtimeMs: number;
+};
+
+async function walk(
+  root: string,
+  prefix: string,
+  visit: (path: string, stats: Stats | undefined) => Promise<void>,
+): Promise<void> {
+  const entries = await entriesOf(join(root, prefix));
+  if (entries === undefined) {
+    if (prefix === '') throw changedByJob(root);
+    return visit(prefix, undefined);
+  }
+  for (const entry of entries) {
+    const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
+    if (path.length > MAX_PATH_LENGTH) await visit(path, undefined);
+    else if (entry.isDirectory()) await walk(root, path, visit);
+    // Names that no archive can carry may not even be found again under their decoded form.
+    else await visit(path, judgeName(path) === undefined ? await lstat(join(root, path)) : undefined);
+  }
+}
+
+/** Undefined for a folder that its owner may not read, or whose name has been decoded into another one. */
+async function entriesOf(path: string): Promise<readonly Dirent[] | undefined> {
+  try {
+    return await readdir(path, { withFileTypes: true });
+  } catch (error) {
+    if (['EACCES', 'ENOENT'].includes(systemCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+async function isSame(path: string, size: number, before: SubmittedFiles[number]): Promise<boolean> {
+  if (size !== before.size) return false;
+  const digest = createHash('sha256');
+  try {
+    await pipeline(createReadStream(path), digest);
+  } catch (error) {
+    if (systemCode(error) === 'EACCES') return false;
+    throw error;
+  }
+  return digest.digest('hex') === before.sha256;
+}

@@ -1,0 +1,181 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError, messageOf } from '../../core/errors.ts';
+import type { JobFiles } from './jobFiles.ts';
+import { JobQueue } from './jobQueue.ts';
+import { unreportedEnding } from './jobEnding.ts';
+import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
+import { FollowPace } from './jobWatch.ts';
+import { restoreWorkspace } from './jobWorkspace.ts';
+import { askForEnd, claimJob, type JobFolder } from '../runner/jobFolder.ts';
+import { processIdentity } from '../../core/processTree.ts';
+import type { StoredJob } from '../store/jobs.ts';
+
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 30_000;
+
+export interface SchedulerOptions extends Omit<FollowContext, 'pace'> {
+  readonly files: JobFiles;
+  /** How many jobs of an account may be with the executor at once. */
+  readonly maxRunningJobs: (account: string) => number;
+}
+
+/** Hands queued jobs to the executor, fairly between accounts, follows them, and takes up again what an earlier service left. */
+export class Scheduler {
+  readonly #options: SchedulerOptions & Pick<FollowContext, 'pace'>;
+  // Each has a signal of its own: waiting adds a listener, which takes as long as there are others at the same signal.
+  readonly #active = new Map<string, { readonly run: Promise<void>; readonly stop: AbortController }>();
+  #isStopped = false;
+  readonly #queue = new JobQueue();
+  /** Jobs that were cancelled while they were handed over: their files go when nobody writes there any more. */
+  readonly #neverRan = new Set<string>();
+
+  constructor(options: SchedulerOptions) {
+    this.#options = { ...options, pace: new FollowPace() };
+  }
+
+  /** Takes up the unfinished jobs of an earlier service: a claimed one is followed, any other waits for its turn again. */
+  start(): void {
+    const { store, files } = this.#options;
+    for (const job of store.jobs.unfinished()) {
+      if (existsSync(files.folder(job.id).claim)) {
+        this.#begin(job);
+        continue;
+      }
+      if (job.state !== 'queued') store.setState(job, 'queued', Date.now(), 'The service was restarted.');
+      this.#queue.add(job);
+    }
+    this.startNext();
+  }
+
+  /** Takes in a job that was submitted: it begins when it is its account's turn. */
+  enqueue(job: Pick<StoredJob, 'id' | 'account'>): void {
+    this.#queue.add(job);
+    this.startNext();
+  }
+
+  /** Begins queued jobs while the executor has room. */
+  startNext(): void {
+    const { store, executor, maxRunningJobs } = this.#options;
+    while (this.#active.size < executor.capacity && !this.#isStopped) {
+      const id = this.#queue.take(maxRunningJobs);
+      if (id === undefined) return;
+      const job = store.jobs.get(id);
+      // One that was cancelled while it waited has ended.
+      if (job?.finishedAt === null && !this.#active.has(id)) this.#begin(job);
+    }
+  }
+
+  /** Asks for the end of a job; what has ended stays as it is. */
+  async cancel(job: StoredJob): Promise<void> {
+    if (job.finishedAt !== null) return;
+    const { files, executor, log } = this.#options;
+    const folder = files.folder(job.id);
+    // After a power failure it is made again when the job begins.
+    mkdirSync(folder.path, { recursive: true, mode: 0o700 });
+    // Before the claim, so that a crash between the two cannot make the job look like one whose runner was killed.
+    askForEnd(folder);
+    if (job.state === 'queued') {
+      const identity = processIdentity(process.pid) ?? 'unknown';
+      if (claimJob(folder, { pid: process.pid, identity })) {
+        this.#finishUnstarted(job, folder);
+        this.#queue.remove(job);
+        if (this.#active.has(job.id)) this.#neverRan.add(job.id);
+        else await files.remove(job.id);
+      }
+    }
+    try {
+      await executor.cancel(job.id);
+    } catch (error) {
+      // The runner sees the file that asks for the end, and one that starts later finds the job taken.
+      log.warn('the executor could not be asked to cancel', { jobId: job.id, error: messageOf(error) });
+    }
+  }
+
+  /** Ends following; runners go on and are taken up by the next service. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const active = [...this.#active.values()];
+    for (const { stop } of active) stop.abort();
+    await Promise.all([...active.map(({ run }) => run), this.#options.executor.stop()]);
+  }
+
+  #finishUnstarted(job: StoredJob, folder: JobFolder): void {
+    try {
+      this.#options.store.finish(job, unreportedEnding({ hasStarted: false, isCancelled: true }, Date.now()), []);
+    } catch (error) {
+      // Who asks again, or the runner that sees the file when it begins, ends the job then.
+      rmSync(folder.claim);
+      throw error;
+    }
+  }
+
+  #begin(job: StoredJob): void {
+    this.#queue.noteAtWork(job.account);
+    const stop = new AbortController();
+    const run = this.#run(job, stop.signal).finally(() => {
+      this.#options.executor.forget(job.id);
+      this.#queue.release(job.account);
+      this.#active.delete(job.id);
+      this.startNext();
+    });
+    this.#active.set(job.id, { run, stop });
+  }
+
+  async #run(job: StoredJob, signal: AbortSignal): Promise<void> {
+    let failure: AppError | undefined;
+    for (let retryMs = FIRST_RETRY_MS; !signal.aborted; retryMs = Math.min(LAST_RETRY_MS, 2 * retryMs)) {
+      try {
+        await (failure === undefined ? this.#follow(job, signal) : this.#giveUp(job.id, failure, signal));
+        if (this.#neverRan.delete(job.id)) await this.#options.files.remove(job.id);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#options.log.error('following a job failed', { jobId: job.id, error });
+        if (error instanceof AppError && error.code !== 'unreachable') {
+          failure ??= error;
+        } else {
+          this.#noteDelay(job.id, error);
+          await sleep(retryMs, undefined, { signal, ref: false }).catch(() => {});
+        }
+      }
+    }
+  }
+
+  async #follow(job: StoredJob, signal: AbortSignal): Promise<void> {
+    const { store, executor, files } = this.#options;
+    const folder = files.folder(job.id);
+    let hasEnded = false;
+    // One that was cancelled meanwhile has ended, and has no folder to follow.
+    while (!hasEnded && store.jobs.get(job.id)?.finishedAt === null) {
+      if (!existsSync(folder.claim)) {
+        await restoreWorkspace(job, folder, { store, signal });
+        await executor.launch(job, folder, signal);
+      }
+      hasEnded = await followRunner(job.id, folder, this.#options, signal);
+    }
+  }
+
+  /** A job that waits for an executor which does not answer says so, unless that cannot be written down either. */
+  #noteDelay(jobId: string, cause: unknown): void {
+    const { store, log } = this.#options;
+    const reason = messageOf(cause);
+    try {
+      const job = store.jobs.get(jobId);
+      if (job?.state === 'queued' && job.reason !== reason) store.setState(job, 'queued', Date.now(), reason);
+    } catch (error) {
+      log.error('why a job waits could not be noted', { jobId, error });
+    }
+  }
+
+  /** Ends a job that cannot be run or followed, for a reason that trying again does not change. */
+  async #giveUp(jobId: string, failure: AppError, signal: AbortSignal): Promise<void> {
+    const { store, executor, files } = this.#options;
+    const job = store.jobs.get(jobId);
+    if (job === undefined || job.finishedAt !== null) return;
+    const folder = files.folder(jobId);
+    await executor.cleanUp(jobId, folder);
+    const ending = unreportedEnding({ hasStarted: job.startedAt !== null, isCancelled: false }, Date.now());
+    await finishJob(job, folder, { ...ending, reason: failure.message }, this.#options, signal);
+  }
+}

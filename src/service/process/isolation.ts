@@ -1,0 +1,131 @@
+import { execFile } from 'node:child_process';
+import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { homedir, userInfo } from 'node:os';
+import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { AppError, messageOf } from '../../core/errors.ts';
+import type { ServiceConfig } from '../config/config.ts';
+import { removeTree } from '../jobs/removeTree.ts';
+import type { Sandbox } from '../runner/confinement.ts';
+import { jobFolder } from '../runner/jobFolder.ts';
+import { sandboxArguments } from '../runner/sandbox.ts';
+
+const PROBE_TIMEOUT_MS = 10_000;
+const HOW_TO_GET_IT = 'Install it (apt-get install bubblewrap, dnf install bubblewrap)';
+// Folders of a home whose `bin` lies beside what nobody else should read: key rings, tokens of registries.
+const PRIVATE_PREFIXES: ReadonlySet<string> = new Set(['.local', '.cargo', '.config', '.docker']);
+
+/** How jobs of the executor `process` are kept from each other and from the service. */
+export type Isolation =
+  | { readonly type: 'bubblewrap'; readonly sandbox: Sandbox }
+  | { readonly type: 'none'; readonly why: string };
+
+/**
+ * The isolation that the configuration asks for and the machine allows. Whether bubblewrap works is found out by running Node.js in a
+ * sandbox as jobs get it: some machines have the program and forbid what it does.
+ *
+ * @param data the service's data folder, which is made where missing.
+ * @throws AppError `missing` where the configuration insists on what does not work here, or names a folder that is not there.
+ */
+export async function findIsolation({ process: settings, tls }: ServiceConfig, data: string): Promise<Isolation> {
+  if (settings.isolation === 'none') return { type: 'none', why: 'the configuration says so' };
+  const problem = (why: string): Isolation => {
+    if (settings.isolation === 'auto') return { type: 'none', why };
+    const message = `Jobs cannot be isolated here: ${why} The configuration asks for isolation = "bubblewrap"; "auto" uses it where it works.`;
+    throw new AppError('missing', message);
+  };
+  if (process.platform !== 'linux') return problem('bubblewrap is for Linux.');
+  const searchPath = process.env['PATH'] ?? '';
+  const program = findProgram('bwrap', searchPath);
+  if (program === undefined) return problem(`bubblewrap is not installed. ${HOW_TO_GET_IT}.`);
+  const lost = [...settings.read_only, ...settings.writable].find((path) => !isThere(path));
+  if (lost !== undefined) throw new AppError('missing', `Jobs are to see ${lost}, which is not there or out of reach.`);
+  mkdirSync(data, { recursive: true, mode: 0o700 });
+  const home = homedir();
+  const sandbox: Sandbox = {
+    program,
+    data: realpathSync(data),
+    home,
+    readOnly: [process.execPath, ...programsOfHome(home, searchPath), ...settings.read_only],
+    writable: settings.writable,
+    hidden: tls === undefined ? [] : [tls.key],
+    hasNetwork: settings.network,
+  };
+  const failure = await tryOut(sandbox);
+  return failure === undefined ? { type: 'bubblewrap', sandbox } : problem(`bubblewrap does not work: ${failure}`);
+}
+
+/** One line for people about what is in force. */
+export function describeIsolation(isolation: Isolation): string {
+  if (isolation.type === 'none') {
+    return `jobs are NOT isolated: they can do what the user can do that runs the service (${isolation.why.replace(/\.$/, '')})`;
+  }
+  const { hasNetwork, writable } = isolation.sandbox;
+  const shared = writable.length === 0 ? '' : `; they can also write ${writable.join(', ')}`;
+  const network = hasNetwork ? 'with the network' : 'without network';
+  return `jobs are isolated by bubblewrap: processes, /tmp and home of their own, a read-only system, ${network}${shared}`;
+}
+
+/** The same about jobs on a cluster, which keeps their resources apart and not their files. */
+export function describeClusterJobs(): string {
+  return `jobs are NOT isolated: on the nodes they are the user ${userInfo().username}, as the service is, and reach its data folder`;
+}
+
+/** What is wrong when Node.js runs in a sandbox; undefined when nothing is. */
+async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
+  // Among the jobs' folders, where the next start of the service removes what a crash leaves.
+  const jobs = join(sandbox.data, 'jobs');
+  mkdirSync(jobs, { recursive: true, mode: 0o700 });
+  const path = await mkdtemp(join(jobs, 'isolation-'));
+  const folder = jobFolder(path);
+  try {
+    for (const each of [folder.workspace, folder.virtualEnvironment, folder.home, folder.temporary]) mkdirSync(each);
+    const inside = sandboxArguments(sandbox, folder, { cwd: folder.workspace, variables: {} });
+    const env = process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
+    const options = { timeout: PROBE_TIMEOUT_MS, env };
+    await promisify(execFile)(sandbox.program, [...inside, process.execPath, '--version'], options);
+    return undefined;
+  } catch (error) {
+    const told = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').at(-1) : '';
+    return `${told || messageOf(error)}.`;
+  } finally {
+    await removeTree(path);
+  }
+}
+
+/**
+ * The folders in a home that programs of the search path live in, as pyenv, conda and nvm put them: `bin` with what lies beside
+ * it, and nothing else of the home.
+ */
+function programsOfHome(home: string, searchPath: string): readonly string[] {
+  const folders = searchPath
+    .split(delimiter)
+    .filter(isAbsolute)
+    .map((folder) => resolve(folder))
+    .filter((folder) => folder.startsWith(home + sep));
+  const prefixes = folders.flatMap((folder) => {
+    const prefix = dirname(folder);
+    if (prefix === home) return [folder];
+    if (PRIVATE_PREFIXES.has(basename(prefix))) return [folder, join(prefix, 'lib')];
+    return [prefix];
+  });
+  return [...new Set(prefixes)];
+}
+
+function findProgram(name: string, searchPath: string): string | undefined {
+  return searchPath
+    .split(delimiter)
+    .filter((folder) => folder !== '')
+    .map((folder) => join(folder, name))
+    .find((path) => isThere(path, constants.X_OK));
+}
+
+function isThere(path: string, mode?: number): boolean {
+  try {
+    accessSync(path, mode);
+    return true;
+  } catch {
+    return false;
+  }
+}

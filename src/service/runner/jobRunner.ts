@@ -1,0 +1,88 @@
+// Runs one job: `node jobRunner.mjs <job folder>`. A process of its own, so that jobs outlive the service.
+// With `--clean-up` it ends what a runner that was killed on this machine left behind.
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf, systemCode } from '../../core/errors.ts';
+import { claimJob, type ExitMarker, jobFolder, type RunnerSpec, writeMarker } from './jobFolder.ts';
+import { OutputLog } from './outputLog.ts';
+import { endProcesses, processIdentity } from '../../core/processTree.ts';
+import { jobMark } from './jobMark.ts';
+import { runJob, type StopReason } from './runJob.ts';
+
+const CANCEL_POLL_MS = 100;
+const KILL_GRACE_MS = 5_000;
+const FULL_DISK_POLL_MS = 1_000;
+// Of jobs that were accepted before the service had a limit of its own.
+const DEFAULT_MAX_LOG_BYTES = 64e6;
+
+const folder = jobFolder(process.argv[2] ?? '');
+const stop = new AbortController();
+
+/**
+ * A file asks for the end and not a signal: it stays asked for when either side restarts, and works over a network. So does a
+ * claim that is gone: the service has ended the job and removed its files.
+ */
+async function watchForCancel(): Promise<void> {
+  while (!existsSync(folder.cancel) && !isRemoved(folder.claim)) await sleep(CANCEL_POLL_MS, undefined, { ref: false });
+  stop.abort('cancelled' satisfies StopReason);
+}
+
+async function main(): Promise<void> {
+  const identity = processIdentity(process.pid) ?? 'unknown';
+  if (!claimJob(folder, { pid: process.pid, identity })) return;
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => stop.abort('stopped' satisfies StopReason));
+  }
+  if (existsSync(folder.cancel)) stop.abort('cancelled' satisfies StopReason);
+  else void watchForCancel();
+  const output = new OutputLog(folder.output, maxLogBytes());
+  const outcome = await runJob(folder, output, stop.signal);
+  output.close();
+  await report({ ...outcome, at: Date.now() });
+}
+
+/** Writes how the job ended. Jobs fill disks, so this waits for space rather than let the job be lost. */
+async function report(exit: ExitMarker): Promise<void> {
+  for (;;) {
+    try {
+      return writeMarker(folder.exit, exit);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOSPC' && systemCode(error) !== 'EDQUOT') throw error;
+      await sleep(FULL_DISK_POLL_MS);
+    }
+  }
+}
+
+/** What is wrong with the job's folder is told when the job is run. */
+function maxLogBytes(): number {
+  try {
+    return (JSON.parse(readFileSync(folder.spec, 'utf8')) as Partial<RunnerSpec>).maxLogBytes ?? DEFAULT_MAX_LOG_BYTES;
+  } catch {
+    return DEFAULT_MAX_LOG_BYTES;
+  }
+}
+
+/** Not when it only cannot be reached for a moment, as on a network. */
+function isRemoved(path: string): boolean {
+  try {
+    statSync(path);
+    return false;
+  } catch (error) {
+    return systemCode(error) === 'ENOENT';
+  }
+}
+
+async function cleanUp(): Promise<void> {
+  const { readClaim } = await import('../jobs/markers.ts'); // what a runner that lives would not need and would wait for
+  const claim = await readClaim(folder.claim);
+  if (claim !== undefined && processIdentity(claim.pid) === claim.identity) return; // that runner lives
+  await endProcesses({ group: undefined, mark: jobMark(basename(folder.path)) }, KILL_GRACE_MS);
+}
+
+try {
+  await (process.argv[3] === '--clean-up' ? cleanUp() : main());
+} catch (error) {
+  process.stderr.write(`The job's runner failed: ${messageOf(error)}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../../../src/core/errors.ts';
+import { bootIdentity } from '../../../../src/core/processTree.ts';
+import { silentLogger } from '../../../../src/core/log.ts';
+import type { Executor } from '../../../../src/service/executor.ts';
+import { JobFiles } from '../../../../src/service/jobs/jobFiles.ts';
+import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
+import { Scheduler } from '../../../../src/service/jobs/scheduler.ts';
+import type { StoredJob } from '../../../../src/service/store/jobs.ts';
+import { Store } from '../../../../src/service/store/store.ts';
+
+const FULL = 'database or disk is full';
+
+/** A store with jobs that wait, named by account and number (`ada0`), and a scheduler that runs `capacity` at once by `launch`. */
+async function setUp(
+  t: TestContext,
+  ids: readonly string[],
+  launch: (id: string, signal: AbortSignal) => Promise<void>,
+  capacity = 1,
+) {
+  const data = mkdtempSync(join(tmpdir(), 'farwharf-scheduler-'));
+  const store = new Store(data, { start: 0, isToppedUpDaily: false });
+  const files = new JobFiles(data);
+  const machineClasses = localMachineClasses({ isPractice: false });
+  const executor: Executor = {
+    capacity,
+    isLocal: true,
+    launch: ({ id }, _folder, signal) => launch(id, signal),
+    status: async () => ({ state: 'gone' }),
+    cancel: async () => {},
+    cleanUp: async () => {},
+    forget: () => {},
+    stop: async () => {},
+  };
+  const maxRunningJobs = (): number => Number.POSITIVE_INFINITY;
+  const scheduler = new Scheduler({
+    store,
+    files,
+    log: silentLogger,
+    executor,
+    machineClasses,
+    maxRunningJobs,
+    maxResultBytes: 1e9,
+  });
+  t.after(async () => {
+    await scheduler.stop();
+    store.dispose();
+    rmSync(data, { recursive: true, force: true });
+  });
+  const createdAt = Date.now();
+  for (const id of ids) {
+    const account = id.replace(/\d+$/, '');
+    if (store.accounts.find(account) === undefined) {
+      store.addAccount({ id: account, name: account, plan: 'team', createdAt });
+    }
+    mkdirSync(files.folder(id).path);
+    const job = {
+      id,
+      account,
+      script: 'a.sh',
+      project: null,
+      machineClass: 'local',
+      maxRuntime: 60,
+      createdAt,
+      hold: 0,
+    };
+    await store.submit(job, [], { spec: '{}', archive: null, boot: bootIdentity() });
+  }
+  const job = (id: string): StoredJob => {
+    const found = store.jobs.get(id);
+    assert.ok(found);
+    return found;
+  };
+  return { store, files, scheduler, job };
+}
+
+/** What an executor says that will never start the job, which ends it. */
+async function refuse(): Promise<void> {
+  throw new AppError('refused', 'Not this one.');
+}
+
+test('a job that is cancelled while it waits costs its account no turn', async (t) => {
+  const order: string[] = [];
+  const { promise: isOpen, resolve: open } = Promise.withResolvers<void>();
+  const { scheduler, job } = await setUp(t, ['ada0', 'bob0', 'ada1', 'ada2', 'bob1'], async (id) => {
+    order.push(id);
+    await isOpen;
+    return refuse();
+  });
+  scheduler.start();
+  await scheduler.cancel(job('ada1'));
+  open();
+  while (job('bob1').finishedAt === null || job('ada2').finishedAt === null) await sleep(5);
+  assert.deepEqual(order, ['ada0', 'bob0', 'ada2', 'bob1']);
+});
+
+test('a job that could not be launched, which could not be noted either, is tried again', async (t) => {
+  let launches = 0;
+  const { scheduler, store, job } = await setUp(t, ['ada0'], async () => {
+    launches += 1;
+    if (launches === 1) throw new Error('no space left on device');
+    return refuse();
+  });
+  const setState = t.mock.method(store, 'setState', () => {
+    throw new Error(FULL);
+  });
+  scheduler.start();
+  while (setState.mock.callCount() === 0) await sleep(5);
+  setState.mock.restore();
+  while (job('ada0').finishedAt === null) await sleep(5);
+  assert.deepEqual([launches, job('ada0').reason?.slice(0, 13)], [2, 'Not this one.']);
+});
+
+test('a cancellation that could not be kept can be asked for again', async (t) => {
+  const { scheduler, store, job } = await setUp(t, ['ada0'], refuse);
+  const finish = t.mock.method(store, 'finish', () => {
+    throw new Error(FULL);
+  });
+  await assert.rejects(scheduler.cancel(job('ada0')), { message: FULL });
+  finish.mock.restore();
+  await scheduler.cancel(job('ada0'));
+  assert.equal(job('ada0').state, 'cancelled');
+});
+
+test('a job that waits can be cancelled though a power failure took its files', async (t) => {
+  const { scheduler, files, job } = await setUp(t, ['ada0'], refuse);
+  const { path } = files.folder('ada0');
+  rmSync(path, { recursive: true });
+  await scheduler.cancel(job('ada0'));
+  assert.equal(job('ada0').state, 'cancelled');
+  assert.equal(existsSync(path), false);
+});
+
+test('each job that is followed waits at a signal of its own, and the end reaches all', {
+  timeout: 10_000,
+}, async (t) => {
+  const ids = Array.from({ length: 20 }, (_, index) => `ada${index}`);
+  const signals = new Set<AbortSignal>();
+  const { scheduler, job } = await setUp(
+    t,
+    ids,
+    async (_id, signal) => {
+      signals.add(signal);
+      await sleep(60_000, undefined, { signal });
+    },
+    ids.length,
+  );
+  scheduler.start();
+  while (signals.size < ids.length) await sleep(5, undefined, { signal: t.signal });
+  assert.ok(![...signals].some(({ aborted }) => aborted));
+  await scheduler.stop();
+  assert.ok([...signals].every(({ aborted }) => aborted));
+  assert.equal(job('ada0').finishedAt, null);
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DEFAULT_CONFIG } from '../../../../src/service/config/config.ts';
+import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
+import { createProcessExecutor } from '../../../../src/service/process/processExecutor.ts';
+import { jobFolder } from '../../../../src/service/runner/jobFolder.ts';
+
+test('a service that ends does not wait for a runner that never takes its job', async (t) => {
+  const path = mkdtempSync(join(tmpdir(), 'farwharf-executor-'));
+  t.after(() => rmSync(path, { recursive: true }));
+  const runner = join(path, 'runner.mjs');
+  const pidFile = join(path, 'pid');
+  writeFileSync(
+    runner,
+    `import { writeFileSync } from 'node:fs'; writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1e6);`,
+  );
+  const machineClasses = localMachineClasses({ isPractice: false });
+  const isolation = { type: 'none', why: 'this is a test' } as const;
+  const executor = createProcessExecutor({
+    runner,
+    killGraceMs: 100,
+    settings: DEFAULT_CONFIG.process,
+    isolation,
+    machineClasses,
+  });
+  const stop = new AbortController();
+  const launched = executor.launch({ id: 'j1', machineClass: 'local', maxRuntime: 60 }, jobFolder(path), stop.signal);
+  launched.catch(() => {}); // looked at below
+  while (!existsSync(pidFile) || readFileSync(pidFile, 'utf8') === '') await sleep(10);
+  stop.abort();
+  await assert.rejects(launched, { name: 'AbortError' });
+  process.kill(Number(readFileSync(pidFile, 'utf8')), 'SIGKILL');
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { Store } from '../../../../src/service/store/store.ts';
+
+const VERSION_1 = readFileSync(join(import.meta.dirname, '../../../fixtures/storeVersion1.sql'), 'utf8');
+
+/** A data folder whose store was left by version 1. */
+async function oldFolder(t: TestContext, change = ''): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'farwharf-upgrade-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const database = new DatabaseSync(join(folder, 'service.db'));
+  database.exec(VERSION_1 + change);
+  database.close();
+  return folder;
+}
+
+function open(folder: string): Store & Disposable {
+  const store = new Store(folder, { start: 1_000_000, isToppedUpDaily: false });
+  return Object.assign(store, { [Symbol.dispose]: () => store.dispose() });
+}
+
+test('a store of version 1 keeps its jobs, events and credits, as those of the account local', async (t) => {
+  using store = open(await oldFolder(t));
+  const jobs = store.jobs.list('local', 10);
+  assert.deepEqual(
+    jobs.map(({ id, account, state, hold, charged }) => ({ id, account, state, hold, charged })),
+    [
+      { id: 'waiting', account: 'local', state: 'queued', hold: 200_000, charged: null },
+      { id: 'broken', account: 'local', state: 'failed', hold: 100_000, charged: 1_667 },
+      { id: 'ended', account: 'local', state: 'succeeded', hold: 100_000, charged: 16_667 },
+    ],
+  );
+  const ended = store.jobs.find('local', 'ended');
+  assert.ok(ended);
+  assert.deepEqual(
+    store.events(ended, 0, 100_000).map(({ id, type }) => [id, type]),
+    [
+      [1, 'state'],
+      [2, 'log'],
+      [3, 'end'],
+    ],
+  );
+  assert.deepEqual(store.balances('local'), { available: 9_800_000, held: 200_000, spent: 18_334 });
+});
+
+test('an upgraded store goes on: the job that waited is settled, once, and the first credits are not given again', async (t) => {
+  const folder = await oldFolder(t);
+  const store = open(folder);
+  const waiting = store.jobs.get('waiting');
+  assert.ok(waiting);
+  const ending = {
+    state: 'succeeded',
+    finishedAt: 1_767_268_900_000,
+    exitCode: 0,
+    reason: null,
+    charged: 50_000,
+  } as const;
+  store.finish(waiting, ending, []);
+  store.finish(waiting, ending, []);
+  assert.deepEqual(store.balances('local'), { available: 9_950_000, held: 0, spent: 68_334 });
+  store.addAccount({ id: 'lab', name: 'The lab', plan: 'team', createdAt: 0 });
+  store.grant('lab', { reference: 'start', amount: 5_000, at: 0 });
+  assert.equal(store.available('lab'), 5_000);
+  store.dispose();
+  // The check at the start finds the ledger in balance, and the second start changes nothing.
+  using again = open(folder);
+  assert.equal(again.available('local'), 9_950_000);
+});
+
+test('a store with rows that belong to nothing is not upgraded, and stays as it was', async (t) => {
+  const folder = await oldFolder(t, "PRAGMA foreign_keys = OFF; INSERT INTO events VALUES (77, 1, 'log', '{}');");
+  assert.throws(() => new Store(folder), { code: 'corrupt', message: /belong to nothing/ });
+  const database = new DatabaseSync(join(folder, 'service.db'));
+  t.after(() => database.close());
+  assert.deepEqual({ ...database.prepare('PRAGMA user_version').get() }, { user_version: 1 });
+});
