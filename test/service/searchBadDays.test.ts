@@ -26,7 +26,7 @@ import { inspectSearchable, selectSearchable } from '../../src/workspace/searcha
 
 const ROOT = join(import.meta.dirname, '../..');
 const WORKER = join(ROOT, 'src/retrieval/building/indexWorker.ts');
-const BUSY_WRITER = join(ROOT, 'test/unit/retrieval/busyWriter.ts');
+const BUSY_WRITER = join(ROOT, 'test/unit/retrieval/folder/busyWriter.ts');
 const NOBODY = 65_534;
 const ANIMALS = ['okapi', 'tapir', 'lemur'];
 
