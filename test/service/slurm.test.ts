@@ -54,7 +54,7 @@ describe('a service whose jobs run on a Slurm cluster', async () => {
   test('a job runs on a node, streams its output, brings its results and is charged by its class', async (t) => {
     const service = await start(t);
     const id = await service.submit(
-      { 'a.sh': 'echo on $SLURMD_NODENAME in $SLURM_JOB_PARTITION; echo made > artifacts/made.txt; sleep 1' },
+      { 'a.sh': 'echo on $SLURMD_NODENAME in $SLURM_JOB_PARTITION; echo made > artifacts/made.txt; sleep 1.1' },
       { script: 'a.sh', machine_class: 'large' },
     );
     const job = await service.untilEnd(id);
