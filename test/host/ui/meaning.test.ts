@@ -61,6 +61,7 @@ suite('searching by meaning in a window', { timeout: 300_000 }, () => {
     await picture('meaning choice');
     await choose(window.page, 'A model in a folder');
     await list().locator('.quick-input-title', { hasText: 'The folder of the model' }).waitFor();
+    await row('..').waitFor(); // the dialog writes the open folder into its input first
     await list().locator('input.input').fill(`${modelFolder}/`);
     await list()
       .locator('a.monaco-button', { hasText: /Use This Model|OK/ })
