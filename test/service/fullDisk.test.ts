@@ -1,8 +1,18 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { writeMarker } from '../../src/service/runner/jobFolder.ts';
 import { addAccount } from './support/accounts.ts';
 import { jobsAtOnce, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
@@ -25,7 +35,8 @@ async function smallDisk(t: TestContext) {
       for (;;) appendFileSync(filler, piece);
     }, /ENOSPC/);
   };
-  return { home: join(disk, 'home'), fill, free: () => rmSync(filler) };
+  const freePage = (): void => truncateSync(filler, statSync(filler).size - 4096);
+  return { disk, home: join(disk, 'home'), fill, freePage, free: () => rmSync(filler) };
 }
 
 test('on a full disk accounts are still told what they have, and jobs go on once there is room', async (t) => {
@@ -51,4 +62,18 @@ test('on a full disk accounts are still told what they have, and jobs go on once
   assert.equal((await service.client.untilEnd(first)).state, 'succeeded');
   assert.equal((await service.client.untilEnd(second)).state, 'succeeded');
   assert.equal(await service.client.output(second), 'two\n');
+});
+
+test('a report that finds too little room is not there in part, leaves nothing, and is whole once there is room', async (t) => {
+  const small = await smallDisk(t);
+  if (small === undefined) return;
+  const path = join(small.disk, 'exit.json');
+  const report = Array.from({ length: 2000 }, (_, index) => `line ${index}`);
+  small.fill();
+  small.freePage();
+  for (let tries = 0; tries < 3; tries += 1) assert.throws(() => writeMarker(path, report), { code: 'ENOSPC' });
+  assert.deepEqual(readdirSync(small.disk), ['filler']);
+  small.free();
+  writeMarker(path, report);
+  assert.deepEqual(JSON.parse(readFileSync(path, 'utf8')), report);
 });

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import type { Confinement } from './confinement.ts';
@@ -165,12 +165,12 @@ function syncFolder(path: string): void {
 
 function writeTemporary(path: string, value: unknown): string {
   const temporary = temporaryPath(path);
-  const file = openSync(temporary, 'wx', 0o600);
   try {
-    writeSync(file, JSON.stringify(value));
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
+    writeFileSync(temporary, JSON.stringify(value), { flag: 'wx', mode: 0o600, flush: true });
+  } catch (error) {
+    // On a full disk this is tried again and again, under another name each time.
+    rmSync(temporary, { force: true });
+    throw error;
   }
   return temporary;
 }
