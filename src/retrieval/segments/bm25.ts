@@ -3,9 +3,11 @@
 export const K1 = 2;
 export const B = 0.85;
 
+/** A longer document counts as one of so many words. */
+export const MAX_LENGTH = 0xffff;
 // Words of a mean document that bounds are made for; where the documents are shorter on average, the bounds are only less sharp.
 const BOUNDED_AVERAGE = 64;
-const BASE_LENGTH = (BOUNDED_AVERAGE * (1 - B)) / B;
+export const BASE_LENGTH = (BOUNDED_AVERAGE * (1 - B)) / B;
 
 /**
  * The greatest length with which a document of `highest` places of a term scores no less than one with `frequency` places and

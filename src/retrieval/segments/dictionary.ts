@@ -1,8 +1,11 @@
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { Room, type WordMemory } from '../words/wordMemory.ts';
+import { ByteReader } from './bytes.ts';
 
 // Terms are stored in groups, each term but the first of a group without what it shares with the one before. Finding one
 // costs a binary search over the groups and half a group of reading; a Map of strings would take ten times the memory.
 const GROUP = 16;
+// What an entry has at most besides the bytes of its term, and what is read and written behind it.
+const ENTRY_BYTES = 24;
 
 /** A term, and where its postings begin. */
 interface TermPlace {
@@ -144,46 +147,50 @@ export class DictionaryCursor {
   }
 }
 
-/** Takes terms in order and makes a dictionary of them. */
+/**
+ * Takes terms in order and makes a dictionary of them. An entry is how many bytes its term shares with the last one, how many
+ * others it has, these, and how many bytes its postings have.
+ */
 export class DictionaryWriter {
-  readonly #bytes = new ByteWriter();
+  readonly #memory: WordMemory;
+  readonly #entries: Room;
+  readonly #last: Room;
   readonly #groups: number[] = [];
   readonly #starts: number[] = [];
-  #last: Uint8Array = new Uint8Array(128);
+  #length = 0;
   #lastSize = 0;
   #size = 0;
 
-  /** Adds the term of the first `size` bytes, and the place of its postings. */
-  add(term: Uint8Array, size: number, start: number, length: number): void {
+  constructor(memory: WordMemory) {
+    this.#memory = memory;
+    this.#entries = new Room(memory);
+    this.#last = new Room(memory);
+  }
+
+  /** Adds the term of `size` bytes at an address of the memory, and the place of its postings. Behind it there must be eight bytes. */
+  add(term: number, size: number, start: number, length: number): void {
+    const [entries, last] = [this.#entries, this.#last];
     if (this.#size % GROUP === 0) {
-      this.#groups.push(this.#bytes.length);
+      this.#groups.push(this.#length);
       this.#starts.push(start);
       this.#lastSize = 0;
     }
-    const last = this.#roomFor(size);
-    const most = Math.min(this.#lastSize, size);
-    let shared = 0;
-    while (shared < most && last[shared] === term[shared]) shared += 1;
-    for (let at = shared; at < size; at += 1) last[at] = term[at] ?? 0;
+    entries.hold(this.#length + size + ENTRY_BYTES, this.#length);
+    last.hold(size + ENTRY_BYTES, this.#lastSize);
+    const to = entries.address + this.#length;
+    const end = this.#memory.program.dictionary(last.address, this.#lastSize, term, size, length, to);
+    this.#length = end - entries.address;
     this.#lastSize = size;
     this.#size += 1;
-    this.#bytes.varint(shared);
-    this.#bytes.varint(size - shared);
-    this.#bytes.append(term, shared, size);
-    this.#bytes.varint(length);
   }
 
+  /** The dictionary of all terms; it begins anew then. */
   finish(): Dictionary {
+    const { address } = this.#entries;
+    const bytes = Uint8Array.from(this.#memory.bytes.subarray(address, address + this.#length));
     const [groups, starts] = [Uint32Array.from(this.#groups), Uint32Array.from(this.#starts)];
-    return new Dictionary(this.#size, this.#bytes.view().slice(), groups, starts);
-  }
-
-  #roomFor(size: number): Uint8Array {
-    if (size > this.#last.length) {
-      const larger = new Uint8Array(2 * size);
-      larger.set(this.#last);
-      this.#last = larger;
-    }
-    return this.#last;
+    const dictionary = new Dictionary(this.#size, bytes, groups, starts);
+    this.#groups.length = this.#starts.length = this.#length = this.#size = 0;
+    return dictionary;
   }
 }

@@ -1,3 +1,4 @@
+import { DictionaryWriter } from './dictionary.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Vocabulary } from '../words/vocabulary.ts';
 import { Room } from '../words/wordMemory.ts';
@@ -27,8 +28,9 @@ interface Block {
 /** Which terms each document has and how often, in the vocabulary's memory: objects would take ten times as much. */
 export class DocumentTerms {
   readonly vocabulary: Vocabulary;
-  /** Writes postings that lie in the same memory. */
+  /** They write what lies in the same memory. */
   readonly lists: PostingsWriter;
+  readonly dictionary: DictionaryWriter;
   postingCount = 0;
   /** Full blocks stay where they are: copying into a larger one costs as much as all of the counting. */
   readonly #blocks: Block[] = [];
@@ -41,6 +43,7 @@ export class DocumentTerms {
   readonly #present: Room;
   /** How many documents have each term. */
   readonly #holders: Room;
+  readonly #lengths: Room;
   /** The postings by term, and where the next of each goes. */
   readonly #next: Room;
   readonly #documents: Room;
@@ -50,6 +53,8 @@ export class DocumentTerms {
     const { memory } = vocabulary;
     this.vocabulary = vocabulary;
     this.lists = new PostingsWriter(memory);
+    this.dictionary = new DictionaryWriter(memory);
+    this.#lengths = new Room(memory);
     this.#sizes = new Room(memory);
     this.#counts = new Room(memory);
     this.#present = new Room(memory);
@@ -113,6 +118,14 @@ export class DocumentTerms {
     }
     const ends = numbers.slice(nextAt, nextAt + order.length);
     return { documents: documents.address, frequencies: frequencies.address, ends };
+  }
+
+  /** Puts the lengths of documents where `lists` can read them, and gives that address. */
+  keepLengths(lengths: Uint16Array): number {
+    this.#lengths.hold(lengths.byteLength, 0);
+    const { address } = this.#lengths;
+    this.vocabulary.memory.halves.set(lengths, address / 2);
+    return address;
   }
 
   /** Forgets all documents and words, and keeps the room. */

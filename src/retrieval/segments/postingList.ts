@@ -92,7 +92,7 @@ export class PostingList {
     this.#starts[0] = this.#place;
     this.#decode(0);
     this.lasts[0] = this.documents[this.size - 1] ?? 0;
-    const { highest, bounding } = boundsOf(this.documents, 0, this.frequencies, 0, this.size, lengths);
+    const { highest, bounding } = boundsOf(this.documents, this.frequencies, this.size, lengths);
     [this.highest[0], this.bounding[0]] = [highest, bounding];
   }
 

@@ -28,7 +28,7 @@ export interface SegmentSource extends Source {
  */
 export interface Segment {
   readonly sources: readonly SegmentSource[];
-  /** Words of each document's text, 65,535 at most. */
+  /** Words of each document's text, MAX_LENGTH at most. */
   readonly lengths: Uint16Array;
   /** From 1, the last line included. */
   readonly firstLines: Uint32Array;

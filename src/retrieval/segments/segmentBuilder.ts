@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { Chunk } from '../chunks/chunk.ts';
-import { DictionaryWriter } from './dictionary.ts';
 import { DocumentTerms } from './documentTerms.ts';
+import { MAX_LENGTH } from './bm25.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
 import { summaryPlaces } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
@@ -16,7 +16,6 @@ const SCOPE_WEIGHT = 2;
 const SUMMARY_WEIGHT = 1;
 const PATH_WEIGHT = 1;
 const FILE_NAME_WEIGHT = 1;
-const MAX_LENGTH = 0xffff;
 
 // What counts words and is not in use. Each has a memory and a program of its own, which take long to be had anew; and the code that
 // calls the program is optimised for that one, and given up with the next.
@@ -53,19 +52,17 @@ export class SegmentBuilder {
     const order = orderTerms(terms);
     const numbers = order.map((term) => terms.numberOf(term, FIRST));
     const { documents, frequencies, ends } = this.#documents.byTerm(numbers);
+    const { lists, dictionary } = this.#documents;
     const lengths = Uint16Array.from(this.#lengths);
-    const dictionary = new DictionaryWriter();
-    const { lists } = this.#documents;
-    let bytes = new Uint8Array(128);
+    const lengthsAt = this.#documents.keepLengths(lengths);
     let from = 0;
     for (let rank = 0; rank < order.length; rank += 1) {
       const start = lists.length;
       const to = ends[numbers[rank] ?? 0] ?? 0;
-      lists.add(documents + 4 * from, frequencies + 2 * from, to - from, lengths);
+      lists.add(documents + 4 * from, frequencies + 2 * from, to - from, lengthsAt);
       from = to;
       const term = order[rank] ?? 0;
-      if (terms.lengthOf(term) > bytes.length) bytes = new Uint8Array(2 * terms.lengthOf(term));
-      dictionary.add(bytes, terms.writeTo(bytes, term), start, lists.length - start);
+      dictionary.add(terms.bytesAt(term), terms.lengthOf(term), start, lists.length - start);
     }
     const { postingCount } = this.#documents;
     const postings = lists.finish();

@@ -4,6 +4,7 @@ import { PostingList } from './postingList.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource } from './segment.ts';
 import { Room, WordMemory } from '../words/wordMemory.ts';
+import { TERM_PADDING } from '../words/wordRecord.ts';
 
 interface Cursor {
   readonly live: LiveSegment;
@@ -53,12 +54,15 @@ function mergeTerms(
   cursors: readonly Cursor[],
   lengths: Uint16Array,
 ): Pick<Segment, 'dictionary' | 'postings' | 'postingCount'> {
-  const dictionary = new DictionaryWriter();
   const memory = new WordMemory();
+  const dictionary = new DictionaryWriter(memory);
   const lists = new PostingsWriter(memory);
   const places = { documents: new Room(memory), frequencies: new Room(memory) };
   places.documents.hold(4 * lengths.length);
   places.frequencies.hold(2 * lengths.length);
+  const lengthsAt = memory.take(lengths.byteLength);
+  memory.halves.set(lengths, lengthsAt / 2);
+  const termRoom = new Room(memory);
   let postingCount = 0;
   for (let first = firstTerm(cursors); first !== undefined; first = firstTerm(cursors)) {
     const term = Buffer.from(first.term.subarray(0, first.size));
@@ -71,8 +75,10 @@ function mergeTerms(
     }
     if (count === 0) continue;
     const start = lists.length;
-    lists.add(places.documents.address, places.frequencies.address, count, lengths);
-    dictionary.add(term, term.length, start, lists.length - start);
+    lists.add(places.documents.address, places.frequencies.address, count, lengthsAt);
+    termRoom.hold(term.length + TERM_PADDING, 0);
+    memory.bytes.set(term, termRoom.address);
+    dictionary.add(termRoom.address, term.length, start, lists.length - start);
     postingCount += count;
   }
   return { dictionary: dictionary.finish(), postings: lists.finish(), postingCount };

@@ -7,11 +7,12 @@ export type Code = readonly (number | Code)[];
 export type Value = Code | number;
 /** A parameter or local variable; by itself its value. */
 export type Local = readonly number[];
-export type ValueType = typeof I32 | typeof I64 | typeof V128;
+export type ValueType = typeof I32 | typeof I64 | typeof F64 | typeof V128;
 
 const MAGIC_AND_VERSION = [0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0];
 export const I32 = 0x7f;
 export const I64 = 0x7e;
+export const F64 = 0x7c;
 export const V128 = 0x7b;
 const VOID = 0x40;
 const END = 0x0b;
@@ -50,7 +51,8 @@ export const isZero = (value: Value): Code => [valueOf(value), 0x45];
 /** How many zeros come before the highest one. */
 export const leadingZeros = (value: Value): Code => [valueOf(value), 0x67];
 /** The smaller of two locals or constants. */
-export const least = (left: Value, right: Value): Code => [valueOf(left), valueOf(right), isLess(left, right), 0x1b];
+export const least = (left: Value, right: Value): Code => choose(isLess(left, right), left, right);
+export const most = (left: Value, right: Value): Code => choose(isLess(left, right), right, left);
 
 export const load = (address: Value, offset = 0): Code => [valueOf(address), 0x28, 2, unsigned(offset)];
 export const load8 = (address: Value, offset = 0): Code => [valueOf(address), 0x2d, 0, unsigned(offset)];
@@ -100,6 +102,29 @@ export const long = {
   fromLow: (value: Value): Code => [valueOf(value), 0xad],
 };
 
+/** The same on floating-point numbers of 64 bits. */
+export const float = {
+  constant: (value: number): Code => [0x44, [...new Uint8Array(Float64Array.of(value).buffer)]],
+  add: (left: Code, right: Code): Code => [left, right, 0xa0],
+  multiply: (left: Code, right: Code): Code => [left, right, 0xa2],
+  divide: (left: Code, right: Code): Code => [left, right, 0xa3],
+  least: (left: Code, right: Code): Code => [left, right, 0xa4],
+  from: (value: Value): Code => [valueOf(value), 0xb8],
+  /** Without what is behind the point; it must fit. */
+  whole: (value: Code): Code => [value, 0xab],
+};
+
+/** Copies so many bytes. */
+export const copy = (to: Value, from: Value, size: Value): Code => [
+  valueOf(to),
+  valueOf(from),
+  valueOf(size),
+  0xfc,
+  unsigned(0x0a),
+  0,
+  0,
+];
+
 const simd = (instruction: number): Code => [0xfd, unsigned(instruction)];
 
 /** The same on vectors of 16 bytes. */
@@ -118,6 +143,13 @@ export const vector = {
 export const set = (local: Local, value: Value): Code => [valueOf(value), LOCAL_SET, local.slice(1)];
 export const increase = (local: Local, by: Value): Code => set(local, add(local, by));
 export const when = (condition: Code, ...then: Code[]): Code => [condition, 0x04, VOID, then, END];
+/** One of two values, both of which are computed. */
+export const choose = (condition: Code, then: Value, otherwise: Value): Code => [
+  valueOf(then),
+  valueOf(otherwise),
+  condition,
+  0x1b,
+];
 export const repeatWhile = (condition: Code, ...body: Code[]): Code => [
   0x03,
   VOID,

@@ -36,7 +36,8 @@ interface WordFunctions {
     documents: number,
     counts: number,
   ): void;
-  block(documents: number, frequencies: number, count: number, before: number, to: number): number;
+  postings(documents: number, frequencies: number, count: number, lengths: number, blocks: number, to: number): number;
+  dictionary(last: number, lastSize: number, term: number, size: number, length: number, to: number): number;
 }
 
 // The part of https://webassembly.github.io/spec/js-api/ that is used; the compiler knows it with the browser's types only.

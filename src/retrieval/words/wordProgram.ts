@@ -3,9 +3,10 @@
 import { bordersFunction } from './borderFunction.ts';
 import { countFunction, gatherFunction, noteFunction, scatterFunction } from './countFunctions.ts';
 import { findFunction, indexFunction } from './findFunctions.ts';
-import { blockFunction } from './blockFunction.ts';
+import { dictionaryFunction } from './dictionaryFunction.ts';
 import { listFunction } from './listFunction.ts';
 import { writeClasses } from './letters.ts';
+import { postingsFunction } from './postingsFunction.ts';
 import { splitFunction } from './splitFunction.ts';
 import { stemFunction } from './stemFunction.ts';
 import { writeRules } from './stemRules.ts';
@@ -31,5 +32,6 @@ export const WORD_PROGRAM: Uint8Array<ArrayBuffer> = programOf([
   gatherFunction(),
   noteFunction(),
   scatterFunction(),
-  blockFunction(),
+  postingsFunction(),
+  dictionaryFunction(),
 ]);

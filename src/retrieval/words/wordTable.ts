@@ -83,14 +83,6 @@ export class WordTable {
     return record + BYTES + ((this.lengthOf(record) + 7) & -8);
   }
 
-  /** Writes the bytes of a word, and gives how many they are. */
-  writeTo(bytes: Uint8Array, record: number): number {
-    const at = this.bytesAt(record);
-    const length = this.lengthOf(record);
-    for (let index = 0; index < length; index += 1) bytes[index] = this.#memory.bytes[at + index] ?? 0;
-    return length;
-  }
-
   clear(): void {
     this.#slots.clear();
     this.end = FIRST_RECORD;

@@ -7,6 +7,7 @@ import { Vocabulary, WordList } from '../../../../src/retrieval/words/vocabulary
 import { COUNT, FIRST, SECOND } from '../../../../src/retrieval/words/wordRecord.ts';
 import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
 import { type Random, seeded } from '../randomCorpus.ts';
+import { bytesOf } from './bytesOf.ts';
 
 const pick = (random: Random, from: readonly string[], most: number): string =>
   Array.from({ length: 1 + random(most) }, () => from[random(from.length)]).join('');
@@ -32,10 +33,8 @@ function termsByWord(vocabulary: Vocabulary, text: string): string[][] {
   const list = new WordList(memory);
   vocabulary.read(text, list);
   const names = new Map<number, string>();
-  const bytes = new Uint8Array(1 << 10);
   for (let record = terms.table.recordAfter(0); record !== 0; record = terms.table.recordAfter(record)) {
-    const length = terms.table.writeTo(bytes, record);
-    names.set(terms.table.numberOf(record, FIRST), Buffer.from(bytes.subarray(0, length)).toString());
+    names.set(terms.table.numberOf(record, FIRST), bytesOf(memory, terms.table, record).toString());
   }
   const at = list.room.address / 4;
   return [...memory.numbers.subarray(at, at + list.count)].map((word) => {
@@ -59,11 +58,9 @@ test('words have the same terms in a folder as in a query', () => {
 
 function countsByWord({ memory, words, counted }: Vocabulary): Map<string, number> {
   const at = counted.room.address / 4;
-  const bytes = new Uint8Array(1 << 10);
   const counts = new Map<string, number>();
   for (const word of memory.numbers.subarray(at, at + counted.count)) {
-    const name = Buffer.from(bytes.subarray(0, words.writeTo(bytes, word))).toString();
-    counts.set(name, words.numberOf(word, COUNT));
+    counts.set(bytesOf(memory, words, word).toString(), words.numberOf(word, COUNT));
   }
   return counts;
 }
@@ -91,10 +88,7 @@ test('terms come in the order of their bytes', () => {
   const words = Array.from({ length: 20_000 }, () => pick(random, letters, 8));
   vocabulary.read(words.join(' '), new WordList(vocabulary.memory));
   const { table } = vocabulary.terms;
-  const bytes = new Uint8Array(1 << 10);
-  const ordered = Array.from(orderTerms(table), (record) =>
-    Buffer.from(bytes.subarray(0, table.writeTo(bytes, record))),
-  );
+  const ordered = Array.from(orderTerms(table), (record) => bytesOf(vocabulary.memory, table, record));
   assert.ok(ordered.length > 5000);
   assert.deepEqual(
     ordered,

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Room, WordMemory } from '../../../../src/retrieval/words/wordMemory.ts';
 import { FIRST } from '../../../../src/retrieval/words/wordRecord.ts';
+import { bytesOf } from './bytesOf.ts';
 import { WordTable } from '../../../../src/retrieval/words/wordTable.ts';
 
 /** Finds words of a table, adding those that are not there; gives their records. */
@@ -35,10 +36,9 @@ test('a table finds 50,000 words of all lengths by their bytes', () => {
       find(memory, table, words.toReversed()),
       words.toReversed().map((word) => records.get(word)),
     );
-    const bytes = new Uint8Array(64);
     let record = table.recordAfter(0);
     for (const [at, word] of distinct.entries()) {
-      assert.equal(Buffer.from(bytes.subarray(0, table.writeTo(bytes, record))).toString(), word);
+      assert.equal(bytesOf(memory, table, record).toString(), word);
       assert.equal(table.numberOf(record, FIRST), at);
       record = table.recordAfter(record);
     }
