@@ -51,7 +51,7 @@ interface Definition {
  */
 export function definitionBlocks(lines: TextLines): Block[] {
   const definitions = definitionsOf(lines);
-  const starts = definitions.map(({ line }) => leadingStart(lines, line));
+  const starts = definitions.map(({ line }, index) => leadingStart(lines, line, definitions[index - 1]?.line ?? -1));
   const blocks: Block[] = [];
   const enclosing: Definition[] = [];
   let previousEnd = 0;
@@ -132,8 +132,9 @@ function pairsOf(...alternatives: readonly string[]): Uint8Array {
   return pairs;
 }
 
-function leadingStart(lines: TextLines, definition: number): number {
+/** A definition may itself look like a comment (`*next() {`, `#read() {`), so that it ends at the one before. */
+function leadingStart(lines: TextLines, definition: number, before: number): number {
   let start = definition;
-  while (start > 0 && LEADING.test(lines.slice(start - 1))) start -= 1;
+  while (start > before + 1 && LEADING.test(lines.slice(start - 1))) start -= 1;
   return start;
 }

@@ -2,7 +2,7 @@ import type { Block } from './block.ts';
 import { definitionBlocks } from './definitions.ts';
 import { TextLines } from './textLines.ts';
 
-const HEADING = /^ {0,3}(#{1,6})\s+(.+?)\s*#*\s*$/;
+const HEADING = /^ {0,3}(#{1,6})\s+(\S.*)$/s;
 // A title of one line with a rule below it; CommonMark calls it a setext heading.
 const TITLE = /^ {0,3}[^\s#>*+|-]/;
 const TITLE_RULE = /^ {0,3}(?:(=+)|-{2,})\s*$/;
@@ -61,10 +61,19 @@ function headingAt(lines: readonly string[], index: number): Heading | undefined
   const line = lines[index] ?? '';
   if (line.length > MAX_HEADING) return undefined;
   const marked = HEADING.exec(line);
-  if (marked !== null) return { level: marked[1]?.length ?? 1, title: marked[2] ?? '' };
+  if (marked !== null) return { level: marked[1]?.length ?? 1, title: withoutClosing(marked[2] ?? '') };
   const isAlone = index === 0 || (lines[index - 1] ?? '').trim() === '';
   const rule = isAlone && TITLE.test(line) ? TITLE_RULE.exec(lines[index + 1] ?? '') : null;
   return rule === null ? undefined : { level: rule[1] === undefined ? 2 : 1, title: line.trim() };
+}
+
+/** A title without the signs that may close it (CommonMark 4.2). An expression for them would try each blank in each of its parts. */
+function withoutClosing(title: string): string {
+  const trimmed = title.trimEnd();
+  let end = trimmed.length;
+  while (trimmed[end - 1] === '#') end -= 1;
+  const rest = trimmed.slice(0, end);
+  return rest === rest.trimEnd() ? trimmed : rest.trimEnd();
 }
 
 /** Cuts text at blank lines. */

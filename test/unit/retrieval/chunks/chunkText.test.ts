@@ -166,6 +166,33 @@ test('hostile lines are cut like others, in time that grows with their length', 
   }
 });
 
+test('many hostile lines are cut in time that grows with their number', () => {
+  const lines = [
+    `# x${' '.repeat(490)}x`,
+    `# x${' '.repeat(240)}\u2028${' '.repeat(240)}x`,
+    `  a(${'):a'.repeat(160)}{x {`,
+    '  *next() {',
+    '  #read() {',
+  ];
+  for (const source of ['a.md', 'a.ts', 'a.ipynb']) {
+    for (const line of lines) {
+      const text = `${line}\n`.repeat(600_000 / line.length);
+      assert.ok(chunkText(text, source, 'smart').length > 0);
+    }
+  }
+});
+
+test('what closes a heading is no part of it', () => {
+  const titles = { '# One ##': 'One', '## Two  #  ': 'Two', '# C#': 'C#', '# # #': '#', '# ##': '##' };
+  for (const [line, title] of Object.entries(titles)) {
+    assert.deepEqual(
+      chunkText(`${line}\n`, 'a.md', 'smart').map(({ symbols }) => symbols),
+      [[title]],
+      line,
+    );
+  }
+});
+
 test('smart cuts data at its top keys', () => {
   const value = Array.from({ length: 30 }, (_, i) => `    "k${i}": ${i}`).join(',\n');
   const chunks = chunkText(`{\n  "first": {\n${value}\n  },\n  "second": {\n${value}\n  }\n}\n`, 'a.json', 'smart');
