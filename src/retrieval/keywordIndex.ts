@@ -25,15 +25,18 @@ export class KeywordIndex {
     return this.#segments.documentCount;
   }
 
-  /** Adds chunks; those of a source that is there already take the place of its old ones. */
+  /**
+   * Adds chunks; those of a source that is there already take the place of its old ones.
+   *
+   * @throws AppError `limit` where they are too many to be counted at once; nothing is changed then.
+   */
   add(chunks: readonly Chunk[]): void {
     if (chunks.length === 0) return;
     const builder = new SegmentBuilder(this.#analyzer);
-    for (const [path, own] of Map.groupBy(chunks, ({ source }) => source)) {
-      builder.add(unread(path, 'indexed'), own);
-      this.#chunks.set(path, own);
-    }
+    const sources = Map.groupBy(chunks, ({ source }) => source);
+    for (const [path, own] of sources) builder.add(unread(path, 'indexed'), own);
     this.#segments.add(builder.finish());
+    for (const [path, own] of sources) this.#chunks.set(path, own);
     this.#segments.compact();
   }
 

@@ -17,9 +17,11 @@ const SUMMARY_WEIGHT = 1;
 const PATH_WEIGHT = 1;
 const FILE_NAME_WEIGHT = 1;
 
-// What counts words and is not in use. Each has a memory and a program of its own, which take long to be had anew; and the code that
-// calls the program is optimised for that one, and given up with the next.
-const idleCounters: DocumentTerms[] = [];
+// What counts words and is not in use. It has a memory and a program of its own, which take long to be had anew; and the code that
+// calls the program is optimised for that one, and given up with the next. One builder after the other needs no second.
+let idleCounter: DocumentTerms | undefined;
+// Its memory never shrinks. Files of 24 MB, which a thread indexes at once, need 50 to 80 MB.
+const MOST_IDLE_BYTES = 128 * 1024 * 1024;
 
 /** Gathers the chunks of sources and makes a segment of them. */
 export class SegmentBuilder {
@@ -33,7 +35,8 @@ export class SegmentBuilder {
   readonly #lastLines: number[] = [];
 
   constructor(analyzer: WordAnalyzer) {
-    this.#documents = idleCounters.pop() ?? new DocumentTerms(new Vocabulary(analyzer));
+    this.#documents = idleCounter ?? new DocumentTerms(new Vocabulary(analyzer));
+    idleCounter = undefined;
     this.#vocabulary = this.#documents.vocabulary;
     this.#pathWords = new WordList(this.#vocabulary.memory);
     this.#nameWords = new WordList(this.#vocabulary.memory);
@@ -67,7 +70,7 @@ export class SegmentBuilder {
     const { postingCount } = this.#documents;
     const postings = lists.finish();
     this.#documents.clear();
-    idleCounters.push(this.#documents);
+    if (this.#vocabulary.memory.bytes.length <= MOST_IDLE_BYTES) idleCounter = this.#documents;
     return {
       sources: this.#sources,
       lengths,

@@ -1,9 +1,12 @@
+import { AppError } from '../../core/errors.ts';
 import { WORD_PROGRAM, writeConstants } from './wordProgram.ts';
 import { FREE_FROM } from './wordRecord.ts';
 
 const PAGE_BYTES = 65_536;
 // Each growth makes new views.
 const LEAST_GROWTH = 16 * PAGE_BYTES;
+// Addresses above this are negative numbers where the program gives them.
+const MOST_PAGES = 2 ** 31 / PAGE_BYTES - 1;
 const ALIGNMENT = 16;
 
 /** The functions of the program, as `wordProgram.ts` says. */
@@ -46,7 +49,7 @@ interface WasmMemory {
   grow(pages: number): number;
 }
 interface WebAssemblyApi {
-  readonly Memory: new (limits: { readonly initial: number }) => WasmMemory;
+  readonly Memory: new (limits: { readonly initial: number; readonly maximum: number }) => WasmMemory;
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object, imports: object) => { readonly exports: WordFunctions };
 }
@@ -63,7 +66,7 @@ export class WordMemory {
 
   constructor() {
     const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi;
-    this.#memory = new api.Memory({ initial: LEAST_GROWTH / PAGE_BYTES });
+    this.#memory = new api.Memory({ initial: LEAST_GROWTH / PAGE_BYTES, maximum: MOST_PAGES });
     const { buffer } = this.#memory;
     this.program = new api.Instance(new api.Module(WORD_PROGRAM), { env: { memory: this.#memory } }).exports;
     this.bytes = Buffer.from(buffer);
@@ -72,19 +75,27 @@ export class WordMemory {
     writeConstants(buffer);
   }
 
-  /** The address of so many bytes more, which are zeros. They are never given back. */
+  /** The address of so many bytes more, which are zeros. They are never given back. @throws AppError `limit` where there is no room. */
   take(size: number): number {
     const address = this.#used;
-    this.#used += (size + ALIGNMENT - 1) & -ALIGNMENT;
-    const missing = this.#used - this.bytes.length;
-    if (missing > 0) {
-      this.#memory.grow(Math.ceil(Math.max(missing, LEAST_GROWTH) / PAGE_BYTES));
-      const { buffer } = this.#memory;
-      this.bytes = Buffer.from(buffer);
-      this.numbers = new Uint32Array(buffer);
-      this.halves = new Uint16Array(buffer);
-    }
+    const end = address + Math.ceil(size / ALIGNMENT) * ALIGNMENT;
+    if (end > this.bytes.length) this.#grow(end - this.bytes.length);
+    this.#used = end;
     return address;
+  }
+
+  #grow(missing: number): void {
+    try {
+      this.#memory.grow(Math.ceil(Math.max(missing, LEAST_GROWTH) / PAGE_BYTES));
+    } catch (cause) {
+      throw new AppError('limit', 'There is no memory for so many words at once. Add the texts in smaller parts.', {
+        cause,
+      });
+    }
+    const { buffer } = this.#memory;
+    this.bytes = Buffer.from(buffer);
+    this.numbers = new Uint32Array(buffer);
+    this.halves = new Uint16Array(buffer);
   }
 }
 
@@ -101,10 +112,10 @@ export class Room {
   /** Sees to it that there are so many bytes; of what is there the first `used` are kept, what is new are zeros. */
   hold(size: number, used = this.size): void {
     if (size <= this.size) return;
-    const { address } = this;
-    this.size = Math.max(size, 2 * this.size);
-    this.address = this.#memory.take(this.size);
-    this.#memory.bytes.copyWithin(this.address, address, address + used);
+    const larger = Math.max(size, 2 * this.size);
+    const address = this.#memory.take(larger);
+    this.#memory.bytes.copyWithin(address, this.address, this.address + used);
+    [this.address, this.size] = [address, larger];
   }
 
   /** Makes zeros of the first bytes, as far as they are there. */

@@ -85,3 +85,17 @@ test('after any sequence of changes the ranking is that of an index built from s
     assert.deepEqual(scores(index), scores(fresh));
   }
 });
+
+test('an addition that fails changes nothing', () => {
+  const index = indexOf(chunk('a.ts', 'whale one'), chunk('a.ts', 'whale two whale'), chunk('b.ts', 'dolphin'));
+  const before = index.search('whale', 10);
+  const unreadable = Object.defineProperty({ ...chunk('c.ts', '') }, 'text', {
+    get: () => {
+      throw new Error('no memory');
+    },
+  });
+  assert.throws(() => index.add([chunk('a.ts', 'dolphin'), unreadable]), /no memory/);
+  assert.deepEqual(index.search('whale', 10), before);
+  index.add([chunk('c.ts', 'dolphin')]);
+  assert.deepEqual(found(index, 'dolphin'), ['b.ts', 'c.ts']);
+});

@@ -62,3 +62,30 @@ test('a segment does not depend on those that were built before, or are built me
     assert.equal(Buffer.compare(encodeSegment(used.finish()), encodeSegment(fresh.finish())), 0, `round ${round}`);
   }
 });
+
+test('the memory of a builder serves the next one, unless it is large', (t) => {
+  const api = Reflect.get(globalThis, 'WebAssembly') as { Memory: new (limits: object) => object };
+  let made = 0;
+  const { Memory } = api;
+  t.after(() => (api.Memory = Memory));
+  api.Memory = class extends Memory {
+    constructor(limits: object) {
+      super(limits);
+      made += 1;
+    }
+  };
+  const analyzer = new WordAnalyzer();
+  const memoriesFor = (text: string): number => {
+    const before = made;
+    const builder = new SegmentBuilder(analyzer);
+    const chunk = { text, source: 'a', startLine: 1, endLine: 1, symbols: [], scope: [] };
+    add(builder, { path: 'a', chunks: [chunk] });
+    builder.finish();
+    return made - before;
+  };
+  memoriesFor('small');
+  assert.equal(memoriesFor('small'), 0);
+  assert.equal(memoriesFor('large '.repeat(4_000_000)), 0);
+  assert.equal(memoriesFor('small'), 1);
+  assert.equal(memoriesFor('small'), 0);
+});
