@@ -3,6 +3,8 @@ import type { TextLines } from './textLines.ts';
 
 const NOT_BLANK = /\S/;
 const NO_SYMBOLS: readonly string[] = [];
+// A character behind it takes two units of a string.
+const LAST_OF_ONE_UNIT = 0xffff;
 
 /** Lines that belong together: a definition, a section, a paragraph. `from` counts from 0, `to` is behind the last line. */
 export interface Block {
@@ -48,10 +50,7 @@ function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds,
     if (line < to && !isFull) continue;
     const own = text.slice(from, line);
     if (NOT_BLANK.test(own)) {
-      // A line that is much larger than a chunk.
-      const size = own.length > 2 * bounds.characters ? bounds.characters : own.length;
-      for (let at = 0; at < own.length; at += size) {
-        const part = own.slice(at, at + size);
+      for (const part of partsOf(own, bounds)) {
         chunks.push({ text: part, source, startLine: from + 1, endLine: line, symbols, scope });
         // Only the first part holds the definition itself; the others are inside it.
         if (symbols.length === 0) continue;
@@ -61,4 +60,18 @@ function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds,
     }
     from = line;
   }
+}
+
+/** A text that is much larger than a chunk in parts, which cut no character; any other as it is. */
+export function partsOf(text: string, { characters }: ChunkBounds): string[] {
+  if (text.length <= 2 * characters) return [text];
+  const parts: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    const last = from + characters - 1;
+    const isPair = (text.codePointAt(last) ?? 0) > LAST_OF_ONE_UNIT;
+    const to = isPair ? last + 2 : last + 1;
+    parts.push(text.slice(from, to));
+    from = to;
+  }
+  return parts;
 }

@@ -1,4 +1,4 @@
-import { packBlocks } from './block.ts';
+import { packBlocks, partsOf } from './block.ts';
 import { CHUNK_BOUNDS, type Chunk, type ChunkBounds, type ChunkMode } from './chunk.ts';
 import { definitionBlocks } from './definitions.ts';
 import { cellBlocks, keyBlocks, paragraphBlocks, sectionBlocks } from './sections.ts';
@@ -17,8 +17,8 @@ const CODE =
  * other text at paragraphs. `paragraphs` cuts at blank lines, `sentences` between sentences, `fixed` wherever a chunk is full.
  */
 export function chunkText(text: string, source: string, mode: ChunkMode, bounds: ChunkBounds = CHUNK_BOUNDS): Chunk[] {
-  if (mode === 'sentences') return sentenceChunks(text, source, bounds);
   const lines = new TextLines(text);
+  if (mode === 'sentences') return sentenceChunks(lines, source, bounds);
   return packBlocks(lines, blocksOf(lines, source, mode), source, bounds);
 }
 
@@ -31,7 +31,7 @@ function blocksOf(lines: TextLines, source: string, mode: 'smart' | 'paragraphs'
   return CODE.test(source) ? definitionBlocks(lines) : paragraphBlocks(lines.all());
 }
 
-function sentenceChunks(text: string, source: string, { characters }: ChunkBounds): Chunk[] {
+function sentenceChunks({ text }: TextLines, source: string, bounds: ChunkBounds): Chunk[] {
   const sentences = [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(text)];
   const chunks: Chunk[] = [];
   let [open, startLine, line] = ['', 1, 1];
@@ -50,15 +50,15 @@ function sentenceChunks(text: string, source: string, { characters }: ChunkBound
     }
     [open, startLine] = ['', line];
   };
-  for (const { segment } of sentences) {
-    if (open.length + segment.length > characters) close();
-    open += segment;
-    line += countLines(segment);
+  for (const part of sentences.flatMap(({ segment }) => partsOf(segment, bounds))) {
+    if (open.length + part.length > bounds.characters) close();
+    open += part;
+    line += countLines(part);
   }
   close();
   return chunks;
 }
 
 function countLines(text: string): number {
-  return text.match(/\r\n|\n|\r/g)?.length ?? 0;
+  return text.match(/\n/g)?.length ?? 0;
 }

@@ -66,7 +66,8 @@ export function notebookText(json: string, path: string): string {
 
 function cellText(cell: unknown): string {
   if (typeof cell !== 'object' || cell === null || !('source' in cell)) return '';
-  const source = Array.isArray(cell.source) ? cell.source.join('') : String(cell.source);
+  const lines: readonly unknown[] = Array.isArray(cell.source) ? cell.source : [cell.source];
+  const source = lines.filter((line) => typeof line === 'string').join('');
   const isCode = 'cell_type' in cell && cell.cell_type === 'code';
   return isCode ? `# %%\n${source}` : `# %% [markdown]\n${source}`;
 }

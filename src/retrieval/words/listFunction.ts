@@ -1,5 +1,6 @@
 import {
   add,
+  choose,
   I32,
   increase,
   isEqual,
@@ -16,7 +17,11 @@ import {
   subtract,
 } from './webAssembly.ts';
 import { behindRecord } from './findFunctions.ts';
-import { FIRST, SECOND } from './wordRecord.ts';
+import { FIRST, MAX_WORD, SECOND } from './wordRecord.ts';
+
+// The whole of a word and its letters. What has more are the pairs of another script, which are given once each; looking for each
+// among all of them would take a minute for a book without a blank.
+const MOST_TERMS = MAX_WORD + 1;
 
 /**
  * list(record, recordsEnd, found, terms, lists, end): lists the numbers of the terms of words behind those before, each once for a
@@ -38,7 +43,7 @@ export function listFunction(): ProgramFunction {
           isLess(found, foundEnd),
           set(term, load(add(terms, load(found)), FIRST)),
           set(isListed, 0),
-          set(at, first),
+          set(at, choose(isLess(load(record, SECOND), MOST_TERMS + 1), first, end)),
           repeatWhile(isLess(at, end), set(isListed, or(isListed, isEqual(load(at), term))), increase(at, 4)),
           store(end, term),
           increase(end, shiftLeft(isZero(isListed), 2)),

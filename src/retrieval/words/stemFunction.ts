@@ -45,6 +45,7 @@ const pairOf = (letters: string): number => codeOf(letters) | (letters.charCodeA
 const anyOf = (...conditions: readonly Code[]): Code => conditions.reduce((left, right) => or(left, right));
 const allOf = (...conditions: readonly Code[]): Code => conditions.reduce((left, right) => and(left, right));
 const not = isZero;
+const LAST_ASCII = 127;
 const ONE = long.constant(1n);
 const ALL = long.constant(-1n);
 
@@ -132,6 +133,7 @@ export function stemFunction(): ProgramFunction {
   const isClipped = and(isLess(1, cut), anyOf(...['at', 'bl', 'iz'].map((pair) => isEqual(pairBefore, pairOf(pair)))));
   const letterBefore = load8(add(start, subtract(cut, 1)));
   const staysDouble = anyOf(
+    isLess(LAST_ASCII, letterBefore), // a byte of a character
     isNotZero(and(load8(letterBefore, CLASSES), VOWEL)),
     ...Array.from('ylsz', (letter) => isEqual(letterBefore, codeOf(letter))),
   );

@@ -217,6 +217,16 @@ test('line ends of all systems count, and one endless line is cut', () => {
   assert.equal(chunks.map(({ text }) => text).join(''), 'x'.repeat(100_000));
 });
 
+test('an endless line is cut between characters in every mode', () => {
+  const line = `.${'𝒳'.repeat(20_000)}`;
+  for (const mode of MODES) {
+    const chunks = chunkText(line, 'a.txt', mode);
+    assert.ok(chunks.length > 10 && chunks.every(({ text }) => text.isWellFormed()), mode);
+    assert.ok(chunks.every(({ text }) => text.length <= 2 * CHUNK_BOUNDS.characters));
+    assert.equal(chunks.map(({ text }) => text).join(''), line);
+  }
+});
+
 test('nothing gives no chunks', () => {
   for (const mode of MODES)
     for (const text of ['', '\n\n', '   ']) assert.deepEqual(chunkText(text, 'a.txt', mode), []);

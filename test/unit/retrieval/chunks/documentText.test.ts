@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
 import { test } from 'node:test';
-import { decodeText } from '../../../../src/retrieval/chunks/documentText.ts';
+import { decodeText, notebookText } from '../../../../src/retrieval/chunks/documentText.ts';
 
 const TEXT = 'const größe = "naïve"; // Ω\r\n\tline two\n'.repeat(300);
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
@@ -33,4 +33,13 @@ test('binary data is not text, even where it has a zero in each second byte', ()
   const doubles = Float64Array.from({ length: 1000 }, (_, at) => at);
   assert.equal(decodeText(new Uint8Array(doubles.buffer)), undefined);
   assert.equal(decodeText(Buffer.from('%PDF-1.7\n%text')), undefined);
+});
+
+test('what is no text in a notebook is left out, however it is nested', () => {
+  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const cells = `{"source": {"toString": 1}}, {"source": ["a\\n", ${deep}, "b"], "cell_type": "code"}, {"source": "c"}, ${deep}, 1`;
+  const text = notebookText(`{"cells": [${cells}]}`, 'a.ipynb');
+  assert.equal(text, '# %% [markdown]\n\n\n# %%\na\nb\n\n# %% [markdown]\nc\n\n\n\n');
+  for (const broken of ['', '[]', '{"cells": 1}', deep])
+    assert.throws(() => notebookText(broken, 'a.ipynb'), { name: 'AppError', code: 'corrupt' });
 });

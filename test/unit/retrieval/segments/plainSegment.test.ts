@@ -139,3 +139,12 @@ test('no count and no length is above 65,535', () => {
     ['b', [[0, 2]]],
   ]);
 });
+
+test('a book without a blank is counted in time that grows with its length', () => {
+  const builder = new SegmentBuilder(new WordAnalyzer());
+  const random = seeded(1);
+  const text = Array.from({ length: 300_000 }, () => String.fromCharCode(0x4e_00 + random(20_000))).join('');
+  const chunks = [{ text, source: 'b', startLine: 1, endLine: 1, symbols: [], scope: [] }];
+  builder.add({ path: 'b', size: 0, mtimeMs: 0, hash: '', status: 'indexed' }, chunks);
+  assert.ok(builder.finish().dictionary.size > 250_000);
+});

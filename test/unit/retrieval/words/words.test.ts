@@ -25,6 +25,11 @@ test('words of any script count, Chinese, Japanese and Korean by pairs', () => {
   assert.ok(terms(`${'検索機能'.repeat(50)}終`).includes('能終'), 'a clause may be long');
 });
 
+test('no stem ends within a character', () => {
+  assert.deepEqual(terms('taကed'), ['taက']);
+  assert.deepEqual(terms('ta𐀀ing'), ['ta𐀀']);
+});
+
 test('hashes and other endless words are no terms', () => {
   assert.deepEqual(terms('a'.repeat(65)), []);
   assert.deepEqual(terms('___'), []);
