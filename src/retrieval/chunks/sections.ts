@@ -8,6 +8,8 @@ const TITLE = /^ {0,3}[^\s#>*+|-]/;
 const TITLE_RULE = /^ {0,3}(?:(=+)|-{2,})\s*$/;
 // A longer line is no heading, and looking for one could take long.
 const MAX_HEADING = 500;
+// A quoted one has a bound: what is found of it so far takes memory, and a file may be one line.
+const KEY = /^(\s*)(?:"((?:[^"\\]|\\.){1,500})"|([\w.-]+)|\[+([\w.-]+)\]+)\s*(?:[:=]|$)/;
 const CELL = /^# %%(?<markdown> \[markdown\])?/;
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
 // A section this short (a title above the first heading) goes on into the next.
@@ -83,7 +85,7 @@ export function paragraphBlocks(lines: readonly string[]): Block[] {
 
 /** Cuts data at the keys that are outermost: those at the margin in YAML and TOML, one level in in JSON. */
 export function keyBlocks(lines: readonly string[]): Block[] {
-  const keys = lines.map((line) => /^(\s*)(?:"((?:[^"\\]|\\.)+)"|([\w.-]+)|\[+([\w.-]+)\]+)\s*(?:[:=]|$)/.exec(line));
+  const keys = lines.map((line) => KEY.exec(line));
   const indents = keys.flatMap((key) => (key === null ? [] : [(key[1] ?? '').length]));
   const outermost = Math.min(...new Set(indents));
   const nameAt = (index: number): string | undefined => {

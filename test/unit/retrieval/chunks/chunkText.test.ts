@@ -160,6 +160,7 @@ test('hostile lines are cut like others, in time that grows with their length', 
     `function ${'('.repeat(300_000)}`,
     `${'a.b '.repeat(100_000)}{`,
     '#'.repeat(300_000),
+    `"${'\\'.repeat(24_000_000)}`,
   ];
   for (const source of ['a.md', 'a.json', 'a.ts', 'a.c', 'a.ipynb', 'a.txt']) {
     for (const line of lines) assert.ok(chunkText(line, source, 'smart').length > 0);
