@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { WORD_PROGRAM, writeConstants } from './wordProgram.ts';
-import { FREE_FROM } from './wordRecord.ts';
+import { FREE_FROM, STEP_BYTES } from './wordRecord.ts';
 
 const PAGE_BYTES = 65_536;
 // Each growth makes new views.
@@ -75,11 +75,15 @@ export class WordMemory {
     writeConstants(buffer);
   }
 
-  /** The address of so many bytes more, which are zeros. They are never given back. @throws AppError `limit` where there is no room. */
+  /**
+   * The address of so many bytes more, which are zeros. They are never given back. Behind the last of them the program can read as
+   * much as it looks at together. @throws AppError `limit` where there is no room.
+   */
   take(size: number): number {
     const address = this.#used;
     const end = address + Math.ceil(size / ALIGNMENT) * ALIGNMENT;
-    if (end > this.bytes.length) this.#grow(end - this.bytes.length);
+    const missing = end + STEP_BYTES - this.bytes.length;
+    if (missing > 0) this.#grow(missing);
     this.#used = end;
     return address;
   }
