@@ -4,6 +4,8 @@ import { LENGTH_AT, STEP_BYTES } from './wordRecord.ts';
 import { WordTable } from './wordTable.ts';
 import { type TermSource, WordTerms } from './wordTerms.ts';
 
+const ENCODER = new TextEncoder();
+
 /** The words of a text, in order, each by its record. */
 export class WordList {
   readonly room: Room;
@@ -62,7 +64,7 @@ export class Vocabulary {
     this.#borders.hold(4 * (text.length + 8), 0);
     const borders = this.#borders.address;
     // In one go, since asking a string for each of its characters takes several times as long.
-    const length = memory.bytes.write(text, room.address);
+    const length = ENCODER.encodeInto(text, memory.bytes.subarray(room.address)).written;
     const end = room.address + length;
     this.#isAscii = length === text.length;
     let bordersEnd;
