@@ -39,7 +39,7 @@ export class OurEngine implements EnginePeer {
   }
 
   add(path: string, chunks: readonly Chunk[]): void {
-    this.#builder ??= new SegmentBuilder(this.#analyzer);
+    this.#builder ??= new SegmentBuilder();
     this.#builder.add({ path, size: 0, mtimeMs: 0, hash: '', status: 'indexed' }, chunks);
     for (const { text } of chunks) this.#characters += text.length;
     if (this.#characters > SEGMENT_CHARACTERS) this.finish();
@@ -67,7 +67,7 @@ export class OurEngine implements EnginePeer {
 
   /** Puts a file in the place of what is known of it. */
   update(path: string, chunks: readonly Chunk[]): void {
-    const builder = new SegmentBuilder(this.#analyzer);
+    const builder = new SegmentBuilder();
     builder.add({ path, size: 0, mtimeMs: 0, hash: '', status: 'indexed' }, chunks);
     this.set.add(builder.finish());
   }

@@ -23,7 +23,7 @@ export const PEERS: Readonly<Record<string, (chunks: readonly Chunk[]) => Search
 
 function openOurs(chunks: readonly Chunk[]): SearchPeer {
   const analyzer = new WordAnalyzer();
-  const builder = new SegmentBuilder(analyzer);
+  const builder = new SegmentBuilder();
   const firsts = new Map<string, number>();
   let first = 0;
   for (const [path, own] of Map.groupBy(chunks, ({ source }) => source)) {

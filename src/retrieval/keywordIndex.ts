@@ -32,7 +32,7 @@ export class KeywordIndex {
    */
   add(chunks: readonly Chunk[]): void {
     if (chunks.length === 0) return;
-    const builder = new SegmentBuilder(this.#analyzer);
+    const builder = new SegmentBuilder();
     const sources = Map.groupBy(chunks, ({ source }) => source);
     for (const [path, own] of sources) builder.add(unread(path, 'indexed'), own);
     this.#segments.add(builder.finish());
@@ -47,7 +47,7 @@ export class KeywordIndex {
 
   remove(source: string): void {
     if (!this.#chunks.delete(source)) return;
-    const builder = new SegmentBuilder(this.#analyzer);
+    const builder = new SegmentBuilder();
     builder.add(unread(source, 'removed'), []);
     this.#segments.add(builder.finish());
     this.#segments.compact();

@@ -1,7 +1,6 @@
 import { readIndexedFile } from './indexedFile.ts';
 import type { Segment, Source } from '../segments/segment.ts';
 import { SegmentBuilder } from '../segments/segmentBuilder.ts';
-import type { WordAnalyzer } from '../words/words.ts';
 
 /** A file to read, and the hash of what the index has of it. */
 export interface BuildTask {
@@ -18,13 +17,8 @@ export interface Built {
 }
 
 /** Reads files of a folder and builds one segment of them; `removed` are paths that it takes out of older segments. */
-export function buildFiles(
-  root: string,
-  tasks: readonly BuildTask[],
-  analyzer: WordAnalyzer,
-  removed: readonly string[] = [],
-): Built {
-  const builder = new SegmentBuilder(analyzer);
+export function buildFiles(root: string, tasks: readonly BuildTask[], removed: readonly string[] = []): Built {
+  const builder = new SegmentBuilder();
   const same: Source[] = [];
   const missing: string[] = [];
   for (const { path, knownHash } of tasks) {

@@ -6,7 +6,6 @@ import { type BuildTask, buildFiles, type Built } from './buildSegment.ts';
 import { LiveSegment } from '../segments/liveSegment.ts';
 import { readSegment, writeSegment } from '../segments/segmentFile.ts';
 import { mergeSegments } from '../segments/segmentMerge.ts';
-import { WordAnalyzer } from '../words/words.ts';
 
 /** A segment's file, and which of its sources were removed. */
 export interface MergePart {
@@ -24,11 +23,10 @@ export type IndexWorkerService = {
   };
 };
 
-const analyzer = new WordAnalyzer();
 const service: IndexWorkerService = {
   builder: {
     async build(root, tasks, file) {
-      const { segment, ...rest } = buildFiles(root, tasks, analyzer);
+      const { segment, ...rest } = buildFiles(root, tasks);
       if (segment.sources.length > 0) await writeSegment(file, segment);
       return rest;
     },

@@ -9,7 +9,6 @@ import { SegmentBuilder } from '../segments/segmentBuilder.ts';
 import { readSegment } from '../segments/segmentFile.ts';
 import { SegmentSet } from '../search/segmentSet.ts';
 import { Tidying, type TidyOptions } from '../store/tidying.ts';
-import { WordAnalyzer } from '../words/words.ts';
 
 // Below this, starting threads takes longer than they save.
 const PARALLEL_BYTES = 2_000_000;
@@ -52,7 +51,6 @@ export class FolderContent implements IndexState {
   readonly set = new SegmentSet();
   readonly touched = new Map<string, number>();
   readonly #root: string;
-  readonly #analyzer = new WordAnalyzer();
   readonly #tidying: Tidying;
   #entries: JournalEntry[] = [];
   #stats: IndexStats | undefined;
@@ -148,7 +146,7 @@ export class FolderContent implements IndexState {
 
   remove(paths: readonly string[]): void {
     const known = paths.filter((path) => this.set.source(path) !== undefined);
-    if (known.length > 0) this.#keep(buildFiles(this.#root, [], this.#analyzer, known).segment, []);
+    if (known.length > 0) this.#keep(buildFiles(this.#root, [], known).segment, []);
   }
 
   /** Lets a search see a file as it is given in place of what was read, or that again. */
@@ -157,13 +155,13 @@ export class FolderContent implements IndexState {
       this.set.setOverlay(path, undefined);
       return;
     }
-    const builder = new SegmentBuilder(this.#analyzer);
+    const builder = new SegmentBuilder();
     builder.add(file.source, file.chunks);
     this.set.setOverlay(path, builder.finish());
   }
 
   #readTasks(tasks: readonly BuildTask[]): number {
-    const { segment, same, missing } = buildFiles(this.#root, tasks, this.#analyzer);
+    const { segment, same, missing } = buildFiles(this.#root, tasks);
     this.#keep(segment, same);
     this.remove(missing);
     return same.length;

@@ -7,7 +7,6 @@ import { summaryPlaces } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
 import { Vocabulary, WordList } from '../words/vocabulary.ts';
 import { FIRST } from '../words/wordRecord.ts';
-import type { WordAnalyzer } from '../words/words.ts';
 
 // How often a word counts by where it is, besides once for each place in the text; `bench/ranking.ts --sweep` chose them. They
 // do not add to the length, which is that of the text alone.
@@ -34,8 +33,8 @@ export class SegmentBuilder {
   readonly #firstLines: number[] = [];
   readonly #lastLines: number[] = [];
 
-  constructor(analyzer: WordAnalyzer) {
-    this.#documents = idleCounter ?? new DocumentTerms(new Vocabulary(analyzer));
+  constructor() {
+    this.#documents = idleCounter ?? new DocumentTerms(new Vocabulary());
     idleCounter = undefined;
     this.#vocabulary = this.#documents.vocabulary;
     this.#pathWords = new WordList(this.#vocabulary.memory);

@@ -1,13 +1,11 @@
 import {
   add,
-  choose,
   I32,
   increase,
   isEqual,
   isLess,
   isZero,
   load,
-  or,
   ProgramFunction,
   repeatWhile,
   set,
@@ -17,35 +15,32 @@ import {
   subtract,
 } from './webAssembly.ts';
 import { behindRecord } from './findFunctions.ts';
-import { FIRST, MAX_WORD, SECOND } from './wordRecord.ts';
-
-// The whole of a word and its letters. What has more are the pairs of another script, which are given once each; looking for each
-// among all of them would take a minute for a book without a blank.
-const MOST_TERMS = MAX_WORD + 1;
+import { FIRST, SECOND } from './wordRecord.ts';
 
 /**
  * list(record, recordsEnd, found, terms, lists, end): lists the numbers of the terms of words behind those before, each once for a
  * word, and gives the new end. `found` are the records of the terms, distances from `terms`, of each word as many as its second number
- * says; this becomes how many were listed, and its first number where they begin.
+ * says; this becomes how many were listed, and its first number where they begin. A term's second number tells the word that it was
+ * listed for last.
  */
 export function listFunction(): ProgramFunction {
   const f = new ProgramFunction('list');
   const { record, recordsEnd, found } = f.parameters('record', 'recordsEnd', 'found');
   const { terms, lists, end } = f.parameters('terms', 'lists', 'end');
-  const { first, foundEnd, term, at, isListed } = f.locals(I32, 'first', 'foundEnd', 'term', 'at', 'isListed');
+  const { first, foundEnd, term, mark, isListed } = f.locals(I32, 'first', 'foundEnd', 'term', 'mark', 'isListed');
   return f.is(
     [
       repeatWhile(
         isLess(record, recordsEnd),
         set(first, end),
+        set(mark, add(subtract(first, lists), 1)),
         set(foundEnd, add(found, shiftLeft(load(record, SECOND), 2))),
         repeatWhile(
           isLess(found, foundEnd),
-          set(term, load(add(terms, load(found)), FIRST)),
-          set(isListed, 0),
-          set(at, choose(isLess(load(record, SECOND), MOST_TERMS + 1), first, end)),
-          repeatWhile(isLess(at, end), set(isListed, or(isListed, isEqual(load(at), term))), increase(at, 4)),
-          store(end, term),
+          set(term, add(terms, load(found))),
+          set(isListed, isEqual(load(term, SECOND), mark)),
+          store(term, mark, SECOND),
+          store(end, load(term, FIRST)),
           increase(end, shiftLeft(isZero(isListed), 2)),
           increase(found, 4),
         ),

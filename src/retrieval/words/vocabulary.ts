@@ -2,7 +2,7 @@ import { findBorders } from './scanWords.ts';
 import { Room, WordMemory } from './wordMemory.ts';
 import { LENGTH_AT, STEP_BYTES } from './wordRecord.ts';
 import { WordTable } from './wordTable.ts';
-import { type TermSource, WordTerms } from './wordTerms.ts';
+import { WordTerms } from './wordTerms.ts';
 
 const ENCODER = new TextEncoder();
 
@@ -20,7 +20,7 @@ export class WordList {
 export class Vocabulary {
   readonly memory = new WordMemory();
   readonly words = new WordTable(this.memory);
-  readonly terms: WordTerms;
+  readonly terms = new WordTerms(this.memory, this.words);
   /** The words that are counted. */
   readonly counted = new WordList(this.memory);
   readonly #found = new WordList(this.memory);
@@ -28,10 +28,6 @@ export class Vocabulary {
   /** Where words begin and end in the text that was read last, by turns. */
   readonly #borders = new Room(this.memory);
   #isAscii = true;
-
-  constructor(analyzer: TermSource) {
-    this.terms = new WordTerms(this.memory, this.words, analyzer);
-  }
 
   /** Adds each word of a text to what is counted, as often as it weighs; gives how many of them have terms. */
   count(text: string, weight: number): number {

@@ -3,11 +3,12 @@ import { scanWords } from './scanWords.ts';
 import { Stemmer } from './stemmer.ts';
 import { MAX_WORD } from './wordRecord.ts';
 
-const NO_TERMS: readonly string[] = [];
+const NO_PARTS: readonly string[] = [];
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const CJK_RUNS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
 // A case change (fooBar, HTTPServer), a digit border, or a separator.
+const ONE_PART = /^(?:\p{Lu}(?=\p{Ll}))?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+$/u;
 const PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
 
 // What Porter's stemmer takes off, in whole or in part.
@@ -63,17 +64,22 @@ export class WordAnalyzer {
   }
 
   termsOf(word: string): readonly string[] {
-    if (CJK.test(word)) {
-      const runs = word.match(CJK_RUNS) ?? [];
-      return [...new Set(runs.flatMap((run) => (CJK.test(run) ? pairs(run) : this.termsOf(run))))];
-    }
-    if (word.length > MAX_WORD) return NO_TERMS;
-    const parts = word.match(PARTS) ?? [];
-    const whole = word.replaceAll(/^[_$]+|[_$]+$/g, '');
-    if (whole === '') return NO_TERMS;
-    const terms = [whole, ...(parts.length > 1 ? parts : [])].map((part) => this.#stemmer.stem(part.toLowerCase()));
-    return [...new Set(terms)];
+    return [...new Set(partsOf(word).map((part) => this.#stemmer.stem(part)))];
   }
+}
+
+/** What the terms of a word are the stems of, in lower case: the whole and its parts where it has several. */
+export function partsOf(word: string): readonly string[] {
+  if (CJK.test(word)) {
+    const runs = word.match(CJK_RUNS) ?? [];
+    return runs.flatMap((run) => (CJK.test(run) ? pairs(run) : partsOf(run)));
+  }
+  if (word.length > MAX_WORD) return NO_PARTS;
+  if (ONE_PART.test(word)) return [word.toLowerCase()];
+  const parts = word.match(PARTS) ?? [];
+  const whole = word.replaceAll(/^[_$]+|[_$]+$/g, '');
+  if (whole === '') return NO_PARTS;
+  return [whole, ...(parts.length > 1 ? parts : [])].map((part) => part.toLowerCase());
 }
 
 /** Whether a word is of a script that does not part words, so that it may be several. */

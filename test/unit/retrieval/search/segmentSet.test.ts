@@ -14,7 +14,7 @@ const analyzer = new WordAnalyzer();
 type Sources = ReadonlyMap<string, readonly Chunk[]>;
 
 function segmentOf(sources: Sources, status: SourceStatus = 'indexed'): Segment {
-  const builder = new SegmentBuilder(analyzer);
+  const builder = new SegmentBuilder();
   for (const [path, chunks] of sources) builder.add({ path, size: 0, mtimeMs: 0, hash: '', status }, chunks);
   return builder.finish();
 }

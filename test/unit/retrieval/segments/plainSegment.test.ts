@@ -105,7 +105,7 @@ test('a segment holds what a plain count of the terms of each document gives, wh
   for (let seed = 1; seed <= Number(process.env['FARWHARF_SEGMENTS'] ?? 25); seed += 1) {
     const random = seeded(seed);
     const words = Array.from({ length: 1 + random(random(5) === 0 ? 3000 : 60) }, () => randomWord(random));
-    const builder = new SegmentBuilder(new WordAnalyzer());
+    const builder = new SegmentBuilder();
     const plain = new PlainSegment();
     for (let files = 1 + random(8); files > 0; files -= 1) {
       const path = `${randomText(random, words, 4).replaceAll(' ', '/')}x`;
@@ -126,7 +126,7 @@ test('a segment holds what a plain count of the terms of each document gives, wh
 });
 
 test('no count and no length is above 65,535', () => {
-  const builder = new SegmentBuilder(new WordAnalyzer());
+  const builder = new SegmentBuilder();
   const chunks = [{ text: 'a1 '.repeat(MOST + 9), source: 'b', startLine: 1, endLine: 1, symbols: [], scope: [] }];
   builder.add({ path: 'b', size: 0, mtimeMs: 0, hash: '', status: 'indexed' }, chunks);
   const segment = builder.finish();
@@ -141,7 +141,7 @@ test('no count and no length is above 65,535', () => {
 });
 
 test('a book without a blank is counted in time that grows with its length', () => {
-  const builder = new SegmentBuilder(new WordAnalyzer());
+  const builder = new SegmentBuilder();
   const random = seeded(1);
   const text = Array.from({ length: 300_000 }, () => String.fromCharCode(0x4e_00 + random(20_000))).join('');
   const chunks = [{ text, source: 'b', startLine: 1, endLine: 1, symbols: [], scope: [] }];

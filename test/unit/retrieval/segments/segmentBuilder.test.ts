@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import type { Chunk } from '../../../../src/retrieval/chunks/chunk.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
 import { encodeSegment } from '../../../../src/retrieval/segments/segmentFile.ts';
-import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
 import { type Random, seeded } from '../randomCorpus.ts';
 
 interface RandomFile {
@@ -45,19 +44,18 @@ const add = (builder: SegmentBuilder, { path, chunks }: RandomFile): void =>
 
 test('a segment does not depend on those that were built before, or are built meanwhile', () => {
   const random = seeded(61);
-  const analyzer = new WordAnalyzer();
   const open: { readonly used: SegmentBuilder; readonly files: RandomFile[] }[] = [];
   for (let round = 0; round < 3000; round += 1) {
     if (open.length < 2 || random(3) > 0) {
-      const one = open[random(3)] ?? { used: new SegmentBuilder(analyzer), files: [] };
+      const one = open[random(3)] ?? { used: new SegmentBuilder(), files: [] };
       if (one.files.length === 0) open.push(one);
       const file = randomFile(random);
       one.files.push(file);
       add(one.used, file);
       continue;
     }
-    const [{ used, files } = { used: new SegmentBuilder(analyzer), files: [] }] = open.splice(random(open.length), 1);
-    const fresh = new SegmentBuilder(new WordAnalyzer());
+    const [{ used, files } = { used: new SegmentBuilder(), files: [] }] = open.splice(random(open.length), 1);
+    const fresh = new SegmentBuilder();
     for (const file of files) add(fresh, file);
     assert.equal(Buffer.compare(encodeSegment(used.finish()), encodeSegment(fresh.finish())), 0, `round ${round}`);
   }
@@ -74,10 +72,9 @@ test('the memory of a builder serves the next one, unless it is large', (t) => {
       made += 1;
     }
   };
-  const analyzer = new WordAnalyzer();
   const memoriesFor = (text: string): number => {
     const before = made;
-    const builder = new SegmentBuilder(analyzer);
+    const builder = new SegmentBuilder();
     const chunk = { text, source: 'a', startLine: 1, endLine: 1, symbols: [], scope: [] };
     add(builder, { path: 'a', chunks: [chunk] });
     builder.finish();

@@ -19,7 +19,7 @@ import { randomText, seeded, textChunk } from '../randomCorpus.ts';
 
 function smallSegment(files: number): Segment {
   const random = seeded(1);
-  const builder = new SegmentBuilder(new WordAnalyzer());
+  const builder = new SegmentBuilder();
   for (let file = 0; file < files; file += 1) {
     const path = `src/größe ${file}.ts`;
     const chunks = [9, 3].map((line) => ({ ...textChunk(path, randomText(random, 30, 9), line), endLine: line + 4 }));

@@ -10,7 +10,6 @@ import type { Segment } from '../../../../src/retrieval/segments/segment.ts';
 import { INDEX_VERSION } from '../../../../src/retrieval/segments/segmentFile.ts';
 import { readSegmentList, writeSegmentList } from '../../../../src/retrieval/store/segmentList.ts';
 import { SegmentSet } from '../../../../src/retrieval/search/segmentSet.ts';
-import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
 import { textChunk } from '../randomCorpus.ts';
 
 const NOTHING = new Map<string, number>();
@@ -22,7 +21,7 @@ async function temporaryFolder(t: TestContext): Promise<string> {
 }
 
 function segmentOf(path: string, text: string): Segment {
-  const builder = new SegmentBuilder(new WordAnalyzer());
+  const builder = new SegmentBuilder();
   builder.add({ path, size: 1, mtimeMs: 1, hash: text, status: 'indexed' }, [textChunk(path, text)]);
   return builder.finish();
 }

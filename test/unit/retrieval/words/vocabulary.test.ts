@@ -47,7 +47,7 @@ function termsByWord(vocabulary: Vocabulary, text: string): string[][] {
 test('words have the same terms in a folder as in a query', () => {
   const random = seeded(52);
   const analyzer = new WordAnalyzer();
-  const vocabulary = new Vocabulary(analyzer);
+  const vocabulary = new Vocabulary();
   const pieces = [...Array.from('aAbBzZ019_$'), 'Http', 'SERVER', 'ies', 'ing', 'größe', 'É', '検索', 'x'.repeat(30)];
   const words = Array.from({ length: 8000 }, (_, at) => pick(random, pieces.slice(0, at % 2 === 0 ? 16 : 20), 7));
   const expected = words.map((word) => [...analyzer.termsOf(word)]);
@@ -68,7 +68,7 @@ function countsByWord({ memory, words, counted }: Vocabulary): Map<string, numbe
 test('parts of a text count as if they were texts', () => {
   const random = seeded(54);
   for (const letters of ['abC_ ', 'abC_ ß検 ']) {
-    const [whole, apart] = [new Vocabulary(new WordAnalyzer()), new Vocabulary(new WordAnalyzer())];
+    const [whole, apart] = [new Vocabulary(), new Vocabulary()];
     for (let round = 0; round < 200; round += 1) {
       const text = ` ${pick(random, Array.from(letters), 200)} `;
       const blanks = Array.from(text.matchAll(/ /g), ({ index }) => index).filter(() => random(3) === 0);
@@ -83,7 +83,7 @@ test('parts of a text count as if they were texts', () => {
 
 test('terms come in the order of their bytes', () => {
   const random = seeded(53);
-  const vocabulary = new Vocabulary(new WordAnalyzer());
+  const vocabulary = new Vocabulary();
   const letters = [...Array.from('abcz09'), 'ß', '検', '𝒳', 'aaaa', 'longer'];
   const words = Array.from({ length: 20_000 }, () => pick(random, letters, 8));
   vocabulary.read(words.join(' '), new WordList(vocabulary.memory));
