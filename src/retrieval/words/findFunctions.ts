@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   add,
   and,
@@ -25,6 +26,8 @@ import {
 } from './webAssembly.ts';
 import { BYTES, COUNT, FIRST, LENGTH, MASKS, SECOND, SIZE_AT } from './wordRecord.ts';
 
+// Another one in each thread, so that nobody can write a file whose words all go into one slot.
+const SEED = long.constant(randomBytes(8).readBigUInt64LE());
 const FACTOR = long.constant(0x9e_37_79_b9_7f_4a_7c_15n);
 const HALF = long.constant(32n);
 const maskOf = (size: Code): Code => long.load(shiftLeft(least(size, 8), 3), MASKS);
@@ -59,7 +62,7 @@ export function findFunction(): ProgramFunction {
         set(start, load(borders)),
         set(length, subtract(load(borders, 4), start)),
         set(first, long.and(long.load(start), maskOf(length))),
-        set(hash, long.constant(0n)),
+        set(hash, SEED),
         ...mix(hash, first),
         forRest(...mix(hash, blockAt)),
         set(hash, long.multiply(hash, FACTOR)),
@@ -109,7 +112,7 @@ export function indexFunction(): ProgramFunction {
       isLess(record, end),
       set(at, record),
       set(blocksEnd, add(record, and(add(load(record, LENGTH), 7), -8))),
-      set(hash, long.constant(0n)),
+      set(hash, SEED),
       repeatUntil(isEqual(at, blocksEnd), ...mix(hash, long.load(at, BYTES)), increase(at, 8)),
       set(hash, long.multiply(hash, FACTOR)),
       set(slot, and(long.low(long.shiftRight(hash, HALF)), mask)),
