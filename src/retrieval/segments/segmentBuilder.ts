@@ -16,36 +16,41 @@ const SUMMARY_WEIGHT = 1;
 const PATH_WEIGHT = 1;
 const FILE_NAME_WEIGHT = 1;
 
-// What counts words and is not in use. It has a memory and a program of its own, which take long to be had anew; and the code that
-// calls the program is optimised for that one, and given up with the next. One builder after the other needs no second.
-let idleCounter: DocumentTerms | undefined;
+/** What counts words, and its room for those of a path and of its last name. */
+interface Counter {
+  readonly documents: DocumentTerms;
+  readonly pathWords: WordList;
+  readonly nameWords: WordList;
+}
+
+// One that is not in use. It has a memory and a program of its own, which take long to be had anew; and the code that calls the
+// program is optimised for that one, and given up with the next. One builder after the other needs no second.
+let idleCounter: Counter | undefined;
 // Its memory never shrinks. Files of 24 MB, which a thread indexes at once, need 50 to 80 MB.
 const MOST_IDLE_BYTES = 128 * 1024 * 1024;
 
 /** Gathers the chunks of sources and makes a segment of them. */
 export class SegmentBuilder {
+  readonly #counter: Counter;
   readonly #vocabulary: Vocabulary;
   readonly #documents: DocumentTerms;
-  readonly #pathWords: WordList;
-  readonly #nameWords: WordList;
   readonly #sources: SegmentSource[] = [];
   readonly #lengths: number[] = [];
   readonly #firstLines: number[] = [];
   readonly #lastLines: number[] = [];
 
   constructor() {
-    this.#documents = idleCounter ?? new DocumentTerms(new Vocabulary());
+    this.#counter = idleCounter ?? newCounter();
     idleCounter = undefined;
+    this.#documents = this.#counter.documents;
     this.#vocabulary = this.#documents.vocabulary;
-    this.#pathWords = new WordList(this.#vocabulary.memory);
-    this.#nameWords = new WordList(this.#vocabulary.memory);
   }
 
   /** Adds a source with all of its chunks. */
   add(source: Source, chunks: readonly Chunk[]): void {
     this.#sources.push({ ...source, firstDocument: this.#lengths.length, documentCount: chunks.length });
-    this.#vocabulary.read(source.path, this.#pathWords);
-    this.#vocabulary.read(basename(source.path), this.#nameWords);
+    this.#vocabulary.read(source.path, this.#counter.pathWords);
+    this.#vocabulary.read(basename(source.path), this.#counter.nameWords);
     for (const chunk of chunks) this.#addChunk(chunk);
   }
 
@@ -69,7 +74,7 @@ export class SegmentBuilder {
     const { postingCount } = this.#documents;
     const postings = lists.finish();
     this.#documents.clear();
-    if (this.#vocabulary.memory.bytes.length <= MOST_IDLE_BYTES) idleCounter = this.#documents;
+    if (this.#vocabulary.memory.bytes.length <= MOST_IDLE_BYTES) idleCounter = this.#counter;
     return {
       sources: this.#sources,
       lengths,
@@ -87,11 +92,21 @@ export class SegmentBuilder {
     vocabulary.countParts(text, summaryPlaces(text), SUMMARY_WEIGHT);
     if (symbols.length > 0) vocabulary.count(symbols.join(' '), SYMBOL_WEIGHT);
     if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
-    vocabulary.countAgain(this.#pathWords, PATH_WEIGHT);
-    vocabulary.countAgain(this.#nameWords, FILE_NAME_WEIGHT);
+    vocabulary.countAgain(this.#counter.pathWords, PATH_WEIGHT);
+    vocabulary.countAgain(this.#counter.nameWords, FILE_NAME_WEIGHT);
     this.#documents.add();
     this.#lengths.push(Math.min(length, MAX_LENGTH));
     this.#firstLines.push(startLine);
     this.#lastLines.push(endLine);
   }
+}
+
+function newCounter(): Counter {
+  const vocabulary = new Vocabulary();
+  const { memory } = vocabulary;
+  return {
+    documents: new DocumentTerms(vocabulary),
+    pathWords: new WordList(memory),
+    nameWords: new WordList(memory),
+  };
 }

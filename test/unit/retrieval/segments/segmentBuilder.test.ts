@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import type { Chunk } from '../../../../src/retrieval/chunks/chunk.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
 import { encodeSegment } from '../../../../src/retrieval/segments/segmentFile.ts';
@@ -61,28 +61,54 @@ test('a segment does not depend on those that were built before, or are built me
   }
 });
 
-test('the memory of a builder serves the next one, unless it is large', (t) => {
-  const api = Reflect.get(globalThis, 'WebAssembly') as { Memory: new (limits: object) => object };
-  let made = 0;
+/** Counts the memories that are made for words, and how often they grow, until the end of the test. */
+function countMemories(t: TestContext): { made: number; grown: number } {
+  interface Memory {
+    grow(pages: number): number;
+  }
+  const api = Reflect.get(globalThis, 'WebAssembly') as { Memory: new (limits: object) => Memory };
+  const counts = { made: 0, grown: 0 };
   const { Memory } = api;
   t.after(() => (api.Memory = Memory));
   api.Memory = class extends Memory {
     constructor(limits: object) {
       super(limits);
-      made += 1;
+      counts.made += 1;
+    }
+    override grow(pages: number): number {
+      counts.grown += 1;
+      return super.grow(pages);
     }
   };
+  return counts;
+}
+
+function build(text: string, path = 'a'): void {
+  const builder = new SegmentBuilder();
+  add(builder, { path, chunks: [{ text, source: path, startLine: 1, endLine: 1, symbols: [], scope: [] }] });
+  builder.finish();
+}
+
+test('the memory of a builder serves the next one, unless it is large', (t) => {
+  const counts = countMemories(t);
   const memoriesFor = (text: string): number => {
-    const before = made;
-    const builder = new SegmentBuilder();
-    const chunk = { text, source: 'a', startLine: 1, endLine: 1, symbols: [], scope: [] };
-    add(builder, { path: 'a', chunks: [chunk] });
-    builder.finish();
-    return made - before;
+    const before = counts.made;
+    build(text);
+    return counts.made - before;
   };
   memoriesFor('small');
   assert.equal(memoriesFor('small'), 0);
   assert.equal(memoriesFor('large '.repeat(4_000_000)), 0);
   assert.equal(memoriesFor('small'), 1);
   assert.equal(memoriesFor('small'), 0);
+});
+
+test('one small builder after the other needs no more memory than one', (t) => {
+  const counts = countMemories(t);
+  build('large '.repeat(4_000_000)); // gives its memory up
+  const path = 'folder/'.repeat(500);
+  build('words '.repeat(100), path);
+  counts.grown = 0;
+  for (let round = 0; round < 3000; round += 1) build('words '.repeat(100), path);
+  assert.equal(counts.grown, 0);
 });
