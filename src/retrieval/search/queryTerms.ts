@@ -31,12 +31,13 @@ export function findTerms(segments: readonly LiveSegment[], query: TermQuery, to
   const found = segments.map((live) => ({ live, lists: [] as WeightedList[], promise: 0 }));
   const add = ({ starts }: FoundTerm, holders: number): void => {
     const weight = termWeight(holders, totals);
+    const promise = weight ** RARITY;
     for (const [at, start] of starts.entries()) {
       const own = found[at];
       if (own === undefined || start < 0) continue;
       const { postings, lengths } = own.live.segment;
       own.lists.push({ start, weight });
-      own.promise += weight ** RARITY * (countPostings(postings, start) / lengths.length);
+      own.promise += promise * (countPostings(postings, start) / lengths.length);
     }
   };
   for (const term of query.terms) {
@@ -85,7 +86,7 @@ function excludeOthers({ segment }: LiveSegment, term: string, excluded: Uint8Ar
   let next = 0;
   if (start >= 0) {
     const list = new PostingList();
-    list.open(segment.postings, start, segment.lengths);
+    list.open(segment.postings, start);
     for (let hasMore = list.advance(0) !== NO_DOCUMENT; hasMore; hasMore = list.nextBlock()) {
       for (let at = 0; at < list.size; at += 1) {
         const document = list.documents[at] ?? 0;

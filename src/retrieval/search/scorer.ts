@@ -1,5 +1,6 @@
-import { B, boundedAverage, K1 } from '../segments/bm25.ts';
+import { B, K1 } from '../segments/bm25.ts';
 import { PostingList } from '../segments/postingList.ts';
+import { RANGE } from '../segments/scoreLevels.ts';
 import type { Segment } from '../segments/segment.ts';
 
 // Scores are summed as whole numbers of this fraction, so that a sum does not depend on the order of its parts.
@@ -16,35 +17,57 @@ export interface WeightedList {
   readonly weight: number;
 }
 
-/** What a term adds to the scores of a segment's documents, and at most in some of them. */
+/** What a term adds to the scores of a segment's documents, and at most in each range of them. */
 export class Scorer {
-  readonly list = new PostingList();
-  /** The highest score between the documents that were bounded last. */
-  bound = 0;
-  #boundBlock = 0;
+  readonly #list = new PostingList();
+  #levels = new Uint8Array(0);
+  /** The highest score of each level. */
+  readonly #bounds: Float64Array;
+  readonly #parts: Float64Array;
   #lengths: Uint16Array = new Uint16Array(0);
+  #weight = 0;
   #factor = 0;
   readonly #base = K1 * (1 - B);
   readonly #slope: number;
-  readonly #boundedSlope: number;
 
-  constructor(averageLength: number) {
+  /** `parts` are those of the levels where the mean document is so long. */
+  constructor(averageLength: number, parts: Float64Array) {
     this.#slope = (K1 * B) / averageLength;
-    this.#boundedSlope = (K1 * B) / boundedAverage(averageLength);
+    this.#parts = parts;
+    this.#bounds = new Float64Array(parts.length);
   }
 
-  open({ postings, lengths }: Segment, { start, weight }: WeightedList): void {
-    this.list.open(postings, start, lengths);
-    this.#factor = weight * (K1 + 1) * UNIT;
-    this.#boundBlock = 0;
+  /** Begins the list of a segment, and adds the highest score in each range of documents to the sums of the ranges. */
+  open({ postings, lengths }: Segment, { start, weight }: WeightedList, sums: Float64Array): void {
+    if (weight !== this.#weight) this.#weigh(weight);
+    if (this.#levels.length < sums.length) this.#levels = new Uint8Array(sums.length);
+    else this.#levels.fill(0);
     this.#lengths = lengths;
+    this.#list.open(postings, start);
+    this.#list.boundRanges({ levels: this.#levels, bounds: this.#bounds, sums }, lengths);
   }
 
-  /** Adds the scores of the documents from `from` to before `to` to the sums of these documents, and sets the bit of each. */
-  addTo(sums: Float64Array, bits: Uint32Array, from: number, to: number): void {
-    const { list } = this;
-    if (list.advance(from) >= to) return;
+  #weigh(weight: number): void {
+    this.#weight = weight;
+    this.#factor = weight * (K1 + 1) * UNIT;
+    // One more than the score, since another order of rounding could give that.
+    for (let level = 1; level < this.#parts.length; level += 1) {
+      this.#bounds[level] = Math.ceil(this.#factor * (this.#parts[level] ?? 0)) + 1;
+    }
+  }
+
+  /** The highest score in a range; 0 where no document of it has the term. */
+  boundOf(range: number): number {
+    return this.#bounds[this.#levels[range] ?? 0] ?? 0;
+  }
+
+  /** Adds the scores of the documents of the range that begins at `from` to their sums, and gives a bit for each. */
+  addTo(sums: Float64Array, from: number): number {
+    const list = this.#list;
+    const to = from + RANGE;
+    if (list.advance(from) >= to) return 0;
     const [factor, base, slope, lengths] = [this.#factor, this.#base, this.#slope, this.#lengths];
+    let bits = 0;
     do {
       const { documents, frequencies, size } = list;
       let { at } = list;
@@ -55,39 +78,21 @@ export class Scorer {
         const frequency = frequencies[at] ?? 0;
         const score = Math.round((factor * frequency) / (frequency + base + slope * (lengths[document] ?? 0)));
         sums[place] = (sums[place] ?? 0) + score;
-        bits[place >> 5] = (bits[place >> 5] ?? 0) | (1 << (place & 31));
+        bits |= 1 << place;
       }
       list.at = at;
-      if (at < size) return;
+      if (at < size) break;
     } while (list.nextBlock());
+    return bits;
   }
 
-  score(frequency: number, length: number): number {
-    return Math.round((this.#factor * frequency) / (frequency + this.#base + this.#slope * length));
-  }
-
-  /** Bounds the scores of the documents from `from` to before `to` from what the blocks say, mostly without decoding one. */
-  setBound(from: number, to: number): void {
-    const { list } = this;
-    const { lasts, blockCount } = list;
-    let block = this.#boundBlock;
-    while (block < blockCount && (lasts[block] ?? 0) < from) block += 1;
-    this.#boundBlock = block;
-    this.bound = 0;
-    if (block >= blockCount) return;
-    // A block of a rare term reaches over many windows, of which few hold the term: looking costs less than scoring them.
-    const before = block === 0 ? -1 : (lasts[block - 1] ?? 0);
-    if ((lasts[block] ?? 0) - before > to - from && list.advance(from) >= to) return;
-    for (; block < blockCount && (block === 0 || (lasts[block - 1] ?? 0) + 1 < to); block += 1) {
-      const bound = this.#boundOf(block);
-      if (bound > this.bound) this.bound = bound;
-    }
-  }
-
-  /** One more than the score, since another order of rounding could give that. */
-  #boundOf(block: number): number {
-    const frequency = this.list.highest[block] ?? 0;
-    const length = this.list.bounding[block] ?? 0;
-    return Math.ceil((this.#factor * frequency) / (frequency + this.#base + this.#boundedSlope * length)) + 1;
+  /** The score of a document, 0 where it does not have the term. */
+  score(document: number): number {
+    const list = this.#list;
+    if (list.advance(document) !== document) return 0;
+    const frequency = list.frequencies[list.at] ?? 0;
+    return Math.round(
+      (this.#factor * frequency) / (frequency + this.#base + this.#slope * (this.#lengths[document] ?? 0)),
+    );
   }
 }

@@ -20,29 +20,51 @@ export class Dictionary {
   /** Where each group begins: in `bytes`, and in the postings. */
   readonly groups: Uint32Array;
   readonly starts: Uint32Array;
-  readonly #finder: DictionaryCursor;
+  /** The first bytes of the first term of each group, made when they are first needed. */
+  #keys: Uint32Array | undefined;
+  readonly #reader: ByteReader;
 
   constructor(size: number, bytes: Uint8Array, groups: Uint32Array, starts: Uint32Array) {
     this.size = size;
     this.bytes = bytes;
     this.groups = groups;
     this.starts = starts;
-    this.#finder = new DictionaryCursor(this);
+    this.#reader = new ByteReader(bytes);
   }
 
   /** Where the postings of a term begin, given in UTF-8; -1 where it is not there. */
-  find(term: Uint8Array): number {
-    const cursor = this.#finder;
-    cursor.seek(term);
-    return cursor.isValid && cursor.compare(term) === 0 ? cursor.start : -1;
+  find(wanted: Uint8Array): number {
+    const { bytes } = this;
+    const reader = this.#reader;
+    const group = this.groupOf(wanted);
+    reader.at = this.groups[group] ?? 0;
+    let start = this.starts[group] ?? 0;
+    let equal = 0; // so many bytes at the beginning of what is wanted are those of the term before, which comes before it
+    for (let left = Math.min(GROUP, this.size - group * GROUP); left > 0; left -= 1) {
+      const shared = reader.varint();
+      const size = reader.varint();
+      // What shares less with that term comes behind what is wanted, and what shares more comes before it like that term.
+      if (shared < equal) return -1;
+      const end = reader.at + size;
+      if (shared === equal) {
+        for (let at = reader.at; at < end && bytes[at] === wanted[equal]; at += 1) equal += 1;
+        if (equal === wanted.length && equal === shared + size) return start;
+      }
+      reader.at = end;
+      start += reader.varint();
+    }
+    return -1;
   }
 
   /** The last group that begins with a term that is not behind `wanted`, or the first of all. */
   groupOf(wanted: Uint8Array): number {
-    let [low, high] = [0, this.groups.length - 1];
+    const keys = (this.#keys ??= this.#makeKeys());
+    const key = keyOf(wanted, 0, wanted.length);
+    let [low, high] = [0, keys.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >> 1;
-      if (this.#compareFirst(middle, wanted) <= 0) low = middle;
+      const difference = (keys[middle] ?? 0) - key;
+      if ((difference === 0 ? this.#compareFirst(middle, wanted) : difference) <= 0) low = middle;
       else high = middle - 1;
     }
     return low;
@@ -57,23 +79,38 @@ export class Dictionary {
     }
   }
 
-  /** Compares where it lies: a term of nearly every step of a search is not looked at again. */
-  #compareFirst(group: number, wanted: Uint8Array): number {
-    const { bytes } = this;
-    let at = (this.groups[group] ?? 0) + 1; // behind what is shared, which is nothing
-    let size = 0;
-    for (let shift = 0; ; shift += 7) {
-      const byte = bytes[at++] ?? 0;
-      size |= (byte & 127) << shift;
-      if (byte < 128) break;
-    }
-    const least = Math.min(size, wanted.length);
-    for (let index = 0; index < least; index += 1) {
-      const difference = (bytes[at + index] ?? 0) - (wanted[index] ?? 0);
-      if (difference !== 0) return difference;
-    }
-    return size - wanted.length;
+  #makeKeys(): Uint32Array {
+    return this.groups.map((at) => {
+      const reader = this.#reader;
+      reader.at = at + 1; // behind what is shared, which is nothing
+      const size = reader.varint();
+      return keyOf(this.bytes, reader.at, size);
+    });
   }
+
+  #compareFirst(group: number, wanted: Uint8Array): number {
+    const reader = this.#reader;
+    reader.at = (this.groups[group] ?? 0) + 1;
+    const size = reader.varint();
+    return compareBytes(this.bytes, reader.at, size, wanted, wanted.length);
+  }
+}
+
+/** The first four bytes of a term as a number, whose order is theirs. */
+function keyOf(bytes: Uint8Array, start: number, size: number): number {
+  let key = 0;
+  for (let at = 0; at < 4; at += 1) key = key * 256 + (at < size ? (bytes[start + at] ?? 0) : 0);
+  return key;
+}
+
+/** Below zero where the bytes from `start` on come before the others, above where they come behind. */
+function compareBytes(bytes: Uint8Array, start: number, size: number, other: Uint8Array, otherSize: number): number {
+  const least = Math.min(size, otherSize);
+  for (let at = 0; at < least; at += 1) {
+    const difference = (bytes[start + at] ?? 0) - (other[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return size - otherSize;
 }
 
 /** Goes through the terms of a dictionary in order, without making strings of them. */
@@ -114,12 +151,7 @@ export class DictionaryCursor {
 
   /** Below zero where the term comes before the other, above where it comes behind. */
   compare(other: Uint8Array, size = other.length): number {
-    const least = Math.min(this.size, size);
-    for (let at = 0; at < least; at += 1) {
-      const difference = (this.term[at] ?? 0) - (other[at] ?? 0);
-      if (difference !== 0) return difference;
-    }
-    return this.size - size;
+    return compareBytes(this.term, 0, this.size, other, size);
   }
 
   startsWith(prefix: Uint8Array): boolean {

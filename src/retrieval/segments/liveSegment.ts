@@ -38,10 +38,10 @@ export class LiveSegment {
    * was removed. Only the blocks that removed documents lie in are decoded.
    */
   countHolders(start: number): number {
-    const { postings, lengths } = this.segment;
+    const { postings } = this.segment;
     if (this.removedSources.size === 0) return countPostings(postings, start);
     const list = new PostingList();
-    list.open(postings, start, lengths);
+    list.open(postings, start);
     let { count } = list;
     let document = list.advance(this.#nextRemoved(0));
     while (document < this.removed.length) {

@@ -1,5 +1,6 @@
 import { LEAST_PACKED, unpack } from './packing.ts';
-import { BLOCK, boundsOf } from './postings.ts';
+import { BLOCK } from './postings.ts';
+import { makeLevels, type RangeBounds, readLevels } from './scoreLevels.ts';
 
 /** Behind the last document. */
 export const NO_DOCUMENT = 0xffff_ffff;
@@ -9,10 +10,8 @@ const EMPTY = new Uint8Array(0);
 export class PostingList {
   count = 0;
   blockCount = 0;
-  /** Of each block: its last document, highest frequency and the length that bounds its scores. */
+  /** The last document of each block. */
   lasts = new Uint32Array(16);
-  highest = new Uint32Array(16);
-  bounding = new Uint32Array(16);
   /** The documents of the decoded block, and how many they are. */
   readonly documents = new Uint32Array(BLOCK);
   size = 0;
@@ -23,12 +22,13 @@ export class PostingList {
   #view: DataView = new DataView(EMPTY.buffer);
   #place = 0;
   #starts = new Uint32Array(16);
+  #levelsAt = 0;
   readonly #frequencies = new Uint32Array(BLOCK);
   /** Where the frequencies of the decoded block lie, until they are decoded too. */
   #frequenciesAt = 0;
 
   /** Begins the list of a segment's postings at `start`; one object reads many lists, since making one costs as much as reading most. */
-  open(bytes: Uint8Array, start: number, lengths: Uint16Array): void {
+  open(bytes: Uint8Array, start: number): void {
     if (bytes !== this.#bytes) {
       this.#bytes = bytes;
       this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -36,11 +36,10 @@ export class PostingList {
     this.#place = start;
     this.count = this.#varint();
     this.blockCount = Math.ceil(this.count / BLOCK);
-    this.block = -1;
-    this.at = 0;
+    [this.block, this.at, this.size] = [-1, 0, 0];
     if (this.blockCount > this.lasts.length) this.#grow();
     if (this.blockCount > 1) this.#readHeader();
-    else if (this.count > 0) this.#readOnlyBlock(lengths); // a source without chunks has words of its path, and nothing holds them
+    else if (this.count > 0) this.#readOnlyBlock(); // a source without chunks has words of its path, and nothing holds them
   }
 
   /** How often each document of the decoded block has the term. */
@@ -73,6 +72,12 @@ export class PostingList {
     return true;
   }
 
+  /** Says how high its scores are in each range, before anything of it is read: of a single block the postings themselves say it. */
+  boundRanges(bounds: RangeBounds, lengths: Uint16Array): void {
+    if (this.blockCount > 1) readLevels(this.#bytes, this.#levelsAt, this.lasts[this.blockCount - 1] ?? 0, bounds);
+    else makeLevels(this, lengths, bounds);
+  }
+
   #readHeader(): void {
     let [last, start] = [-1, 0];
     for (let block = 0; block < this.blockCount; block += 1) {
@@ -80,20 +85,17 @@ export class PostingList {
       this.lasts[block] = last;
       this.#starts[block] = start;
       start += this.#varint();
-      this.highest[block] = this.#varint();
-      this.bounding[block] = this.#varint();
     }
+    this.#levelsAt = this.#place + start;
     for (let block = 0; block < this.blockCount; block += 1) {
       this.#starts[block] = (this.#starts[block] ?? 0) + this.#place;
     }
   }
 
-  #readOnlyBlock(lengths: Uint16Array): void {
+  #readOnlyBlock(): void {
     this.#starts[0] = this.#place;
     this.#decode(0);
     this.lasts[0] = this.documents[this.size - 1] ?? 0;
-    const { highest, bounding } = boundsOf(this.documents, this.frequencies, this.size, lengths);
-    [this.highest[0], this.bounding[0]] = [highest, bounding];
   }
 
   #decode(block: number): void {
@@ -154,7 +156,6 @@ export class PostingList {
 
   #grow(): void {
     const size = 2 * this.blockCount;
-    [this.lasts, this.highest] = [new Uint32Array(size), new Uint32Array(size)];
-    [this.bounding, this.#starts] = [new Uint32Array(size), new Uint32Array(size)];
+    [this.lasts, this.#starts] = [new Uint32Array(size), new Uint32Array(size)];
   }
 }

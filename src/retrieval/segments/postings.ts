@@ -1,18 +1,18 @@
-import { boundingLength, MAX_LENGTH } from './bm25.ts';
 import { MOST_PACKED, PADDING } from './packing.ts';
+import { MOST_PASSED, RANGE } from './scoreLevels.ts';
 import { Room, type WordMemory } from '../words/wordMemory.ts';
 
 /** Postings of a block: as many are decoded at once, and skipped at once when none of them can matter. */
 export const BLOCK = MOST_PACKED;
 // A posting takes at most a distance of up to five bytes and a frequency of up to three, or twice a width of 24 bits and an
-// exception; a list its count and the bytes that are written too much.
-const MOST_BYTES = 18;
+// exception; a list its count and the bytes that are written too much. Its level is a byte.
+const MOST_BYTES = 19;
 const LIST_BYTES = 64;
 
 /**
- * Writes posting lists. A list is its count, and where it has several blocks, for each its last document, its size in bytes,
- * its highest frequency and the length that bounds every score in it; then the blocks. A block is the distances between its
- * documents and then its frequencies, both less one and packed; where it is small, each distance doubled, plus one where the
+ * Writes posting lists. A list is its count, and where it has several blocks, for each its last document and its size in bytes;
+ * then the blocks; and behind several blocks the levels of scores in all ranges of documents. A block is the distances between
+ * its documents and then its frequencies, both less one and packed; where it is small, each distance doubled, plus one where the
  * frequency is 1, else followed by the frequency.
  */
 export class PostingsWriter {
@@ -30,12 +30,20 @@ export class PostingsWriter {
   /** Writes a list; where its documents and frequencies and the lengths of all documents lie is given by addresses of the memory. */
   add(documents: number, frequencies: number, count: number, lengths: number): void {
     const [lists, blocks] = [this.#lists, this.#blocks];
-    const most = MOST_BYTES * count + LIST_BYTES;
+    const { program } = this.#memory;
+    const most = MOST_BYTES * count + LIST_BYTES + this.#passedBytes(documents, count);
     lists.hold(this.length + most, this.length);
     if (count > BLOCK) blocks.hold(most, 0);
     const to = lists.address + this.length;
-    const end = this.#memory.program.postings(documents, frequencies, count, lengths, blocks.address, to);
+    let end = program.postings(documents, frequencies, count, blocks.address, to);
+    if (count > BLOCK) end = program.levels(documents, frequencies, count, lengths, end);
     this.length = end - lists.address;
+  }
+
+  /** How many bytes say at most that ranges without a document were passed over. */
+  #passedBytes(documents: number, count: number): number {
+    const last = this.#memory.numbers[documents / 4 + count - 1] ?? 0;
+    return Math.ceil(last / (RANGE * (MOST_PASSED + 1)));
   }
 
   /** The bytes of all lists; it begins anew then. */
@@ -46,29 +54,6 @@ export class PostingsWriter {
     this.length = 0;
     return bytes;
   }
-}
-
-interface Bounds {
-  readonly highest: number;
-  readonly bounding: number;
-}
-
-/** The highest frequency of the first `count` postings, and a length with which it scores no less than any of them does. */
-export function boundsOf(
-  documents: Uint32Array,
-  frequencies: Uint32Array,
-  count: number,
-  lengths: Uint16Array,
-): Bounds {
-  let highest = 0;
-  for (let at = 0; at < count; at += 1) highest = Math.max(highest, frequencies[at] ?? 0);
-  let bounding = MAX_LENGTH;
-  for (let at = 0; at < count; at += 1) {
-    const length = lengths[documents[at] ?? 0] ?? 0;
-    const own = boundingLength(highest, frequencies[at] ?? 0, length);
-    if (own < bounding) bounding = own;
-  }
-  return { highest, bounding: Math.floor(bounding) };
 }
 
 /** How many postings the list has that begins at `start`. */

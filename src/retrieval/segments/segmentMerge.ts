@@ -101,7 +101,7 @@ function copyLive(
 ): number {
   const [documentsAt, frequenciesAt] = [places.documents.address / 4, places.frequencies.address / 2];
   let end = count;
-  list.open(live.segment.postings, terms.start, live.segment.lengths);
+  list.open(live.segment.postings, terms.start);
   for (let hasMore = list.advance(0) < renumbered.length; hasMore; hasMore = list.nextBlock()) {
     const { documents, frequencies, size } = list;
     for (let at = 0; at < size; at += 1) {

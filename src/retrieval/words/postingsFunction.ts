@@ -1,4 +1,3 @@
-import { BASE_LENGTH, MAX_LENGTH } from '../segments/bm25.ts';
 import { LEAST_PACKED, MOST_PACKED, MOST_WIDTH } from '../segments/packing.ts';
 import {
   add,
@@ -6,8 +5,6 @@ import {
   choose,
   copy,
   divide,
-  F64,
-  float,
   I32,
   I64,
   increase,
@@ -20,7 +17,6 @@ import {
   load,
   load16,
   long,
-  most,
   multiply,
   or,
   ProgramFunction,
@@ -45,34 +41,18 @@ const ZEROS = vector.constant(Array.from({ length: LANE_BYTES }, () => 0));
 const CLEAR_WIDTHS = Array.from({ length: 9 }, (_, lane) => vector.store(WIDTHS, ZEROS, LANE_BYTES * lane));
 
 /**
- * postings(documents, frequencies, count, lengths, blocks, to): writes a list of postings as `PostingsWriter` says, and gives its end.
- * `lengths` are those of all documents; at `blocks` it puts the blocks of a list that has several, until it knows their sizes. It
- * writes up to eight bytes behind.
+ * postings(documents, frequencies, count, blocks, to): writes a list of postings as `PostingsWriter` says, without its levels, and
+ * gives its end. At `blocks` it puts the blocks of a list that has several, until it knows their sizes. It writes up to eight bytes
+ * behind.
  */
 export function postingsFunction(): ProgramFunction {
   const f = new ProgramFunction('postings');
   const { documents, frequencies, count } = f.parameters('documents', 'frequencies', 'count');
-  const { lengths, blocks, to } = f.parameters('lengths', 'blocks', 'to');
+  const { blocks, to } = f.parameters('blocks', 'to');
   const { rest, isOne, out, start, size, before } = f.locals(I32, 'rest', 'isOne', 'out', 'start', 'size', 'before');
-  const { at, frequency, highest } = f.locals(I32, 'at', 'frequency', 'highest');
-  const { bounding } = f.locals(F64, 'bounding');
   const write = blockWriter(f, { documents, frequencies, size, before, rest, out });
-  const frequencyAt = load16(add(frequencies, shiftLeft(at, 1)));
-  const documentAt = load(add(documents, shiftLeft(at, 2)));
-  const lengthAt = load16(add(lengths, shiftLeft(documentAt, 1)));
-  const overSize = (...body: Code[]): Code => [set(at, 0), repeatWhile(isLess(at, size), ...body, increase(at, 1))];
+  const lastDocument = load(add(documents, shiftLeft(subtract(size, 1), 2)));
   const writeNumber = (number: Code): Code => [set(rest, number), writeVarint(to, rest)];
-  const writeBounds = [
-    set(highest, 0),
-    overSize(set(frequency, frequencyAt), set(highest, most(frequency, highest))),
-    set(bounding, float.constant(MAX_LENGTH)),
-    overSize(
-      set(frequency, frequencyAt),
-      set(bounding, float.least(bounding, boundingLength(highest, frequency, lengthAt))),
-    ),
-    writeNumber(highest),
-    writeNumber(float.whole(bounding)),
-  ];
   return f.is(
     [
       writeNumber(count),
@@ -84,15 +64,8 @@ export function postingsFunction(): ProgramFunction {
         set(size, least(count, BLOCK)),
         set(start, out),
         ...write,
-        set(at, subtract(size, 1)),
-        when(
-          isZero(isOne),
-          writeNumber(subtract(documentAt, before)),
-          writeNumber(subtract(out, start)),
-          ...writeBounds,
-          set(at, subtract(size, 1)),
-        ),
-        set(before, documentAt),
+        when(isZero(isOne), writeNumber(subtract(lastDocument, before)), writeNumber(subtract(out, start))),
+        set(before, lastDocument),
         increase(documents, shiftLeft(size, 2)),
         increase(frequencies, shiftLeft(size, 1)),
         set(count, subtract(count, size)),
@@ -101,12 +74,6 @@ export function postingsFunction(): ProgramFunction {
     ],
     out,
   );
-}
-
-/** What `boundingLength` of BM25 says. */
-function boundingLength(highest: Local, frequency: Local, length: Code): Code {
-  const more = float.multiply(float.from(subtract(highest, frequency)), float.constant(BASE_LENGTH));
-  return float.divide(float.add(float.multiply(float.from(highest), float.from(length)), more), float.from(frequency));
 }
 
 /** Writes the postings of a block of `size`, the first document by its distance to `before`; `out` becomes the end of that. */

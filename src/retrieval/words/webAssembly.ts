@@ -52,7 +52,6 @@ export const isZero = (value: Value): Code => [valueOf(value), 0x45];
 export const leadingZeros = (value: Value): Code => [valueOf(value), 0x67];
 /** The smaller of two locals or constants. */
 export const least = (left: Value, right: Value): Code => choose(isLess(left, right), left, right);
-export const most = (left: Value, right: Value): Code => choose(isLess(left, right), right, left);
 
 export const load = (address: Value, offset = 0): Code => [valueOf(address), 0x28, 2, unsigned(offset)];
 export const load8 = (address: Value, offset = 0): Code => [valueOf(address), 0x2d, 0, unsigned(offset)];

@@ -39,7 +39,8 @@ interface WordFunctions {
     documents: number,
     counts: number,
   ): void;
-  postings(documents: number, frequencies: number, count: number, lengths: number, blocks: number, to: number): number;
+  postings(documents: number, frequencies: number, count: number, blocks: number, to: number): number;
+  levels(documents: number, frequencies: number, count: number, lengths: number, to: number): number;
   dictionary(last: number, lastSize: number, term: number, size: number, length: number, to: number): number;
 }
 

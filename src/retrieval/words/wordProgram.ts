@@ -4,6 +4,7 @@ import { bordersFunction } from './borderFunction.ts';
 import { countFunction, gatherFunction, noteFunction, scatterFunction } from './countFunctions.ts';
 import { findFunction, indexFunction } from './findFunctions.ts';
 import { dictionaryFunction } from './dictionaryFunction.ts';
+import { levelsFunction } from './levelsFunction.ts';
 import { listFunction } from './listFunction.ts';
 import { writeClasses } from './letters.ts';
 import { postingsFunction } from './postingsFunction.ts';
@@ -33,5 +34,6 @@ export const WORD_PROGRAM: Uint8Array<ArrayBuffer> = programOf([
   noteFunction(),
   scatterFunction(),
   postingsFunction(),
+  levelsFunction(),
   dictionaryFunction(),
 ]);

@@ -115,6 +115,39 @@ test('passing over what cannot be among the best never changes the best', () => 
   }
 });
 
+test('of many equal scores in many segments the best are those that counting everything gives', () => {
+  const random = seeded(7);
+  const sources = new Map<string, Chunk[]>();
+  const set = new SegmentSet();
+  for (let segment = 0; segment < 12; segment += 1) {
+    const batch = new Map<string, Chunk[]>();
+    for (let file = 0; file < 40; file += 1) {
+      const path = `f${random(400)}`; // now and then one that another segment has too
+      batch.set(
+        path,
+        Array.from({ length: 20 }, (_, at) => textChunk(path, randomText(random, 12, 5), at + 1)),
+      );
+    }
+    for (const [path, chunks] of batch) sources.set(path, chunks);
+    set.add(segmentOf(batch));
+  }
+  const documents = countTerms(sources);
+  for (let query = 0; query < 40; query += 1) {
+    const terms = analyzer.queryTerms(randomText(random, 12, 6));
+    const expected = bruteForce(documents, terms, documents.length);
+    for (const limit of [1, 10, 33, documents.length]) {
+      const found = set.search(anyOf(terms), limit);
+      assert.equal(found.length, Math.min(limit, expected.length));
+      for (const [at, { score }] of found.entries()) assert.ok(Math.abs(score - (expected[at]?.[1] ?? 0)) < 1e-7);
+      for (const [at, { source, ordinal, score }] of found.entries()) {
+        const before = found[at - 1];
+        if (before?.score !== score) continue;
+        assert.ok(before.source.path < source.path || (before.source === source && before.ordinal < ordinal));
+      }
+    }
+  }
+});
+
 test('2,000 changes, removals and merges give exactly the results of an index built from scratch', () => {
   const random = seeded(11);
   const sources = new Map<string, Chunk[]>();

@@ -91,9 +91,9 @@ class PlainSegment {
   }
 }
 
-function postingsOf({ postings, lengths }: Segment, start: number): [number, number][] {
+function postingsOf({ postings }: Segment, start: number): [number, number][] {
   const list = new PostingList();
-  list.open(postings, start, lengths);
+  list.open(postings, start);
   const all: [number, number][] = [];
   for (let hasMore = list.advance(0) !== NO_DOCUMENT; hasMore; hasMore = list.nextBlock()) {
     for (let at = 0; at < list.size; at += 1) all.push([list.documents[at] ?? 0, list.frequencies[at] ?? 0]);

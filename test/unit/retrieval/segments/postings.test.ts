@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { B, boundedAverage, K1 } from '../../../../src/retrieval/segments/bm25.ts';
+import { B, K1 } from '../../../../src/retrieval/segments/bm25.ts';
 import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
 import { PostingsWriter } from '../../../../src/retrieval/segments/postings.ts';
+import { levelParts, RANGE } from '../../../../src/retrieval/segments/scoreLevels.ts';
 import { Room, WordMemory } from '../../../../src/retrieval/words/wordMemory.ts';
 import { type Random, seeded } from '../randomCorpus.ts';
 
@@ -68,7 +69,7 @@ test('posting lists of every length are read as they were written, by one reader
   const bytes = writer.finish();
   const list = new PostingList();
   for (const { start, postings } of written) {
-    list.open(bytes, start, lengths);
+    list.open(bytes, start);
     assert.equal(list.count, postings.documents.length);
     const read = readAll(list);
     assert.deepEqual(read.documents, [...postings.documents]);
@@ -84,7 +85,7 @@ test('a reader goes forward to any document, whether the blocks between are deco
     const postings = randomPostings(random, 1 + random(1000));
     const writer = listWriter(lengths);
     writer.add(postings);
-    list.open(writer.finish(), 0, lengths);
+    list.open(writer.finish(), 0);
     for (let wanted = 0; wanted < DOCUMENTS; wanted += 1 + random(2000)) {
       const at = postings.documents.findIndex((document) => document >= wanted);
       assert.equal(list.advance(wanted), postings.documents[at] ?? NO_DOCUMENT);
@@ -94,24 +95,36 @@ test('a reader goes forward to any document, whether the blocks between are deco
   }
 });
 
-test('no document of a block scores more than its bounds say, whatever the average length is', () => {
+test('no document of a range scores more than its level says, whatever the average length is, and the level is no higher than it must', () => {
   const random = seeded(5);
-  const postings = randomPostings(random, 5000);
-  const count = 1 + (postings.documents.at(-1) ?? 0);
-  const lengths = new Uint16Array(count).map(() => random(random(4) === 0 ? 65_535 : 300));
-  const writer = listWriter(lengths);
-  writer.add(postings);
-  const list = new PostingList();
-  list.open(writer.finish(), 0, lengths);
-  const score = (frequency: number, length: number, average: number): number =>
-    frequency / (frequency + K1 * (1 - B + (B * length) / average));
-  let block = 0;
-  for (const [at, document] of postings.documents.entries()) {
-    while ((list.lasts[block] ?? 0) < document) block += 1;
-    for (const average of [1, 30, 64, 90, 1000]) {
-      const own = score(postings.frequencies[at] ?? 0, lengths[document] ?? 0, average);
-      const bound = score(list.highest[block] ?? 0, list.bounding[block] ?? 0, boundedAverage(average));
-      assert.ok(own <= bound + 1e-12, `${own} > ${bound} of block ${block}`);
+  for (const count of [1, 5, 23, 24, 128, 129, 300, 5000]) {
+    const postings = randomPostings(random, count);
+    const documents = 1 + (postings.documents.at(-1) ?? 0);
+    const lengths = new Uint16Array(documents).map(() => random(random(4) === 0 ? 65_535 : 300));
+    const writer = listWriter(lengths);
+    writer.add(postings);
+    const list = new PostingList();
+    list.open(writer.finish(), 0);
+    const size = Math.ceil(documents / RANGE);
+    const [levels, sums] = [new Uint8Array(size), new Float64Array(size).fill(1000)];
+    list.boundRanges({ levels, bounds: levelParts(64), sums }, lengths);
+    const highest = new Float64Array(size);
+    for (const [at, document] of postings.documents.entries()) {
+      const [frequency, length] = [postings.frequencies[at] ?? 0, lengths[document] ?? 0];
+      const range = Math.floor(document / RANGE);
+      const level = levels[range] ?? 0;
+      for (const average of [1, 30, 64, 90, 1000]) {
+        const part = frequency / (frequency + K1 * (1 - B + (B * length) / average));
+        const bound = levelParts(average)[level] ?? 0;
+        assert.ok(part <= bound + 1e-12, `${part} > ${bound} of range ${range}`);
+        if (average === 64) highest[range] = Math.max(highest[range] ?? 0, part);
+      }
+    }
+    for (const [range, part] of highest.entries()) {
+      const level = levels[range] ?? 0;
+      assert.equal(sums[range], 1000 + (levelParts(64)[level] ?? 0));
+      if (level > 0) assert.ok(part > (levelParts(64)[level - 1] ?? 0) - 1e-12);
+      else assert.equal(part, 0);
     }
   }
 });
