@@ -11,7 +11,8 @@ const MAX_HEADING = 500;
 // A quoted one has a bound: what is found of it so far takes memory, and a file may be one line.
 const KEY = /^(\s*)(?:"((?:[^"\\]|\\.){1,500})"|([\w.-]+)|\[+([\w.-]+)\]+)\s*(?:[:=]|$)/;
 const CELL = /^# %%(?<markdown> \[markdown\])?/;
-const FENCE = /^ {0,3}(`{3,}|~{3,})/;
+// Behind one of backticks there are no more of them in its line: those are code within text (CommonMark 4.5).
+const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
 // A section this short (a title above the first heading) goes on into the next.
 const SHORT_LINES = 3;
 

@@ -111,6 +111,14 @@ test('a fence is not cut between its blank lines, and only where it is longer th
   assert.equal(long.length, 3);
 });
 
+test('code within text opens no fence', () => {
+  const text = `# One\n\n\`\`\`run it\`\`\` first.\n${body(9)}\n\n# Two\n\n\`\`\`\`\n\`\`\`\n# inside\n\`\`\`\`\n${body(9)}\n\n# Three\n`;
+  assert.deepEqual(
+    chunkText(text, 'guide.md', 'smart').map(({ symbols }) => symbols.join()),
+    ['One', 'Two', 'Three'],
+  );
+});
+
 test('smart cuts notebooks at cells, and names what the cells define', () => {
   const text = [
     '# %% [markdown]',
