@@ -17,7 +17,7 @@ export interface Built {
 }
 
 /** Reads files of a folder and builds one segment of them; `removed` are paths that it takes out of older segments. */
-export function buildFiles(root: string, tasks: readonly BuildTask[], removed: readonly string[] = []): Built {
+export function buildFiles(root: string, tasks: Iterable<BuildTask>, removed: readonly string[] = []): Built {
   const builder = new SegmentBuilder();
   const same: Source[] = [];
   const missing: string[] = [];

@@ -2,9 +2,10 @@
 import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { serveCalls } from '../../core/workerRpc.ts';
-import { type BuildTask, buildFiles, type Built } from './buildSegment.ts';
+import { buildFiles, type Built } from './buildSegment.ts';
+import { type SharedTasks, takeSlices } from './sharedTasks.ts';
 import { LiveSegment } from '../segments/liveSegment.ts';
-import { readSegment, writeSegment } from '../segments/segmentFile.ts';
+import { readSegment, writeSegmentSync } from '../segments/segmentFile.ts';
 import { mergeSegments } from '../segments/segmentMerge.ts';
 
 /** A segment's file, and which of its sources were removed. */
@@ -13,10 +14,17 @@ export interface MergePart {
   readonly removed: readonly number[];
 }
 
+interface BuiltSlices extends Omit<Built, 'segment'> {
+  readonly slices: readonly number[];
+}
+
 export type IndexWorkerService = {
   readonly builder: {
-    /** Builds a segment into a file. Its postings do not travel between the threads: the other one reads the file. */
-    build(root: string, tasks: readonly BuildTask[], file: string): Promise<Omit<Built, 'segment'>>;
+    /**
+     * Builds a segment of about `mostSlices` slices into a file, and gives the numbers of those that it took. Its postings do not travel
+     * between the threads: the other one reads the file.
+     */
+    build(root: string, shared: SharedTasks, mostSlices: number, file: string): BuiltSlices;
 
     /** Merges segments into a file. @throws Error when one of their files is not there. */
     merge(parts: readonly MergePart[], isOldest: boolean, file: string): Promise<void>;
@@ -25,14 +33,15 @@ export type IndexWorkerService = {
 
 const service: IndexWorkerService = {
   builder: {
-    async build(root, tasks, file) {
-      const { segment, ...rest } = buildFiles(root, tasks);
-      if (segment.sources.length > 0) await writeSegment(file, segment);
-      return rest;
+    build(root, shared, mostSlices, file) {
+      const slices: number[] = [];
+      const { segment, same, missing } = buildFiles(root, takeSlices(shared, mostSlices, slices));
+      if (segment.sources.length > 0) writeSegmentSync(file, segment);
+      return { slices, same, missing };
     },
     async merge(parts, isOldest, file) {
       const lives = await Promise.all(parts.map(readPart));
-      await writeSegment(file, mergeSegments(lives, isOldest));
+      writeSegmentSync(file, mergeSegments(lives, isOldest));
     },
   },
 };

@@ -1,12 +1,14 @@
 import { availableParallelism } from 'node:os';
 import type { BuildTask, Built } from './buildSegment.ts';
 import { BuildThread } from './buildThread.ts';
+import { shareTasks, slicesLeft } from './sharedTasks.ts';
 
 // A thread starts, and has its code optimised, in the time in which one that is at work indexes as much.
 const THREAD_BYTES = 8_000_000;
-// A batch is one segment: large enough not to leave many, small enough for all processors to end together and for a
-// thread's memory.
-const MOST_BATCH_BYTES = 24_000_000;
+// What a thread builds is one segment: large enough not to leave many, small enough for a thread's memory.
+const MOST_SEGMENT_BYTES = 24_000_000;
+// Files are given out in slices, small enough for all threads to end together.
+const SLICE_BYTES = 500_000;
 
 // Opening a file takes as long as indexing so much of it.
 const FILE_BYTES = 4_000;
@@ -45,21 +47,22 @@ export async function buildInParallel(tasks: readonly SizedTask[], options: Para
   const { root, program, nextFile, signal, onBatch } = options;
   const total = workOf(tasks);
   const threads = Math.min(availableParallelism(), Math.max(1, Math.floor(total / THREAD_BYTES)));
-  const batches = cutBatches(tasks, total, threads);
-  let next = 0;
+  const segments = threads * Math.ceil(total / (threads * MOST_SEGMENT_BYTES));
+  const slices = [...cutSlices(tasks, SLICE_BYTES)];
+  const shared = shareTasks(slices);
+  const most = Math.ceil(slices.length / segments);
   const work = async (): Promise<void> => {
     await using thread = new BuildThread(program);
     const stop = (): void => thread.caller.dispose();
     signal?.addEventListener('abort', stop, { once: true });
     let taken = Promise.resolve();
     try {
-      for (let index = next++; index < batches.length; index = next++) {
+      while (slicesLeft(shared) > 0) {
         signal?.throwIfAborted();
-        const batch = batches[index] ?? [];
         const file = nextFile();
-        const plain = batch.map(({ path, knownHash }) => ({ path, knownHash }));
-        // The thread goes on while its last batch is taken in.
-        const [built] = await Promise.all([thread.caller.service.builder.build(root, plain, file), taken]);
+        // The thread goes on while what it built is taken in.
+        const [built] = await Promise.all([thread.caller.service.builder.build(root, shared, most, file), taken]);
+        const batch = built.slices.flatMap((slice) => slices[slice] ?? []);
         taken = onBatch(batch, { ...built, file });
       }
     } catch (error) {
@@ -70,25 +73,20 @@ export async function buildInParallel(tasks: readonly SizedTask[], options: Para
       signal?.removeEventListener('abort', stop);
     }
   };
-  const workers = Array.from({ length: Math.min(threads, batches.length) }, work);
+  const workers = Array.from({ length: threads }, work);
   const failures = (await Promise.allSettled(workers)).filter(({ status }) => status === 'rejected');
   if (failures[0]?.status === 'rejected') throw failures[0].reason;
 }
 
-/** Batches of the same size, as many for each thread. */
-function cutBatches(tasks: readonly SizedTask[], total: number, threads: number): SizedTask[][] {
-  const leastRounds = threads > 1 ? 2 : 1; // a thread that is faster than another takes over from it
-  const rounds = Math.max(leastRounds, Math.ceil(total / (threads * MOST_BATCH_BYTES)));
-  const most = total / (threads * rounds);
-  const batches: SizedTask[][] = [];
-  let bytes = Infinity;
+/** Files that take about as long as one of so many bytes does, in their order. */
+export function* cutSlices(tasks: readonly SizedTask[], most: number): Generator<readonly SizedTask[], void> {
+  let [slice, work]: [SizedTask[], number] = [[], 0];
   for (const task of tasks) {
-    if (bytes >= most) {
-      batches.push([]);
-      bytes = 0;
-    }
-    batches.at(-1)?.push(task);
-    bytes += workOf([task]);
+    slice.push(task);
+    work += workOf([task]);
+    if (work < most) continue;
+    yield slice;
+    [slice, work] = [[], 0];
   }
-  return batches;
+  if (slice.length > 0) yield slice;
 }

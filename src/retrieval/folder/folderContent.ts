@@ -3,7 +3,7 @@ import { buildFiles, type BuildTask } from '../building/buildSegment.ts';
 import type { IndexedFile, ListedFile } from '../building/indexedFile.ts';
 import type { IndexState, StoredIndex } from '../store/indexStore.ts';
 import type { JournalEntry } from '../store/journal.ts';
-import { type BuiltBatch, buildInParallel, type SizedTask, workOf } from '../building/parallelBuild.ts';
+import { type BuiltBatch, buildInParallel, cutSlices, type SizedTask, workOf } from '../building/parallelBuild.ts';
 import type { Segment, Source, SourceStatus } from '../segments/segment.ts';
 import { SegmentBuilder } from '../segments/segmentBuilder.ts';
 import { readSegment } from '../segments/segmentFile.ts';
@@ -125,7 +125,7 @@ export class FolderContent implements IndexState {
         };
         await buildInParallel(tasks, { root: this.#root, program, nextFile, signal, onBatch: take });
       } else {
-        for (const slice of slices(tasks)) {
+        for (const slice of cutSlices(tasks, SLICE_BYTES)) {
           end(slice, this.#readTasks(slice));
           await nextTurn();
           signal?.throwIfAborted();
@@ -189,18 +189,6 @@ export class FolderContent implements IndexState {
     this.set.add(segment, file);
     this.#stats = undefined;
   }
-}
-
-function* slices(tasks: readonly SizedTask[]): Generator<readonly SizedTask[], void> {
-  let [slice, bytes]: [SizedTask[], number] = [[], 0];
-  for (const task of tasks) {
-    slice.push(task);
-    bytes += workOf([task]);
-    if (bytes < SLICE_BYTES) continue;
-    yield slice;
-    [slice, bytes] = [[], 0];
-  }
-  if (slice.length > 0) yield slice;
 }
 
 function countSources(set: SegmentSet): IndexStats {

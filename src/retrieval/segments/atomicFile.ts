@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 
 /** The end of the names of files that are still being written. */
@@ -17,6 +18,18 @@ export async function writeAtomically(path: string, bytes: Uint8Array | string):
     await rename(unfinished, path);
   } catch (error) {
     await rm(unfinished, { force: true });
+    throw error;
+  }
+}
+
+/** Does so at once. */
+export function writeAtomicallySync(path: string, bytes: Uint8Array | string): void {
+  const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
+  try {
+    writeFileSync(unfinished, bytes);
+    renameSync(unfinished, path);
+  } catch (error) {
+    rmSync(unfinished, { force: true });
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { writeAtomically } from './atomicFile.ts';
+import { writeAtomically, writeAtomicallySync } from './atomicFile.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { Dictionary } from './dictionary.ts';
 import { type Segment, type SegmentSource, SOURCE_STATUSES } from './segment.ts';
@@ -73,6 +73,11 @@ export function decodeSegment(bytes: Uint8Array): Segment | undefined {
 /** Writes a segment, whole or not at all. @throws the system's error when it cannot be written. */
 export async function writeSegment(path: string, segment: Segment): Promise<void> {
   await writeAtomically(path, encodeSegment(segment));
+}
+
+/** Does so at once, in a thread that has nothing else to do: it would be idle for 10 to 40 ms between the steps of the other way. */
+export function writeSegmentSync(path: string, segment: Segment): void {
+  writeAtomicallySync(path, encodeSegment(segment));
 }
 
 /** Reads a segment; undefined when the file is missing, damaged, or of another version or program. */

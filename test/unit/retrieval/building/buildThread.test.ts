@@ -4,6 +4,7 @@ import { constants, getPriority, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { BuildThread } from '../../../../src/retrieval/building/buildThread.ts';
+import { shareTasks } from '../../../../src/retrieval/building/sharedTasks.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
 const LOW = constants.priority.PRIORITY_BELOW_NORMAL;
@@ -26,7 +27,7 @@ test('a thread that builds gives way to all others of its process', async (t) =>
     return;
   }
   await using thread = new BuildThread(PROGRAM);
-  await thread.caller.service.builder.build(tmpdir(), [], join(tmpdir(), 'never-written.segment'));
+  await thread.caller.service.builder.build(tmpdir(), shareTasks([]), 1, join(tmpdir(), 'never-written.segment'));
   const priorities = await prioritiesOfThreads();
   assert.equal(priorities.get(process.pid), getPriority());
   assert.equal([...priorities.values()].filter((nice) => nice === LOW).length, 1, [...priorities].join(' '));
