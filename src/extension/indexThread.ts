@@ -10,6 +10,10 @@ import type { FolderIndexWorkerData, FolderIndexWorkerService } from './folderIn
 // After a crash it is started again, but not so often that a folder that makes it fail costs a processor.
 const RESTART_MS = 10_000;
 
+// A large folder makes much that is dropped at once, and nothing makes a thread that rests collect it: with the default it kept
+// 100 MB more after the files of Linux.
+const LIMITS = { maxYoungGenerationSizeMb: 16 };
+
 export interface IndexThreadOptions extends FolderIndexWorkerData {
   /** The built `folderIndexWorker`. */
   readonly program: string;
@@ -35,7 +39,7 @@ export class IndexThread implements Disposable {
   constructor({ program, log, ...data }: IndexThreadOptions) {
     this.#log = log;
     this.#caller = new RemoteCaller<FolderIndexWorkerService>((onLost) => {
-      const worker = new Worker(program, { workerData: data, name: 'farwharf-folders' });
+      const worker = new Worker(program, { workerData: data, name: 'farwharf-folders', resourceLimits: LIMITS });
       const lose = (cause?: unknown): void =>
         onLost(new AppError('unreachable', 'The search index stopped. It starts again by itself.', { cause }));
       worker.on('error', lose);

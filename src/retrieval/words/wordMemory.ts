@@ -55,6 +55,11 @@ interface WebAssemblyApi {
   readonly Instance: new (module: object, imports: object) => { readonly exports: WordFunctions };
 }
 
+interface Place {
+  address: number;
+  length: number;
+}
+
 /** Memory that grows, and the program that finds and counts words in it. */
 export class WordMemory {
   /** All of it; others after each growth. */
@@ -64,6 +69,8 @@ export class WordMemory {
   readonly program: WordFunctions;
   readonly #memory: WasmMemory;
   #used = FREE_FROM;
+  /** What rooms have left, in the order of the addresses; without it a thread needs half as much memory again. */
+  #left: Place[] = [];
 
   constructor() {
     const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi;
@@ -77,12 +84,37 @@ export class WordMemory {
   }
 
   /**
-   * The address of so many bytes more, which are zeros. They are never given back. Behind the last of them the program can read as
-   * much as it looks at together. @throws AppError `limit` where there is no room.
+   * The address of so many bytes more, which are zeros. Behind the last of them the program can read as much as it looks at together.
+   *
+   * @throws AppError `limit` where there is no room.
    */
   take(size: number): number {
+    const length = aligned(size);
+    const place = this.#left.filter((left) => left.length >= length).sort((a, b) => a.length - b.length)[0];
+    if (place === undefined) return this.#takeBehind(length);
+    const { address } = place;
+    place.address += length;
+    place.length -= length;
+    this.bytes.fill(0, address, address + length);
+    return address;
+  }
+
+  /** Takes a place back that nobody uses any more, for others. */
+  leave(address: number, size: number): void {
+    if (size > 0) this.#left.push({ address, length: aligned(size) });
+    this.#left.sort((a, b) => a.address - b.address);
+    const joined: Place[] = [];
+    for (const place of this.#left) {
+      const last = joined.at(-1);
+      if (last !== undefined && last.address + last.length === place.address) last.length += place.length;
+      else if (place.length > 0) joined.push(place);
+    }
+    this.#left = joined;
+  }
+
+  #takeBehind(length: number): number {
     const address = this.#used;
-    const end = address + Math.ceil(size / ALIGNMENT) * ALIGNMENT;
+    const end = address + length;
     const missing = end + STEP_BYTES - this.bytes.length;
     if (missing > 0) this.#grow(missing);
     this.#used = end;
@@ -120,6 +152,7 @@ export class Room {
     const larger = Math.max(size, 2 * this.size);
     const address = this.#memory.take(larger);
     this.#memory.bytes.copyWithin(address, this.address, this.address + used);
+    this.#memory.leave(this.address, this.size);
     [this.address, this.size] = [address, larger];
   }
 
@@ -127,4 +160,8 @@ export class Room {
   clear(size = this.size): void {
     this.#memory.bytes.fill(0, this.address, this.address + Math.min(size, this.size));
   }
+}
+
+function aligned(size: number): number {
+  return Math.ceil(size / ALIGNMENT) * ALIGNMENT;
 }
