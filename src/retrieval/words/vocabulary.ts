@@ -42,13 +42,15 @@ export class Vocabulary {
 
   /** Does so with the summaries of the text that was counted last, which `summaries.ts` describes. */
   countSummaries(text: string, weight: number): void {
-    const { program, numbers } = this.memory;
+    const { memory } = this;
+    const { program } = memory;
     const start = this.#text.address;
     const end = this.#textEnd;
     const places = this.#places.address;
     const placesEnd = program.comments(start, end, places);
+    // Counting may make the memory grow, which makes new views.
     for (let at = places / 4; at < placesEnd / 4; at += 2)
-      this.#countBetween(numbers[at] ?? 0, numbers[at + 1] ?? 0, weight);
+      this.#countBetween(memory.numbers[at] ?? 0, memory.numbers[at + 1] ?? 0, weight);
     if (program.quotes(start, end) === 0) return;
     const isAscii = end - start === text.length;
     const addressOf = (place: number): number => start + (isAscii ? place : Buffer.byteLength(text.slice(0, place)));

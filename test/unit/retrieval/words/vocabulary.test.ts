@@ -100,6 +100,18 @@ test('summaries of a text count as if they were texts', () => {
   }
 });
 
+test('memory may grow between two summaries', () => {
+  const vocabulary = new Vocabulary();
+  const { memory } = vocabulary;
+  const words = Array.from({ length: 600 }, (_, at) => `w${at}`);
+  vocabulary.count([0, 300].map((from) => `/** ${words.slice(from, from + 300).join(' ')} */`).join('\n'), 1);
+  const size = memory.bytes.length;
+  while (memory.take(1024) + 2048 < size); // little is free then
+  vocabulary.countSummaries('', 1);
+  assert.ok(memory.bytes.length > size);
+  assert.deepEqual(countsByWord(vocabulary), new Map(words.map((word) => [word, 2])));
+});
+
 test('terms come in the order of their bytes', () => {
   const random = seeded(53);
   const vocabulary = new Vocabulary();
