@@ -4,17 +4,39 @@ import { countPostings } from '../segments/postings.ts';
 import { termWeight, type Totals } from './ranking.ts';
 import type { WeightedList } from './scorer.ts';
 import type { TermPrefix, TermQuery } from './termQuery.ts';
+import { type Scored, TopK } from './topK.ts';
 
 // A half word stands for those of its terms that most documents hold: the others tell little, and each costs a list.
 const MOST_EXPANSIONS = 32;
 // How much more a rare term says about where the best documents are; measured, and of 1, 2 and 3 the best by little.
 const RARITY = 3;
 
-/** A term in each segment: where its postings begin, or -1; and how many documents hold it in all. */
-interface FoundTerm {
+/** A term in the segments that have it: where its postings begin in each of them, which are numbered. */
+class FoundTerm {
   readonly term: string;
-  readonly starts: readonly number[];
-  readonly holders: number;
+  readonly segments: number[] = [];
+  readonly starts: number[] = [];
+  /** Postings, also of removed documents. */
+  count = 0;
+
+  constructor(term: string) {
+    this.term = term;
+  }
+
+  add(segment: number, { segment: { postings } }: LiveSegment, start: number): void {
+    this.segments.push(segment);
+    this.starts.push(start);
+    this.count += countPostings(postings, start);
+  }
+
+  /** How many documents hold it. */
+  countHolders(segments: readonly LiveSegment[]): number {
+    if (segments.every(({ removedSources }) => removedSources.size === 0)) return this.count;
+    return this.starts.reduce(
+      (sum, start, at) => sum + (segments[this.segments[at] ?? 0]?.countHolders(start) ?? 0),
+      0,
+    );
+  }
 }
 
 /** A segment that has terms of a query. */
@@ -29,12 +51,12 @@ interface SegmentTerms {
  */
 export function findTerms(segments: readonly LiveSegment[], query: TermQuery, totals: Totals): readonly SegmentTerms[] {
   const found = segments.map((live) => ({ live, lists: [] as WeightedList[], promise: 0 }));
-  const add = ({ starts }: FoundTerm, holders: number): void => {
+  const add = ({ segments: holding, starts }: FoundTerm, holders: number): void => {
     const weight = termWeight(holders, totals);
     const promise = weight ** RARITY;
     for (const [at, start] of starts.entries()) {
-      const own = found[at];
-      if (own === undefined || start < 0) continue;
+      const own = found[holding[at] ?? 0];
+      if (own === undefined) continue;
       const { postings, lengths } = own.live.segment;
       own.lists.push({ start, weight });
       own.promise += promise * (countPostings(postings, start) / lengths.length);
@@ -42,16 +64,17 @@ export function findTerms(segments: readonly LiveSegment[], query: TermQuery, to
   };
   for (const term of query.terms) {
     const known = findTerm(segments, term);
-    if (known.holders > 0) add(known, known.holders);
+    const holders = known.countHolders(segments);
+    if (holders > 0) add(known, holders);
   }
   const taken = new Set(query.terms);
   for (const prefix of query.prefixes) {
     // They all stand for one word, and weigh what a word does that as many documents hold.
-    const expansions = expand(segments, prefix).filter(({ term }) => !taken.has(term));
-    const holders = expansions.reduce((sum, { holders: own }) => sum + own, 0);
-    for (const expansion of expansions) {
-      taken.add(expansion.term);
-      add(expansion, Math.min(holders, totals.documents));
+    const expansions = expand(segments, prefix).filter(({ item }) => !taken.has(item.term));
+    const holders = expansions.reduce((sum, { score }) => sum + score, 0);
+    for (const { item } of expansions) {
+      taken.add(item.term);
+      add(item, Math.min(holders, totals.documents));
     }
   }
   return found.filter(({ lists }) => lists.length > 0).sort((a, b) => b.promise - a.promise);
@@ -59,13 +82,12 @@ export function findTerms(segments: readonly LiveSegment[], query: TermQuery, to
 
 function findTerm(segments: readonly LiveSegment[], term: string): FoundTerm {
   const bytes = Buffer.from(term);
-  let holders = 0;
-  const starts = segments.map((live) => {
+  const found = new FoundTerm(term);
+  for (const [at, live] of segments.entries()) {
     const start = live.segment.dictionary.find(bytes);
-    if (start >= 0) holders += live.countHolders(start);
-    return start;
-  });
-  return { term, starts, holders };
+    if (start >= 0) found.add(at, live, start);
+  }
+  return found;
 }
 
 /** 1 for each document that a query cannot find: removed, of another path, or without a required term. */
@@ -98,30 +120,35 @@ function excludeOthers({ segment }: LiveSegment, term: string, excluded: Uint8Ar
   excluded.fill(1, next);
 }
 
-/** The terms of a prefix that most documents hold. They do not depend on how the documents lie in segments. */
-function expand(segments: readonly LiveSegment[], { start, stems }: TermPrefix): readonly FoundTerm[] {
+/** The terms of a prefix that most documents hold, with how many do. They do not depend on how the documents lie in segments. */
+function expand(segments: readonly LiveSegment[], prefix: TermPrefix): readonly Scored<FoundTerm>[] {
+  const found = findPrefix(segments, prefix);
+  // The counts are with removed documents: those of the highest count hold at least so much, and nothing of a lower count does.
+  const first = new TopK<FoundTerm>(MOST_EXPANSIONS);
+  for (const term of found) first.offer(term, term.count);
+  const counted = first.sorted();
+  const least =
+    counted.length < MOST_EXPANSIONS ? 1 : Math.min(...counted.map(({ item }) => item.countHolders(segments)));
+  const best = new TopK<FoundTerm>(MOST_EXPANSIONS, (a, b) => (a.term < b.term ? -1 : 1));
+  for (const term of found) {
+    if (term.count < least) continue;
+    const holders = term.countHolders(segments);
+    if (holders > 0) best.offer(term, holders);
+  }
+  return best.sorted();
+}
+
+function findPrefix(segments: readonly LiveSegment[], { start, stems }: TermPrefix): readonly FoundTerm[] {
   if (start === '') return [];
-  const counts = new Map<string, number>();
-  for (const { segment } of segments) {
-    const count = (term: string, at: number): void =>
-      void counts.set(term, (counts.get(term) ?? 0) + countPostings(segment.postings, at));
-    for (const { term, start: at } of segment.dictionary.withPrefix(start)) count(term, at);
-    for (const term of stems) {
-      const at = term.startsWith(start) ? -1 : segment.dictionary.find(Buffer.from(term));
-      if (at >= 0) count(term, at);
+  const found = new Map<string, FoundTerm>();
+  for (const [at, live] of segments.entries()) {
+    const { dictionary } = live.segment;
+    for (const { term, start: place } of dictionary.withPrefix(start)) {
+      let known = found.get(term);
+      if (known === undefined) found.set(term, (known = new FoundTerm(term)));
+      known.add(at, live, place);
     }
   }
-  // The counts are with removed documents, so none is too low: once they are below the last that is taken, nothing better comes.
-  const candidates = [...counts].sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1));
-  let best: FoundTerm[] = [];
-  for (const [term, most] of candidates) {
-    const last = best[MOST_EXPANSIONS - 1];
-    if (last !== undefined && most < last.holders) break;
-    const found = findTerm(segments, term);
-    if (found.holders === 0) continue;
-    best.push(found);
-    best.sort((a, b) => b.holders - a.holders || (a.term < b.term ? -1 : 1));
-    best = best.slice(0, MOST_EXPANSIONS);
-  }
-  return best;
+  const others = stems.filter((term) => !term.startsWith(start)).map((term) => findTerm(segments, term));
+  return [...found.values(), ...others];
 }

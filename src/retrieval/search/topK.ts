@@ -1,4 +1,4 @@
-interface Scored<T> {
+export interface Scored<T> {
   readonly item: T;
   readonly score: number;
   readonly order: number;

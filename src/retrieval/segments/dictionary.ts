@@ -155,7 +155,7 @@ export class DictionaryCursor {
   }
 
   startsWith(prefix: Uint8Array): boolean {
-    return this.size >= prefix.length && prefix.every((byte, at) => this.term[at] === byte);
+    return this.size >= prefix.length && compareBytes(this.term, 0, prefix.length, prefix, prefix.length) === 0;
   }
 
   #open(group: number): void {
