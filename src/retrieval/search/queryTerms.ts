@@ -90,9 +90,9 @@ function findTerm(segments: readonly LiveSegment[], term: string): FoundTerm {
   return found;
 }
 
-/** 1 for each document that a query cannot find: removed, of another path, or without a required term. */
-export function excludedDocuments(live: LiveSegment, { required, paths }: TermQuery): Uint8Array {
-  if (required.length === 0 && paths.acceptsAll) return live.removed;
+/** 1 for each document that a query cannot find: removed, of another path, or without a required term. Undefined if there is none. */
+export function excludedDocuments(live: LiveSegment, { required, paths }: TermQuery): Uint8Array | undefined {
+  if (required.length === 0 && paths.acceptsAll) return live.removedSources.size === 0 ? undefined : live.removed;
   const excluded = live.removed.slice();
   if (!paths.acceptsAll) {
     for (const { path, firstDocument, documentCount } of live.segment.sources) {

@@ -45,8 +45,8 @@ export class Ranker {
     this.#best = best;
   }
 
-  /** Ranks the documents of a segment; `excluded` is 1 for each that is not to be offered. */
-  rank(live: LiveSegment, terms: readonly WeightedList[], excluded: Uint8Array): void {
+  /** Ranks the documents of a segment; `excluded` is 1 for each that is not to be offered, if there is any. */
+  rank(live: LiveSegment, terms: readonly WeightedList[], excluded: Uint8Array | undefined): void {
     const ranges = Math.ceil(live.segment.lengths.length / RANGE);
     if (this.#bounds.length < ranges) this.#bounds = new Float64Array(ranges);
     else this.#bounds.fill(0);
@@ -58,7 +58,7 @@ export class Ranker {
       const bound = bounds[range] ?? 0;
       if (bound < threshold || bound === 0) continue;
       const from = range * RANGE;
-      if (next < from) next = excluded[from] === 0 ? from : excluded.indexOf(0, from);
+      if (next < from) next = firstLeft(excluded, from);
       if (next < 0) return;
       if (next >= from + RANGE) continue;
       this.#rankRange(live, scorers, excluded, range);
@@ -75,7 +75,7 @@ export class Ranker {
     return scorers;
   }
 
-  #rankRange(live: LiveSegment, scorers: readonly Scorer[], excluded: Uint8Array, range: number): void {
+  #rankRange(live: LiveSegment, scorers: readonly Scorer[], excluded: Uint8Array | undefined, range: number): void {
     const { threshold } = this.#best;
     const [optional, sums, from] = [this.#optional, this.#sums, range * RANGE];
     let optionalCount = 0;
@@ -96,7 +96,7 @@ export class Ranker {
       const document = from + place;
       let sum = sums[place] ?? 0;
       sums[place] = 0;
-      if (excluded[document] === 1) continue;
+      if (excluded?.[document] === 1) continue;
       // What the optional terms say is added as long as that can be enough.
       let rest = optionalBound;
       for (let at = optionalCount - 1; at >= 0 && sum + rest >= this.#best.threshold; at -= 1) {
@@ -107,4 +107,9 @@ export class Ranker {
       if (sum + rest >= this.#best.threshold) this.#best.offer({ live, document }, sum);
     }
   }
+}
+
+/** The first document from `from` on that is not excluded; -1 behind the last. */
+function firstLeft(excluded: Uint8Array | undefined, from: number): number {
+  return excluded === undefined || excluded[from] === 0 ? from : excluded.indexOf(0, from);
 }
