@@ -79,14 +79,15 @@ export class PostingList {
   }
 
   #readHeader(): void {
-    let [last, start] = [-1, 0];
+    const levelsSize = this.#varint();
+    let [last, start] = [-1, levelsSize];
     for (let block = 0; block < this.blockCount; block += 1) {
       last += this.#varint();
       this.lasts[block] = last;
       this.#starts[block] = start;
       start += this.#varint();
     }
-    this.#levelsAt = this.#place + start;
+    this.#levelsAt = this.#place;
     for (let block = 0; block < this.blockCount; block += 1) {
       this.#starts[block] = (this.#starts[block] ?? 0) + this.#place;
     }

@@ -10,8 +10,8 @@ const MOST_BYTES = 19;
 const LIST_BYTES = 64;
 
 /**
- * Writes posting lists. A list is its count, and where it has several blocks, for each its last document and its size in bytes;
- * then the blocks; and behind several blocks the levels of scores in all ranges of documents. A block is the distances between
+ * Writes posting lists. A list is its count; where it has several blocks, the size of its levels in bytes, of each block the last
+ * document and the size, and the levels of scores in all ranges of documents; then the blocks. A block is the distances between
  * its documents and then its frequencies, both less one and packed; where it is small, each distance doubled, plus one where the
  * frequency is 1, else followed by the frequency.
  */
@@ -33,10 +33,13 @@ export class PostingsWriter {
     const { program } = this.#memory;
     const most = MOST_BYTES * count + LIST_BYTES + this.#passedBytes(documents, count);
     lists.hold(this.length + most, this.length);
-    if (count > BLOCK) blocks.hold(most, 0);
     const to = lists.address + this.length;
-    let end = program.postings(documents, frequencies, count, blocks.address, to);
-    if (count > BLOCK) end = program.levels(documents, frequencies, count, lengths, end);
+    let levelsEnd = 0;
+    if (count > BLOCK) {
+      blocks.hold(most, 0);
+      levelsEnd = program.levels(documents, frequencies, count, lengths, blocks.address);
+    }
+    const end = program.postings(documents, frequencies, count, blocks.address, levelsEnd, to);
     this.length = end - lists.address;
   }
 

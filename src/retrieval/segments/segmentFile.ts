@@ -9,7 +9,7 @@ import { type Segment, type SegmentSource, SOURCE_STATUSES } from './segment.ts'
 // used where it lies. Numbers are in the byte order of the machine: on another one the magic number is not there.
 const MAGIC = 0x46_57_53_31; // FWS1
 /** Goes up with every change of the format, and of how text becomes chunks and terms: an older index is built anew. */
-export const INDEX_VERSION = 8;
+export const INDEX_VERSION = 9;
 const SECTIONS = 7;
 const CHECKED_FROM = 4 * Uint32Array.BYTES_PER_ELEMENT;
 const HEADER_BYTES = (4 + 3 + SECTIONS) * Uint32Array.BYTES_PER_ELEMENT;

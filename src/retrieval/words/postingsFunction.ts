@@ -41,14 +41,14 @@ const ZEROS = vector.constant(Array.from({ length: LANE_BYTES }, () => 0));
 const CLEAR_WIDTHS = Array.from({ length: 9 }, (_, lane) => vector.store(WIDTHS, ZEROS, LANE_BYTES * lane));
 
 /**
- * postings(documents, frequencies, count, blocks, to): writes a list of postings as `PostingsWriter` says, without its levels, and
- * gives its end. At `blocks` it puts the blocks of a list that has several, until it knows their sizes. It writes up to eight bytes
- * behind.
+ * postings(documents, frequencies, count, levels, blocks, to): writes a list of postings as `PostingsWriter` says, and gives its end.
+ * Of a list that has several blocks the levels lie from `levels` to `blocks`, where it puts the blocks until it knows their sizes.
+ * It writes up to eight bytes behind.
  */
 export function postingsFunction(): ProgramFunction {
   const f = new ProgramFunction('postings');
   const { documents, frequencies, count } = f.parameters('documents', 'frequencies', 'count');
-  const { blocks, to } = f.parameters('blocks', 'to');
+  const { levels, blocks, to } = f.parameters('levels', 'blocks', 'to');
   const { rest, isOne, out, start, size, before } = f.locals(I32, 'rest', 'isOne', 'out', 'start', 'size', 'before');
   const write = blockWriter(f, { documents, frequencies, size, before, rest, out });
   const lastDocument = load(add(documents, shiftLeft(subtract(size, 1), 2)));
@@ -57,6 +57,7 @@ export function postingsFunction(): ProgramFunction {
     [
       writeNumber(count),
       set(isOne, isLess(count, BLOCK + 1)),
+      when(isZero(isOne), writeNumber(subtract(blocks, levels))),
       set(out, choose(isOne, to, blocks)),
       set(before, -1),
       repeatWhile(
@@ -70,7 +71,7 @@ export function postingsFunction(): ProgramFunction {
         increase(frequencies, shiftLeft(size, 1)),
         set(count, subtract(count, size)),
       ),
-      when(isZero(isOne), copy(to, blocks, subtract(out, blocks)), set(out, add(to, subtract(out, blocks)))),
+      when(isZero(isOne), copy(to, levels, subtract(out, levels)), set(out, add(to, subtract(out, levels)))),
     ],
     out,
   );

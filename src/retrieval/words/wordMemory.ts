@@ -39,7 +39,7 @@ interface WordFunctions {
     documents: number,
     counts: number,
   ): void;
-  postings(documents: number, frequencies: number, count: number, blocks: number, to: number): number;
+  postings(documents: number, frequencies: number, count: number, levels: number, blocks: number, to: number): number;
   levels(documents: number, frequencies: number, count: number, lengths: number, to: number): number;
   comments(text: number, end: number, places: number): number;
   quotes(text: number, end: number): number;
