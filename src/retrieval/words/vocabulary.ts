@@ -1,4 +1,3 @@
-import { docstringPlaces } from '../chunks/summaries.ts';
 import { findBorders } from './scanWords.ts';
 import { Room, WordMemory } from './wordMemory.ts';
 import { LENGTH_AT, STEP_BYTES } from './wordRecord.ts';
@@ -6,8 +5,6 @@ import { WordTable } from './wordTable.ts';
 import { WordTerms } from './wordTerms.ts';
 
 const ENCODER = new TextEncoder();
-// The beginning of a comment has three characters, its two places take eight bytes.
-const MOST_PLACE_BYTES = 3;
 
 /** The words of a text, in order, each by its record. */
 export class WordList {
@@ -30,9 +27,7 @@ export class Vocabulary {
   readonly #text = new Room(this.memory);
   /** Where words begin and end in the text that was read last, by turns. */
   readonly #borders = new Room(this.memory);
-  /** Where comments begin and end in it, by turns. */
-  readonly #places = new Room(this.memory);
-  #textEnd = 0;
+  #isAscii = true;
 
   /** Adds each word of a text to what is counted, as often as it weighs; gives how many of them have terms. */
   count(text: string, weight: number): number {
@@ -40,21 +35,16 @@ export class Vocabulary {
     return this.countAgain(this.#found, weight);
   }
 
-  /** Does so with the summaries of the text that was counted last, which `summaries.ts` describes. */
-  countSummaries(text: string, weight: number): void {
-    const { memory } = this;
-    const { program } = memory;
-    const start = this.#text.address;
-    const end = this.#textEnd;
-    const places = this.#places.address;
-    const placesEnd = program.comments(start, end, places);
-    // Counting may make the memory grow, which makes new views.
-    for (let at = places / 4; at < placesEnd / 4; at += 2)
-      this.#countBetween(memory.numbers[at] ?? 0, memory.numbers[at + 1] ?? 0, weight);
-    if (program.quotes(start, end) === 0) return;
-    const isAscii = end - start === text.length;
-    const addressOf = (place: number): number => start + (isAscii ? place : Buffer.byteLength(text.slice(0, place)));
-    for (const [from, to] of docstringPlaces(text)) this.#countBetween(addressOf(from), addressOf(to), weight);
+  /** Does so with parts of the text that was counted last, given by where each begins and ends; they cut no word. */
+  countParts(text: string, places: readonly number[], weight: number): void {
+    if (this.#isAscii) {
+      for (let at = 0; at < places.length; at += 2) {
+        const first = this.#wordFrom(places[at] ?? 0);
+        this.#count(this.#found.room.address + 4 * first, this.#wordFrom(places[at + 1] ?? 0) - first, weight);
+      }
+      return;
+    }
+    for (let at = 0; at < places.length; at += 2) this.count(text.slice(places[at], places[at + 1]), weight);
   }
 
   /** Does so with words that were read before. */
@@ -68,14 +58,13 @@ export class Vocabulary {
     const room = this.#text;
     room.hold(3 * text.length + STEP_BYTES, 0);
     this.#borders.hold(4 * (text.length + 8), 0);
-    this.#places.hold(MOST_PLACE_BYTES * (text.length + 1), 0);
     const borders = this.#borders.address;
     // In one go, since asking a string for each of its characters takes several times as long.
     const length = ENCODER.encodeInto(text, memory.bytes.subarray(room.address)).written;
     const end = room.address + length;
-    this.#textEnd = end;
+    this.#isAscii = length === text.length;
     let bordersEnd;
-    if (length === text.length) {
+    if (this.#isAscii) {
       bordersEnd = memory.program.borders(room.address, end, borders);
     } else {
       memory.bytes[end] = 0;
@@ -97,15 +86,10 @@ export class Vocabulary {
     return memory.numbers[LENGTH_AT / 4] ?? 0;
   }
 
-  /** Adds the words between two addresses of the text that was counted last. */
-  #countBetween(from: number, to: number, weight: number): void {
-    const first = this.#wordFrom(from);
-    this.#count(this.#found.room.address + 4 * first, this.#wordFrom(to) - first, weight);
-  }
-
-  /** The first word of that text that does not begin before an address. */
-  #wordFrom(address: number): number {
+  /** The first word of the text that was counted last that does not begin before a place. */
+  #wordFrom(place: number): number {
     const { numbers } = this.memory;
+    const address = this.#text.address + place;
     const borders = this.#borders.address / 4;
     let low = 0;
     let high = this.#found.count;

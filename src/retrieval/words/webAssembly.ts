@@ -50,8 +50,6 @@ export const isNotZero = (value: Value): Code => [valueOf(value), 0x45, 0x45];
 export const isZero = (value: Value): Code => [valueOf(value), 0x45];
 /** How many zeros come before the highest one. */
 export const leadingZeros = (value: Value): Code => [valueOf(value), 0x67];
-/** How many zeros come behind the lowest one. */
-export const trailingZeros = (value: Value): Code => [valueOf(value), 0x68];
 /** The smaller of two locals or constants. */
 export const least = (left: Value, right: Value): Code => choose(isLess(left, right), left, right);
 
@@ -134,12 +132,7 @@ export const vector = {
   load: (address: Value, offset = 0): Code => [valueOf(address), simd(0x00), 0, unsigned(offset)],
   store: (address: Value, value: Code, offset = 0): Code => [valueOf(address), value, simd(0x0b), 0, unsigned(offset)],
   and: (left: Code, right: Code): Code => [left, right, simd(0x4e)],
-  or: (left: Code, right: Code): Code => [left, right, simd(0x50)],
   shiftRight: (value: Code, by: number): Code => [value, valueOf(by), simd(0x6d)],
-  /** All ones in each byte that is the same. */
-  isSame: (left: Code, right: Code): Code => [left, right, simd(0x23)],
-  /** The highest bit of each byte. */
-  bits: (value: Code): Code => [value, simd(0x64)],
   /** Of each byte of `index` the byte of `table` that it counts. */
   lookUp: (table: Code, index: Code): Code => [table, index, simd(0x0e)],
   /** A bit for each byte: whether it is not the same. */

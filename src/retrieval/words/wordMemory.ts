@@ -41,8 +41,6 @@ interface WordFunctions {
   ): void;
   postings(documents: number, frequencies: number, count: number, levels: number, blocks: number, to: number): number;
   levels(documents: number, frequencies: number, count: number, lengths: number, to: number): number;
-  comments(text: number, end: number, places: number): number;
-  quotes(text: number, end: number): number;
   dictionary(last: number, lastSize: number, term: number, size: number, length: number, to: number): number;
 }
 

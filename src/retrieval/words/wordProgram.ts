@@ -8,7 +8,6 @@ import { levelsFunction } from './levelsFunction.ts';
 import { listFunction } from './listFunction.ts';
 import { writeClasses } from './letters.ts';
 import { postingsFunction } from './postingsFunction.ts';
-import { commentsFunction, quotesFunction } from './summaryFunctions.ts';
 import { splitFunction } from './splitFunction.ts';
 import { stemFunction } from './stemFunction.ts';
 import { writeRules } from './stemRules.ts';
@@ -37,6 +36,4 @@ export const WORD_PROGRAM: Uint8Array<ArrayBuffer> = programOf([
   postingsFunction(),
   levelsFunction(),
   dictionaryFunction(),
-  commentsFunction(),
-  quotesFunction(),
 ]);
