@@ -194,7 +194,7 @@ export class FolderIndex implements Disposable {
     const removed = [...this.sources()].map(({ path }) => path).filter((path) => !listed.has(path));
     const tasks = this.#tasksOf(files);
     const known = tasks.filter(({ knownHash }) => knownHash !== undefined).length;
-    await this.remove(removed);
+    if (removed.length > 0) await this.remove(removed);
     const same = await this.#build(tasks, options);
     return {
       added: tasks.length - known,

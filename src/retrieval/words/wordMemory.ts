@@ -149,7 +149,8 @@ export class Room {
   /** Sees to it that there are so many bytes; of what is there the first `used` are kept, what is new are zeros. */
   hold(size: number, used = this.size): void {
     if (size <= this.size) return;
-    const larger = Math.max(size, 2 * this.size);
+    // What is not kept costs no copying.
+    const larger = Math.max(size, used === 0 ? (5 * this.size) / 4 : 2 * this.size);
     const address = this.#memory.take(larger);
     this.#memory.bytes.copyWithin(address, this.address, this.address + used);
     this.#memory.leave(this.address, this.size);
