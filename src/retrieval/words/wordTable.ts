@@ -21,12 +21,14 @@ export class WordTable {
   readonly #memory: WordMemory;
   readonly #records: Room;
   readonly #slots: Room;
+  /** How many bytes of it are in use: where there were many words before, it is larger. */
+  #slotBytes = 4 * LEAST_SLOTS;
 
   constructor(memory: WordMemory) {
     this.#memory = memory;
     this.#records = new Room(memory);
     this.#slots = new Room(memory);
-    this.#slots.hold(4 * LEAST_SLOTS);
+    this.#slots.hold(this.#slotBytes);
   }
 
   /** The address from which the distances count that a word is known by. */
@@ -84,7 +86,8 @@ export class WordTable {
   }
 
   clear(): void {
-    this.#slots.clear();
+    this.#slots.clear(this.#slotBytes);
+    this.#slotBytes = 4 * LEAST_SLOTS;
     this.end = FIRST_RECORD;
     this.size = 0;
   }
@@ -103,7 +106,7 @@ export class WordTable {
       records.address,
       records.address + this.end,
       slots.address,
-      slots.size / 4 - 1,
+      this.#slotBytes / 4 - 1,
       this.size,
     );
     this.end = end - records.address;
@@ -113,11 +116,12 @@ export class WordTable {
   /** Half full at most, so that what is not there is found out soon. */
   #makeSlots(more: number): void {
     const [records, slots] = [this.#records, this.#slots];
-    const before = slots.size;
-    let size = before;
+    let size = this.#slotBytes;
     while (size < 8 * (this.size + more)) size *= 4;
-    if (size === before) return;
-    slots.hold(size, 0);
+    if (size === this.#slotBytes) return;
+    this.#slotBytes = size;
+    if (size > slots.size) slots.hold(size, 0);
+    else slots.clear(size);
     this.#memory.program.index(
       records.address,
       records.address + FIRST_RECORD,
