@@ -1,10 +1,10 @@
-// How much a term adds to the score of a document, without the term's weight, lies between 0 and 1. The highest such part in each range
+// How much a term adds to the score of a document, without the term's weight, is a part between 0 and 1. The highest part in each range
 // of documents is kept as one of a few levels, so that a search knows without decoding a posting which ranges can hold one of the
-// best (after "Faster BlockMax WAND with Variable-sized Blocks", Mallia and others, 2017, and "Optimizing Top-k Document Retrieval
-// Strategies for Block-Max Indexes", Dimopoulos and others, 2013, whose blocks are ranges of documents as these are).
+// best (blocks by documents as of Dimopoulos and others, "Optimizing Top-k Document Retrieval Strategies for Block-Max Indexes",
+// 2013).
 import { B, K1 } from './bm25.ts';
 
-/** A range is so many documents: few, since documents beside each other are alike, and what bounds one of them bounds the others. */
+/** A range is as many documents as a number has bits: few, since the fewer they are the nearer a bound is to what each of them gets. */
 export const RANGE = 32;
 /** The highest level. Of a range without a document that has the term the level is 0. */
 export const HIGHEST_LEVEL = 15;
