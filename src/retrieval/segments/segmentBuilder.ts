@@ -56,7 +56,7 @@ export class SegmentBuilder {
 
   finish(): Segment {
     const terms = this.#vocabulary.terms.table;
-    const order = orderTerms(terms);
+    const order = orderTerms(this.#vocabulary.memory, terms);
     const numbers = order.map((term) => terms.numberOf(term, FIRST));
     const { documents, frequencies, ends } = this.#documents.byTerm(numbers);
     const { lists, dictionary } = this.#documents;

@@ -92,6 +92,7 @@ export const long = {
   shiftLeft: (value: Code, by: Code): Code => [value, by, 0x86],
   shiftRight: (value: Code, by: Code): Code => [value, by, 0x88],
   isEqual: (left: Code, right: Code): Code => [left, right, 0x51],
+  isLess: (left: Code, right: Code): Code => [left, right, 0x54],
   isNotZero: (value: Code): Code => [value, 0x50, 0x45],
   /** How many zeros come before the lowest one. */
   trailingZeros: (value: Code): Code => [value, 0x7a],
@@ -133,6 +134,8 @@ export const vector = {
   store: (address: Value, value: Code, offset = 0): Code => [valueOf(address), value, simd(0x0b), 0, unsigned(offset)],
   and: (left: Code, right: Code): Code => [left, right, simd(0x4e)],
   shiftRight: (value: Code, by: number): Code => [value, valueOf(by), simd(0x6d)],
+  /** Its lower or upper eight bytes. */
+  half: (value: Code, index: 0 | 1): Code => [value, simd(0x1d), index],
   /** Of each byte of `index` the byte of `table` that it counts. */
   lookUp: (table: Code, index: Code): Code => [table, index, simd(0x0e)],
   /** A bit for each byte: whether it is not the same. */

@@ -41,6 +41,7 @@ interface WordFunctions {
   ): void;
   postings(documents: number, frequencies: number, count: number, levels: number, blocks: number, to: number): number;
   levels(documents: number, frequencies: number, count: number, lengths: number, to: number): number;
+  order(record: number, recordsEnd: number, entries: number, spare: number): number;
   dictionary(last: number, lastSize: number, term: number, size: number, length: number, to: number): number;
 }
 

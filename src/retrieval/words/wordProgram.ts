@@ -7,6 +7,7 @@ import { dictionaryFunction } from './dictionaryFunction.ts';
 import { levelsFunction } from './levelsFunction.ts';
 import { listFunction } from './listFunction.ts';
 import { writeClasses } from './letters.ts';
+import { orderFunction } from './orderFunction.ts';
 import { postingsFunction } from './postingsFunction.ts';
 import { splitFunction } from './splitFunction.ts';
 import { stemFunction } from './stemFunction.ts';
@@ -33,6 +34,7 @@ export const WORD_PROGRAM: Uint8Array<ArrayBuffer> = programOf([
   gatherFunction(),
   noteFunction(),
   scatterFunction(),
+  orderFunction(),
   postingsFunction(),
   levelsFunction(),
   dictionaryFunction(),

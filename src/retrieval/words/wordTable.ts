@@ -1,8 +1,7 @@
 import { Room, type WordMemory } from './wordMemory.ts';
 import { BYTES, LENGTH, SIZE_AT } from './wordRecord.ts';
 
-// No record begins there: it stands for no word.
-const NONE = 0;
+// No record begins at 0, which stands for no word.
 const FIRST_RECORD = 8;
 const LEAST_SLOTS = 1 << 10;
 // Looked for together: there is room for all of them to be new.
@@ -15,7 +14,8 @@ const RECORD_BYTES = BYTES + 8;
  * out and hashing it for a Map takes three times as long as all the rest of indexing.
  */
 export class WordTable {
-  /** How far behind the first record the records end. */
+  /** The record of the first word. Records come in the order in which they were added, each behind the one before, up to `end`. */
+  readonly first = FIRST_RECORD;
   end = FIRST_RECORD;
   size = 0;
   readonly #memory: WordMemory;
@@ -64,20 +64,6 @@ export class WordTable {
   /** Where the bytes of a word lie in memory. */
   bytesAt(record: number): number {
     return this.address + record + BYTES;
-  }
-
-  /** Four bytes of a word as a number that is in their order; zeros behind its end. */
-  blockOf(record: number, index: number): number {
-    if (4 * index >= this.lengthOf(record)) return 0;
-    const block = this.numberOf(record, BYTES + 4 * index);
-    const swapped = ((block & 0xff) << 24) | ((block & 0xff_00) << 8) | ((block >>> 8) & 0xff_00) | (block >>> 24);
-    return swapped >>> 0;
-  }
-
-  /** The record behind another, from 0 on; 0 behind the last. They come in the order in which they were added. */
-  recordAfter(record: number): number {
-    const next = record === NONE ? FIRST_RECORD : this.behind(record);
-    return next === this.end ? NONE : next;
   }
 
   /** Where a record ends. */

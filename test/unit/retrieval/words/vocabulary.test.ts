@@ -33,7 +33,7 @@ function termsByWord(vocabulary: Vocabulary, text: string): string[][] {
   const list = new WordList(memory);
   vocabulary.read(text, list);
   const names = new Map<number, string>();
-  for (let record = terms.table.recordAfter(0); record !== 0; record = terms.table.recordAfter(record)) {
+  for (let record = terms.table.first; record !== terms.table.end; record = terms.table.behind(record)) {
     names.set(terms.table.numberOf(record, FIRST), bytesOf(memory, terms.table, record).toString());
   }
   const at = list.room.address / 4;
@@ -87,8 +87,9 @@ test('terms come in the order of their bytes', () => {
   const letters = [...Array.from('abcz09'), 'ß', '検', '𝒳', 'aaaa', 'longer'];
   const words = Array.from({ length: 20_000 }, () => pick(random, letters, 8));
   vocabulary.read(words.join(' '), new WordList(vocabulary.memory));
-  const { table } = vocabulary.terms;
-  const ordered = Array.from(orderTerms(table), (record) => bytesOf(vocabulary.memory, table, record));
+  const { memory, terms } = vocabulary;
+  const { table } = terms;
+  const ordered = Array.from(orderTerms(memory, table), (record) => bytesOf(memory, table, record));
   assert.ok(ordered.length > 5000);
   assert.deepEqual(
     ordered,

@@ -36,14 +36,14 @@ test('a table finds 50,000 words of all lengths by their bytes', () => {
       find(memory, table, words.toReversed()),
       words.toReversed().map((word) => records.get(word)),
     );
-    let record = table.recordAfter(0);
+    let record = table.first;
     for (const [at, word] of distinct.entries()) {
       assert.equal(bytesOf(memory, table, record).toString(), word);
       assert.equal(table.numberOf(record, FIRST), at);
-      record = table.recordAfter(record);
+      record = table.behind(record);
     }
-    assert.equal(record, 0);
+    assert.equal(record, table.end);
     table.clear();
-    assert.deepEqual([table.size, table.recordAfter(0)], [0, 0]);
+    assert.deepEqual([table.size, table.end], [0, table.first]);
   }
 });
