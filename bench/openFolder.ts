@@ -1,5 +1,5 @@
 // What the editor pays while the index of an open folder is built: memory of its process, memory of the thread that extensions run
-// in, and the longest time for which that thread could do nothing else. The threads are the extension's own. The folder is the one
+// in, and the longest time for which that thread could do nothing else. The threads run the extension's own programs. The folder is the one
 // that is given, else this repository.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,6 +8,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../src/core/log.ts';
 import { IndexThread } from '../src/extension/indexThread.ts';
+import { bundleProgram } from './support/bundledProgram.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const folder = resolve(process.argv[2] ?? ROOT);
@@ -23,8 +24,8 @@ function threadBytes(): number {
 
 const thread = new IndexThread({
   home,
-  program: join(ROOT, 'src/extension/folderIndexWorker.ts'),
-  workerProgram: join(ROOT, 'src/retrieval/building/indexWorker.ts'),
+  program: bundleProgram(join(ROOT, 'src/extension/folderIndexWorker.ts'), home),
+  workerProgram: bundleProgram(join(ROOT, 'src/retrieval/building/indexWorker.ts'), home),
   modelProgram: join(ROOT, 'src/retrieval/vectors/modelWorker.ts'),
   log: createLogger((_level, line) => print(line)),
 });

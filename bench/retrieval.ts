@@ -8,8 +8,8 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { buildSync } from 'esbuild';
 import { parseQuery } from '../src/retrieval/search/query.ts';
+import { bundleProgram } from './support/bundledProgram.ts';
 import { type CutFile, EngineCorpus } from './support/engineCorpus.ts';
 import { ENGINE_PEERS, type EnginePeer, OurEngine } from './support/enginePeers.ts';
 import { lanceLatencies } from './support/lancePeer.ts';
@@ -205,21 +205,6 @@ interface IndexedOnce {
   readonly savedMs: number;
 }
 
-/** The program of the threads as it is shipped, in one file. */
-function bundleWorker(): string {
-  const outfile = join(scratch, 'indexWorker.mjs');
-  buildSync({
-    entryPoints: [join(ROOT, 'src/retrieval/building/indexWorker.ts')],
-    outfile,
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'esm',
-    banner: { js: "import{createRequire}from'node:module';const require=createRequire(import.meta.url);" },
-  });
-  return outfile;
-}
-
 async function indexOnce(folder: string, worker: string, processor?: number): Promise<IndexedOnce> {
   const program = [process.execPath, join(import.meta.dirname, 'support/indexOnce.ts'), folder, worker];
   const [command = '', ...args] = processor === undefined ? program : [TASKSET, '-c', String(processor), ...program];
@@ -228,7 +213,7 @@ async function indexOnce(folder: string, worker: string, processor?: number): Pr
 }
 
 async function measureFolder(folder: string): Promise<void> {
-  const worker = bundleWorker();
+  const worker = bundleProgram(join(ROOT, 'src/retrieval/building/indexWorker.ts'), scratch);
   const all = await indexOnce(folder, worker);
   say(
     `the whole of ${folder}: ${all.files} files read, cut and indexed in ${all.wallMs.toFixed(0)} ms, ` +
