@@ -198,7 +198,6 @@ function tellMore(engine: OurEngine, given: Given): void {
 interface IndexedOnce {
   readonly wallMs: number;
   readonly cpuMs: number;
-  readonly maxRssMb: number;
   readonly files: number;
   readonly bytes: number;
   readonly openMs: number;
@@ -217,7 +216,7 @@ async function measureFolder(folder: string): Promise<void> {
   const all = await indexOnce(folder, worker);
   say(
     `the whole of ${folder}: ${all.files} files read, cut and indexed in ${all.wallMs.toFixed(0)} ms, ` +
-      `memory of the process at most ${all.maxRssMb.toFixed(0)} MB; ${(all.bytes / 1e6).toFixed(1)} MB on disk, ` +
+      `${(all.bytes / 1e6).toFixed(1)} MB on disk, ` +
       `opened in ${all.openMs.toFixed(1)} ms; a saved file found and written after ${all.savedMs.toFixed(2)} ms`,
   );
   if (!existsSync(TASKSET) || availableParallelism() < 2) {

@@ -22,7 +22,6 @@ try {
   const wallMs = performance.now() - started;
   const { user, system } = process.cpuUsage(before);
   const cpuMs = (user + system) / 1000;
-  const maxRssMb = (process.resourceUsage().maxRSS * 1024) / 1e6;
   const { files: count, chunks } = index.stats;
   const { bytes } = index;
   index[Symbol.dispose]();
@@ -31,7 +30,7 @@ try {
   using again = await FolderIndex.open({ root, home, workerProgram });
   const openMs = performance.now() - opening;
   process.stdout.write(
-    JSON.stringify({ wallMs, cpuMs, maxRssMb, files: count, chunks, bytes, openMs, savedMs: await changeFiles(again) }),
+    JSON.stringify({ wallMs, cpuMs, files: count, chunks, bytes, openMs, savedMs: await changeFiles(again) }),
   );
 } finally {
   rmSync(home, { recursive: true });
