@@ -12,7 +12,7 @@ import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { programsAreMissing } from '../../scripts/debianPackages.ts';
-import { jsonLines, Scratch } from './commandLine.ts';
+import { jsonLines, Scratch, until } from './commandLine.ts';
 import { type CertificateFiles, makeCertificate } from './support/certificate.ts';
 import { parseAll } from './support/service.ts';
 
@@ -123,8 +123,14 @@ test('behind nginx as documented: a large upload, a live log, the results, and w
   const metrics = await ask('/metrics');
   await text(metrics);
   assert.equal(metrics.statusCode, 404);
-  const log = readFileSync(logFile, 'utf8');
-  const line = log.split('\n').find((entry) => entry.includes(String(answer.headers['x-request-id']))) ?? '';
-  assert.match(line, /"client":"127\.0\.0\.5"/, 'what nginx saw, and not what the client claimed');
-  assert.ok(!log.includes(service.key));
+  // The line of a request is written once its answer has gone.
+  const log = (): string => readFileSync(logFile, 'utf8');
+  const lineOf = (): string | undefined =>
+    log()
+      .split('\n')
+      .slice(0, -1)
+      .find((entry) => entry.includes(String(answer.headers['x-request-id'])));
+  await until(() => lineOf() !== undefined);
+  assert.match(lineOf() ?? '', /"client":"127\.0\.0\.5"/, 'what nginx saw, and not what the client claimed');
+  assert.ok(!log().includes(service.key));
 });
