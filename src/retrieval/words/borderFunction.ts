@@ -1,3 +1,4 @@
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   I32,
@@ -5,7 +6,6 @@ import {
   increase,
   isLess,
   long,
-  ProgramFunction,
   repeatUntil,
   set,
   shiftLeft,

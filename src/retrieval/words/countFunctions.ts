@@ -1,3 +1,4 @@
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   I32,
@@ -8,7 +9,6 @@ import {
   least,
   load,
   load16,
-  ProgramFunction,
   repeatWhile,
   set,
   shiftLeft,

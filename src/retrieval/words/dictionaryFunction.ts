@@ -1,4 +1,5 @@
 import { writeVarint } from './varint.ts';
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   and,
@@ -9,7 +10,6 @@ import {
   isZero,
   least,
   long,
-  ProgramFunction,
   repeatWhile,
   set,
   shiftRight,

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   and,
@@ -13,7 +14,6 @@ import {
   load,
   long,
   or,
-  ProgramFunction,
   repeatUntil,
   repeatWhile,
   set,

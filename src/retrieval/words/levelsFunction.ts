@@ -1,4 +1,5 @@
 import { HIGHEST_LEVEL, LEVEL_BASE, LEVEL_SLOPE, MOST_PASSED, RANGE } from '../segments/scoreLevels.ts';
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   and,
@@ -11,7 +12,6 @@ import {
   load,
   load16,
   or,
-  ProgramFunction,
   repeatWhile,
   set,
   shiftLeft,

@@ -1,3 +1,4 @@
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   I32,
@@ -6,7 +7,6 @@ import {
   isLess,
   isZero,
   load,
-  ProgramFunction,
   repeatWhile,
   set,
   shiftLeft,

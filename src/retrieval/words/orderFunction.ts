@@ -1,4 +1,5 @@
 import { behindRecord } from './findFunctions.ts';
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   and,
@@ -12,7 +13,6 @@ import {
   load,
   long,
   or,
-  ProgramFunction,
   repeatWhile,
   set,
   shiftLeft,

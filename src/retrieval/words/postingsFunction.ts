@@ -1,4 +1,5 @@
 import { LEAST_PACKED, MOST_PACKED, MOST_WIDTH } from '../segments/packing.ts';
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   and,
@@ -19,7 +20,6 @@ import {
   long,
   multiply,
   or,
-  ProgramFunction,
   repeatWhile,
   set,
   shiftLeft,

@@ -1,5 +1,6 @@
 import { behindRecord } from './findFunctions.ts';
 import { DIGIT, LOWER, SEPARATOR, UPPER } from './letters.ts';
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   and,
@@ -13,7 +14,6 @@ import {
   load8,
   long,
   or,
-  ProgramFunction,
   repeatUntil,
   repeatWhile,
   set,

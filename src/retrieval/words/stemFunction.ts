@@ -12,6 +12,7 @@ import {
   RULE_BYTES,
   VOWELS,
 } from './stemRules.ts';
+import { ProgramFunction } from './programModule.ts';
 import {
   add,
   and,
@@ -27,7 +28,6 @@ import {
   load8,
   long,
   or,
-  ProgramFunction,
   repeatWhile,
   set,
   shiftLeft,

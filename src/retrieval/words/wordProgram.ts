@@ -12,7 +12,7 @@ import { postingsFunction } from './postingsFunction.ts';
 import { splitFunction } from './splitFunction.ts';
 import { stemFunction } from './stemFunction.ts';
 import { writeRules } from './stemRules.ts';
-import { programOf } from './webAssembly.ts';
+import { programOf } from './programModule.ts';
 import { MASKS } from './wordRecord.ts';
 
 /** Writes what the program reads and does not change. */
