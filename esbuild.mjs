@@ -1,7 +1,10 @@
 // Builds everything in `dist/`. `--watch` rebuilds on change; `--tests` also builds the suite that runs inside VS Code.
-import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { spawnSync } from 'node:child_process';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { isBuiltin } from 'node:module';
 import * as esbuild from 'esbuild';
+import { lowestNode } from './scripts/requirements.mjs';
+import { thirdPartyLicenses } from './scripts/thirdPartyLicenses.mjs';
 
 const watch = process.argv.includes('--watch');
 const tests = process.argv.includes('--tests');
@@ -10,18 +13,16 @@ const tests = process.argv.includes('--tests');
 const common = {
   bundle: true,
   platform: 'node',
-  target: 'node22',
+  target: `node${lowestNode()}`,
   minify: !watch,
   keepNames: true,
   sourcemap: watch ? 'inline' : false,
-  legalComments: 'none',
+  legalComments: 'none', // they are in thirdPartyLicenses.txt
+  metafile: true,
   logLevel: watch ? 'info' : 'warning',
 };
 
-// CommonJS dependencies inside an ES module bundle call `require` for Node's own modules.
-const requireBanner = {
-  js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-};
+const LIBRARIES = { remote: 'src/remote/index.ts', agents: 'src/agents/index.ts' };
 
 // By the name of the built file, from src/extension.
 const LAZY_EXTENSION_CHUNKS = {
@@ -43,6 +44,48 @@ const lazyChunks = {
       return kind === 'dynamic-import' && name in LAZY_EXTENSION_CHUNKS
         ? { path: `./${name}.js`, external: true }
         : undefined;
+    });
+  },
+};
+
+// CommonJS dependencies call `require` for modules of Node.js. A `require` made with `import.meta.url` would do in these ES
+// modules, but not in a bundle that a user of the libraries makes of them as CommonJS: each becomes an import instead.
+/** @type {esbuild.Plugin} */
+const importedBuiltins = {
+  name: 'imported-builtins',
+  setup(build) {
+    build.onResolve({ filter: /^[\w:/]+$/ }, ({ path, kind }) =>
+      kind === 'require-call' && isBuiltin(path)
+        ? { path: path.replace(/^(node:)?/, 'node:'), namespace: 'imported-builtin' }
+        : undefined,
+    );
+    build.onLoad({ filter: /.*/, namespace: 'imported-builtin' }, ({ path }) => ({
+      contents: `import builtin from '${path}';\nmodule.exports = builtin;\n`,
+    }));
+    build.onEnd(({ metafile }) => {
+      const imports = Object.values(metafile?.outputs ?? {}).flatMap((output) => output.imports);
+      const left = imports.filter(({ kind }) => kind.startsWith('require')).map(({ path }) => path);
+      return left.length === 0
+        ? undefined
+        : { errors: [{ text: `require is left in an ES module: ${left.join(', ')}` }] };
+    });
+  },
+};
+
+// What a bundle for browsers gets in place of a library: it has the library's names, so that the bundle is made, and says
+// at its start why it cannot work.
+/** @type {esbuild.Plugin} */
+const browserStandIns = {
+  name: 'browser-stand-ins',
+  setup(build) {
+    build.onEnd(async ({ metafile }) => {
+      for (const [name, entry] of Object.entries(LIBRARIES)) {
+        const output = Object.values(metafile?.outputs ?? {}).find(({ entryPoint }) => entryPoint === entry);
+        const message = `farwharf/${name} runs in Node.js only: it needs files and sockets, which browsers do not have. Import it in code that runs on a server or in the extension host, or bundle for Node.js (esbuild: --platform=node).`;
+        const names = `export const ${output?.exports.map((exported) => `${exported} = undefined`).join(', ')};`;
+        await mkdir('dist/browser', { recursive: true });
+        await writeFile(`dist/browser/${name}.mjs`, `${names}\nthrow new Error(${JSON.stringify(message)});\n`);
+      }
     });
   },
 };
@@ -69,15 +112,14 @@ const configurations = [
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
     splitting: true,
-    banner: requireBanner,
+    plugins: [importedBuiltins, browserStandIns],
     entryPoints: {
       cli: 'src/cli/main.ts',
       jobRunner: 'src/service/runner/jobRunner.ts',
       indexWorker: 'src/retrieval/building/indexWorker.ts',
       modelWorker: 'src/retrieval/vectors/modelWorker.ts',
       flowRunner: 'src/flows/run/flowRunner.ts',
-      remote: 'src/remote/index.ts',
-      agents: 'src/agents/index.ts',
+      ...LIBRARIES,
       zod: 'zod',
     },
   },
@@ -110,14 +152,18 @@ if (tests) {
   });
 }
 
-/** Declarations of the two libraries: one file for each, which points into the tree that `tsc` writes. */
+/**
+ * Declarations of the libraries: for each one that ES modules import (.d.mts), which knows no default export, and one that
+ * CommonJS requires (.d.ts). Both point into the tree that `tsc` writes.
+ */
 async function writeDeclarations() {
   const { status } = spawnSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.types.json'], {
     stdio: 'inherit',
   });
   if (status !== 0) throw new Error('The declarations could not be written.');
-  for (const name of ['remote', 'agents']) {
-    await writeFile(`dist/${name}.d.ts`, `export * from './types/${name}/index.js';\n`);
+  for (const name of Object.keys(LIBRARIES)) {
+    const declarations = `export * from './types/${name}/index.js';\n`;
+    for (const extension of ['mts', 'ts']) await writeFile(`dist/${name}.d.${extension}`, declarations);
   }
 }
 
@@ -127,6 +173,8 @@ await mkdir('dist', { recursive: true });
 if (watch) {
   for (const configuration of configurations) await (await esbuild.context(configuration)).watch();
 } else {
-  await Promise.all(configurations.map((configuration) => esbuild.build(configuration)));
+  const built = await Promise.all(configurations.map((configuration) => esbuild.build(configuration)));
+  const licenses = await thirdPartyLicenses(built.flatMap(({ metafile }) => metafile ?? []));
+  await writeFile('dist/thirdPartyLicenses.txt', licenses);
   await writeDeclarations();
 }

@@ -1,25 +1,12 @@
 // What it costs to draw a flow while its source is being typed, next to dagre: time to read it and to
 // lay it out, and how many lines cross. Read: parse the source and follow its flows, without anything kept from before.
-import * as dagre from '@dagrejs/dagre';
 import { readFlows } from '../src/flows/flowProject.ts';
 import type { FlowGraph } from '../src/flows/graph.ts';
 import { type FlowLayout, layoutFlow } from '../src/flows/layout/flowLayout.ts';
 import type { LayoutGraph } from '../src/flows/layout/shape.ts';
 import { countLineCrossings, type DrawnLine } from './support/lineCrossings.ts';
+import { dagreLayout, Graph } from './support/dagre.ts';
 import { flowSource, syntheticFlow } from './support/syntheticFlow.ts';
-
-// What is used of dagre. Its own declarations name a package that it does not bring along.
-interface DagreGraph {
-  setGraph(options: { nodesep: number; ranksep: number; edgesep: number }): void;
-  setNode(id: string, size: { width: number; height: number }): void;
-  setEdge(from: string, to: string, value: object, name: string): void;
-  edge(edge: { v: string; w: string; name: string }): { points: { x: number; y: number }[] };
-}
-interface Dagre {
-  readonly Graph: new (options: { multigraph: boolean }) => DagreGraph;
-  readonly layout: (graph: DagreGraph) => void;
-}
-const { Graph, layout: dagreLayout } = dagre as unknown as Dagre;
 
 const SIZES = [
   { count: 20, budgetMs: 30, runs: 100 },

@@ -1,23 +1,11 @@
 // What a keystroke in a flow file costs: reading the source and laying out the graph, next to dagre's layout of the same graph
 // alone. In processor time, as the editor's other work and other programs would blur a clock.
-import * as dagre from '@dagrejs/dagre';
 import { diagnose } from '../src/flows/diagnostics/diagnose.ts';
 import { FlowProject } from '../src/flows/flowProject.ts';
 import type { FlowFile, FlowGraph } from '../src/flows/graph.ts';
 import { type FlowLayout, layoutFlow } from '../src/flows/layout/flowLayout.ts';
+import { dagreLayout, Graph } from './support/dagre.ts';
 import { syntheticFlow } from './support/syntheticFlow.ts';
-
-// What is used of dagre. Its own declarations name a package that it does not bring along.
-interface DagreGraph {
-  setGraph(options: object): void;
-  setNode(id: string, size: { width: number; height: number }): void;
-  setEdge(from: string, to: string, value: object, name: string): void;
-}
-interface Dagre {
-  readonly Graph: new (options: { multigraph: boolean }) => DagreGraph;
-  readonly layout: (graph: DagreGraph) => void;
-}
-const { Graph, layout: dagreLayout } = dagre as unknown as Dagre;
 
 // The first keystrokes find cold code; what people feel while typing is the second half of these.
 const keystrokesFor = (count: number): number => (count > 1_000 ? 14 : 60);

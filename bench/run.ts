@@ -1,7 +1,8 @@
 // Runs every measurement of this folder, or those whose names are given, one after the other: two at once would
-// disturb each other. Prints a table of which ran. A file that exports something is a helper, not a measurement.
+// disturb each other. Prints a table of which ran. A file that exports something is a helper, not a measurement. The packages
+// that Farwharf is measured against are installed first, where they are missing or older than their lock file.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 const SELF = basename(import.meta.filename);
@@ -17,6 +18,18 @@ if (unknown.length > 0) {
   process.exit(2);
 }
 
+if (!hasPeers()) {
+  process.stdout.write('Installing what Farwharf is measured against (bench/package.json): npm ci --prefix bench\n');
+  const { status } = spawnSync('npm', ['ci', '--prefix', import.meta.dirname], {
+    stdio: 'inherit',
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) {
+    process.stderr.write('Nothing was measured: the packages of bench/package.json could not be installed.\n');
+    process.exit(1);
+  }
+}
+
 const rows = names.map((name) => {
   process.stdout.write(`\n== ${name}\n`);
   const started = performance.now();
@@ -29,3 +42,9 @@ for (const { name, seconds, isGood } of rows) {
   process.stdout.write(`${name.padEnd(16)} ${seconds.toFixed(1).padStart(8)} s  ${isGood ? 'ok' : 'FAILED'}\n`);
 }
 process.exitCode = rows.every(({ isGood }) => isGood) ? 0 : 1;
+
+function hasPeers(): boolean {
+  const changedAt = (file: string): number =>
+    statSync(join(import.meta.dirname, file), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return changedAt('node_modules/.package-lock.json') >= changedAt('package-lock.json');
+}

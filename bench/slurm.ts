@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { AsyncDisposableStore } from '../src/core/lifetime.ts';
 import { build } from '../scripts/build.ts';
 import type { LoadClient } from '../scripts/load/client.ts';
 import { slurmSite } from '../scripts/load/stormRun.ts';
@@ -76,7 +77,7 @@ async function runService(client: LoadClient): Promise<Round> {
 
 build();
 const folder = await mkdtemp(join(tmpdir(), 'farwharf-slurm-'));
-await using ended = new AsyncDisposableStack();
+await using ended = new AsyncDisposableStore();
 ended.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 const cluster = ended.use(await startCluster(join(folder, 'cluster')));
 const program = resolve(import.meta.dirname, '../dist/cli.mjs');

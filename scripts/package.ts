@@ -15,6 +15,7 @@ const ALLOWED = [
   /^extension\/package(\.nls)?\.json$/,
   /^extension\/(readme\.md|changelog\.md|license\.txt)$/i,
   /^extension\/dist\/[\w-]+\.(js|mjs)$/,
+  /^extension\/dist\/thirdPartyLicenses\.txt$/,
   /^extension\/dist\/webview\/[\w-]+\.(js|css)$/,
   /^extension\/dist\/chunks\/[\w-]+\.mjs$/,
   /^extension\/media\/([\w-]+\/)*[\w.-]+\.(svg|png|css|js|md|json|mts)$/,
@@ -33,6 +34,7 @@ const REQUIRED = [
   'dist/flowWorker.js',
   'dist/flowRunner.mjs',
   'dist/webview/canvas.js',
+  'dist/thirdPartyLicenses.txt',
   'media/flowTemplates/chat.mts',
 ];
 

@@ -1,15 +1,15 @@
 // Runs the tests that need a real VS Code: the suites in its extension host, then the packed extension in its window.
-// `--grep TEXT` picks tests by title, `--only suites`, `--only window` or `--only slurm` one of the parts.
-import { once } from 'node:events';
+// `--grep TEXT` picks tests by title, `--only suites`, `--only network`, `--only window` or `--only slurm` one of the parts.
 import { glob, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { run } from 'node:test';
-import { inspect, parseArgs } from 'node:util';
+import { parseArgs } from 'node:util';
 import { messageOf } from '../src/core/errors.ts';
 import { CHECKOUT_FILES, writeCheckout } from '../test/host/support/checkout.ts';
+import { startCompanyNetwork } from '../test/host/support/companyNetwork.ts';
 import { build } from './build.ts';
 import { packExtension } from './package.ts';
+import { runTestFiles } from './testFiles.ts';
 import { findChromium } from './vscode/browser.ts';
 import { startCodeServerHost } from './vscode/codeServerHost.ts';
 import { startDesktopHost } from './vscode/desktopHost.ts';
@@ -27,6 +27,9 @@ const { values: flags } = parseArgs({ options: { grep: { type: 'string' }, only:
 // And the folders that they open. The second finds the window as the first left it, with a job that still runs.
 const SUITES = { first: 'workspace', reopened: 'workspace', search: 'large' };
 
+// A window waits most of the time: for VS Code, for a job, for a person's next key.
+const WINDOWS_AT_ONCE = 2;
+
 const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
 const print = (text: string): void => void process.stdout.write(text);
 const log = (line: string): void => print(`-- ${line}\n`);
@@ -34,7 +37,8 @@ const log = (line: string): void => print(`-- ${line}\n`);
 await rm(EVIDENCE, { recursive: true, force: true });
 await mkdir(EVIDENCE, { recursive: true });
 build('--tests');
-if (isWanted('suites')) await part('Suites in the extension host', runSuites);
+if (isWanted('suites')) await part('Suites in the extension host', () => runSuites(SUITES));
+if (isWanted('network')) await part('The extension host behind a proxy', runBehindProxy);
 if (isWanted('window')) await part('The packed extension in its window', () => runWindow('*.test.ts'));
 if (isWanted('slurm')) await part('The main job in its window, with its jobs on a Slurm cluster', runWindowOnSlurm);
 print(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} SKIPPED` : ''}\n`);
@@ -59,7 +63,12 @@ async function part(name: string, run: () => Promise<void>): Promise<void> {
   }
 }
 
-async function runSuites(): Promise<void> {
+async function runBehindProxy(): Promise<void> {
+  await using network = await startCompanyNetwork();
+  await runSuites({ network: 'workspace' }, network.env);
+}
+
+async function runSuites(suites: Readonly<Record<string, string>>, env: NodeJS.ProcessEnv = {}): Promise<void> {
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-host-')));
   const folders = {
     home: join(scratch, 'home'),
@@ -75,6 +84,7 @@ async function runSuites(): Promise<void> {
       userData: folders.userData,
       env: {
         ...isolatedEnvironment(folders.home),
+        ...env,
         FARWHARF_TEST_REPORT: report,
         FARWHARF_TEST_GREP: flags.grep ?? '',
       },
@@ -83,7 +93,7 @@ async function runSuites(): Promise<void> {
     });
     log(`running in ${host.name}`);
     await writeCheckout(folders.large, CHECKOUT_FILES);
-    for (const [suite, opened] of Object.entries(SUITES)) {
+    for (const [suite, opened] of Object.entries(suites)) {
       await runSuite(host, { suite, opened: join(scratch, opened) }, report);
     }
   } finally {
@@ -119,18 +129,8 @@ async function runWindow(pattern: string): Promise<void> {
   findChromium(log);
   await packExtension();
   const files = await Array.fromAsync(glob(`test/host/ui/${pattern}`, { cwd: ROOT }), (file) => join(ROOT, file));
-  const patterns = flags.grep === undefined ? {} : { testNamePatterns: [flags.grep] };
-  const tests = run({ files, concurrency: false, ...patterns });
-  tests.on('test:pass', ({ name: title, skip, details }) => {
-    if (skip !== undefined) printEvent({ type: 'skip', title }, counts, print);
-    else if (details.type !== 'suite')
-      printEvent({ type: 'pass', title, durationMs: details.duration_ms }, counts, print);
-  });
-  tests.on('test:fail', ({ name: title, details: { error } }) => {
-    if ('failureType' in error && error.failureType === 'subtestsFailed') return; // each of them was told already
-    printEvent({ type: 'fail', title, error: inspect(error.cause ?? error) }, counts, print);
-  });
-  await once(tests.resume(), 'end');
+  const options = { files, concurrency: WINDOWS_AT_ONCE, grep: flags.grep };
+  for await (const event of runTestFiles(options)) printEvent(event, counts, print);
 }
 
 /** The same test as without a cluster: whoever uses the window need not know where jobs run. */

@@ -1,4 +1,5 @@
 import { Flow, Node, type RunOptions } from '../../src/agents/index.ts';
+import { peerPackage } from '../support/peerPackage.ts';
 
 /** One runtime doing both workloads. Each gives the number of visits that it made, which the bench checks. */
 export interface Subject {
@@ -131,7 +132,7 @@ interface LangGraphBuilder {
 }
 
 async function pocketflow(): Promise<Subject> {
-  const { Node: Base, Flow: PeerFlow } = (await import('pocketflow')) as unknown as PocketFlow;
+  const { Node: Base, Flow: PeerFlow } = (await peerPackage('pocketflow')) as PocketFlow;
   class Step extends Base {
     async prep(shared: Counter): Promise<number> {
       return shared.count;
@@ -173,7 +174,7 @@ async function pocketflow(): Promise<Subject> {
 }
 
 async function langgraph(): Promise<Subject> {
-  const { Annotation, StateGraph, START, END } = (await import('@langchain/langgraph')) as unknown as LangGraph;
+  const { Annotation, StateGraph, START, END } = (await peerPackage('@langchain/langgraph')) as LangGraph;
   const State = Annotation.Root({ count: Annotation(), limit: Annotation() });
   const step = async (state: Counter): Promise<Partial<Counter>> => ({ count: state.count + 1 });
   const names = Array.from({ length: CHAIN_LENGTH }, (_, index) => `step${index}`);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import * as esbuild from 'esbuild';
+import { lowestNode } from '../../scripts/requirements.mjs';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -17,7 +18,7 @@ export async function buildService(folder: string): Promise<string> {
     minify: true,
     keepNames: true,
     platform: 'node',
-    target: 'node22',
+    target: `node${lowestNode()}`,
     format: 'esm',
     splitting: true,
     banner: {

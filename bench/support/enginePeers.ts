@@ -1,7 +1,6 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import lunr from 'lunr';
-import MiniSearch from 'minisearch';
 import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 import { parseQuery, type Query } from '../../src/retrieval/search/query.ts';
 import { scanWords } from '../../src/retrieval/words/scanWords.ts';
@@ -10,6 +9,7 @@ import { decodeSegment, encodeSegment } from '../../src/retrieval/segments/segme
 import { SegmentSet } from '../../src/retrieval/search/segmentSet.ts';
 import { toTermQuery } from '../../src/retrieval/search/termQuery.ts';
 import { WordAnalyzer } from '../../src/retrieval/words/words.ts';
+import { MiniSearch } from './miniSearch.ts';
 
 /** An index that takes the chunks of one file after the other, so that a large folder need not be in memory. */
 export interface EnginePeer {

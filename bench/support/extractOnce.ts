@@ -9,7 +9,7 @@ const started = performance.now();
 const staged = await stageArchive(archive, folder);
 const unpacked = performance.now();
 await planResults(staged, folder);
-const { written } = await applyResults(staged, folder, new Map(), { label: 'bench' });
+const { written } = await applyResults(staged, folder, new Map(), { label: 'bench', journal: `${archive}.journal` });
 await discardStaged(staged);
 process.stdout.write(
   JSON.stringify({

@@ -1,6 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
 import lunr from 'lunr';
-import MiniSearch, { type Options } from 'minisearch';
 import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 import { plainQuery } from '../../src/retrieval/search/query.ts';
 import { scanWords } from '../../src/retrieval/words/scanWords.ts';
@@ -8,6 +7,7 @@ import { SegmentBuilder } from '../../src/retrieval/segments/segmentBuilder.ts';
 import { SegmentSet } from '../../src/retrieval/search/segmentSet.ts';
 import { toTermQuery } from '../../src/retrieval/search/termQuery.ts';
 import { WordAnalyzer } from '../../src/retrieval/words/words.ts';
+import { MiniSearch, type MiniSearchAnalysis } from './miniSearch.ts';
 
 /** An index over chunks, which it knows by their numbers. */
 export interface SearchPeer {
@@ -58,7 +58,7 @@ function openLunr(chunks: readonly Chunk[]): SearchPeer {
   };
 }
 
-export function openMiniSearch(chunks: readonly Chunk[], analysis: Pick<Options, 'tokenize'> = {}): SearchPeer {
+export function openMiniSearch(chunks: readonly Chunk[], analysis: MiniSearchAnalysis = {}): SearchPeer {
   const options = { fields: ['text'], ...analysis };
   const index = new MiniSearch(options);
   index.addAll(chunks.map(({ text }, id) => ({ id, text })));
@@ -67,7 +67,7 @@ export function openMiniSearch(chunks: readonly Chunk[], analysis: Pick<Options,
       index
         .search(query)
         .slice(0, limit)
-        .map(({ id }) => Number(id)),
+        .map(({ id }) => id),
   };
 }
 

@@ -1,5 +1,5 @@
 // The job service as a process of its own, built with its runners beside it. With `cluster` its jobs go to a stand-in for a
-// cluster, whose programs lie in DATA/bin. Usage: serviceOnce.mjs DATA CAPACITY real|stand-in|cluster
+// cluster, whose programs lie in DATA/bin, and DATA has the files of jobs alone. Usage: serviceOnce.mjs DATA CAPACITY real|stand-in|cluster
 import { join } from 'node:path';
 import { silentLogger } from '../../src/core/log.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/config/config.ts';
@@ -21,7 +21,7 @@ const config: ServiceConfig =
     ? {
         ...DEFAULT_CONFIG,
         executor: 'slurm',
-        slurm: { ...DEFAULT_CONFIG.slurm, max_jobs: Number(capacity) },
+        slurm: { ...DEFAULT_CONFIG.slurm, max_jobs: Number(capacity), folder: data },
         machine_classes: [CLUSTER_CLASS],
       }
     : { ...DEFAULT_CONFIG, process: { ...DEFAULT_CONFIG.process, max_jobs: Number(capacity) } };
@@ -32,7 +32,7 @@ const { url, key, closed } = await serve(
   {
     host: '127.0.0.1',
     port: 0,
-    data,
+    data: kind === 'cluster' ? `${data}.private` : data,
     config,
     runner,
     version: 'bench',

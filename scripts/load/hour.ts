@@ -6,6 +6,7 @@ import { setPriority, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
 import { build } from '../build.ts';
 import { startCluster } from '../slurm/cluster.ts';
 import { Load } from './load.ts';
@@ -34,7 +35,7 @@ setPriority(10); // others may need the machine meanwhile
 build();
 const program = resolve(import.meta.dirname, '../../dist/cli.mjs');
 const folder = await mkdtemp(join(tmpdir(), 'farwharf-hour-'));
-await using ended = new AsyncDisposableStack();
+await using ended = new AsyncDisposableStore();
 ended.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 const cluster = executors.includes('slurm') ? ended.use(await startCluster(join(folder, 'cluster'))) : undefined;
 const faults = await Promise.all(

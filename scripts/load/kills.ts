@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
 import { build } from '../build.ts';
 import { startCluster } from '../slurm/cluster.ts';
 import { processSite, runStorm, slurmSite, type StormReport } from './stormRun.ts';
@@ -25,7 +26,7 @@ build();
 const program = resolve(import.meta.dirname, '../../dist/cli.mjs');
 const folder = await mkdtemp(join(tmpdir(), 'farwharf-kills-'));
 let isGood = false;
-await using ended = new AsyncDisposableStack();
+await using ended = new AsyncDisposableStore();
 ended.defer(async () => {
   // What a failed run left is what its fault can be found in.
   if (isGood) await rm(folder, { recursive: true, force: true, maxRetries: 5 });

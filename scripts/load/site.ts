@@ -15,6 +15,10 @@ export interface SiteOptions {
   readonly program: string;
   /** The service's configuration, as JSON. */
   readonly config: object;
+  /** Where its store lies, and the files of jobs unless the configuration says otherwise; in `folder` unless given. */
+  readonly data?: string;
+  /** Where the files of jobs lie, when not in `data`. */
+  readonly files?: string;
   /** What the account begins with; more than any load spends unless given. */
   readonly credits?: number;
   readonly env?: NodeJS.ProcessEnv;
@@ -24,6 +28,8 @@ export interface SiteOptions {
 export class Site {
   readonly name: string;
   readonly data: string;
+  /** The folder that the jobs' files are in. */
+  readonly files: string;
   readonly #options: SiteOptions;
   readonly key = randomBytes(24).toString('base64url');
   #child: ChildProcess | undefined;
@@ -33,7 +39,8 @@ export class Site {
   constructor(options: SiteOptions) {
     this.#options = options;
     this.name = options.name;
-    this.data = join(options.folder, 'data');
+    this.data = options.data ?? join(options.folder, 'data');
+    this.files = options.files ?? this.data;
     mkdirSync(options.folder, { recursive: true });
     writeFileSync(join(options.folder, 'service.json'), JSON.stringify(options.config));
   }

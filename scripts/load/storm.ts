@@ -100,7 +100,7 @@ async function harmSomething({ site, load, random, cluster, down }: Target): Pro
     down.delete(daemon);
     return daemon === 'slurmctld' ? daemon : 'slurmd';
   }
-  const victims = [...runnersOf(site.data)].flatMap(([id, pid]): [SentJob, number][] => {
+  const victims = [...runnersOf(site.files)].flatMap(([id, pid]): [SentJob, number][] => {
     const job = load.accepted.get(id);
     return job === undefined ? [] : [[job, pid]];
   });

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { SlurmCluster } from '../slurm/cluster.ts';
 import { Load } from './load.ts';
 import { randomFrom } from './random.ts';
@@ -44,12 +45,14 @@ export function processSite(place: Place): StormSite {
 
 /** A service that runs jobs on a cluster. */
 export function slurmSite(place: Place, cluster: SlurmCluster): StormSite {
+  const data = join(cluster.privateFolder, 'service');
+  const files = join(cluster.sharedFolder, 'service');
   const config = {
     executor: 'slurm',
-    slurm: { poll_seconds: 0.5 },
+    slurm: { poll_seconds: 0.5, folder: files },
     machine_classes: ['small', 'large'].map((name) => ({ ...PRICE, name, partition: `cpu-${name}` })),
   };
-  const site = new Site({ ...place, name: 'slurm', config, env: cluster.env });
+  const site = new Site({ ...place, name: 'slurm', config, data, files, env: cluster.env });
   return { site, machineClasses: ['small', 'large'], cluster };
 }
 

@@ -55,9 +55,9 @@ export async function judge(site: Site, load: Load, witness: Witness, signal: Ab
     if (id !== undefined && count === 0) faults.push(`${id}: it was accepted and is not there`);
   }
   const ids = new Set(jobs.map(({ job_id: id }) => id));
-  faults.push(...(await orphans(site.data, ids)));
+  faults.push(...(await orphans(site.files, ids)));
   await site.end('SIGTERM');
-  faults.push(...leftFolders(site.data, ids));
+  faults.push(...leftFolders(site.files, ids));
   return {
     jobs: jobs.length,
     states,

@@ -1,7 +1,7 @@
 // A private Slurm cluster of three nodes on this machine: munged, slurmctld and three slurmd, with their own ports, keys and
 // folder, from Debian's packages. `node scripts/slurm/cluster.ts FOLDER` runs one until Ctrl+C.
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { userInfo } from 'node:os';
@@ -13,8 +13,10 @@ import { programsAreMissing } from '../debianPackages.ts';
 import { NODES, slurmConf } from './slurmConf.ts';
 
 const run = promisify(execFile);
-const START_TIMEOUT_MS = 30_000;
+const START_TIMEOUT_MS = 120_000;
 const POLL_MS = 50;
+const FIRST_PORT = 20_000;
+const FIRST_PORT_OF_SYSTEM = 32_768;
 
 /** The daemons of one cluster and where to reach it. */
 export class SlurmCluster implements AsyncDisposable {
@@ -29,6 +31,16 @@ export class SlurmCluster implements AsyncDisposable {
   /** The environment that makes Slurm's programs talk to this cluster. */
   get env(): { readonly SLURM_CONF: string } {
     return { SLURM_CONF: join(this.folder, 'etc/slurm.conf') };
+  }
+
+  /** A folder of this machine that no job can see: on the nodes an empty file system lies over it, as if their disks were their own. */
+  get privateFolder(): string {
+    return join(this.folder, 'private');
+  }
+
+  /** A folder that the nodes share. */
+  get sharedFolder(): string {
+    return join(this.folder, 'shared');
   }
 
   /** Starts a cluster with all of its files in `folder`, which should be short: it holds a socket. */
@@ -62,7 +74,8 @@ export class SlurmCluster implements AsyncDisposable {
 
   async untilReady(): Promise<void> {
     await until('all nodes', async () => {
-      const states = (await this.command('sinfo', '-h', '-N', '-o', '%N %T')).trim().split('\n');
+      // A node is listed once for each of its partitions.
+      const states = [...new Set((await this.command('sinfo', '-h', '-N', '-o', '%N %T')).trim().split('\n'))];
       // A node that a crash left drained stays so until somebody says otherwise.
       for (const line of states) {
         const [node = '', state = ''] = line.split(' ');
@@ -93,8 +106,11 @@ export class SlurmCluster implements AsyncDisposable {
 
   async #start(): Promise<void> {
     const at = (path: string): string => join(this.folder, path);
-    for (const name of ['etc', 'run', 'log', 'state', 'spool', 'munge']) {
-      mkdirSync(at(name), { recursive: true, mode: ['munge', 'state'].includes(name) ? 0o700 : 0o755 });
+    for (const name of ['etc', 'run', 'log', 'state', 'spool', 'munge', 'private', 'shared']) {
+      mkdirSync(at(name), {
+        recursive: true,
+        mode: ['munge', 'state', 'private', 'shared'].includes(name) ? 0o700 : 0o755,
+      });
     }
     writeFileSync(at('munge/munge.key'), randomBytes(128), { mode: 0o600 });
     writeFileSync(at('etc/plugstack.conf'), '');
@@ -114,7 +130,9 @@ export class SlurmCluster implements AsyncDisposable {
     await until('slurmctld', () => this.command('scontrol', 'ping').then((answer) => answer.includes('is UP')));
     for (const { name } of NODES) {
       mkdirSync(at(`spool/${name}`), { recursive: true });
-      this.#launch(`slurmd.${name}`, '/usr/sbin/slurmd', ['-D', '-N', name, '-f', this.env.SLURM_CONF]);
+      const command = ['/usr/sbin/slurmd', '-D', '-N', name, '-f', this.env.SLURM_CONF];
+      const [program = '', ...args] = apart(this.privateFolder, command);
+      this.#launch(`slurmd.${name}`, program, args);
     }
     await this.untilReady();
   }
@@ -157,6 +175,15 @@ export class SlurmCluster implements AsyncDisposable {
   }
 }
 
+// What lets a program mount for itself alone: as root, and as another user in a user namespace.
+const NAMESPACE = process.getuid?.() === 0 ? ['--mount'] : ['--user', '--map-current-user', '--keep-caps', '--mount'];
+
+/** The command, in a mount namespace with an empty file system over `folder`. */
+function apart(folder: string, command: readonly string[]): readonly string[] {
+  const script = 'mount -t tmpfs -o mode=700 private "$1" && shift && exec "$@"';
+  return ['unshare', ...NAMESPACE, '/bin/sh', '-c', script, 'sh', folder, ...command];
+}
+
 /** Starts a cluster for a run that makes no sense without one. @throws Error that says why none can be started. */
 export async function startCluster(folder: string): Promise<SlurmCluster> {
   const missing = await slurmIsMissing();
@@ -168,16 +195,35 @@ export async function startCluster(folder: string): Promise<SlurmCluster> {
 export async function slurmIsMissing(): Promise<string | undefined> {
   const programs = ['/usr/sbin/munged', '/usr/sbin/slurmctld', '/usr/sbin/slurmd', 'sbatch'];
   if (process.platform !== 'linux') return 'a Slurm cluster is started on Linux only';
+  const [program = '', ...args] = apart('/mnt', ['true']);
+  const isApart = await run(program, args).then(
+    () => true,
+    () => false,
+  );
+  if (!isApart) return 'nodes need mount namespaces (unshare --mount) for disks of their own';
   const packages = ['munge', 'slurmctld', 'slurmd', 'slurm-client', 'slurm-wlm-basic-plugins'];
   return programsAreMissing('Slurm', { programs, packages });
 }
 
+/**
+ * Free ports for daemons that start later. They lie below those that the system gives to whoever asks for any free one, so that no
+ * other program takes them meanwhile (ip_local_port_range, from 32768 on Linux).
+ */
 async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.once('listening', resolve))));
-  const ports = servers.map((server) => (server.address() as { port: number }).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  const ports: number[] = [];
+  while (ports.length < count) {
+    const port = randomInt(FIRST_PORT, FIRST_PORT_OF_SYSTEM);
+    if (!ports.includes(port) && (await isFree(port))) ports.push(port);
+  }
   return ports;
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  const { promise, resolve } = Promise.withResolvers<boolean>();
+  server.once('error', () => resolve(false));
+  server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  return promise;
 }
 
 async function until(what: string, isReady: () => Promise<boolean>, timeoutMs = START_TIMEOUT_MS): Promise<void> {
@@ -207,5 +253,7 @@ function readText(path: string): string {
 if (import.meta.main) {
   await using cluster = await startCluster(process.argv[2] ?? '/tmp/farwharf-slurm');
   process.stdout.write(`export SLURM_CONF=${cluster.env.SLURM_CONF}\n`);
+  process.stdout.write(`# farwharf serve --data ${join(cluster.privateFolder, 'service')}\n`);
+  process.stdout.write(`# [slurm] folder = "${join(cluster.sharedFolder, 'service')}"\n`);
   await new Promise((resolve) => process.once('SIGINT', resolve).once('SIGTERM', resolve));
 }

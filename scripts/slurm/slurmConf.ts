@@ -13,7 +13,10 @@ export const NODES: readonly NodeSpec[] = [
   { name: 'large1', cpus: 4, memoryMb: 12_000 },
 ];
 
-/** The configuration of a cluster with all of its files in `folder`: a port for the controller, then one for each node. */
+/**
+ * The configuration of a cluster with all of its files in `folder`: a port for the controller, then one for each node. Jobs of the
+ * partition `cpu-large` preempt those of `cpu-spare`.
+ */
 export function slurmConf(folder: string, [controller = 0, ...ports]: readonly number[]): string {
   const [host = 'localhost'] = hostname().split('.');
   const user = userInfo().username;
@@ -57,10 +60,13 @@ InactiveLimit=0
 KillWait=2
 MinJobAge=300
 Waittime=0
+PreemptType=preempt/partition_prio
+PreemptMode=CANCEL
 SchedulerType=sched/backfill
 SchedulerParameters=batch_sched_delay=0,sched_interval=5,bf_interval=5,sched_min_interval=0
 ${nodes.join('\n')}
 PartitionName=cpu-small Nodes=small1,small2 Default=YES MaxTime=1-00:00:00 DefaultTime=60 DefMemPerCPU=512 State=UP
-PartitionName=cpu-large Nodes=large1 MaxTime=7-00:00:00 DefaultTime=60 DefMemPerCPU=1024 State=UP
+PartitionName=cpu-large Nodes=large1 PriorityTier=2 MaxTime=7-00:00:00 DefaultTime=60 DefMemPerCPU=1024 State=UP
+PartitionName=cpu-spare Nodes=large1 PriorityTier=1 PreemptMode=CANCEL GraceTime=0 MaxTime=1-00:00:00 DefaultTime=60 DefMemPerCPU=512 State=UP
 `;
 }

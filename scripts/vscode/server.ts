@@ -19,9 +19,11 @@ interface ServerOptions {
   readonly userData: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Whether folders open in Restricted Mode until somebody trusts them. */
+  readonly asksForTrust?: boolean;
 }
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 5_000;
 
 /**
@@ -32,7 +34,7 @@ const STOP_TIMEOUT_MS = 5_000;
 export async function startServer(codeServer: CodeServer, options: ServerOptions): Promise<Server> {
   const args = [...(await commonArguments(codeServer, options)), '--bind-addr', '127.0.0.1:0'];
   // The driver is what makes the workbench accept the folder of a test suite in its address.
-  args.push('--vscode-option', 'enable-smoke-test-driver');
+  if (codeServer.release.takesVscodeOptions) args.push('--vscode-option', 'enable-smoke-test-driver');
   const child = spawn(codeServer.node, args, {
     env: cleanEnvironment(options.env),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -76,11 +78,15 @@ export async function installExtension(codeServer: CodeServer, vsix: string, opt
   await promisify(execFile)(codeServer.node, args, { env: cleanEnvironment(options.env) });
 }
 
-async function commonArguments({ entry }: CodeServer, { userData, settings }: ServerOptions): Promise<string[]> {
+async function commonArguments(
+  { entry }: CodeServer,
+  { userData, settings, asksForTrust = false }: ServerOptions,
+): Promise<string[]> {
   await writeSettings(userData, settings);
   const config = join(userData, 'config.yaml'); // without one, code-server writes to the home folder
   await writeFile(config, 'auth: none\n');
-  const flags = ['--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--ignore-last-opened'];
+  const flags = ['--disable-telemetry', '--disable-update-check', '--ignore-last-opened'];
+  if (!asksForTrust) flags.push('--disable-workspace-trust');
   const folders = ['--user-data-dir', userData, '--extensions-dir', join(userData, 'extensions')];
   return [entry, '--config', config, '--auth', 'none', ...flags, '--disable-getting-started-override', ...folders];
 }

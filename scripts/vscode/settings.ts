@@ -21,8 +21,14 @@ const QUIET_SETTINGS: Readonly<Record<string, unknown>> = {
 
 /** Writes the settings of a fresh VS Code; one that has been used keeps what it has. */
 export async function writeSettings(userData: string, own: Readonly<Record<string, unknown>> = {}): Promise<void> {
-  const path = join(userData, 'User', 'settings.json');
+  await writeOnce(join(userData, 'User'), { ...QUIET_SETTINGS, ...own });
+  // In a browser, VS Code reads settings of the scope `machine` from the server's file alone.
+  await writeOnce(join(userData, 'Machine'), own);
+}
+
+async function writeOnce(folder: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
+  const path = join(folder, 'settings.json');
   if (existsSync(path)) return;
-  await mkdir(join(userData, 'User'), { recursive: true });
-  await writeFile(path, JSON.stringify({ ...QUIET_SETTINGS, ...own }, undefined, 2));
+  await mkdir(folder, { recursive: true });
+  await writeFile(path, JSON.stringify(settings, undefined, 2));
 }

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
 import { slurmSite } from '../load/stormRun.ts';
 import { SlurmCluster, slurmIsMissing } from '../slurm/cluster.ts';
 import { Unavailable } from './unavailable.ts';
@@ -22,7 +23,7 @@ export interface GivenService {
 export async function startSlurmService(): Promise<GivenService & AsyncDisposable> {
   const missing = await slurmIsMissing();
   if (missing !== undefined) throw new Unavailable(`NO SLURM: ${missing}`);
-  await using started = new AsyncDisposableStack();
+  await using started = new AsyncDisposableStore();
   const folder = await mkdtemp(join(tmpdir(), 'fwslurm-'));
   started.defer(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
   const cluster = await SlurmCluster.start(join(folder, 'cluster'));
@@ -33,5 +34,5 @@ export async function startSlurmService(): Promise<GivenService & AsyncDisposabl
   site.start();
   const { url } = await site.client(AbortSignal.timeout(30_000));
   const resources = started.move();
-  return { url, key: site.key, [Symbol.asyncDispose]: () => resources.disposeAsync() };
+  return { url, key: site.key, [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose]() };
 }

@@ -2,29 +2,36 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
+import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
 import { vsixPath } from '../package.ts';
 import { findChromium, launchBrowser } from './browser.ts';
 import { isolatedEnvironment } from './environment.ts';
-import { installCodeServer } from './install.ts';
+import { type CodeServer, installCodeServer } from './install.ts';
 import { endProcessesOf } from './processes.ts';
 import { writeStateFile } from '../../src/service/stateFile.ts';
 import { installExtension, startServer } from './server.ts';
 import { type GivenService, SERVICE_VARIABLE } from './slurmService.ts';
-import { openWorkbench, workbenchUrl } from './workbench.ts';
+import { openWorkbench, WAIT_TIMEOUT_MS, workbenchUrl } from './workbench.ts';
 
 /** A window of the real workbench with the packed extension in it, and nothing left of either when disposed. */
 export interface Window extends AsyncDisposable {
   readonly page: Page;
   /** Path of the settings file; VS Code obeys changes at once. */
   readonly settings: string;
+  /** The folder of everything that the window and its processes write: profile, logs, FARWHARF_HOME, the opened folder. */
+  readonly scratch: string;
 }
 
 interface WindowOptions {
   /** Name of the folder that is opened. */
   readonly name: string;
   readonly settings?: Readonly<Record<string, unknown>>;
+  /** Whether VS Code asks for trust, so that the folder opens in Restricted Mode. */
+  readonly asksForTrust?: boolean;
   /** Fills the folder. `scratch` is removed with the window. */
   readonly prepare: (folder: string, scratch: string) => Promise<void>;
+  /** Makes the code-server that the window runs on of the one that is installed; that one itself unless given. */
+  readonly adapt?: (codeServer: CodeServer) => Promise<CodeServer & AsyncDisposable>;
 }
 
 const VIEWPORT = { width: 1280, height: 800 };
@@ -34,11 +41,18 @@ const VIEWPORT = { width: 1280, height: 800 };
  *
  * @throws Unavailable where there is no browser or no code-server to be had.
  */
-export async function openWindow({ name, settings, prepare }: WindowOptions): Promise<Window> {
+export async function openWindow({
+  name,
+  settings,
+  asksForTrust = false,
+  prepare,
+  adapt,
+}: WindowOptions): Promise<Window> {
   const log = (line: string) => void process.stderr.write(`${line}\n`);
-  const codeServer = await installCodeServer(log);
+  const installed = await installCodeServer(log);
   const chromium = findChromium(log);
-  await using opened = new AsyncDisposableStack();
+  await using opened = new AsyncDisposableStore();
+  const codeServer = adapt === undefined ? installed : opened.use(await adapt(installed));
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-window-')));
   opened.defer(() => rm(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 }));
   opened.defer(() => endProcessesOf(scratch));
@@ -50,19 +64,23 @@ export async function openWindow({ name, settings, prepare }: WindowOptions): Pr
   const options = {
     userData,
     env: isolatedEnvironment(home),
+    asksForTrust,
     ...(settings === undefined ? {} : { settings }),
   };
   await installExtension(codeServer, await vsixPath(), options);
   const server = opened.use(await startServer(codeServer, options));
   const browser = opened.use(await launchBrowser(chromium));
-  const page = await (await browser.newContext({ viewport: VIEWPORT })).newPage();
+  const context = await browser.newContext({ viewport: VIEWPORT });
+  context.setDefaultTimeout(WAIT_TIMEOUT_MS);
+  const page = await context.newPage();
   opened.defer(async () => void (await page.goto('about:blank').catch(() => {}))); // tells the server that the window is closed
   await openWorkbench(page, workbenchUrl(server.authority, folder));
   const resources = opened.move();
   return {
     page,
     settings: join(userData, 'User', 'settings.json'),
-    [Symbol.asyncDispose]: () => resources.disposeAsync(),
+    scratch,
+    [Symbol.asyncDispose]: () => resources[Symbol.asyncDispose](),
   };
 }
 

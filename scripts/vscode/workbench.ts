@@ -1,9 +1,15 @@
-import type { Page } from 'playwright-core';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Locator, Page } from 'playwright-core';
 
 const READY = '.monaco-workbench .part.statusbar .statusbar-item';
-const READY_TIMEOUT_MS = 90_000;
-const PALETTE_TIMEOUT_MS = 60_000;
-const PALETTE_STEP_MS = 3_000;
+const PALETTE_STEP_MS = 5_000;
+const POLL_MS = 100;
+
+/**
+ * How long anything in a window may take. On a busy machine a step that is usually done in a second can take a minute, and a wait
+ * costs its time only where the condition never comes.
+ */
+export const WAIT_TIMEOUT_MS = 120_000;
 
 /** Opens the workbench on a folder and waits until its parts are there; extensions may still be starting. */
 export async function openWorkbench(page: Page, url: string): Promise<void> {
@@ -13,14 +19,14 @@ export async function openWorkbench(page: Page, url: string): Promise<void> {
 
 /** Loads the same window again. VS Code's own command, unlike the browser's button, keeps the window's last state. */
 export async function reloadWorkbench(page: Page): Promise<void> {
-  const loaded = page.waitForEvent('domcontentloaded', { timeout: READY_TIMEOUT_MS });
+  const loaded = page.waitForEvent('domcontentloaded', { timeout: WAIT_TIMEOUT_MS });
   await runCommand(page, 'Developer: Reload Window');
   await loaded;
   await waitForWorkbench(page);
 }
 
 async function waitForWorkbench(page: Page): Promise<void> {
-  await page.locator(READY).first().waitFor({ timeout: READY_TIMEOUT_MS });
+  await page.locator(READY).first().waitFor({ timeout: WAIT_TIMEOUT_MS });
 }
 
 /**
@@ -30,16 +36,32 @@ async function waitForWorkbench(page: Page): Promise<void> {
  * until the command is there.
  */
 export async function runCommand(page: Page, title: string): Promise<void> {
+  await withPalette(page, title, (rows) => rows.filter({ hasText: title }).first().click({ timeout: PALETTE_STEP_MS }));
+}
+
+/** Whether the palette offers a command whose title has these words. */
+export async function offersCommand(page: Page, title: string): Promise<boolean> {
+  const offered = await withPalette(page, title, async (rows) => {
+    await rows.first().waitFor({ timeout: PALETTE_STEP_MS });
+    return (await rows.filter({ hasText: title }).count()) > 0;
+  });
+  await page.keyboard.press('Escape');
+  return offered;
+}
+
+/**
+ * Opens the palette, types a title and hands over the rows that it lists. All of it is done again when it fails, since whatever
+ * takes the focus meanwhile closes the palette.
+ */
+async function withPalette<T>(page: Page, title: string, use: (rows: Locator) => Promise<T>): Promise<T> {
   const input = page.locator('.quick-input-widget input.input');
-  const row = page.locator('.quick-input-widget .monaco-list-row', { hasText: title }).first();
-  const deadline = Date.now() + PALETTE_TIMEOUT_MS;
+  const deadline = Date.now() + WAIT_TIMEOUT_MS;
   for (;;) {
     await page.keyboard.press('F1');
     try {
       await input.waitFor({ timeout: PALETTE_STEP_MS });
-      await input.fill(`>${title}`);
-      await row.click({ timeout: PALETTE_STEP_MS });
-      return;
+      await input.fill(`>${title}`, { timeout: PALETTE_STEP_MS });
+      return await use(page.locator('.quick-input-widget .monaco-list-row'));
     } catch (error) {
       if (Date.now() > deadline) throw error;
       await page.keyboard.press('Escape');
@@ -50,6 +72,34 @@ export async function runCommand(page: Page, title: string): Promise<void> {
 /** Chooses a row of the quick pick that is open, or opens soon, by a part of its text. */
 export async function choose(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();
+}
+
+/** Closes menus, panels and editors, and discards what is not saved in them. */
+export async function closeAllEditors(page: Page): Promise<void> {
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('Escape');
+  await runCommand(page, 'View: Close All Editors');
+  const tab = page.locator('.tabs-container .tab').first();
+  const discard = page.locator('.monaco-dialog-box .monaco-button', { hasText: "Don't Save" });
+  const deadline = Date.now() + WAIT_TIMEOUT_MS;
+  while (await tab.isVisible()) {
+    if (await discard.isVisible()) await discard.click();
+    if (Date.now() > deadline) throw new Error('The editors did not close.');
+    await sleep(POLL_MS);
+  }
+}
+
+/** Shows the Explorer in the sidebar, whatever was there before. */
+async function showExplorer(page: Page): Promise<void> {
+  await runCommand(page, 'View: Show Explorer');
+  await page.locator('.explorer-folders-view').waitFor();
+}
+
+/** Opens a file of the folder from the Explorer, by its name. */
+export async function openFile(page: Page, name: string): Promise<void> {
+  await showExplorer(page);
+  await runCommand(page, 'Refresh Explorer'); // a window that has just started can miss a file written meanwhile
+  await page.locator('.explorer-folders-view .monaco-list-row', { hasText: name }).dblclick();
 }
 
 /** The address of a window on a folder or a `.code-workspace` file, with the workbench's own options. */

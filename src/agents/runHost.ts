@@ -49,6 +49,8 @@ export interface HostedRun {
 export interface RunHost {
   /** What it throws, `run` rejects with. */
   begin(run: StartingRun): HostedRun;
+  /** The key of a model service by the name of its variable, where this process has no such variable. Absent where it has them all. */
+  modelKey?(variable: string): Promise<string | undefined>;
 }
 
 // In the registry of symbols, because the file may bring its own copy of this library.

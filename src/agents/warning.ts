@@ -1,4 +1,6 @@
+import { printable } from '../core/printable.ts';
+
 /** Where warnings go that no listener can take. */
 export function writeWarning(message: string): void {
-  globalThis.console.warn(`farwharf: ${message}`);
+  globalThis.console.warn(printable`farwharf: ${message}`);
 }

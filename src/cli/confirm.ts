@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises';
+import { printable } from '../core/printable.ts';
 import type { Context } from './context.ts';
 
 /** Asks the person at the terminal; false where there is none, or on anything but a yes. @throws the signal's reason on abort. */
@@ -7,7 +8,7 @@ export async function confirm(question: string, { terminal, signal }: Context): 
   terminal.clearStatus();
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const answer = await prompt.question(`${question} [y/N] `, { signal });
+    const answer = await prompt.question(printable`${question} [y/N] `, { signal });
     return /^y(?:es)?$/i.test(answer.trim());
   } finally {
     prompt.close();

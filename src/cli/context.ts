@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { readFileSync } from 'node:fs';
+import type { Disposable } from '../core/lifetime.ts';
 import type { Terminal } from './terminal.ts';
 
 /** What every verb is given. */
@@ -10,6 +11,10 @@ export interface Context {
   readonly remote: string | undefined;
   /** Aborted by the first Ctrl+C. */
   readonly signal: AbortSignal;
+  /** Aborted by that too, and once nobody reads the answer any more: for work that is worth nothing then. */
+  readonly outputSignal: AbortSignal;
+  /** Calls the listener at each SIGHUP, which otherwise ends the verb as Ctrl+C does. */
+  readonly onHangup: (listener: () => void) => Disposable;
   readonly program: ProgramFiles;
 }
 

@@ -1,6 +1,8 @@
 import { AppError, type ErrorCode, isAbort, messageOf, systemCode } from '../core/errors.ts';
-import { plainText } from '../core/terminalText.ts';
+import { networkFailureText } from '../core/network/failureText.ts';
+import { printableLine } from '../core/printable.ts';
 import { httpStatus } from '../jobs/api.ts';
+import { describeRefusal, isRefusedInput } from '../jobs/refusal.ts';
 
 /** What the exit status of the command tells a script. */
 export const EXIT = {
@@ -10,13 +12,14 @@ export const EXIT = {
   notAuthorised: 3,
   noCredits: 4,
   network: 5,
-  /** Ended by Ctrl+C, as shells count it: 128 + SIGINT. */
+  /** Ended by Ctrl+C, as shells count it: 128 + SIGINT. After another signal the command itself adds that one's number. */
   interrupted: 130,
 } as const;
 
 const EXIT_OF_CODE: Partial<Record<ErrorCode, number>> = {
   'bad-input': EXIT.badUse,
   missing: EXIT.badUse,
+  'no-credits': EXIT.noCredits,
   'not-signed-in': EXIT.notAuthorised,
   'outcome-unknown': EXIT.network,
   unreachable: EXIT.network,
@@ -28,6 +31,7 @@ const EXIT_OF_STATUS: Readonly<Record<number, number>> = {
   402: EXIT.noCredits,
   403: EXIT.notAuthorised,
   404: EXIT.badUse,
+  422: EXIT.badUse,
 };
 
 /** What to do about refusals that a service tells in its own words. */
@@ -37,8 +41,7 @@ const ADVICE_OF_EXIT: Readonly<Record<number, string>> = {
 };
 
 /** Codes of the system and of TLS that mean: there was no conversation with the service. */
-const NETWORK_CODE =
-  /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_)/;
+const NETWORK_CODE = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|EPROTO|ERR_TLS|ERR_SSL)/;
 
 export interface Failure {
   readonly exit: number;
@@ -50,15 +53,22 @@ export interface Failure {
 
 /** What an error means to the person and to the script that ran the command. */
 export function describeFailure(error: unknown, host?: string): Failure {
-  const message = plainText(messageOf(error));
+  const message = printableLine(messageOf(error));
   if (isAbort(error)) return { exit: EXIT.interrupted, code: 'interrupted', message: 'Stopped.' };
   if (error instanceof AppError) return { exit: EXIT_OF_CODE[error.code] ?? EXIT.failed, code: error.code, message };
   const status = httpStatus(error);
   if (status !== undefined) {
     const exit = exitOfStatus(status);
+    if (isRefusedInput(error)) {
+      return { exit, code: `http-${status}`, message: printableLine(describeRefusal(error, nameOf(host))) };
+    }
     return { exit, code: `http-${status}`, message: withAdvice(message, ADVICE_OF_EXIT[exit]) };
   }
   const code = systemCode(error);
+  const networkText = networkFailureText(error, host);
+  if (networkText !== undefined) {
+    return { exit: EXIT.network, code: code ?? 'unreachable', message: printableLine(networkText) };
+  }
   if (error instanceof Error && error.name === 'NetworkError') {
     return { exit: EXIT.network, code: 'unreachable', message };
   }
@@ -78,4 +88,9 @@ function exitOfStatus(status: number): number {
 
 function withAdvice(message: string, advice: string | undefined): string {
   return advice === undefined ? message : `${message.replace(/[.\s]+$/, '')}. ${advice}`;
+}
+
+/** A service in sentences. */
+function nameOf(host: string | undefined): string {
+  return (host === undefined ? undefined : URL.parse(host)?.host) ?? 'the service';
 }

@@ -1,5 +1,5 @@
 import { assertNever } from '../core/errors.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import type { FlowProcessEvent } from '../flows/run/flowRun.ts';
 import { StepPrinter } from './stepPrinter.ts';
 import type { Terminal } from './terminal.ts';
@@ -19,7 +19,7 @@ export class FlowPrinter {
     switch (event.type) {
       case 'output':
         if (terminal.isJson) terminal.json({ type: 'output', stream: event.stream, text: event.text });
-        else terminal.output(event.stream, event.isWhole ? `${event.text}\n` : event.text);
+        else terminal.programOutput(event.stream, event.isWhole ? `${event.text}\n` : event.text);
         return terminal.drained();
       case 'run':
         terminal.json(event.event);
@@ -27,7 +27,7 @@ export class FlowPrinter {
         return terminal.drained();
       case 'note':
         terminal.json(event);
-        terminal.note(plainText(`farwharf: ${event.message}`));
+        terminal.note(printableLine(`farwharf: ${event.message}`));
         return undefined;
       case 'started':
       case 'library':

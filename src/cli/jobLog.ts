@@ -1,6 +1,7 @@
-import { describeJob } from '../jobs/describe.ts';
+import { describeJob, describeOutcome } from '../jobs/describe.ts';
 import { watchJob } from '../jobs/follow.ts';
 import { hasSucceeded, type JobRecord } from '../jobs/record.ts';
+import { ResultEvents } from '../jobs/resultEvents.ts';
 import { EventSpool } from '../jobs/spool.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit.ts';
@@ -10,7 +11,14 @@ import type { Session } from './session.ts';
 import type { Terminal } from './terminal.ts';
 
 /** How a followed job ended, or that the person stopped looking while it goes on. */
-export type Watched = { readonly type: 'over'; readonly record: JobRecord } | { readonly type: 'detached' };
+export type Watched = FinishedJob | { readonly type: 'detached' };
+
+export interface FinishedJob {
+  readonly type: 'over';
+  readonly record: JobRecord;
+  /** Undefined where the service's events do not tell. */
+  readonly hasResults: boolean | undefined;
+}
 
 interface LogOptions {
   /** Show nothing but a status line. */
@@ -31,6 +39,7 @@ export async function showLog(
 ): Promise<Watched> {
   const { record, ledger, home } = place;
   const log = new LogPrinter(terminal, record.machineClass);
+  const results = new ResultEvents();
   const spool = new EventSpool(home, record.id);
   const deps = { service: await session.client(), ledger, spool, reconnect: () => session.reconnect() };
   const onUpdate = (current: JobRecord): void => {
@@ -40,7 +49,8 @@ export async function showLog(
     const events = watchJob(deps, record.id, { signal, onUpdate });
     for (;;) {
       const next = await events.next();
-      if (next.done === true) return { type: 'over', record: next.value };
+      if (next.done === true) return { type: 'over', record: next.value, hasResults: results.hasResults };
+      results.push(next.value);
       const isToldAlready = isJustSent && next.value.own === true && next.value.event === 'phase';
       if (!isQuiet && !isToldAlready) log.print(next.value);
     }
@@ -51,6 +61,11 @@ export async function showLog(
     log.flush();
     terminal.clearStatus();
   }
+}
+
+/** The last line of a log: how the job ended, and how to get its results where it left some. */
+export function describeEnd({ record, hasResults }: FinishedJob, jobId: string): string {
+  return describeOutcome(record, hasResults === false ? 'no results' : `results: farwharf download ${jobId}`);
 }
 
 /** Tells somebody who left how to come back. */

@@ -34,7 +34,8 @@ export class LogPrinter {
       this.#terminal.json({ event: name, data, ...(id !== undefined && { id }) });
     } else if (!isEnding(event)) {
       const name = this.#texts.has('stdout') ? streamOf(event) : 'stderr';
-      this.#terminal.output(name, this.#texts.get(name)?.push(event) ?? '');
+      const text = this.#texts.get(name)?.push(event);
+      if (text !== undefined) this.#terminal.output(name, text);
       for (const flowEvent of this.#flow.push(event)) this.#steps.print(flowEvent);
     }
   }

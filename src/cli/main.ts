@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
+import { printableLine } from '../core/printable.ts';
 import { EXIT } from './exit.ts';
+import { endOnUncaughtErrors } from './uncaught.ts';
 
 const NEEDED = [22, 18] as const; // node:sqlite without a flag, and sources that run as they are
 
@@ -11,6 +13,7 @@ if (isOldNode()) {
   );
   process.exitCode = EXIT.badUse;
 } else {
+  endOnUncaughtErrors(process.env);
   hideExperiments();
   keepMemorySmall();
   const { runProgram } = await import('./program.ts');
@@ -34,6 +37,6 @@ function keepMemorySmall(): void {
 function hideExperiments(): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => {
-    if (name !== 'ExperimentalWarning') process.stderr.write(`${name}: ${message}\n`);
+    if (name !== 'ExperimentalWarning') process.stderr.write(`${printableLine(`${name}: ${message}`)}\n`);
   });
 }

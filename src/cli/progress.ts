@@ -3,6 +3,8 @@ import type { Terminal } from './terminal.ts';
 
 const REDRAW_MS = 100;
 const BAR_CELLS = 24;
+/** In a narrower terminal the bar would push out the numbers, which say more. */
+const COLUMNS_WITH_BAR = 72;
 /** Before this the rate is noise, and an estimate of the time left would jump. */
 const STEADY_MS = 500;
 
@@ -25,7 +27,9 @@ export class Progress {
     const now = this.#now();
     if (now - this.#drawn < REDRAW_MS) return;
     this.#drawn = now;
-    this.#terminal.status(describeProgress(this.#verb, { doneBytes, totalBytes, elapsedMs: now - this.#started }));
+    const { columns } = this.#terminal;
+    const elapsedMs = now - this.#started;
+    this.#terminal.status(describeProgress(this.#verb, { doneBytes, totalBytes, elapsedMs, columns }));
   }
 
   /** Seconds since the work began. */
@@ -34,10 +38,15 @@ export class Progress {
   }
 }
 
-/** The line of a progress bar; without a total there is no bar and no time left. */
+/** The line of a progress bar; without a total there is no bar and no time left, and no bar in a narrow terminal. */
 export function describeProgress(
   verb: string,
-  { doneBytes, totalBytes, elapsedMs }: { doneBytes: number; totalBytes: number | undefined; elapsedMs: number },
+  {
+    doneBytes,
+    totalBytes,
+    elapsedMs,
+    columns = Infinity,
+  }: { doneBytes: number; totalBytes: number | undefined; elapsedMs: number; columns?: number },
 ): string {
   const isSteady = elapsedMs >= STEADY_MS && doneBytes > 0;
   const bytesPerSecond = (doneBytes / elapsedMs) * 1000;
@@ -45,8 +54,8 @@ export function describeProgress(
   if (!totalBytes) return `${verb} ${formatBytes(doneBytes)}${rate}`;
   const part = Math.min(1, doneBytes / totalBytes);
   const filled = Math.round(part * BAR_CELLS);
-  const bar = '█'.repeat(filled) + '░'.repeat(BAR_CELLS - filled);
+  const bar = columns < COLUMNS_WITH_BAR ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} `;
   const percent = String(Math.floor(part * 100)).padStart(3);
   const left = isSteady && part < 1 ? `  ${formatDuration((totalBytes - doneBytes) / bytesPerSecond)} left` : '';
-  return `${verb} ${bar} ${percent} %  ${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}${rate}${left}`;
+  return `${verb} ${bar}${percent} %  ${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}${rate}${left}`;
 }

@@ -1,7 +1,9 @@
 import { formatCount } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { farwharfHome } from '../core/home.ts';
+import { printableLine } from '../core/printable.ts';
 import { type Decisions, defaultDecisions, type DownloadedResults, downloadResults } from '../jobs/download.ts';
 import { directArchiver } from '../jobs/archiver.ts';
+import { ResultJournals } from '../jobs/resultJournals.ts';
 import type { RemoteClient } from '../remote/client.ts';
 import type { PlannedResult, ResultDecision } from '../workspace/results.ts';
 import type { Context } from './context.ts';
@@ -17,14 +19,21 @@ const SHOWN_FILES = 20;
 export async function bringHome(
   place: Pick<JobPlace, 'record' | 'ledger' | 'home'>,
   client: RemoteClient,
-  { signal, terminal }: Context,
+  { env, signal, terminal }: Context,
   { folder, onConflict }: { folder: string; onConflict: ConflictChoice },
 ): Promise<DownloadedResults> {
   const downloading = new Progress(terminal, 'downloading');
   const unpacking = new Progress(terminal, 'unpacking');
   try {
     return await downloadResults(
-      { service: client, archiver: directArchiver, ledger: place.ledger, home: place.home },
+      {
+        service: client,
+        archiver: directArchiver,
+        ledger: place.ledger,
+        home: place.home,
+        // Not the place's home, which goes with the verb.
+        journals: new ResultJournals(farwharfHome(env)),
+      },
       place.record.id,
       {
         folder,
@@ -53,24 +62,49 @@ export function decide(plan: readonly PlannedResult[], onConflict: ConflictChoic
 }
 
 /** What came home, what did not and why, and where it lies: lines for people. */
-export function describeResults({ folder, plan, written, skipped, refused }: DownloadedResults): string[] {
+export function describeResults({ folder, plan, written, skipped, setAside, refused }: DownloadedResults): string[] {
   const statuses = new Map(plan.map(({ path, status }) => [path, status]));
   const same = skipped.filter((path) => statuses.get(path) === 'same');
   const kept = skipped.filter((path) => ['changed', 'conflict'].includes(statuses.get(path) ?? ''));
   const protectedNames = skipped.filter((path) => statuses.get(path) === 'protected');
   const shown = written.slice(0, SHOWN_FILES);
-  const lines = shown.map((path) => `  + ${plainText(path)}`);
+  const lines = shown.map((path) => `  + ${printableLine(path)}`);
   if (written.length > shown.length) lines.push(`  + ${formatCount(written.length - shown.length, 'more file')}`);
-  lines.push(...kept.map((path) => `  = ${plainText(path)} (yours stays)`));
-  lines.push(...protectedNames.map((path) => `  - ${plainText(path)} (not written: other tools act on this name)`));
-  lines.push(...refused.map(({ path, reason }) => `  - ${plainText(path)} (${plainText(reason)})`));
+  lines.push(...kept.map((path) => `  = ${printableLine(path)} (yours stays)`));
+  lines.push(...describeSetAside(plan, setAside));
+  lines.push(...protectedNames.map((path) => `  - ${printableLine(path)} (not written: other tools act on this name)`));
+  lines.push(...refused.map(({ path, reason }) => `  - ${printableLine(path)} (${printableLine(reason)})`));
   if (written.length > 0) lines.push(`${formatCount(written.length, 'result')} in ${folder}`);
+  else if (setAside.length > 0) lines.push(`Nothing was written among the files of ${folder}.`);
   else if (same.length > 0) lines.push(`Nothing new: ${folder} has all the results already.`);
   else lines.push('The job left no results.');
   return lines;
 }
 
+const REVIEW_REASONS = {
+  hidden: 'hidden',
+  tool: 'tools act on this name',
+  selection: 'changes what the next submit sends',
+  protected: 'other tools act on this name',
+};
+
+/** What may change what tools do or what is sent next: where it is, and how it gets to its place. */
+function describeSetAside(plan: DownloadedResults['plan'], setAside: DownloadedResults['setAside']): string[] {
+  const [first] = setAside;
+  if (first === undefined) return [];
+  const reasons = new Map(plan.map(({ path, review }) => [path, review && REVIEW_REASONS[review.reason]]));
+  const lines = setAside
+    .slice(0, SHOWN_FILES)
+    .map(({ path }) => `  ? ${printableLine(path)} (set aside: ${reasons.get(path) ?? 'chosen'})`);
+  const rest = setAside.length - lines.length;
+  if (rest > 0) lines.push(`  ? ${formatCount(rest, 'more file')} set aside`);
+  const what = setAside.length === 1 ? 'It is' : 'They are';
+  const where = first.at.split('/').slice(0, 2).join('/');
+  lines.push(`${what} in ${printableLine(where)}, which is never sent. Compare, and move into place what you want.`);
+  return lines;
+}
+
 /** The same for programs. */
-export function resultsAsJson({ folder, plan, written, skipped, refused }: DownloadedResults): object {
-  return { folder, written, skipped, refused, plan };
+export function resultsAsJson({ folder, plan, written, skipped, setAside, refused }: DownloadedResults): object {
+  return { folder, written, skipped, set_aside: setAside, refused, plan };
 }

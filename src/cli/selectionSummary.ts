@@ -1,5 +1,5 @@
 import { formatBytes, formatCount } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import { estimateArchiveBytes, type Exclusion, type ExclusionReason, type Selection } from '../workspace/selection.ts';
 
 /** Why something stays at home, as the end of a line. The order is that of the summary: what matters most first. */
@@ -30,25 +30,27 @@ export function describeExclusions({ excluded, findings }: Selection): string[] 
     return group === undefined ? [] : [`  left out: ${describeNames(group, reason)} (${REASONS[reason]})`];
   });
   const named = new Set(excluded.map(({ path }) => path));
-  const notes = findings.filter(({ path }) => !named.has(path)).map(({ message }) => `  note: ${plainText(message)}`);
+  const notes = findings
+    .filter(({ path }) => !named.has(path))
+    .map(({ message }) => `  note: ${printableLine(message)}`);
   return [...lines, ...notes];
 }
 
 /** Every secret is named; of the others the first few. */
 function describeNames(group: readonly Exclusion[], reason: ExclusionReason): string {
   const shown = reason === 'secret' ? group : group.slice(0, SHOWN_NAMES);
-  const names = shown.map(({ path, type }) => plainText(type === 'directory' ? `${path}/` : path));
+  const names = shown.map(({ path, type }) => printableLine(type === 'directory' ? `${path}/` : path));
   const rest = group.length - shown.length;
   return names.join(', ') + (rest > 0 ? ` and ${rest.toLocaleString('en-US')} more` : '');
 }
 
-/** The answer of `submit --dry-run --json`. */
-export function selectionAsJson(selection: Selection): object {
+/** The answer of `submit --dry-run --json`; the findings about files come before those about the job. */
+export function selectionAsJson(selection: Selection, jobFindings: readonly object[]): object {
   return {
     files: selection.files.map(({ path, size }) => ({ path, size })),
     excluded: selection.excluded,
     total_bytes: selection.totalBytes,
     estimated_bytes: estimateArchiveBytes(selection),
-    findings: selection.findings,
+    findings: [...selection.findings, ...jobFindings],
   };
 }

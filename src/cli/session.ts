@@ -1,10 +1,12 @@
 import { AppError, systemCode } from '../core/errors.ts';
 import { formatDuration } from '../core/format.ts';
 import { farwharfHome } from '../core/home.ts';
-import { plainText } from '../core/terminalText.ts';
+import { requireOwnHome } from '../core/ownFiles.ts';
+import { printableLine } from '../core/printable.ts';
 import { httpStatus, type JobService } from '../jobs/api.ts';
 import { type AsyncLedger, directLedger } from '../jobs/asyncLedger.ts';
-import { hostAddress, LOCAL_HOST, resolveHost, resolveKey } from '../jobs/host.ts';
+import { hostAddress, LOCAL_HOST, resolveHost } from '../jobs/host.ts';
+import { resolveKey } from '../jobs/hostKey.ts';
 import { JobLedger } from '../jobs/ledger.ts';
 import type { JobRecord } from '../jobs/record.ts';
 import { RemoteClient } from '../remote/client.ts';
@@ -22,11 +24,12 @@ export class Session implements AsyncDisposable {
   readonly #context: Context;
   #client: Promise<RemoteClient> | undefined;
 
-  /** Opens the ledger, and says what is wrong with it, if anything. @throws AppError `bad-input` or `refused` for a bad host. */
+  /** Opens the ledger, and says what is wrong with it, if anything. @throws AppError `bad-input` or `refused` for a bad host, `refused` where others can write this user's data. */
   constructor(context: Context) {
     this.#context = context;
     this.host = resolveHost({ remote: context.remote, env: context.env });
     this.home = farwharfHome(context.env);
+    requireOwnHome(this.home);
     this.ledger = new JobLedger(this.home);
     this.asyncLedger = directLedger(this.ledger);
     if (this.ledger.problem !== undefined) context.terminal.note(this.ledger.problem);
@@ -75,12 +78,12 @@ export class Session implements AsyncDisposable {
   async #connect(): Promise<RemoteClient> {
     const { env, program, signal, terminal } = this.#context;
     const { url, key } = await hostAddress(this.host, {
-      key: () => resolveKey(this.host, env),
+      key: () => resolveKey(this.host, { env, home: this.home }),
       connectLocal: () =>
         connectEmbeddedService({ home: this.home, node: process.execPath, cli: program.entry, env, signal }),
     });
     const onWait = (seconds: number, reason: string): void => {
-      terminal.phase(`${this.hostName} asks to wait ${formatDuration(seconds)}: ${plainText(reason)}`);
+      terminal.phase(`${this.hostName} asks to wait ${formatDuration(seconds)}: ${printableLine(reason)}`);
     };
     return new RemoteClient(url, key, {
       headers: { 'User-Agent': `farwharf/${program.version}` },

@@ -22,19 +22,23 @@ export interface SubmitFlags extends FlowSubmitFlags {
   readonly again?: boolean;
 }
 
-/** The absolute path of a folder to send. @throws AppError `missing`, `permission` or `bad-input` when it is not there, out of reach or no folder. */
+/**
+ * The absolute path of a folder that a person named.
+ *
+ * @throws AppError `missing`, `permission` or `bad-input` when it is not there, out of reach or no folder.
+ */
 export async function readFolder(argument: string): Promise<string> {
   const folder = resolve(argument);
   try {
     if ((await stat(folder)).isDirectory()) return folder;
   } catch (error) {
     if (systemCode(error) === 'EACCES') {
-      const sentence = `${folder} cannot be read: there is no permission to enter a folder above it. Nothing was sent.`;
+      const sentence = `${folder} cannot be read: no permission to enter a folder above it. Ask its owner for access.`;
       throw new AppError('permission', sentence, { cause: error });
     }
-    throw new AppError('missing', `There is no folder ${folder}, so nothing was sent.`, { cause: error });
+    throw new AppError('missing', `Folder ${folder} does not exist. Check the path.`, { cause: error });
   }
-  throw new AppError('bad-input', `${folder} is a file. Name the folder that holds it, and the file with --script.`);
+  throw new AppError('bad-input', `${folder} is a file. Enter the folder that contains it.`);
 }
 
 /** The description of a Python environment. @throws AppError `missing` or `bad-input` when the file is not there or no JSON object. */
@@ -46,7 +50,7 @@ export async function readVenv(file: string): Promise<Readonly<Record<string, un
     if (systemCode(error) !== undefined) {
       throw new AppError('missing', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
     }
-    throw new AppError('bad-input', `${file} is no valid JSON: ${messageOf(error)}`, { cause: error });
+    throw new AppError('bad-input', `${file} is not valid JSON: ${messageOf(error)}`, { cause: error });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new AppError('bad-input', `${file} must hold a JSON object such as { "requirements": ["numpy"] }.`);

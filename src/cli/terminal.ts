@@ -1,15 +1,22 @@
-import { styleText } from 'node:util';
+import type { AppError } from '../core/errors.ts';
+import {
+  exactData,
+  joinPrintable,
+  type Printable,
+  printable,
+  printableJson,
+  printableLine,
+  printableText,
+} from '../core/printable.ts';
+import { withoutUserinfo } from '../core/redact.ts';
+import { cutToWidth } from '../core/textWidth.ts';
+import { TerminalText } from '../jobs/terminalOutput.ts';
+import { Output, type StreamName, type TextStream } from './output.ts';
+import { canRedraw, showsColour } from './screen.ts';
 
-/** A stream that a person may be looking at. */
-export interface TextStream {
-  readonly writableNeedDrain?: boolean;
-  readonly isTTY?: boolean;
-  readonly columns?: number;
-  write(text: string): unknown;
-  once?(event: 'drain', listener: () => void): unknown;
-}
-
-const CLEAR_LINE = '\r\u001b[2K';
+const CLEAR_LINE = printable`\r\u001b[2K`;
+const LINE_END = printable`\n`;
+const DIM = [printable`\u001b[2m`, printable`\u001b[22m`] as const;
 const DEFAULT_COLUMNS = 80;
 
 /**
@@ -18,91 +25,133 @@ const DEFAULT_COLUMNS = 80;
  */
 export class Terminal {
   readonly isJson: boolean;
-  readonly #stdout: TextStream;
-  readonly #stderr: TextStream;
+  readonly #output: Output;
+  readonly #env: NodeJS.ProcessEnv;
+  readonly #programTexts = { stdout: new TerminalText(true), stderr: new TerminalText(true) };
   #hasStatus = false;
   #isInsideLine = false;
 
-  constructor(options: { isJson: boolean; stdout: TextStream; stderr: TextStream }) {
+  /** @param options `env` is the environment that chooses colours; that of the process unless given. */
+  constructor(options: { isJson: boolean; stdout: TextStream; stderr: TextStream; env?: NodeJS.ProcessEnv }) {
     this.isJson = options.isJson;
-    this.#stdout = options.stdout;
-    this.#stderr = options.stderr;
+    this.#output = new Output(options);
+    this.#env = options.env ?? process.env;
+  }
+
+  /** Aborted once stdout accepts no more text: what only prints stops then, and what must be finished goes on. */
+  get closed(): AbortSignal {
+    return this.#output.closed;
+  }
+
+  /** Why stdout failed; undefined while it works, and after its reader left. */
+  get failure(): AppError | undefined {
+    return this.#output.failure;
   }
 
   /** Whether somebody looks at this stream. */
-  isScreen(stream: 'stdout' | 'stderr'): boolean {
-    return this.#pick(stream).isTTY === true;
+  isScreen(stream: StreamName): boolean {
+    return this.#output.stream(stream).isTTY === true;
   }
 
-  /** Whether this stream shows colours (no-color.org). */
-  hasColour(stream: 'stdout' | 'stderr'): boolean {
-    return this.isScreen(stream) && !process.env['NO_COLOR'];
+  /** Whether this stream shows colours. */
+  hasColour(stream: StreamName): boolean {
+    return showsColour(this.isScreen(stream), this.#env);
   }
 
+  /** How many cells a line of stderr has. */
   get columns(): number {
-    return this.#stderr.columns ?? DEFAULT_COLUMNS;
+    return this.#output.stream('stderr').columns || DEFAULT_COLUMNS; // 0 where the size is not known
+  }
+
+  /** How many cells a line of the answer may take; undefined where nobody looks: a pipe gets everything. */
+  get answerColumns(): number | undefined {
+    const { isTTY, columns } = this.#output.stream('stdout');
+    return isTTY === true ? columns || DEFAULT_COLUMNS : undefined;
   }
 
   /** A line of the answer, for people. */
   answer(line: string): void {
-    this.#endLine();
-    this.#write(this.isJson ? this.#stderr : this.#stdout, `${line}\n`);
+    this.answerText(printableLine(line));
+  }
+
+  /** An answer of several lines. */
+  answerText(text: string): void {
+    this.#writeLine(this.isJson ? 'stderr' : 'stdout', printableText(text));
   }
 
   /** One JSON value as a line on stdout, when JSON was asked for. */
   json(value: unknown): void {
-    if (this.isJson) this.#write(this.#stdout, `${JSON.stringify(value)}\n`);
+    if (this.isJson) this.#write('stdout', joinPrintable([printableJson(value), LINE_END]));
   }
 
   /** A remark: what is going on, what was decided, what to do next. */
   note(line: string): void {
-    this.#endLine();
-    this.#write(this.#stderr, `${line}\n`);
+    this.noteText(printableLine(withoutUserinfo(line)));
+  }
+
+  /** A remark of several lines. */
+  noteText(text: string): void {
+    this.#writeLine('stderr', printableText(text));
   }
 
   /** A remark of lesser weight. */
   phase(line: string): void {
-    this.note(this.hasColour('stderr') ? styleText('dim', line, { validateStream: false }) : line);
+    const clean = printableLine(withoutUserinfo(line));
+    const [start, end] = DIM;
+    this.#writeLine('stderr', this.hasColour('stderr') ? joinPrintable([start, clean, end]) : clean);
   }
 
-  /** A piece of a job's output, as it is. */
-  output(stream: 'stdout' | 'stderr', text: string): void {
-    if (text === '') return;
-    this.#write(this.#pick(stream), text);
+  /** A piece of what a program of this machine writes: as it is for another program, without more than colours on a screen. */
+  programOutput(stream: StreamName, text: string): void {
+    this.output(stream, this.isScreen(stream) ? this.#programTexts[stream].push(text) : exactData(text));
+  }
+
+  /** A piece of a job's output. */
+  output(stream: StreamName, text: Printable): void {
+    if (text.length === 0) return;
+    this.#write(stream, text);
     if (this.isScreen(stream)) this.#isInsideLine = !text.endsWith('\n');
   }
 
   /** Shows a line that the next call replaces and any other output removes; nothing where nobody looks. */
   status(line: string): void {
-    if (!this.isScreen('stderr')) return;
+    if (!canRedraw(this.isScreen('stderr'), this.#env)) return;
     this.#endLine();
-    this.#stderr.write(`${CLEAR_LINE}${line.slice(0, this.columns - 1)}`);
+    this.#output.write(
+      'stderr',
+      joinPrintable([CLEAR_LINE, printableLine(cutToWidth(printableLine(line), this.columns - 1))]),
+    );
     this.#hasStatus = true;
   }
 
   clearStatus(): void {
-    if (this.#hasStatus) this.#stderr.write(CLEAR_LINE);
+    if (this.#hasStatus) this.#output.write('stderr', CLEAR_LINE);
     this.#hasStatus = false;
   }
 
-  /** A promise until the reader of our output has caught up; undefined where it has. */
+  /** A promise until the reader of our output has caught up or left; undefined where it has. */
   drained(): Promise<void> | undefined {
-    const slow = [this.#stdout, this.#stderr].find((stream) => stream.writableNeedDrain === true);
-    return slow === undefined ? undefined : new Promise((resolve) => slow.once?.('drain', resolve));
+    return this.#output.drained();
   }
 
-  #pick(stream: 'stdout' | 'stderr'): TextStream {
-    return stream === 'stdout' ? this.#stdout : this.#stderr;
+  /** Returns when stdout has taken, or refused, all that was written to it. */
+  flushed(): Promise<void> {
+    return this.#output.flushed();
   }
 
   /** A job's last line may lack its end; ours never begins in the middle of it. */
   #endLine(): void {
-    if (this.#isInsideLine) this.#stderr.write('\n');
+    if (this.#isInsideLine) this.#output.write('stderr', LINE_END);
     this.#isInsideLine = false;
   }
 
-  #write(stream: TextStream, text: string): void {
+  #writeLine(stream: StreamName, text: Printable): void {
+    this.#endLine();
+    this.#write(stream, joinPrintable([text, LINE_END]));
+  }
+
+  #write(stream: StreamName, text: Printable): void {
     this.clearStatus();
-    stream.write(text);
+    this.#output.write(stream, text);
   }
 }

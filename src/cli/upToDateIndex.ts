@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { farwharfHome } from '../core/home.ts';
+import { requireOwnHome } from '../core/ownFiles.ts';
 import type { SyncSummary } from '../retrieval/folder/folderContent.ts';
 import { FolderIndex } from '../retrieval/folder/folderIndex.ts';
 import { selectSearchable } from '../workspace/searchableFiles.ts';
@@ -22,7 +23,9 @@ export async function openUpToDateIndex(
 ): Promise<UpToDateIndex> {
   const root = await realpath(await readFolder(folder));
   const progress = new Progress(terminal, 'indexing');
-  const index = await FolderIndex.open({ root, home: farwharfHome(env), workerProgram: program.indexWorker });
+  const home = farwharfHome(env);
+  requireOwnHome(home);
+  const index = await FolderIndex.open({ root, home, workerProgram: program.indexWorker });
   try {
     const { files } = await selectSearchable(root, {
       isTrusted: true,

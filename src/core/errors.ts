@@ -1,3 +1,5 @@
+import { withoutUserinfo } from './redact.ts';
+
 /**
  * What went wrong, for programs. The wire's own failures (`AuthError`, `NetworkError`, ...) live in `remote/errors.ts`.
  */
@@ -7,6 +9,7 @@ export type ErrorCode =
   | 'corrupt' // data on disk or on the wire is not what it says it is
   | 'limit' // a size, count or time limit was reached
   | 'missing' // a file, job or program is not there
+  | 'no-credits' // the account cannot pay for the job
   | 'no-space' // the disk is full
   | 'not-signed-in' // there is no key for this host
   | 'outcome-unknown' // the request was sent and the answer was lost
@@ -18,14 +21,15 @@ export type ErrorCode =
 /**
  * The one error class of the project's own failures.
  *
- * `message` is a sentence for a person: what happened, what it means, what to do next. `cause` is for the log.
+ * `message` is a sentence for a person: what happened, what it means, what to do next. `cause` is for the log. Passwords in
+ * addresses are taken out of it here, since most messages name what they are about.
  */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly code: ErrorCode;
 
   constructor(code: ErrorCode, message: string, options?: { cause?: unknown }) {
-    super(message, options);
+    super(withoutUserinfo(message), options);
     this.code = code;
   }
 }

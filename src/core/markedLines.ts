@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { isTooDeep, MAX_VALUE_LENGTH, MAX_WRITERS } from './outputLimits.ts';
 
 /**
  * Values in the middle of a program's output, as lines that nothing else writes:
@@ -10,6 +11,8 @@ import { crc32 } from 'node:zlib';
  * that what other processes print to the same pipe falls between lines. Length and checksum tell a line that was cut or mixed
  * with other text all the same; such a line stays text. Values are numbered by their writer, of which
  * one log may have several, so a reader knows when one was lost.
+ *
+ * A value is lost too when its JSON is longer than `MAX_VALUE_LENGTH` or nested deeper than `MAX_JSON_DEPTH`.
  */
 const MARK = '@@farwharf/flow:1:';
 const PART_LENGTH = 3_000;
@@ -49,10 +52,12 @@ interface Progress {
   last: number;
   /** The parts of the value that is under way. */
   number: number;
-  pieces: readonly string[];
+  pieces: string[];
+  length: number;
 }
 
 interface Part {
+  readonly writer: string;
   readonly number: number;
   readonly part: number;
   readonly parts: number;
@@ -72,30 +77,33 @@ export class MarkedLineReader {
 
   push(text: string): readonly OutputPiece[] {
     const pieces: OutputPiece[] = [];
-    let rest = this.#held + text;
+    const all = this.#held + text;
     this.#held = '';
-    for (;;) {
-      const at = rest.indexOf(MARK);
-      if (at < 0) {
-        const held = beginningOfMark(rest);
-        this.#held = rest.slice(rest.length - held);
-        addText(pieces, rest.slice(0, rest.length - held));
+    // Where the text begins that is not in `pieces` yet.
+    let start = 0;
+    for (let at = all.indexOf(MARK); at >= 0; at = all.indexOf(MARK, at)) {
+      // No further than a line can reach: marks without an end would each be a reason to read all that follows.
+      const window = all.slice(at, at + MAX_LINE);
+      const end = window.indexOf('\n');
+      if (end < 0 && window.length < MAX_LINE) {
+        addText(pieces, all.slice(start, at));
+        this.#held = window;
         return pieces;
       }
-      addText(pieces, rest.slice(0, at));
-      const end = rest.indexOf('\n', at);
-      if (end < 0 && rest.length - at < MAX_LINE) {
-        this.#held = rest.slice(at);
-        return pieces;
-      }
-      const line = end < 0 ? '' : rest.slice(at + MARK.length, end);
-      if (this.#take(line, pieces)) {
-        rest = rest.slice(end + 1);
+      const part = end < 0 ? undefined : readPart(window.slice(MARK.length, end));
+      if (part === undefined) {
+        at += MARK.length;
       } else {
-        addText(pieces, MARK);
-        rest = rest.slice(at + MARK.length);
+        addText(pieces, all.slice(start, at));
+        this.#add(part, pieces);
+        at += end + 1;
+        start = at;
       }
     }
+    const held = beginningOfMark(all.slice(Math.max(start, all.length - MARK.length)));
+    this.#held = all.slice(all.length - held);
+    addText(pieces, all.slice(start, all.length - held));
+    return pieces;
   }
 
   /** What was held back, once no more text will come. */
@@ -106,28 +114,47 @@ export class MarkedLineReader {
     return pieces;
   }
 
-  #take(line: string, pieces: OutputPiece[]): boolean {
-    const [, writer, number, part, parts, length, sum, rest = ''] = LINE.exec(line.replace(/\r$/, '')) ?? [];
-    if (writer === undefined || rest.length !== Number(length) || checksum(rest) !== sum) return false;
-    const progress = this.#writers.get(writer) ?? { last: 0, number: 0, pieces: [] };
-    this.#writers.set(writer, progress);
-    this.#add(progress, { number: Number(number), part: Number(part), parts: Number(parts), piece: rest }, pieces);
-    return true;
-  }
-
-  #add(progress: Progress, { number, part, parts, piece }: Part, pieces: OutputPiece[]): void {
-    const before = progress.number === number ? progress.pieces : [];
-    if (before.length !== part - 1 || number <= progress.last) return; // a part is missing, or a line came twice
-    progress.number = number;
-    progress.pieces = [...before, piece];
+  #add({ writer, number, part, parts, piece }: Part, pieces: OutputPiece[]): void {
+    const progress = this.#progressOf(writer);
+    if (progress.number !== number) Object.assign(progress, { number, pieces: [], length: 0 });
+    if (progress.pieces.length !== part - 1 || number <= progress.last) return; // a part is missing, or a line came twice
+    progress.length += piece.length;
+    // Of a value that is too long the number of its parts is all that is kept.
+    progress.pieces.push(progress.length > MAX_VALUE_LENGTH ? '' : piece);
     if (part < parts) return;
     this.#lost += number - progress.last - 1;
     progress.last = number;
-    try {
-      pieces.push({ type: 'value', value: JSON.parse(progress.pieces.join('')) });
-    } catch {
-      this.#lost += 1;
+    const value = progress.length > MAX_VALUE_LENGTH ? undefined : parse(progress.pieces.join(''));
+    progress.pieces = [];
+    if (value === undefined) this.#lost += 1;
+    else pieces.push({ type: 'value', value });
+  }
+
+  /** Of many writers, the one that has been silent for the longest time is forgotten. */
+  #progressOf(writer: string): Progress {
+    const progress = this.#writers.get(writer) ?? { last: 0, number: 0, pieces: [], length: 0 };
+    this.#writers.delete(writer);
+    this.#writers.set(writer, progress);
+    for (const oldest of this.#writers.keys()) {
+      if (this.#writers.size <= MAX_WRITERS) break;
+      this.#writers.delete(oldest);
     }
+    return progress;
+  }
+}
+
+function readPart(line: string): Part | undefined {
+  const [, writer, number, part, parts, length, sum, piece = ''] = LINE.exec(line.replace(/\r$/, '')) ?? [];
+  if (writer === undefined || piece.length !== Number(length) || checksum(piece) !== sum) return undefined;
+  return { writer, number: Number(number), part: Number(part), parts: Number(parts), piece };
+}
+
+function parse(json: string): unknown {
+  if (isTooDeep(json)) return undefined;
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
   }
 }
 

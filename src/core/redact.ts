@@ -2,7 +2,10 @@ const PLACEHOLDER = '[redacted]';
 const BEARER = /\b(Bearer\s+)[^\s"',;]+/gi;
 // What the job service gives its accounts.
 const SERVICE_KEY = /\bfw_[\w-]{40,}/g;
-const URL_USERINFO = /(\b[a-z][a-z0-9+.-]*:\/\/)[^\s/@"']+@/gi;
+// User name and password in front of a host (RFC 3986, 3.2.1), also where a `/` or `@` in the password should have been encoded; not
+// the `@` of a path. All lengths are bounded, so that the time is linear.
+const URL_USERINFO =
+  /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^\s/?#"']{1,1000}@|[^\s/?#"':]{0,100}:(?!\d{1,5}[/?#])[^\s"']{0,1000}@)/gi;
 
 /** Removes secrets from text that people or logs will see: known values (plain and in base64), bearer tokens, keys of the job service, passwords in URLs. */
 export class Redactor {
@@ -19,9 +22,11 @@ export class Redactor {
   redact(text: string): string {
     let clean = text;
     for (const secret of this.#secrets) clean = clean.replaceAll(secret, PLACEHOLDER);
-    return clean
-      .replace(BEARER, `$1${PLACEHOLDER}`)
-      .replace(SERVICE_KEY, PLACEHOLDER)
-      .replace(URL_USERINFO, `$1${PLACEHOLDER}@`);
+    return withoutUserinfo(clean).replace(BEARER, `$1${PLACEHOLDER}`).replace(SERVICE_KEY, PLACEHOLDER);
   }
+}
+
+/** The text without user names and passwords in its URLs. */
+export function withoutUserinfo(text: string): string {
+  return text.includes('://') ? text.replace(URL_USERINFO, `$1${PLACEHOLDER}@`) : text;
 }

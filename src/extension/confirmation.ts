@@ -20,7 +20,8 @@ export async function confirmSubmit(
   const mode = readSetting('confirmSubmit');
   const first = await view(draft);
   const news = memory.agreement === undefined ? [] : newThings(memory.agreement, agreementOf(draft, first));
-  const isAgreed = mode === 'untilNew' && memory.agreement !== undefined && news.length === 0;
+  const isRefused = first.findings.some(({ severity }) => severity === 'error');
+  const isAgreed = mode === 'untilNew' && memory.agreement !== undefined && news.length === 0 && !isRefused;
   if (mode === 'never' || isAgreed) return { draft, view: first, agreement: memory.agreement };
   const answer = await showPreflight(draft, first, { recentScripts: memory.scripts, news, view });
   if (!answer) return undefined;

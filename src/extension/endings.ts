@@ -1,9 +1,10 @@
 import * as vscode from 'vscode';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import { describeJob } from '../jobs/describe.ts';
 import { hasSucceeded, type JobRecord } from '../jobs/record.ts';
 import { readSetting } from './config.ts';
 import type { SubmitMemory } from './submitMemory.ts';
+import { showError } from './show.ts';
 
 /** Tells that jobs failed, where the setting asks for it. Jobs that ended well, or were cancelled by a person, are told by the list alone. */
 export async function tellFailures(ended: readonly JobRecord[], memory: SubmitMemory): Promise<void> {
@@ -12,10 +13,7 @@ export async function tellFailures(ended: readonly JobRecord[], memory: SubmitMe
   for (const record of ended) {
     if (hasSucceeded(record) || record.state === 'cancelled') continue;
     if (mode === 'submittedHere' && !memory.wasSubmittedHere(record.id)) continue;
-    const choice = await vscode.window.showErrorMessage(
-      `${plainText(record.script)}: ${describeJob(record, Date.now())}`,
-      'Show Log',
-    );
+    const choice = await showError(`${printableLine(record.script)}: ${describeJob(record, Date.now())}`, 'Show Log');
     if (choice !== undefined) await vscode.commands.executeCommand('farwharf.showLog', record.id);
   }
 }

@@ -1,5 +1,7 @@
 import { type AppError, assertNever, type ErrorCode, messageOf, systemCode } from '../core/errors.ts';
-import { plainText } from '../core/terminalText.ts';
+import { networkFailureText } from '../core/network/failureText.ts';
+import { printableLine } from '../core/printable.ts';
+import { describeRefusal, isRefusedInput } from '../jobs/refusal.ts';
 import { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '../remote/errors.ts';
 
 export type ErrorAction = 'retry' | 'submitAgain' | 'signIn' | 'trust' | 'checkJobs' | 'openLog';
@@ -10,7 +12,6 @@ export interface Explanation {
   readonly actions: readonly ErrorAction[];
 }
 
-const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/;
 const CONNECTION: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing answers at that address',
   ECONNRESET: 'the connection was cut',
@@ -25,7 +26,7 @@ const CONNECTION: Readonly<Record<string, string>> = {
 /** What happened, what it means, and what can be done, for anything that was thrown. Text from outside is made safe to show. */
 export function explain(error: unknown): Explanation {
   const { sentence, actions } = explainAs(error);
-  return { sentence: plainText(sentence), actions };
+  return { sentence: printableLine(sentence), actions };
 }
 
 function explainAs(error: unknown): Explanation {
@@ -48,6 +49,9 @@ function explainAs(error: unknown): Explanation {
       actions: ['retry', 'openLog'],
     };
   }
+  if (error instanceof RemoteError && isRefusedInput(error)) {
+    return { sentence: describeRefusal(error, 'the service'), actions: ['openLog', 'retry'] };
+  }
   if (error instanceof RemoteError) {
     return { sentence: `The service refused: ${error.message}.`, actions: ['openLog', 'retry'] };
   }
@@ -61,11 +65,10 @@ function isAppError(error: unknown): error is AppError {
 
 function explainSystem(error: unknown): Explanation {
   const code = systemCode(error);
-  if (code !== undefined && CERTIFICATE.test(code)) {
-    return {
-      sentence: `The service's certificate is not trusted (${code}), so nothing was sent. Ask who runs the service, or add your company's certificate to the system.`,
-      actions: ['openLog'],
-    };
+  const networkText = networkFailureText(error);
+  if (networkText !== undefined) {
+    const isProxy = error instanceof Error && error.name === 'ProxyError';
+    return { sentence: networkText, actions: isProxy ? ['retry', 'openLog'] : ['openLog'] };
   }
   const reason = code === undefined ? undefined : CONNECTION[code];
   if (reason !== undefined) {
@@ -88,6 +91,7 @@ function actionsFor(code: ErrorCode): readonly ErrorAction[] {
       return ['retry', 'openLog'];
     case 'bad-input':
     case 'missing':
+    case 'no-credits':
       return [];
     case 'corrupt':
     case 'limit':

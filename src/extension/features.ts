@@ -6,7 +6,6 @@ import { farwharfHome } from '../core/home.ts';
 import { DisposableStore } from '../core/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
-import { plainText } from '../core/terminalText.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './account.ts';
 import { startBackground } from './background.ts';
@@ -23,6 +22,7 @@ import { JobFollower } from './jobFollower.ts';
 import { JobLog } from './jobLog.ts';
 import { JobStore } from './jobStore.ts';
 import { JobTree } from './jobTree.ts';
+import { showRecovered } from './interruptedResults.ts';
 import { Keys } from './keys.ts';
 import { reportError } from './report.ts';
 import { Search } from './search/search.ts';
@@ -34,6 +34,9 @@ import { SubmitMemory } from './submitMemory.ts';
 import { connectionText, hostLabel } from './words.ts';
 import type { WorkerService } from './worker.ts';
 import { keepSettling } from './unanswered.ts';
+import { showInStatusBar } from './show.ts';
+import { label, messageText } from './labels.ts';
+import { printableText } from '../core/printable.ts';
 
 export interface Features {
   readonly handlers: CommandHandlers;
@@ -81,7 +84,8 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     const tell = (): void => {
       const host = hosts.currentIfUsable();
       const hasRows = store.records.length > 0;
-      shell.jobsView.message = host === undefined || !hasRows ? undefined : connectionText(account.state, host);
+      const text = host === undefined || !hasRows ? undefined : connectionText(account.state, host);
+      shell.jobsView.message = text === undefined ? undefined : messageText(text);
     };
     disposables.add(account.onDidChange(tell));
     disposables.add(store.onDidChange(tell));
@@ -108,6 +112,9 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       }),
     );
     run('durations', tree.keepTime(signal));
+  });
+  setUp('interrupted results', () => {
+    run('interrupted results', showRecovered(services.journals));
   });
   setUp('log', () => {
     const attach = disposables.add(
@@ -157,7 +164,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     lost: 'A background part of Farwharf stopped. Nothing was sent; try again.',
   });
   disposables.add({ dispose: () => void background.end() });
-  const { archiver, ledger } = background.service;
+  const { archiver, journals, ledger } = background.service;
   const keys = new Keys(context.secrets, redactor, 'key');
   const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
@@ -176,8 +183,8 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
         }),
       onWait(host, seconds, reason) {
         log.warn('a service asks to wait', { host, seconds, reason });
-        vscode.window.setStatusBarMessage(
-          `$(watch) ${hostLabel(host)} asks to wait ${formatDuration(seconds)}: ${plainText(reason)}`,
+        showInStatusBar(
+          label`$(watch) ${hostLabel(host)} asks to wait ${formatDuration(seconds)}: ${reason}`,
           seconds * 1_000,
         );
       },
@@ -194,6 +201,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     home,
     signal: end.signal,
     archiver,
+    journals,
     ledger,
     contexts,
     keys,
@@ -209,5 +217,5 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
 }
 
 function logTo(output: vscode.LogOutputChannel, redactor: Redactor): Logger {
-  return createLogger((level, line) => output[level](line), redactor);
+  return createLogger((level, line) => output[level](printableText(line)), redactor);
 }

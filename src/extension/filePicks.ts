@@ -1,15 +1,16 @@
-import type * as vscode from 'vscode';
 import { formatBytes, formatCount } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import { pickMany } from './picks.ts';
 import { preflightTitle } from './preflightItems.ts';
 import { exclusionReason, largestFiles } from './preflightText.ts';
 import type { SubmitDraft, SubmitView } from './submitDraft.ts';
+import { type PickItem } from './show.ts';
+import { label, withoutIcons } from './labels.ts';
 
 // A list of every file of a huge folder would take seconds to draw; the largest ones are those worth taking out.
 const MAX_ROWS = 5000;
 
-interface PathItem extends vscode.QuickPickItem {
+interface PathItem extends PickItem {
   readonly path: string;
 }
 
@@ -18,12 +19,17 @@ export async function pickExcluded(draft: SubmitDraft, view: SubmitView): Promis
   const { files } = view.selection;
   const items: PathItem[] = [
     ...largestFiles(files, MAX_ROWS).map(({ path, size }) => ({
-      label: plainText(path),
-      description: formatBytes(size),
+      label: withoutIcons(path),
+      description: label`${formatBytes(size)}`,
       path,
       picked: true,
     })),
-    ...draft.exclude.map((path) => ({ label: plainText(path), description: 'left out by you', path, picked: false })),
+    ...draft.exclude.map((path) => ({
+      label: withoutIcons(path),
+      description: label`left out by you`,
+      path,
+      picked: false,
+    })),
   ];
   const more = files.length > MAX_ROWS ? ` The largest ${formatCount(MAX_ROWS, 'file')} are listed.` : '';
   const chosen = await pickMany<PathItem>({
@@ -44,14 +50,14 @@ export async function pickIncluded(draft: SubmitDraft, view: SubmitView): Promis
   );
   const items: PathItem[] = [
     ...draft.include.map((path) => ({
-      label: plainText(path),
-      description: 'sent because you chose it',
+      label: withoutIcons(path),
+      description: label`sent because you chose it`,
       path,
       picked: true,
     })),
     ...excluded.slice(0, MAX_ROWS).map((exclusion) => ({
-      label: `${exclusion.reason === 'secret' ? '$(shield) ' : ''}${plainText(exclusion.path)}${exclusion.type === 'directory' ? '/' : ''}`,
-      description: plainText(exclusionReason(exclusion)),
+      label: label`${exclusion.reason === 'secret' ? '$(shield) ' : ''}${printableLine(exclusion.path)}${exclusion.type === 'directory' ? '/' : ''}`,
+      description: withoutIcons(exclusionReason(exclusion)),
       path: exclusion.path,
       picked: false,
     })),

@@ -1,17 +1,11 @@
-import { relative, sep } from 'node:path';
 import * as vscode from 'vscode';
 import { AppError } from '../core/errors.ts';
+import { pathInside } from '../core/pathInside.ts';
 
 /** @throws AppError `untrusted` in Restricted Mode. Every entry point that sends, runs or writes asks here, whatever menus show. */
 export function requireTrust(): void {
   if (vscode.workspace.isTrusted) return;
   throw new AppError('untrusted', 'In Restricted Mode nothing is sent, run or written. Trust this folder first.');
-}
-
-/** Path of a file inside a folder with `/`, or undefined when it lies elsewhere. */
-export function pathInside(folder: string, file: string): string | undefined {
-  const path = relative(folder, file);
-  return path === '' || path.startsWith('..') || path.includes(':') ? undefined : path.split(sep).join('/');
 }
 
 /** Folders of this window that lie on a disk. */
@@ -41,7 +35,7 @@ export async function chooseFolder(wanted: {
   }
   if (wanted.file !== undefined) {
     const { file } = wanted;
-    const found = folders.find(({ uri }) => uri.fsPath === file || pathInside(uri.fsPath, file) !== undefined);
+    const found = folders.find(({ uri }) => pathInside(uri.fsPath, file) !== undefined);
     if (!found)
       throw new AppError('bad-input', 'This file lies outside the folders of this window, so it cannot be submitted.');
     return found;

@@ -1,12 +1,13 @@
-import * as vscode from 'vscode';
 import { AppError } from '../core/errors.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import { describeJob } from '../jobs/describe.ts';
 import { isActive, isOver, type JobRecord, shortId } from '../jobs/record.ts';
 import { jobRow } from './jobRow.ts';
 import type { Services } from './services.ts';
 import { readJobArgument } from './submitArguments.ts';
 import { hostLabel } from './words.ts';
+import { pickRow } from './show.ts';
+import { label, withoutIcons } from './labels.ts';
 
 /** Runs `work` on the job that a command was called for, or that the person picks among those that fit. */
 export async function withJob<T>(
@@ -33,7 +34,10 @@ export async function cancelJob(services: Services, record: JobRecord): Promise<
       'The service has not told an id for this job yet, so it cannot be cancelled from here.',
     );
   if (isOver(record))
-    throw new AppError('conflict', `${plainText(record.script)} is over already: ${describeJob(record, Date.now())}.`);
+    throw new AppError(
+      'conflict',
+      `${printableLine(record.script)} is over already: ${describeJob(record, Date.now())}.`,
+    );
   await services.hosts.cancel(record.host, record.jobId);
   services.log.info('job cancelled', { id: record.id });
   await services.store.refresh();
@@ -46,14 +50,14 @@ export async function cancelJob(services: Services, record: JobRecord): Promise<
  */
 export async function removeJob(services: Services, record: JobRecord): Promise<void> {
   if (isActive(record))
-    throw new AppError('conflict', `${plainText(record.script)} still runs. Cancel it first, or wait for its end.`);
+    throw new AppError('conflict', `${printableLine(record.script)} still runs. Cancel it first, or wait for its end.`);
   await services.ledger.remove(record.id);
   await services.store.refresh();
 }
 
 async function findJob({ ledger }: Services, name: string): Promise<JobRecord> {
   const record = (await ledger.get(name)) ?? (await ledger.find(name))[0];
-  if (!record) throw new AppError('missing', `There is no job ${plainText(name)} in the list.`);
+  if (!record) throw new AppError('missing', `There is no job ${printableLine(name)} in the list.`);
   return record;
 }
 
@@ -64,15 +68,15 @@ async function pickJob(
   const fitting = store.records.filter((record) => question.fits(record));
   if (fitting.length === 0) throw new AppError('missing', `${question.title}: no job in the list fits.`);
   const items = fitting.map((record) => {
-    const { description, icon, label } = jobRow(record, Date.now());
+    const { description, icon, label: name } = jobRow(record, Date.now());
     return {
-      label: `$(${icon}) ${label}`,
-      description,
-      detail: `${shortId(record)} on ${hostLabel(record.host)}`,
+      label: label`$(${icon}) ${name}`,
+      description: withoutIcons(description),
+      detail: label`${shortId(record)} on ${hostLabel(record.host)}`,
       record,
     };
   });
-  const chosen = await vscode.window.showQuickPick(items, {
+  const chosen = await pickRow(items, {
     title: question.title,
     matchOnDescription: true,
     matchOnDetail: true,

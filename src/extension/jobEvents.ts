@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import type { JobRecord } from '../jobs/record.ts';
 import { EventSpool } from '../jobs/spool.ts';
 import type { JobStore } from './jobStore.ts';
@@ -31,7 +31,8 @@ export class JobEventDocuments implements vscode.TextDocumentContentProvider, vs
     // Any extension can open such an address; only names of jobs lead to a file.
     if (!UUID.test(query)) return '';
     const lines: string[] = [];
-    for await (const event of new EventSpool(this.#home, query).read()) lines.push(plainText(JSON.stringify(event)));
+    for await (const event of new EventSpool(this.#home, query).read())
+      lines.push(printableLine(JSON.stringify(event)));
     return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
   }
 

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import * as vscode from 'vscode';
+import type * as vscode from 'vscode';
 import { isAbort } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine, printableText } from '../core/printable.ts';
 import { LogText } from '../jobs/logText.ts';
 import type { JobRecord } from '../jobs/record.ts';
 import { EventSpool, type SpooledEvent } from '../jobs/spool.ts';
 import { LogTail } from './logTail.ts';
 import { hostLabel } from './words.ts';
+import { createTextChannel, type TextChannel } from './show.ts';
 
 // At most 20 updates a second: each one crosses to the window and lays out its editor again.
 const BATCH_MS = 50;
@@ -21,7 +22,7 @@ export class JobLog implements vscode.Disposable {
   readonly #home: string;
   readonly #memory: vscode.Memento;
   readonly #log: Logger;
-  #channel: vscode.OutputChannel | undefined;
+  #channel: TextChannel | undefined;
   #reading = new AbortController();
   #shown: string | undefined;
 
@@ -38,7 +39,7 @@ export class JobLog implements vscode.Disposable {
 
   /** Puts a job's log into the channel, which is made visible when `reveal` says so. The focus stays where it is. */
   show(record: JobRecord, { reveal }: { reveal: boolean }): void {
-    this.#channel ??= vscode.window.createOutputChannel('Farwharf Job', 'farwharf-log');
+    this.#channel ??= createTextChannel('Farwharf Job', 'farwharf-log');
     if (reveal) this.#channel.show(true);
     if (this.#shown === record.id) return;
     this.#shown = record.id;
@@ -53,13 +54,13 @@ export class JobLog implements vscode.Disposable {
     this.#channel?.dispose();
   }
 
-  async #read(record: JobRecord, channel: vscode.OutputChannel, signal: AbortSignal): Promise<void> {
+  async #read(record: JobRecord, channel: TextChannel, signal: AbortSignal): Promise<void> {
     const spool = new EventSpool(this.#home, record.id);
     const text = new LogText({
       colour: false,
       ...(record.machineClass === null ? {} : { machine: record.machineClass }),
     });
-    const tail = new LogTail(`${MARK}${plainText(record.script)} on ${hostLabel(record.host)}\n`);
+    const tail = new LogTail(`${MARK}${printableLine(record.script)} on ${hostLabel(record.host)}\n`);
     const drawing = new AbortController();
     let lastEvent = Date.now();
     const draw = (): void => {
@@ -102,8 +103,8 @@ function toText(text: LogText, event: SpooledEvent): string {
   return text.flush() + text.push(event).replace(/^(?=.)/gm, MARK);
 }
 
-function drawOnce(tail: LogTail, channel: vscode.OutputChannel): void {
+function drawOnce(tail: LogTail, channel: TextChannel): void {
   const { type, text } = tail.take();
-  if (type === 'replace') channel.replace(text);
-  else if (text !== '') channel.append(text);
+  if (type === 'replace') channel.replace(printableText(text));
+  else if (text !== '') channel.append(printableText(text));
 }

@@ -1,5 +1,5 @@
 import { formatCredits, formatDuration } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { type Printable, printableLine } from '../core/printable.ts';
 import { describeJob, type JobIcon, jobIcon } from '../jobs/describe.ts';
 import { costSoFar, describeForecast } from '../jobs/estimate.ts';
 import { isOver, type JobRecord } from '../jobs/record.ts';
@@ -8,8 +8,8 @@ import { hostLabel } from './words.ts';
 
 /** A job as a row of the view, in plain values. */
 export interface JobRow {
-  readonly label: string;
-  readonly description: string;
+  readonly label: Printable;
+  readonly description: Printable;
   /** Name of a product icon and of a theme colour. */
   readonly icon: string;
   readonly color: string | undefined;
@@ -33,8 +33,8 @@ const ICONS: Readonly<Record<JobIcon, readonly [icon: string, color?: string]>> 
 export function jobRow(record: JobRecord, now: number): JobRow {
   const family = jobIcon(record);
   const [icon, color] = ICONS[family];
-  const label = plainText(record.script);
-  const description = describeJob(record, now);
+  const label = printableLine(record.script);
+  const description = printableLine(describeJob(record, now));
   const spoken = [label, ...description.split(' · ').map(spellOut)].join(', ');
   return { label, description, icon, color, contextValue: `job.${family}`, spoken };
 }

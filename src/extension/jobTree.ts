@@ -9,6 +9,8 @@ import { changedGroups, GROUP_TITLES, groupJobs } from './jobGroups.ts';
 import { JOB_GROUPS, type JobGroup, type JobNode } from './jobNodes.ts';
 import { jobRow, jobTooltip } from './jobRow.ts';
 import type { JobsChange, JobStore } from './jobStore.ts';
+import { treeRow, hover } from './show.ts';
+import { label } from './labels.ts';
 
 // Durations in rows are seconds at first and minutes later; this keeps them honest without work that is seen by nobody.
 const TICK_MS = 5000;
@@ -65,9 +67,9 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     if (node.type === 'group') return this.#groupItem(node.group);
     if (node.type === 'more') return this.#moreItem();
     const record = this.#store.get(node.id);
-    if (!record) return new vscode.TreeItem('');
+    if (!record) return treeRow(label``);
     const row = jobRow(record, Date.now());
-    const item = new vscode.TreeItem(row.label);
+    const item = treeRow(row.label);
     item.id = record.id;
     item.description = row.description;
     item.iconPath = new vscode.ThemeIcon(
@@ -83,7 +85,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
   /** Adds the hover when the pointer rests on a row. */
   resolveTreeItem(item: vscode.TreeItem, node: JobNode): vscode.TreeItem {
     const record = node.type === 'job' ? this.#store.get(node.id) : undefined;
-    if (record) item.tooltip = new vscode.MarkdownString(jobTooltip(record, Date.now()));
+    if (record) item.tooltip = hover(jobTooltip(record, Date.now()));
     return item;
   }
 
@@ -149,17 +151,17 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
 
   #groupItem(group: JobGroup): vscode.TreeItem {
     const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
-    const item = new vscode.TreeItem(GROUP_TITLES[group], OPEN_GROUPS.has(group) ? Expanded : Collapsed);
+    const item = treeRow(label`${GROUP_TITLES[group]}`, OPEN_GROUPS.has(group) ? Expanded : Collapsed);
     const count = this.#groups.get(group)?.length ?? 0;
     item.id = `group ${group}`;
-    item.description = String(count);
+    item.description = label`${count}`;
     item.contextValue = 'group';
     item.accessibilityInformation = { label: `${GROUP_TITLES[group]}, ${formatCount(count, 'job')}` };
     return item;
   }
 
   #moreItem(): vscode.TreeItem {
-    const item = new vscode.TreeItem('Show older jobs');
+    const item = treeRow(label`Show older jobs`);
     item.id = 'more';
     item.iconPath = new vscode.ThemeIcon('ellipsis');
     item.command = { command: 'farwharf.showMoreJobs', title: 'Show More Jobs' };

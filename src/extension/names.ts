@@ -92,6 +92,8 @@ export interface Settings {
   /** Credits. */
   readonly lowCredits: number;
   readonly 'index.enabled': boolean;
+  /** Names of environment variables. */
+  readonly 'flows.environment': readonly string[];
   readonly 'model.provider': string;
   readonly 'model.name': string;
   readonly 'model.baseUrl': string;
@@ -108,6 +110,7 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   notifyOnFailure: 'machine',
   lowCredits: 'machine',
   'index.enabled': 'resource',
+  'flows.environment': 'machine',
   'model.provider': 'machine',
   'model.name': 'machine',
   'model.baseUrl': 'machine',

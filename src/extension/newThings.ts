@@ -1,5 +1,5 @@
 import { formatBytes, formatCount, formatCredits } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import type { ExclusionReason, Selection } from '../workspace/selection.ts';
 import { REASONS } from './preflightText.ts';
 
@@ -35,7 +35,9 @@ export function agreementTo(
     ...(terms.cost === undefined ? {} : { cost: terms.cost }),
     reasons: [...new Set(selection.excluded.map(({ reason }) => reason))],
     secrets: [...secrets],
-    findings: selection.findings.filter(({ type }) => type !== 'secret').map(({ type, path }) => `${type} ${path}`),
+    findings: selection.findings
+      .filter(({ type }) => type !== 'secret' && type !== 'foreign-repository')
+      .map(({ type, path }) => `${type} ${path}`),
     choices: terms.choices,
   };
 }
@@ -47,8 +49,8 @@ export function newThings(agreed: Agreement, now: Agreement): string[] {
   const reasons = added(agreed.reasons, now.reasons).filter((reason) => reason !== 'secret');
   const findings = added(agreed.findings, now.findings);
   const things: string[] = [];
-  if (now.host !== agreed.host) things.push(`It now goes to ${plainText(now.host)}.`);
-  if (secrets.length > 0) things.push(`New: ${secrets.slice(0, 3).map(plainText).join(', ')} looks like a secret.`);
+  if (now.host !== agreed.host) things.push(`It now goes to ${printableLine(now.host)}.`);
+  if (secrets.length > 0) things.push(`New: ${secrets.slice(0, 3).map(printableLine).join(', ')} looks like a secret.`);
   if (reasons.length > 0) things.push(`Now left out as well: ${reasons.map((reason) => REASONS[reason]).join(', ')}.`);
   if (findings.length > 0) things.push(`${formatCount(findings.length, 'new finding')}.`);
   if (added(agreed.choices, now.choices).length > 0) things.push('Other files were chosen by hand.');

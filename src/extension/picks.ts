@@ -1,6 +1,8 @@
 import * as vscode from 'vscode';
+import { createPick, type PickItem, type Pick } from './show.ts';
+import { messageText } from './labels.ts';
 
-export interface PickOptions<T extends vscode.QuickPickItem> {
+export interface PickOptions<T extends PickItem> {
   readonly title: string;
   readonly placeholder: string;
   readonly items: readonly T[];
@@ -9,29 +11,29 @@ export interface PickOptions<T extends vscode.QuickPickItem> {
   readonly hasBack?: boolean;
   /** Makes a row of what is typed, for lists that take any text. */
   readonly typed?: (text: string) => T | undefined;
-  readonly onButton?: (event: vscode.QuickPickItemButtonEvent<T>, pick: vscode.QuickPick<T>) => void;
+  /** What stays ticked of what is ticked now, given what was ticked before. */
+  readonly limitTicks?: (before: readonly T[], after: readonly T[]) => readonly T[];
+  readonly onButton?: (event: vscode.QuickPickItemButtonEvent<T>, pick: Pick<T>) => void;
 }
 
 /** Asks for one row. `back` when the person goes back, undefined on Escape. It survives a click elsewhere, since much was read and chosen in it. */
-export function pickOne<T extends vscode.QuickPickItem>(options: PickOptions<T>): Promise<T | 'back' | undefined> {
+export function pickOne<T extends PickItem>(options: PickOptions<T>): Promise<T | 'back' | undefined> {
   return show(options, false, (pick) => pick.selectedItems[0] ?? pick.activeItems[0]);
 }
 
 /** Asks which rows should be ticked; `picked` of the rows says which are at first. */
-export function pickMany<T extends vscode.QuickPickItem>(
-  options: PickOptions<T>,
-): Promise<readonly T[] | 'back' | undefined> {
+export function pickMany<T extends PickItem>(options: PickOptions<T>): Promise<readonly T[] | 'back' | undefined> {
   return show(options, true, (pick) => pick.selectedItems);
 }
 
-function show<T extends vscode.QuickPickItem, R>(
+function show<T extends PickItem, R>(
   options: PickOptions<T>,
   canSelectMany: boolean,
-  result: (pick: vscode.QuickPick<T>) => R,
+  result: (pick: Pick<T>) => R,
 ): Promise<R | 'back' | undefined> {
-  const pick = vscode.window.createQuickPick<T>();
-  pick.title = options.title;
-  pick.placeholder = options.placeholder;
+  const pick = createPick<T>();
+  pick.title = messageText(options.title);
+  pick.placeholder = messageText(options.placeholder);
   pick.canSelectMany = canSelectMany;
   pick.ignoreFocusOut = true;
   pick.matchOnDescription = true;
@@ -39,7 +41,7 @@ function show<T extends vscode.QuickPickItem, R>(
   if (canSelectMany) pick.selectedItems = options.items.filter(({ picked }) => picked);
   else if (options.active) pick.activeItems = [options.active];
   if (options.hasBack) pick.buttons = [vscode.QuickInputButtons.Back];
-  const { onButton, typed } = options;
+  const { limitTicks, onButton, typed } = options;
   return new Promise((resolve) => {
     pick.onDidAccept(() => {
       resolve(result(pick));
@@ -49,6 +51,13 @@ function show<T extends vscode.QuickPickItem, R>(
       resolve('back');
       pick.hide();
     });
+    if (limitTicks) {
+      let before = pick.selectedItems;
+      pick.onDidChangeSelection((after) => {
+        before = limitTicks(before, after);
+        if (before.length !== after.length) pick.selectedItems = before;
+      });
+    }
     if (onButton) pick.onDidTriggerItemButton((event) => onButton(event, pick));
     if (typed) {
       pick.onDidChangeValue((text) => {

@@ -1,15 +1,16 @@
 import * as vscode from 'vscode';
 import { assertNever } from '../core/errors.ts';
 import { formatCredits, formatDuration } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
 import { type PreflightChoice, preflightRows, preflightTitle } from './preflightItems.ts';
 import { parseTimeLimit, timeLimitOffers } from './preflightText.ts';
 import { pickExcluded, pickIncluded } from './filePicks.ts';
 import { pickOne } from './picks.ts';
 import { pickScript } from './scriptPick.ts';
 import type { SubmitDraft, SubmitView } from './submitDraft.ts';
+import { askText, type PickItem } from './show.ts';
+import { label, withoutIcons } from './labels.ts';
 
-interface PreflightItem extends vscode.QuickPickItem {
+interface PreflightItem extends PickItem {
   readonly choice?: PreflightChoice;
 }
 
@@ -88,14 +89,14 @@ async function change(
 
 async function pickMachine(draft: SubmitDraft, view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
   const { machineClass: _, ...rest } = draft;
-  const open = { label: 'The service decides', draft: rest as SubmitDraft };
+  const open = { label: label`The service decides`, draft: rest as SubmitDraft };
   const offers = view.rates.flatMap(({ machineClass, creditsPerMinute, description }) => {
     if (machineClass === null) return [];
     const highest = formatCredits((creditsPerMinute * draft.maxRuntime) / 60);
     return {
-      label: plainText(machineClass),
-      description: `${formatCredits(creditsPerMinute)} credits a minute · at most ${highest} in ${formatDuration(draft.maxRuntime)}`,
-      ...(description === null ? {} : { detail: plainText(description) }),
+      label: withoutIcons(machineClass),
+      description: label`${formatCredits(creditsPerMinute)} credits a minute · at most ${highest} in ${formatDuration(draft.maxRuntime)}`,
+      ...(description === null ? {} : { detail: withoutIcons(description) }),
       draft: { ...draft, machineClass },
     };
   });
@@ -113,9 +114,13 @@ async function pickMachine(draft: SubmitDraft, view: SubmitView): Promise<Submit
 
 async function pickTimeLimit(draft: SubmitDraft, view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
   const rate = view.estimate.type === 'known' ? view.estimate.creditsPerMinute : undefined;
-  const items = timeLimitOffers(rate).map(({ seconds, label, cost }) => ({ label, description: cost, seconds }));
+  const items = timeLimitOffers(rate).map(({ seconds, label, cost }) => ({
+    label: withoutIcons(label),
+    description: withoutIcons(cost),
+    seconds,
+  }));
   const active = items.find(({ seconds }) => seconds === draft.maxRuntime);
-  const chosen = await pickOne<vscode.QuickPickItem & { seconds: number }>({
+  const chosen = await pickOne<PickItem & { seconds: number }>({
     title: `${preflightTitle(view)}: time limit`,
     placeholder: 'After this time the job is ended. Type any other one: 90 min, 6 h',
     items,
@@ -127,14 +132,19 @@ async function pickTimeLimit(draft: SubmitDraft, view: SubmitView): Promise<Subm
         rate === undefined || seconds === undefined ? '' : `at most ${formatCredits((rate * seconds) / 60)} credits`;
       return seconds === undefined
         ? undefined
-        : { label: formatDuration(seconds), description: cost, seconds, alwaysShow: true };
+        : {
+            label: withoutIcons(formatDuration(seconds)),
+            description: withoutIcons(cost),
+            seconds,
+            alwaysShow: true,
+          };
     },
   });
   return chosen === undefined || chosen === 'back' ? chosen : { ...draft, maxRuntime: chosen.seconds };
 }
 
 async function askProject(draft: SubmitDraft, view: SubmitView): Promise<SubmitDraft | 'back'> {
-  const answer = await vscode.window.showInputBox({
+  const answer = await askText({
     title: `${preflightTitle(view)}: project`,
     prompt: 'The project that the service accounts this job to. Empty for none.',
     value: draft.project ?? '',

@@ -1,9 +1,11 @@
 import { formatBytes, formatCount, formatCredits, formatDuration } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { type Printable, printableLine } from '../core/printable.ts';
 import { describeEstimate } from '../jobs/estimate.ts';
+import type { JobFinding } from '../jobs/preflight.ts';
 import { exclusionSentence, headline, largestSentence } from './preflightText.ts';
 import type { SubmitDraft, SubmitView } from './submitDraft.ts';
 import { hostLabel } from './words.ts';
+import { label, withoutIcons } from './labels.ts';
 
 export type PreflightChoice =
   | 'submit'
@@ -19,12 +21,19 @@ export type PreflightChoice =
 /** A row of the preflight in plain values; one without a choice starts a section. */
 export interface PreflightRow {
   readonly choice?: PreflightChoice;
-  readonly label: string;
-  readonly description?: string;
-  readonly detail?: string;
+  readonly label: Printable;
+  readonly description?: Printable;
+  readonly detail?: Printable;
 }
 
 const REQUIREMENTS = 'requirements.txt';
+/** Where each finding is mended. */
+const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
+  'machine-class': 'machine',
+  'time-limit': 'time',
+  credits: 'time',
+  'upload-size': 'sent',
+};
 
 /** The rows of the preflight: first the answer, then each thing that can be changed, with what it is now. */
 export function preflightRows(draft: SubmitDraft, view: SubmitView, news: readonly string[]): PreflightRow[] {
@@ -33,36 +42,41 @@ export function preflightRows(draft: SubmitDraft, view: SubmitView, news: readon
   const rows: PreflightRow[] = [
     {
       choice: 'submit',
-      label: '$(rocket) Submit',
-      description: `to ${hostLabel(view.host)}`,
-      detail: [headline(selection, view.estimate), ...news].map(plainText).join(' '),
+      label: label`$(rocket) Submit`,
+      description: label`to ${hostLabel(view.host)}`,
+      detail: withoutIcons([headline(selection, view.estimate), ...news, ...foreignRepositories(selection)].join(' ')),
     },
-    { choice: 'submitQuietly', label: "$(check-all) Submit, and don't ask again until something new turns up" },
+    { choice: 'submitQuietly', label: label`$(check-all) Submit, and don't ask again until something new turns up` },
     ...warnings(view),
-    { label: 'Job' },
-    { choice: 'script', label: '$(terminal) Script', description: draft.script },
-    { choice: 'machine', label: '$(server) Machine class', ...machineText(draft, view) },
+    { label: label`Job` },
+    { choice: 'script', label: label`$(terminal) Script`, description: withoutIcons(draft.script) },
+    { choice: 'machine', label: label`$(server) Machine class`, ...machineText(draft, view) },
     {
       choice: 'time',
-      label: '$(watch) Time limit',
-      description: `${formatDuration(draft.maxRuntime)} · ${describeEstimate(view.estimate)}`,
+      label: label`$(watch) Time limit`,
+      description: label`${formatDuration(draft.maxRuntime)} · ${describeEstimate(view.estimate)}`,
     },
-    { choice: 'project', label: '$(tag) Project', description: draft.project ?? 'none' },
+    { choice: 'project', label: label`$(tag) Project`, description: withoutIcons(draft.project ?? 'none') },
   ];
   if (selection.files.some(({ path }) => path === REQUIREMENTS)) {
     const answer = draft.usesRequirements
       ? `installs ${REQUIREMENTS} first`
       : `uses what is installed there; ${REQUIREMENTS} is not installed`;
-    rows.push({ choice: 'requirements', label: '$(package) Packages', description: answer });
+    rows.push({ choice: 'requirements', label: label`$(package) Packages`, description: withoutIcons(answer) });
   }
   rows.push(
-    { label: 'Files' },
-    { choice: 'sent', label: '$(files) Sent', description: sent, detail: plainText(largestSentence(selection.files)) },
+    { label: label`Files` },
+    {
+      choice: 'sent',
+      label: label`$(files) Sent`,
+      description: withoutIcons(sent),
+      detail: withoutIcons(largestSentence(selection.files)),
+    },
     {
       choice: 'left',
-      label: '$(circle-slash) Left out',
+      label: label`$(circle-slash) Left out`,
       description: leftText(view),
-      detail: plainText(exclusionSentence(selection.excluded)),
+      detail: withoutIcons(exclusionSentence(selection.excluded)),
     },
   );
   return rows;
@@ -70,48 +84,43 @@ export function preflightRows(draft: SubmitDraft, view: SubmitView, news: readon
 
 /** What to write above the rows. */
 export function preflightTitle(view: SubmitView): string {
-  return `Submit ${plainText(view.folderName)} to ${hostLabel(view.host)}`;
+  return `Submit ${printableLine(view.folderName)} to ${hostLabel(view.host)}`;
 }
 
 function warnings(view: SubmitView): PreflightRow[] {
   const rows: PreflightRow[] = view.selection.findings.map(({ type, path, message }) => ({
     choice: type === 'tracked-but-ignored' ? 'left' : 'sent',
-    label: `$(${type === 'secret' ? 'shield' : 'warning'}) ${plainText(path)}`,
-    description: plainText(message),
+    label: label`$(${type === 'secret' ? 'shield' : 'warning'}) ${printableLine(path)}`,
+    description: withoutIcons(message),
   }));
-  if (
-    view.estimate.type === 'known' &&
-    view.estimate.balance !== null &&
-    view.estimate.highest > view.estimate.balance
-  ) {
-    const missing = formatCredits(view.estimate.highest - view.estimate.balance);
-    rows.push({
-      choice: 'time',
-      label: `$(warning) ${missing} credits are missing`,
-      description: 'Choose a shorter time limit or a cheaper machine.',
-    });
+  for (const { type, summary, detail } of view.findings) {
+    rows.push({ choice: ROW_OF_FINDING[type], label: label`$(warning) ${summary}`, description: withoutIcons(detail) });
   }
   if (view.selection.files.length === 0)
     rows.push({
       choice: 'left',
-      label: '$(warning) No file would be sent',
-      description: 'See what is left out, and why.',
+      label: label`$(warning) No file would be sent`,
+      description: label`See what is left out, and why.`,
     });
-  return rows.length === 0 ? [] : [{ label: 'To look at' }, ...rows];
+  return rows.length === 0 ? [] : [{ label: label`To look at` }, ...rows];
 }
 
 function machineText(
   { machineClass: name }: SubmitDraft,
   { rates }: SubmitView,
-): { description: string; detail?: string } {
-  if (name === undefined) return { description: 'the service decides' };
+): { description: Printable; detail?: Printable } {
+  if (name === undefined) return { description: label`the service decides` };
   const rate = rates.find(({ machineClass }) => machineClass === name);
-  if (!rate) return { description: `${plainText(name)} · not on the price list` };
-  const description = `${plainText(name)} · ${formatCredits(rate.creditsPerMinute)} credits a minute`;
-  return rate.description === null ? { description } : { description, detail: plainText(rate.description) };
+  if (!rate) return { description: label`${name} · not on the price list` };
+  const description = label`${name} · ${formatCredits(rate.creditsPerMinute)} credits a minute`;
+  return rate.description === null ? { description } : { description, detail: withoutIcons(rate.description) };
 }
 
-function leftText({ selection }: SubmitView): string {
+function leftText({ selection }: SubmitView): Printable {
   const { length } = selection.excluded;
-  return length === 0 ? 'nothing' : formatCount(length, 'file or folder', 'files and folders');
+  return printableLine(length === 0 ? 'nothing' : formatCount(length, 'file or folder', 'files and folders'));
+}
+
+function foreignRepositories({ findings }: SubmitView['selection']): string[] {
+  return findings.filter(({ type }) => type === 'foreign-repository').map(({ message }) => message);
 }

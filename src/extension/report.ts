@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { isAbort } from '../core/errors.ts';
 import type { Logger } from '../core/log.ts';
 import { type ErrorAction, explain } from './errorText.ts';
+import { showError } from './show.ts';
 
 const TITLES: Readonly<Record<ErrorAction, string>> = {
   retry: 'Try Again',
@@ -24,7 +25,7 @@ export async function reportError(log: Logger, error: unknown, retry?: () => voi
   log.error('a command failed', { error });
   const { sentence, actions } = explain(error);
   const offered = actions.filter((action) => retry !== undefined || (action !== 'retry' && action !== 'submitAgain'));
-  const chosen = await vscode.window.showErrorMessage(sentence, ...offered.map((action) => TITLES[action]));
+  const chosen = await showError(sentence, ...offered.map((action) => TITLES[action]));
   const action = offered.find((candidate) => TITLES[candidate] === chosen);
   if (action === undefined) return;
   if (action === 'retry' || action === 'submitAgain') retry?.();

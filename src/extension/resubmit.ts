@@ -1,7 +1,7 @@
-import * as vscode from 'vscode';
 import { formatBytes } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import { describeEstimate, estimateCost } from '../jobs/estimate.ts';
+import { preflightJob, refuseErrors } from '../jobs/preflight.ts';
 import type { JobRecord } from '../jobs/record.ts';
 import { resubmitJob } from '../jobs/resubmit.ts';
 import { readSetting } from './config.ts';
@@ -10,25 +10,29 @@ import { send } from './sending.ts';
 import type { Services } from './services.ts';
 import { submit } from './submit.ts';
 import { hostLabel } from './words.ts';
+import { pickRow } from './show.ts';
+import { label } from './labels.ts';
 
 /** Sends an earlier job again, as it was. Gives our id of the new job, or undefined when the person stopped. */
 export async function submitAgain(services: Services, record: JobRecord): Promise<string | undefined> {
   requireTrust();
   const account = await services.account.ask(record.host);
   const { archiveBytes, folder, host, machineClass, maxRuntime, script } = record;
-  const estimate = estimateCost(account, machineClass === null ? { maxRuntime } : { machineClass, maxRuntime });
+  const terms = machineClass === null ? { maxRuntime } : { machineClass, maxRuntime };
+  const estimate = estimateCost(account, terms);
   if (readSetting('confirmSubmit') !== 'never') {
     const size = archiveBytes === null ? '' : `${formatBytes(archiveBytes)} · `;
     const asThen = {
-      label: '$(debug-rerun) Send the same files again',
-      description: `${size}${describeEstimate(estimate)}`,
+      label: label`$(debug-rerun) Send the same files again`,
+      description: label`${size}${describeEstimate(estimate)}`,
     };
-    const asNow = { label: '$(rocket) Submit the folder as it is now' };
-    const title = `Submit ${plainText(script)} again to ${hostLabel(host)}`;
-    const chosen = await vscode.window.showQuickPick([asThen, asNow], { title });
+    const asNow = { label: label`$(rocket) Submit the folder as it is now` };
+    const title = `Submit ${printableLine(script)} again to ${hostLabel(host)}`;
+    const chosen = await pickRow([asThen, asNow], { title });
     if (chosen === undefined) return undefined;
     if (chosen === asNow) return submit(services, { folder, script, maxRuntime });
   }
+  refuseErrors(preflightJob(account, terms, hostLabel(host)));
   const deps = { service: services.hosts.service(host), ledger: services.ledger, home: services.home };
   const again = await send(services, script, (options) => resubmitJob(deps, record.id, options));
   return again.id;

@@ -1,14 +1,20 @@
-import { basename, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { formatCount } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import type { PlannedResult, ResultDecision } from '../workspace/results.ts';
 import { pickMany } from './picks.ts';
-import { decisionsFor, type ResultRow, resultRows, toggled } from './resultRows.ts';
+import { decisionsFor, type ResultRow, resultRows, tickedOneByOne, toggled } from './resultRows.ts';
+import { type PickItem } from './show.ts';
+import { withoutIcons } from './labels.ts';
 
-interface ResultItem extends vscode.QuickPickItem {
-  row: ResultRow;
+interface ResultItem extends PickItem {
+  /** None of a heading. */
+  row?: ResultRow;
 }
+
+const APART = 'Tick one by one: these may change what tools do or what is sent next';
 
 const COMPARE = 'Compare with the file here';
 const SWITCH = 'Switch between overwriting and keeping both';
@@ -21,14 +27,16 @@ export async function pickResults(
   const same = plan.filter(({ status }) => status === 'same').length;
   const note = same === 0 ? '' : ` ${formatCount(same, 'other file')} are the same already.`;
   const chosen = await pickMany<ResultItem>({
-    title: `Results of ${plainText(place.script)} into ${plainText(basename(place.folder))}`,
+    title: `Results of ${printableLine(place.script)} into ${printableLine(basename(place.folder))}`,
     placeholder: `Tick what is written.${note}`,
-    items: resultRows(plan).map(itemOf),
+    items: itemsOf(resultRows(plan)),
+    limitTicks: tickedOneByOne,
     onButton: ({ button, item }, pick) => {
-      if (button.tooltip === COMPARE) void compare(item.row.path, place);
+      if (item.row === undefined) return;
+      if (button.tooltip === COMPARE) void compare(item.row, place);
       else {
         item.row = toggled(item.row);
-        item.description = item.row.description;
+        item.description = withoutIcons(item.row.description);
         const ticked = pick.selectedItems;
         pick.items = [...pick.items];
         pick.selectedItems = ticked;
@@ -38,19 +46,41 @@ export async function pickResults(
   if (chosen === undefined || chosen === 'back') return undefined;
   return decisionsFor(
     plan,
-    chosen.map(({ row }) => row),
+    chosen.flatMap(({ row }) => row ?? []),
   );
+}
+
+function itemsOf(rows: readonly ResultRow[]): ResultItem[] {
+  const [apart, others] = [rows.filter(({ isApart }) => isApart), rows.filter(({ isApart }) => !isApart)];
+  if (apart.length === 0) return others.map(itemOf);
+  const heading = { label: withoutIcons(APART), kind: vscode.QuickPickItemKind.Separator };
+  return [...others.map(itemOf), heading, ...apart.map(itemOf)];
 }
 
 function itemOf(row: ResultRow): ResultItem {
   const buttons: vscode.QuickInputButton[] = [];
   if (row.canOverwrite) buttons.push({ iconPath: new vscode.ThemeIcon('arrow-swap'), tooltip: SWITCH });
   if (row.canCompare) buttons.push({ iconPath: new vscode.ThemeIcon('diff'), tooltip: COMPARE });
-  return { row, label: plainText(row.path), description: row.description, picked: row.isTicked, buttons };
+  return {
+    row,
+    label: withoutIcons(row.path),
+    description: withoutIcons(row.description),
+    picked: row.isTicked,
+    buttons,
+  };
 }
 
-async function compare(path: string, { folder, staging }: { folder: string; staging: string }): Promise<void> {
-  const [here, result] = [join(folder, path), join(staging, path)].map((file) => vscode.Uri.file(file));
+async function compare(row: ResultRow, { folder, staging }: { folder: string; staging: string }): Promise<void> {
+  const result = vscode.Uri.file(join(staging, row.path));
+  const here = row.isNew ? await nothing(staging) : vscode.Uri.file(join(folder, row.path));
+  const name = printableLine(basename(row.path));
   const options = { preview: true, preserveFocus: true } satisfies vscode.TextDocumentShowOptions;
-  await vscode.commands.executeCommand('vscode.diff', here, result, `${basename(path)}: here and result`, options);
+  await vscode.commands.executeCommand('vscode.diff', here, result, `${name}: here and result`, options);
+}
+
+/** An empty file to compare a new one with. It goes with the staging folder. */
+async function nothing(staging: string): Promise<vscode.Uri> {
+  const file = join(dirname(staging), 'nothing');
+  await writeFile(file, '');
+  return vscode.Uri.file(file);
 }

@@ -7,9 +7,16 @@ const MEANINGS: Readonly<Record<ResultStatus, string>> = {
   same: 'as it is here',
   changed: 'changed by the job; yours is still as submitted',
   conflict: 'changed by the job and by you',
+  review: 'chosen one by one',
   protected: 'a name that other tools act on',
 };
-const ORDER: readonly ResultStatus[] = ['conflict', 'changed', 'protected', 'new'];
+const REASONS: Readonly<Record<NonNullable<PlannedResult['review']>['reason'], string>> = {
+  hidden: 'hidden',
+  tool: 'tools act on this name',
+  protected: 'a name that other tools act on',
+  selection: 'changes what is sent next',
+};
+const ORDER: readonly ResultStatus[] = ['conflict', 'changed', 'new', 'review', 'protected'];
 
 /** A row of the results plan in plain values. */
 export interface ResultRow {
@@ -18,8 +25,12 @@ export interface ResultRow {
   readonly isTicked: boolean;
   /** What ticking it means. */
   readonly decision: Exclude<ResultDecision, 'skip'>;
-  /** Whether both versions are there to compare. */
+  /** Whether a diff shows what ticking it changes. */
   readonly canCompare: boolean;
+  /** Whether nothing stands at its path: it is compared with nothing. */
+  readonly isNew: boolean;
+  /** Whether it may change what tools do or what is sent next: ticked by itself only, never with others. */
+  readonly isApart: boolean;
   readonly canOverwrite: boolean;
 }
 
@@ -31,6 +42,19 @@ export function resultRows(plan: readonly PlannedResult[]): ResultRow[] {
 /** Whether a person must look before anything is written: not when every file is new or the same. */
 export function needsDecision(plan: readonly PlannedResult[]): boolean {
   return plan.some(({ status }) => status !== 'new' && status !== 'same');
+}
+
+/**
+ * What may stay ticked after a change of the ticks: rows that stand apart were ticked one at a time, since a tick for all rows at once
+ * is no choice of each.
+ */
+export function tickedOneByOne<T extends { readonly row?: ResultRow }>(
+  before: readonly T[],
+  after: readonly T[],
+): readonly T[] {
+  const known = new Set(before);
+  const added = after.filter((item) => !known.has(item));
+  return added.length <= 1 ? after : after.filter((item) => known.has(item) || item.row?.isApart !== true);
 }
 
 /** The other way to bring a conflicting file: overwrite instead of keeping both, and back. */
@@ -48,17 +72,22 @@ export function decisionsFor(
   return new Map(plan.map(({ path }) => [path, chosen.get(path) ?? 'skip']));
 }
 
-function rowOf({ path, size, status }: PlannedResult): ResultRow {
+function rowOf({ path, size, status, review }: PlannedResult): ResultRow {
   // A local change is never lost by a default: both are kept unless the person says otherwise.
   const decision = status === 'conflict' ? 'keep-both' : 'write';
-  const action = status === 'new' || status === 'protected' ? '' : `${actionText(decision)} · `;
+  const isApart = review !== undefined;
+  const hasBoth = status === 'changed' || status === 'conflict' || (status === 'review' && review?.isNew === false);
+  const action = hasBoth ? `${actionText(decision)} · ` : '';
+  const meaning = status === 'review' && review ? `${REASONS[review.reason]}, ${MEANINGS[status]}` : MEANINGS[status];
   return {
     path,
     decision,
-    description: `${action}${MEANINGS[status]} · ${formatBytes(size)}`,
-    isTicked: status !== 'protected',
-    canCompare: status === 'changed' || status === 'conflict',
-    canOverwrite: status === 'changed' || status === 'conflict',
+    description: `${action}${meaning} · ${formatBytes(size)}`,
+    isTicked: !isApart,
+    canCompare: hasBoth || isApart,
+    canOverwrite: hasBoth,
+    isNew: status === 'new' || review?.isNew === true,
+    isApart,
   };
 }
 

@@ -2,15 +2,18 @@ import { extname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { AppError } from '../core/errors.ts';
 import { formatBytes, formatCount } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import { defaultDecisions, type DownloadedResults, downloadResults, type DownloadPhase } from '../jobs/download.ts';
 import type { JobRecord } from '../jobs/record.ts';
+import { ResultJournals } from '../jobs/resultJournals.ts';
 import type { PlannedResult } from '../workspace/results.ts';
 import { withSignal } from './abort.ts';
 import { diskFolders, requireTrust } from './folders.ts';
 import { pickResults } from './resultPick.ts';
 import { needsDecision } from './resultRows.ts';
 import type { Services } from './services.ts';
+import { pickRow, showProgress, showWarning } from './show.ts';
+import { label, withoutIcons } from './labels.ts';
 
 const PICTURES = new Set(['.png', '.svg', '.jpg', '.jpeg', '.gif', '.webp']);
 
@@ -29,10 +32,10 @@ export async function download(
   const folder = await chooseTarget(record);
   if (folder === undefined) return undefined;
   let isStopped = false;
-  const results = await vscode.window.withProgress(
+  const results = await showProgress(
     {
       location: vscode.ProgressLocation.Notification,
-      title: `Results of ${plainText(record.script)}`,
+      title: `Results of ${printableLine(record.script)}`,
       cancellable: true,
     },
     (progress, token) =>
@@ -61,6 +64,7 @@ export async function download(
           archiver: watched,
           ledger: services.ledger,
           home: services.home,
+          journals: new ResultJournals(services.home),
         };
         const onPhase = (phase: DownloadPhase): void => progress.report({ message: phaseText(phase) });
         return downloadResults(deps, record.id, { folder, decide, signal, onPhase });
@@ -79,13 +83,13 @@ async function chooseTarget(record: JobRecord): Promise<string | undefined> {
   if (folders.length === 0)
     throw new AppError('missing', 'No folder is open to bring the results into. Open one first.');
   const items = folders.map(({ name, uri }) => ({
-    label: `$(folder) ${name}`,
-    description: uri.fsPath,
+    label: label`$(folder) ${name}`,
+    description: withoutIcons(uri.fsPath),
     path: uri.fsPath,
   }));
-  const chosen = await vscode.window.showQuickPick(items, {
-    title: `Results of ${plainText(record.script)}`,
-    placeHolder: `${plainText(record.folder)} is not open here. Where should the results go?`,
+  const chosen = await pickRow(items, {
+    title: `Results of ${printableLine(record.script)}`,
+    placeHolder: `${printableLine(record.folder)} is not open here. Where should the results go?`,
   });
   return chosen?.path;
 }
@@ -108,7 +112,7 @@ function phaseText(phase: DownloadPhase): string {
 }
 
 /** Shows where the results are: the first new file in the explorer, a picture to the side. What was not created is told. */
-async function present({ folder, plan, refused, written }: DownloadedResults): Promise<void> {
+async function present({ folder, plan, refused, setAside, written }: DownloadedResults): Promise<void> {
   const added = new Set(plan.filter(({ status }) => status === 'new').map(({ path }) => path));
   const first = written.find((path) => added.has(path)) ?? written[0];
   if (first !== undefined)
@@ -122,12 +126,16 @@ async function present({ folder, plan, refused, written }: DownloadedResults): P
     } satisfies vscode.TextDocumentShowOptions;
     await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(join(folder, picture)), options);
   }
+  if (setAside.length > 0) {
+    const where = join(folder, setAside[0]?.at.split('/').slice(0, 2).join('/') ?? '');
+    void showWarning(
+      `${formatCount(setAside.length, 'result')} may change what tools do or what is sent next, so ${setAside.length === 1 ? 'it was' : 'they were'} put into ${where} instead of in place.`,
+    );
+  }
   if (refused.length === 0) return;
   const names = refused
     .slice(0, 3)
-    .map(({ path, reason }) => `${plainText(path)} (${plainText(reason)})`)
+    .map(({ path, reason }) => `${printableLine(path)} (${printableLine(reason)})`)
     .join(', ');
-  void vscode.window.showWarningMessage(
-    `${formatCount(refused.length, 'entry was', 'entries were')} not created: ${names}.`,
-  );
+  void showWarning(`${formatCount(refused.length, 'entry was', 'entries were')} not created: ${names}.`);
 }

@@ -2,8 +2,10 @@ import * as vscode from 'vscode';
 import type { SelectedFile } from '../workspace/selection.ts';
 import { pickOne } from './picks.ts';
 import { quotePath, suggestScripts } from './scripts.ts';
+import { type PickItem } from './show.ts';
+import { label, withoutIcons } from './labels.ts';
 
-interface ScriptItem extends vscode.QuickPickItem {
+interface ScriptItem extends PickItem {
   readonly line?: string;
 }
 
@@ -13,8 +15,11 @@ export async function pickScript(
   options: { recent: readonly string[]; folderName: string; hasBack: boolean },
 ): Promise<{ readonly script: string } | 'back' | undefined> {
   const { recent, found } = suggestScripts(files, options.recent);
-  const item = (line: string, icon: string): ScriptItem => ({ label: `$(${icon}) ${line}`, line });
-  const separator = (label: string): ScriptItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
+  const item = (line: string, icon: string): ScriptItem => ({ label: label`$(${icon}) ${line}`, line });
+  const separator = (label: string): ScriptItem => ({
+    label: withoutIcons(label),
+    kind: vscode.QuickPickItemKind.Separator,
+  });
   const items: ScriptItem[] = [];
   if (recent.length > 0) items.push(separator('used before'), ...recent.map((line) => item(line, 'history')));
   if (found.length > 0)
@@ -24,7 +29,7 @@ export async function pickScript(
     placeholder: 'Choose a script, or type one with its parameters: train.py --epochs 3',
     items,
     hasBack: options.hasBack,
-    typed: (line) => ({ label: `$(terminal) ${line}`, description: 'run this', line, alwaysShow: true }),
+    typed: (line) => ({ label: label`$(terminal) ${line}`, description: label`run this`, line, alwaysShow: true }),
   });
   if (chosen === 'back') return 'back';
   return chosen?.line === undefined ? undefined : { script: chosen.line };

@@ -1,11 +1,12 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { formatBytes } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import type { JobRecord } from '../jobs/record.ts';
 import type { SubmitOptions, SubmitPhase } from '../jobs/submit.ts';
 import { withSignal } from './abort.ts';
 import type { Services } from './services.ts';
+import { showProgress } from './show.ts';
 
 /** Runs an upload with progress and a cancel button, and shows the log of what was accepted. */
 export async function send(
@@ -13,10 +14,10 @@ export async function send(
   script: string,
   work: (options: SubmitOptions) => Promise<JobRecord>,
 ): Promise<JobRecord> {
-  const title = `Submitting ${plainText(script)}`;
+  const title = `Submitting ${printableLine(script)}`;
   const { Notification: location } = vscode.ProgressLocation;
   try {
-    const record = await vscode.window.withProgress({ location, title, cancellable: true }, (progress, token) => {
+    const record = await showProgress({ location, title, cancellable: true }, (progress, token) => {
       let shown = 0;
       const onPhase = (phase: SubmitPhase): void => {
         if (phase.type === 'accepted') void services.memory.addSubmitted(phase.record.id);

@@ -2,6 +2,7 @@ import type * as vscode from 'vscode';
 import type { Logger } from '../core/log.ts';
 import type { FlowRuntime } from '../flows/run/flowRun.ts';
 import type { Archiver } from '../jobs/archiver.ts';
+import type { RecoveredDownload } from '../jobs/resultJournals.ts';
 import type { AsyncLedger } from '../jobs/asyncLedger.ts';
 import type { AccountMonitor } from './account.ts';
 import type { ContextKeys } from './contexts.ts';
@@ -21,6 +22,7 @@ export interface Services {
   /** Aborts when the window closes. */
   readonly signal: AbortSignal;
   readonly archiver: Archiver;
+  readonly journals: { recover(): Promise<readonly RecoveredDownload[]> };
   readonly ledger: AsyncLedger;
   readonly contexts: ContextKeys;
   readonly keys: Keys;

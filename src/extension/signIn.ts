@@ -6,6 +6,8 @@ import { writeUserSetting } from './config.ts';
 import { explain } from './errorText.ts';
 import type { Services } from './services.ts';
 import { hostLabel } from './words.ts';
+import { askText, pickRow, showProgress } from './show.ts';
+import { label, withoutIcons } from './labels.ts';
 
 const KNOWN_KEY = 'known hosts';
 const MAX_KNOWN = 10;
@@ -20,7 +22,7 @@ export async function signIn(services: Services, host: string): Promise<boolean>
   }
   let problem = '';
   for (;;) {
-    const key = await vscode.window.showInputBox({
+    const key = await askText({
       title: `Sign in to ${hostLabel(host)}`,
       prompt:
         problem === ''
@@ -47,9 +49,8 @@ export async function signIn(services: Services, host: string): Promise<boolean>
 
 async function tryKey(services: Services, host: string, key: string): Promise<void> {
   const title = `Signing in to ${hostLabel(host)}`;
-  await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
-    (_, token) => withSignal(token, (signal) => services.hosts.tryKey(host, key, signal)),
+  await showProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (_, token) =>
+    withSignal(token, (signal) => services.hosts.tryKey(host, key, signal)),
   );
 }
 
@@ -64,18 +65,18 @@ export async function selectHost(services: Services, globalState: vscode.Memento
   const known = globalState.get<readonly string[]>(KNOWN_KEY) ?? [];
   const current = services.hosts.currentIfUsable();
   const item = (host: string, icon: string, detail: string) => ({
-    label: `$(${icon}) ${host === LOCAL_HOST ? 'This machine' : hostLabel(host)}`,
-    description: host === current ? 'now' : '',
-    detail,
+    label: label`$(${icon}) ${host === LOCAL_HOST ? 'This machine' : hostLabel(host)}`,
+    description: withoutIcons(host === current ? 'now' : ''),
+    detail: withoutIcons(detail),
     host,
   });
   const connect = {
-    label: '$(add) Connect a Service…',
-    description: '',
-    detail: 'Any service that speaks /v1',
+    label: label`$(add) Connect a Service…`,
+    description: label``,
+    detail: label`Any service that speaks /v1`,
     host: undefined,
   };
-  const chosen = await vscode.window.showQuickPick(
+  const chosen = await pickRow(
     [
       item(LOCAL_HOST, 'vm', 'No account. Jobs run as your own processes, not in a sandbox.'),
       ...known.map((host) => item(host, 'server-environment', host)),
@@ -95,7 +96,7 @@ export async function selectHost(services: Services, globalState: vscode.Memento
 }
 
 async function askAddress(): Promise<string | undefined> {
-  const answer = await vscode.window.showInputBox({
+  const answer = await askText({
     title: 'Connect a service',
     prompt: 'The address of the service. Keys and files go there.',
     placeHolder: 'https://gpu.example.org',

@@ -5,6 +5,9 @@ import { onDidChangeSetting, readSetting } from './config.ts';
 import type { Hosts } from './hosts.ts';
 import type { JobStore } from './jobStore.ts';
 import { statusView } from './statusText.ts';
+import { hover } from './show.ts';
+
+const COMMANDS = ['farwharf.submitWorkspace', 'farwharf.jobs.focus', 'farwharf.selectHost'];
 
 /** The one status bar item: balance while idle, number of running jobs beside it, prices and jobs in the hover. */
 export function showStatus(
@@ -28,10 +31,8 @@ export function showStatus(
       item.hide();
       return;
     }
-    const tooltip = new vscode.MarkdownString(view.tooltip, true);
-    tooltip.isTrusted = { enabledCommands: ['farwharf.submitWorkspace', 'farwharf.jobs.focus', 'farwharf.selectHost'] };
     item.text = view.text;
-    item.tooltip = tooltip;
+    item.tooltip = hover(view.tooltip, { hasIcons: true, commands: COMMANDS });
     item.accessibilityInformation = { label: view.spoken, role: 'button' };
     item.backgroundColor = view.isWarning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
     item.command = 'farwharf.jobs.focus';

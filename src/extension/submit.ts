@@ -1,15 +1,18 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { pathInside } from '../core/pathInside.ts';
 import { FlowJob, isFlowScript, withFlowRuntime } from '../flows/run/flowJob.ts';
 import { estimateCost, type Rate, readRateCard } from '../jobs/estimate.ts';
+import { preflightJob, refuseErrors } from '../jobs/preflight.ts';
 import type { JobRecord } from '../jobs/record.ts';
 import { scriptArguments, scriptPath } from '../jobs/script.ts';
+import { readLimits } from '../jobs/serviceLimits.ts';
 import { submitWorkspace } from '../jobs/submit.ts';
-import type { Selection } from '../workspace/selection.ts';
+import { estimateArchiveBytes, type Selection } from '../workspace/selection.ts';
 import { readSetting } from './config.ts';
 import { type Confirmed, confirmSubmit } from './confirmation.ts';
-import { chooseFolder, pathInside, requireTrust } from './folders.ts';
+import { chooseFolder, requireTrust } from './folders.ts';
 import { pickScript } from './scriptPick.ts';
 import { quotePath } from './scripts.ts';
 import { send } from './sending.ts';
@@ -18,6 +21,8 @@ import { readSubmitArguments, type SubmitArguments } from './submitArguments.ts'
 import type { SubmitDraft, SubmitView } from './submitDraft.ts';
 import type { FolderMemory } from './submitMemory.ts';
 import { settleUnsaved } from './unsaved.ts';
+import { hostLabel } from './words.ts';
+import { showProgress } from './show.ts';
 
 /** Sends a folder as a job, after showing what that means. Gives our id of the job, or undefined when the person stopped. */
 export async function submit(services: Services, argument: unknown): Promise<string | undefined> {
@@ -32,17 +37,20 @@ export async function submit(services: Services, argument: unknown): Promise<str
   if (script === undefined) return undefined;
 
   const rates = readRateCard(account);
-  const view = async (draft: SubmitDraft): Promise<SubmitView> => ({
-    folderName: folder.name,
-    host,
-    rates,
-    estimate: estimateCost(account, draft),
-    selection: await withRuntime(
-      services,
-      draft.script,
-      isSameChoice(draft, memory) ? selection : await select(services, path, draft),
-    ),
-  });
+  const view = async (draft: SubmitDraft): Promise<SubmitView> => {
+    const chosen = isSameChoice(draft, memory) ? selection : await select(services, path, draft);
+    const sent = await withRuntime(services, draft.script, chosen);
+    const terms = { ...draft, estimatedBytes: estimateArchiveBytes(sent) };
+    return {
+      folderName: folder.name,
+      host,
+      rates,
+      estimate: estimateCost(account, draft),
+      findings: preflightJob(account, terms, hostLabel(host)),
+      maxUploadBytes: readLimits(account).maxUploadBytes,
+      selection: sent,
+    };
+  };
   const confirmed = await confirmSubmit(firstDraft(args, folder, memory, { script, rates }), memory, view);
   if (!confirmed) return undefined;
   const record = await sendConfirmed(services, host, confirmed, args);
@@ -59,7 +67,8 @@ async function sendConfirmed(
   args: SubmitArguments,
 ): Promise<JobRecord> {
   const { archiver, home, hosts, ledger } = services;
-  const { estimate, selection } = view;
+  const { estimate, findings, maxUploadBytes, selection } = view;
+  refuseErrors(findings);
   const { machineClass, maxRuntime, project, script } = draft;
   await using flow = await prepareFlow(services, selection, script, args);
   const request = {
@@ -68,6 +77,7 @@ async function sendConfirmed(
     script: flow?.script ?? script,
     maxRuntime,
     isTrusted: vscode.workspace.isTrusted,
+    ...(maxUploadBytes === undefined ? {} : { maxUploadBytes }),
     ...(project === undefined ? {} : { project }),
     ...(machineClass === undefined ? {} : { machineClass }),
     ...(draft.usesRequirements ? { venv: { requirements: 'requirements.txt' } } : {}),
@@ -108,7 +118,7 @@ async function look(services: Services, folder: vscode.WorkspaceFolder, memory: 
   const host = services.hosts.current();
   const choice = { include: memory.include ?? [], exclude: memory.exclude ?? [] };
   const title = `Looking at ${folder.name}`;
-  return vscode.window.withProgress({ location: vscode.ProgressLocation.Window, title }, async () => {
+  return showProgress({ location: vscode.ProgressLocation.Window, title }, async () => {
     const [account, selection] = await Promise.all([
       services.account.ask(host),
       select(services, folder.uri.fsPath, choice),
@@ -143,7 +153,7 @@ async function chooseScript(
   { scripts }: FolderMemory,
 ): Promise<string | undefined> {
   if (args.script !== undefined) return args.script;
-  const file = args.file === undefined ? undefined : pathInside(folder.uri.fsPath, args.file);
+  const file = args.file === undefined ? undefined : pathInside(folder.uri.fsPath, args.file) || undefined;
   if (file !== undefined) return scripts.find((line) => scriptPath(line) === file) ?? quotePath(file);
   const last = scripts[0];
   if (last !== undefined && files.some(({ path }) => path === scriptPath(last))) return last;

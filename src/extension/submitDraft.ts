@@ -1,4 +1,5 @@
 import type { CostEstimate, Rate } from '../jobs/estimate.ts';
+import type { JobFinding } from '../jobs/preflight.ts';
 import type { Selection } from '../workspace/selection.ts';
 
 /** A submit as it is being decided. */
@@ -23,4 +24,8 @@ export interface SubmitView {
   readonly selection: Selection;
   readonly rates: readonly Rate[];
   readonly estimate: CostEstimate;
+  /** What the service would refuse of it. */
+  readonly findings: readonly JobFinding[];
+  /** The largest archive that the service accepts, where it states that. */
+  readonly maxUploadBytes: number | undefined;
 }

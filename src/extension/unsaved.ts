@@ -1,8 +1,9 @@
 import * as vscode from 'vscode';
 import { AppError } from '../core/errors.ts';
 import { formatCount } from '../core/format.ts';
+import { pathInside } from '../core/pathInside.ts';
 import { readSetting } from './config.ts';
-import { pathInside } from './folders.ts';
+import { askModal } from './show.ts';
 
 /**
  * Saves the changed files of a folder, asks, or leaves them, as the setting says. False when the person stops the submit.
@@ -17,9 +18,9 @@ export async function settleUnsaved(folder: vscode.WorkspaceFolder): Promise<boo
   if (dirty.length === 0 || mode === 'never') return true;
   if (mode === 'ask') {
     const [save, asOnDisk] = ['Save and Submit', 'Submit What Is on Disk'];
-    const answer = await vscode.window.showWarningMessage(
+    const answer = await askModal(
       `${formatCount(dirty.length, 'file')} with unsaved changes in ${folder.name}.`,
-      { modal: true },
+      { isWarning: true },
       save,
       asOnDisk,
     );

@@ -1,10 +1,10 @@
 import { assertNever } from '../core/errors.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import { LOCAL_HOST } from '../jobs/host.ts';
 
 /** A host as people call it: `this machine`, `gpu.example.org`. */
 export function hostLabel(host: string): string {
-  return host === LOCAL_HOST ? 'this machine' : plainText(host.replace(/^https?:\/\//, ''));
+  return host === LOCAL_HOST ? 'this machine' : printableLine(host.replace(/^https?:\/\//, ''));
 }
 
 /** What the Jobs view says above its rows about the host; undefined while there is nothing to say. */

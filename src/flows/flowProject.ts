@@ -8,6 +8,7 @@ import type { FlowFile, ModelUse, TextEdit, Unread } from './graph.ts';
 import { GraphBuilder, type ReadFlow } from './reading/graphBuilder.ts';
 import { Modules } from './reading/modules.ts';
 import { followFile } from './reading/program.ts';
+import { ReadingLimitError } from './reading/readingBudget.ts';
 import { SourceFile } from './reading/sourceFile.ts';
 import type { Origin, Value } from './reading/values.ts';
 
@@ -169,23 +170,22 @@ function readProgram(source: SourceFile, find: (candidates: readonly string[]) =
   let flows: readonly ReadFlow[] = [];
   if (MAY_MAKE_FLOWS.test(source.text)) {
     try {
+      evaluator.budget.spend('letter', source.text.length);
       followFile(modules.load(source), evaluator);
       flows = build();
     } catch (error) {
       // Expressions that are nested thousands deep are machines' work. What was found before them is shown.
-      if (!(error instanceof RangeError)) throw error;
-      evaluator.exhaust();
-      flows = build();
+      if (!(error instanceof RangeError) && !(error instanceof ReadingLimitError)) throw error;
+      evaluator.budget.exceed('level');
+      flows = buildWithin(build);
     }
   }
   const { unread, models } = evaluator.findings;
   const hidden: Unread[] = [...unread.values()]
     .filter(({ origin }) => origin.file === source)
     .map(({ origin, reason }) => ({ reason, range: origin.file.range(origin.node) }));
-  if (evaluator.isExhausted) {
-    const reason = 'The file is too much to follow as a whole; a part of its flows may be missing.';
-    hidden.push({ reason, range: source.rangeOf(0, 0) });
-  }
+  const { problem } = evaluator.budget;
+  if (problem !== undefined) hidden.push({ reason: problem, range: source.rangeOf(0, 0) });
   const result: FlowFile = {
     file: source.path,
     flows: flows.map(({ graph }) => graph),
@@ -196,6 +196,15 @@ function readProgram(source: SourceFile, find: (candidates: readonly string[]) =
     dependencies: modules.files.filter((path) => path !== source.path),
   };
   return { result, source, flows };
+}
+
+function buildWithin(build: () => ReadFlow[]): readonly ReadFlow[] {
+  try {
+    return build();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return [];
+  }
 }
 
 /** Reads the flows of a file without running it. A caller that reads again keeps a FlowProject, which parses less. */

@@ -1,10 +1,11 @@
 import type { RemoteClient } from '../remote/client.ts';
+import type { JobEvent } from '../remote/schemas.ts';
 
 /** What the jobs layer needs of the client, so that a proxy can stand in. */
-export type JobService = Pick<
-  RemoteClient,
-  'submitJob' | 'getSubmission' | 'getJob' | 'streamEvents' | 'downloadArtifacts'
->;
+export interface JobService extends Pick<RemoteClient, 'submitJob' | 'getSubmission' | 'getJob' | 'downloadArtifacts'> {
+  /** As the client's, but leaving the loop is the only way to close it. */
+  streamEvents(...args: Parameters<RemoteClient['streamEvents']>): AsyncIterable<JobEvent>;
+}
 
 /** The HTTP status that a failed call carries; undefined when there was no answer. */
 export function httpStatus(error: unknown): number | undefined {

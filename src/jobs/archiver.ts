@@ -2,6 +2,7 @@ import { discardStaged, stageArchive, type StagedArchive, type StageOptions } fr
 import { type ManifestEntry, packWorkspace, type PackedWorkspace, type PackOptions } from '../workspace/pack.ts';
 import {
   type AppliedResults,
+  type ApplyOptions,
   applyResults,
   type PlannedResult,
   planResults,
@@ -19,7 +20,7 @@ export interface Archiver {
     staged: StagedArchive,
     folder: string,
     decisions: ReadonlyMap<string, ResultDecision>,
-    options: { label: string; signal?: AbortSignal },
+    options: ApplyOptions,
   ): Promise<AppliedResults>;
   discard(staged: StagedArchive): Promise<void>;
 }

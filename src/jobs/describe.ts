@@ -1,5 +1,5 @@
 import { formatCredits, formatDuration } from '../core/format.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import { costSoFar } from './estimate.ts';
 import { hasSucceeded, isOver, type JobRecord } from './record.ts';
 
@@ -91,13 +91,15 @@ function stateText(record: JobRecord, icon: JobIcon): string {
 }
 
 function failureReason(record: JobRecord): string {
-  const exit = record.exitCode === null ? null : `exit ${record.exitCode}`;
   // A service that says no more than the exit code leaves the better reason to the program's last words.
   const reason = /^(?:exit(?:ed)?\b[^:]*\d+|failed)\.?$/i.test(record.reason ?? '') ? null : record.reason;
+  // A script that exited with 0 is not what failed, and the reason says what did.
+  const isTold = record.exitCode === null || (record.exitCode === 0 && reason !== null);
+  const exit = isTold ? null : `exit ${record.exitCode}`;
   return oneLine([exit, reason ?? record.lastLogLine].filter((part) => part !== null).join(': ')) || 'failed';
 }
 
 function oneLine(text: string): string {
-  const line = plainText(text.replaceAll(/[\r\n\t]+/g, ' ')).trim();
+  const line = printableLine(text.replaceAll(/[\r\n\t]+/g, ' ')).trim();
   return line.length <= REASON_LIMIT ? line : `${line.slice(0, REASON_LIMIT - 1)}…`;
 }

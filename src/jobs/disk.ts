@@ -1,9 +1,9 @@
-import { AppError, systemCode } from '../core/errors.ts';
+import { isDiskFull } from '../core/diskSpace.ts';
+import { AppError } from '../core/errors.ts';
 
 /** The error itself, or for a full disk or a used-up quota an AppError `no-space` that says what to do. */
 export function diskError(error: unknown): unknown {
-  const code = systemCode(error);
-  if (code !== 'ENOSPC' && code !== 'EDQUOT') return error;
+  if (!isDiskFull(error)) return error;
   return new AppError('no-space', 'The disk is full. Free some space and try again; the job itself is not affected.', {
     cause: error,
   });

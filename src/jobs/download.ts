@@ -1,22 +1,26 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, assertNever } from '../core/errors.ts';
-import type { SkippedEntry } from '../workspace/extract.ts';
-import type { PlannedResult, ResultDecision } from '../workspace/results.ts';
+import { RemoteError } from '../remote/errors.ts';
+import { MOST_UNPACKED_BYTES, type SkippedEntry, type StagedArchive } from '../workspace/extract.ts';
+import { assertGzip } from '../workspace/gzipReader.ts';
+import type { PlannedResult, ResultDecision, SetAsideResult } from '../workspace/results.ts';
 import { httpStatus, type JobService } from './api.ts';
 import { ArchiveStore } from './archives.ts';
 import type { Archiver } from './archiver.ts';
 import type { AsyncLedger } from './asyncLedger.ts';
 import { diskError } from './disk.ts';
 import { type JobRecord, shortId } from './record.ts';
+import type { ResultJournals } from './resultJournals.ts';
 
 export interface DownloadDeps {
   readonly service: Pick<JobService, 'downloadArtifacts'>;
   readonly archiver: Pick<Archiver, 'stage' | 'plan' | 'apply' | 'discard'>;
   readonly ledger: AsyncLedger;
-  /** FARWHARF_HOME. */
+  /** FARWHARF_HOME, or the folder that stands for it with a job that was sent from elsewhere. */
   readonly home: string;
+  readonly journals: ResultJournals;
 }
 
 export type DownloadPhase =
@@ -42,14 +46,24 @@ export interface DownloadedResults {
   /** Relative paths as written. */
   readonly written: readonly string[];
   readonly skipped: readonly string[];
+  readonly setAside: readonly SetAsideResult[];
   /** Entries of the archive that are never created: links and special files. */
   readonly refused: readonly SkippedEntry[];
 }
 
+// Another download or an editor may write into the folder meanwhile; whoever writes more often than this does not stop.
+const COMPARISONS = 5;
+
+// More than this cannot be unpacked, whatever is in it.
+const MOST_ARCHIVE_BYTES = MOST_UNPACKED_BYTES;
+
 // A download this old belongs to a process that is gone.
 const ABANDONED_MS = 24 * 3600_000;
 
-/** New files are written, same ones skipped, changed and conflicting ones kept beside the local file, protected names skipped. */
+/**
+ * New files are written, same ones skipped, changed and conflicting ones kept beside the local file. What may change what tools do or
+ * what is sent next is set aside, and protected names are skipped.
+ */
 export function defaultDecisions(plan: readonly PlannedResult[]): Decisions {
   return new Map(plan.map(({ path, status }) => [path, defaultDecision(status)]));
 }
@@ -61,6 +75,8 @@ function defaultDecision(status: PlannedResult['status']): ResultDecision {
     case 'changed':
     case 'conflict':
       return 'keep-both';
+    case 'review':
+      return 'set-aside';
     case 'same':
     case 'protected':
       return 'skip';
@@ -72,7 +88,10 @@ function defaultDecision(status: PlannedResult['status']): ResultDecision {
 /**
  * Brings a job's results into a folder. On failure, refusal or cancel the folder is as it was and nothing temporary is left.
  *
- * @throws AppError `missing` (no such job, or no results), `no-space`, `refused`, `corrupt`, `limit`; the service's own errors.
+ * Local files that change between the comparison and the writing lead to another comparison, and `decide` is called again.
+ *
+ * @throws AppError `missing` (no such job, or no results), `no-space`, `refused`, `corrupt`, `limit`, `conflict` when local files never
+ * stop changing; the service's own errors.
  */
 export async function downloadResults(
   deps: DownloadDeps,
@@ -107,45 +126,61 @@ async function fetchArchive(
   try {
     await service.downloadArtifacts(jobId, dest, {
       ...(signal !== undefined && { signal }),
+      maxBytes: MOST_ARCHIVE_BYTES,
+      onStart: assertGzip,
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'download', doneBytes, totalBytes }),
     });
   } catch (error) {
     if (httpStatus(error) !== 404) throw error;
-    throw new AppError(
-      'missing',
-      'The service has no results for this job. It may still run, or they were deleted there.',
-      {
-        cause: error,
-      },
-    );
+    const why =
+      error instanceof RemoteError && error.detail !== undefined
+        ? `It says: ${error.detail}`
+        : 'The job may still run, or they were deleted there.';
+    throw new AppError('missing', `The service has no results for this job. ${why}`, { cause: error });
   }
 }
 
 async function unpack(
-  { archiver, ledger, home }: DownloadDeps,
+  { archiver, journals, ledger, home }: DownloadDeps,
   record: JobRecord,
   archive: string,
   { folder = record.folder, decide = defaultDecisions, signal, onPhase }: DownloadOptions,
 ): Promise<DownloadedResults> {
   const abort = signal === undefined ? {} : { signal };
   await mkdir(folder, { recursive: true });
-  const staged = await archiver.stage(archive, folder, {
-    ...abort,
-    onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'unpack', doneBytes, totalBytes }),
-  });
+  const journal = journals.begin(await realpath(folder), record.script);
+  let staged: StagedArchive | undefined;
   try {
-    const plan = await archiver.plan(staged, folder, await new ArchiveStore(home).readManifest(record.id));
-    onPhase?.({ type: 'decide', plan });
-    const decisions = await decide(plan);
-    signal?.throwIfAborted();
-    const all = plan.map(({ path }) => path);
-    if (decisions === undefined) return { folder, plan, written: [], skipped: all, refused: staged.skipped };
-    onPhase?.({ type: 'write' });
-    const applied = await archiver.apply(staged, folder, decisions, { label: shortId(record), ...abort });
-    await ledger.update(record.id, { downloadedAt: new Date().toISOString() });
-    return { folder, plan, ...applied, refused: staged.skipped };
+    staged = await archiver.stage(archive, folder, {
+      ...abort,
+      name: journal.stagingName,
+      onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'unpack', doneBytes, totalBytes }),
+    });
+    const manifest = await new ArchiveStore(home).readManifest(record.id);
+    for (let attempt = 1; ; attempt += 1) {
+      const plan = await archiver.plan(staged, folder, manifest);
+      onPhase?.({ type: 'decide', plan });
+      const decisions = await decide(plan);
+      signal?.throwIfAborted();
+      const all = plan.map(({ path }) => path);
+      if (decisions === undefined) {
+        return { folder, plan, written: [], skipped: all, setAside: [], refused: staged.skipped };
+      }
+      onPhase?.({ type: 'write' });
+      try {
+        const options = { label: shortId(record), journal: journal.steps, ...abort };
+        const applied = await archiver.apply(staged, folder, decisions, options);
+        await ledger.update(record.id, { downloadedAt: new Date().toISOString() });
+        return { folder, plan, ...applied, refused: staged.skipped };
+      } catch (error) {
+        // A local file changed since the comparison and nothing was written, so the results are compared and decided on again.
+        if (!(error instanceof AppError && error.code === 'conflict') || attempt === COMPARISONS) throw error;
+      }
+    }
   } finally {
-    await archiver.discard(staged);
+    // The staging folder has the originals of what could not be put back.
+    if (staged !== undefined && !journal.isOpen()) await archiver.discard(staged);
+    journal.end();
   }
 }
 

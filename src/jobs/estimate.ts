@@ -54,7 +54,7 @@ export function estimateCost(account: unknown, job: { machineClass?: string; max
     const reason =
       job.machineClass === undefined || job.machineClass === ''
         ? 'The cost is unknown: no machine class is chosen.'
-        : `The cost is unknown: the service tells no price for ${job.machineClass}.`;
+        : `No price is listed for ${job.machineClass}.`;
     return { type: 'unknown', reason, balance };
   }
   const { creditsPerMinute } = rate;

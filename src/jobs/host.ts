@@ -1,15 +1,8 @@
 import { AppError } from '../core/errors.ts';
+import { isLoopback } from '../core/network/loopback.ts';
 
 /** The embedded service. */
 export const LOCAL_HOST = 'local';
-
-// The names and addresses that cannot leave the machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-
-/** Whether what is sent to this host of a URL stays on this machine. */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname);
-}
 
 /**
  * The service to talk to: `remote`, else `FARWHARF_REMOTE_HOST`, else `local`. A URL comes back without trailing `/`.
@@ -41,13 +34,6 @@ export function resolveHost({ remote, env }: { remote?: string; env: NodeJS.Proc
     );
   }
   return url.origin + url.pathname.replace(/\/+$/, '');
-}
-
-/** The key for a remote host from `FARWHARF_API_KEY`. @throws AppError `not-signed-in` when it is not set. */
-export function resolveKey(host: string, env: NodeJS.ProcessEnv): string {
-  const key = (env['FARWHARF_API_KEY'] ?? '').trim();
-  if (key !== '') return key;
-  throw new AppError('not-signed-in', `There is no key for ${host}. Set FARWHARF_API_KEY to the key of your account.`);
 }
 
 export interface HostAddress {

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { AppError } from '../core/errors.ts';
+import { hasOwnerStopped } from './leaseOwner.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
 import { FINAL_STATES, type JobPatch, type JobRecord } from './record.ts';
 
@@ -89,14 +90,15 @@ export class JobLedger {
     if (name === '') return [];
     const onHost = host === undefined ? '' : 'AND host = ?';
     const hosts = host === undefined ? [] : [host];
-    const exact = this.#records(`SELECT record FROM jobs WHERE (id = ?1 OR job_id = ?1) ${onHost}`, name, ...hosts);
+    const exact = this.#records(`SELECT record FROM jobs WHERE (id = ? OR job_id = ?) ${onHost}`, name, name, ...hosts);
     if (exact.length > 0) return exact;
     // A range can use the indexes, which `LIKE` on a parameter cannot.
+    const range = [name, `${name}\u{10ffff}`];
     return this.#records(
-      `SELECT record FROM jobs WHERE ((id >= ?1 AND id < ?2) OR (job_id >= ?1 AND job_id < ?2)) ${onHost}
+      `SELECT record FROM jobs WHERE ((id >= ? AND id < ?) OR (job_id >= ? AND job_id < ?)) ${onHost}
        ORDER BY created_at DESC, id DESC LIMIT ${DEFAULT_LIMIT}`,
-      name,
-      `${name}\u{10ffff}`,
+      ...range,
+      ...range,
       ...hosts,
     );
   }
@@ -125,8 +127,9 @@ export class JobLedger {
   claim(id: string, owner: string, ttlMs: number): boolean {
     const now = this.#now();
     return this.#run(
-      `INSERT INTO leases (job, owner, expires_at) VALUES (?1, ?2, ?3)
-       ON CONFLICT (job) DO UPDATE SET owner = ?2, expires_at = ?3 WHERE owner = ?2 OR expires_at <= ?4`,
+      `INSERT INTO leases (job, owner, expires_at) VALUES (?, ?, ?)
+       ON CONFLICT (job) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at
+       WHERE leases.owner = excluded.owner OR leases.expires_at <= ?`,
       id,
       owner,
       now + ttlMs,
@@ -143,24 +146,28 @@ export class JobLedger {
     this.#run('DELETE FROM leases WHERE job = ? AND owner = ?', id, owner);
   }
 
-  /** Turns uploads whose process is gone from `sending` into `unknown`; gives those records. Call it at start. */
+  /** Turns uploads whose process is gone from `sending` into `unknown`; returns those records. Call it at start, and now and then. */
   settleAbandoned(): JobRecord[] {
     return this.#transaction(() =>
-      this.#records(
-        `SELECT record FROM jobs WHERE state = 'sending'
-         AND NOT EXISTS (SELECT 1 FROM leases WHERE job = jobs.id AND expires_at > ?)`,
-        this.#now(),
-      ).map((record) => {
+      this.#records("SELECT record FROM jobs WHERE state = 'sending'").flatMap((record) => {
+        if (this.#isLeased(record.id)) return [];
         const reason = 'Farwharf ended while the upload ran, so it may have arrived. Check before you send it again.';
         const settled: JobRecord = { ...record, state: 'unknown', reason };
         this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(settled), record.id);
-        return settled;
+        return [settled];
       }),
     );
   }
 
   dispose(): void {
     this.#database.close();
+  }
+
+  /** Whether a lease is in force whose owner, as far as can be known, still runs. */
+  #isLeased(id: string): boolean {
+    const query = 'SELECT owner FROM leases WHERE job = ? AND expires_at > ?';
+    const lease = this.#database.prepare(query).get(id, this.#now());
+    return lease !== undefined && !hasOwnerStopped(String(lease['owner']));
   }
 
   #run(sql: string, ...values: SQLInputValue[]): boolean {

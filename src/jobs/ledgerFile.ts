@@ -2,6 +2,7 @@ import { chmodSync, closeSync, mkdirSync, openSync, renameSync, statSync } from 
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { messageOf, systemCode } from '../core/errors.ts';
+import { requireOwnHome } from '../core/ownFiles.ts';
 
 const SCHEMA_VERSION = 1;
 const BUSY_TIMEOUT_MS = 5_000;
@@ -48,6 +49,7 @@ export interface OpenedLedger {
 export function openLedgerFile(home: string): OpenedLedger {
   const path = join(home, 'jobs.sqlite');
   try {
+    requireOwnHome(home);
     mkdirSync(home, { recursive: true, mode: 0o700 });
     return { database: openDatabase(path), problem: undefined };
   } catch (error) {
@@ -69,7 +71,7 @@ function inMemory(path: string, why: string): OpenedLedger {
   database.exec(SCHEMA);
   return {
     database,
-    problem: `The list of jobs in ${path} cannot be used (${why}). Jobs sent now are forgotten when this window closes.`,
+    problem: `The list of jobs in ${path} cannot be used (${why}). Jobs that you submit now are not recorded. Check the permissions of that file and the free space on its disk.`,
   };
 }
 

@@ -1,6 +1,6 @@
 import { formatCredits, formatDuration } from '../core/format.ts';
 import { MarkedLineReader, textOf } from '../core/markedLines.ts';
-import { plainText } from '../core/terminalText.ts';
+import { joinPrintable, type Printable, printable, printableLine } from '../core/printable.ts';
 import { logTextOf, noteOf, numberField, stateOf, textField } from './progress.ts';
 import { isOver } from './record.ts';
 import type { SpooledEvent } from './spool.ts';
@@ -15,8 +15,10 @@ export interface LogTextOptions {
   readonly results?: string;
 }
 
-const DIM = '\u001b[2m';
-const RESET = '\u001b[0m';
+const NOTHING = printable``;
+const DIM = printable`\u001b[2m`;
+const END = printable`\n`;
+const DIM_END = printable`\u001b[0m\n`;
 const END_WORDS: Readonly<Record<string, string>> = { timed_out: 'stopped at its time limit' };
 
 /**
@@ -36,17 +38,17 @@ export class LogText {
   }
 
   /** Text for this event; may be empty. Escape sequences other than colours never come through. */
-  push(event: SpooledEvent): string {
+  push(event: SpooledEvent): Printable {
     if (event.own === true && event.event !== 'end') return this.#line(noteOf(event.data));
-    if (event.event === 'end') return this.#heldText() + this.#line(this.#outcome(event));
+    if (event.event === 'end') return joinPrintable([this.#heldText(), this.#line(this.#outcome(event))]);
     const text = logTextOf(event.event, event.data);
     if (text !== undefined) return this.#output.push(this.#unmarked(textField(event.data, 'stream') ?? '', text));
     if (event.event === 'state') return this.#phase(event);
-    return '';
+    return NOTHING;
   }
 
   /** What was held back: the last state of a progress bar. Call it when no event came for a while, and at the end. */
-  flush(): string {
+  flush(): Printable {
     return this.#output.flush();
   }
 
@@ -57,18 +59,18 @@ export class LogText {
   }
 
   /** What looked like the beginning of a marked line and turned out to be none. */
-  #heldText(): string {
-    return [...this.#marked.values()].map((reader) => this.#output.push(textOf(reader.end()))).join('');
+  #heldText(): Printable {
+    return joinPrintable([...this.#marked.values()].map((reader) => this.#output.push(textOf(reader.end()))));
   }
 
-  #phase({ data, at }: SpooledEvent): string {
+  #phase({ data, at }: SpooledEvent): Printable {
     const state = stateOf(data);
-    if (state === undefined) return '';
+    if (state === undefined) return NOTHING;
     const reason = textField(data, 'reason');
     // The end has one line, the outcome; a service tells the reason with the state that comes before it.
     if (isOver({ state, finishedAt: null, exitCode: null })) {
       this.#endReason = reason;
-      return '';
+      return NOTHING;
     }
     const suffix = reason === undefined ? '' : ` (${reason})`;
     if (state !== 'running') return this.#line(`${state.replaceAll('_', ' ')}${suffix}`);
@@ -94,10 +96,10 @@ export class LogText {
       .join(' · ');
   }
 
-  #line(text: string): string {
-    const clean = plainText(text.replaceAll(/[\r\n]+/g, ' '));
-    if (clean === '') return '';
+  #line(text: string): Printable {
+    const clean = printableLine(text);
+    if (clean.length === 0) return NOTHING;
     const start = this.#output.endLine();
-    return this.#options.colour ? `${start}${DIM}${clean}${RESET}\n` : `${start}${clean}\n`;
+    return joinPrintable(this.#options.colour ? [start, DIM, clean, DIM_END] : [start, clean, END]);
   }
 }

@@ -1,8 +1,14 @@
 import { MarkedLineReader, textOf } from '../core/markedLines.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableLine } from '../core/printable.ts';
 import { isOver, type JobPatch, type JobRecord } from './record.ts';
 
 const LINE_LIMIT = 300;
+// Of what a service may have us remember.
+const WORD_LIMIT = 64;
+const NAME_LIMIT = 256;
+const REASON_LIMIT = 2_000;
+// The longest that ISO 8601 comes to with all its parts.
+const TIME_LIMIT = 40;
 
 /** A non-empty text field of JSON from outside; undefined for a value of another type. */
 export function textField(data: unknown, name: string): string | undefined {
@@ -30,7 +36,25 @@ export function logTextOf(event: string, data: unknown): string | undefined {
 
 /** The `state` word of an event's or a job's data. */
 export function stateOf(data: unknown): string | undefined {
-  return textField(data, 'state') ?? textField(data, 'status');
+  return wordOf(textField(data, 'state')) ?? wordOf(textField(data, 'status'));
+}
+
+function wordOf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : printableLine(text).slice(0, WORD_LIMIT);
+}
+
+function nameField(data: unknown, name: string): string | undefined {
+  return textField(data, name)?.slice(0, NAME_LIMIT);
+}
+
+function reasonField(data: unknown): string | undefined {
+  return textField(data, 'reason')?.slice(0, REASON_LIMIT);
+}
+
+/** A point in time; what is none reads as absent. */
+function timeField(data: unknown, name: string): string | undefined {
+  const time = textField(data, name);
+  return time !== undefined && time.length <= TIME_LIMIT && !Number.isNaN(Date.parse(time)) ? time : undefined;
 }
 
 /** The text of Farwharf's own events. */
@@ -42,11 +66,12 @@ export function noteOf(data: unknown): string {
 export function patchFromEvent(event: string, data: unknown, at: string, record: JobRecord): JobPatch {
   if (event !== 'state' && event !== 'end') return {};
   const state = stateOf(data);
-  const when = textField(data, 'at') ?? at;
+  const when = timeField(data, 'at') ?? at;
+  const reason = reasonField(data);
   const patch: JobPatch = {
     ...(state !== undefined && { state }),
     ...moneyAndExit(data),
-    ...(textField(data, 'reason') !== undefined && { reason: textField(data, 'reason') ?? null }),
+    ...(reason !== undefined && { reason }),
     ...(state === 'running' && record.startedAt === null && { startedAt: when }),
   };
   const isEnd = event === 'end' || isOver({ state: state ?? '', finishedAt: null, exitCode: null });
@@ -62,8 +87,8 @@ export function isStale(patch: JobPatch, record: JobRecord): boolean {
 /** What the service's job object changes in a record. Absent fields change nothing. */
 export function patchFromJob(job: unknown): JobPatch {
   const state = stateOf(job);
-  const [startedAt, finishedAt] = [textField(job, 'started_at'), textField(job, 'finished_at')];
-  const [reason, machineClass] = [textField(job, 'reason'), textField(job, 'machine_class')];
+  const [startedAt, finishedAt] = [timeField(job, 'started_at'), timeField(job, 'finished_at')];
+  const [reason, machineClass] = [reasonField(job), nameField(job, 'machine_class')];
   const creditHold = numberField(job, 'credit_hold');
   return {
     ...(state !== undefined && { state }),
@@ -97,7 +122,7 @@ export class LastLine {
   /** Without control characters, at most 300 characters; undefined before the first line. */
   get text(): string | undefined {
     const line = this.#open.trim() === '' ? this.#last : this.#open;
-    return line === undefined ? undefined : plainText(line).trim().slice(0, LINE_LIMIT);
+    return line === undefined ? undefined : printableLine(line).trim().slice(0, LINE_LIMIT);
   }
 }
 

@@ -1,6 +1,7 @@
 import { basename } from 'node:path/posix';
 import { AppError } from '../core/errors.ts';
-import { plainText } from '../core/terminalText.ts';
+import { editDistance } from '../core/similar.ts';
+import { printableLine } from '../core/printable.ts';
 import type { Exclusion, ExclusionReason, Selection } from '../workspace/selection.ts';
 
 const MAX_SUGGESTIONS = 3;
@@ -19,6 +20,9 @@ const REASONS: Readonly<Record<ExclusionReason, string>> = {
   limit: 'it is over a size or count limit',
 };
 
+// The other reasons hold for a file that a person chose, too.
+const OVERRIDABLE: ReadonlySet<ExclusionReason> = new Set(['gitignore', 'farwharfignore', 'secret', 'venv', 'cache']);
+
 const FIRST_WORD = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/;
 
 /** The file that a script line names: `train.py` of `train.py --epochs 3`; quotes are understood. */
@@ -33,28 +37,35 @@ export function scriptArguments(script: string): string {
 }
 
 /**
- * Makes sure that the script will be there, before any byte leaves.
+ * Makes sure that the script is among the files to send, before any byte leaves.
  *
- * @throws AppError `missing` with close matches, or with the rule that left the file out; `bad-input` for no script at all.
+ * @param howToInclude what sends a file that a rule leaves out, in the words of the caller's interface.
+ * @throws AppError `missing` with close matches, or with the rule that leaves the file out; `bad-input` for no script at all.
  */
-export function checkScript(selection: Selection, script: string): void {
+export function checkScript(
+  selection: Selection,
+  script: string,
+  howToInclude: (path: string) => string = () => 'Include it, or change the rule.',
+): void {
   const path = scriptPath(script);
   if (path === '') throw new AppError('bad-input', 'No script is given. Name the file to run, like train.py.');
   if (selection.files.length === 0) {
-    throw new AppError('missing', `There is nothing to send: no file of ${plainText(selection.root)} is chosen.`);
+    throw new AppError('missing', `There is nothing to send: no file of ${printableLine(selection.root)} is chosen.`);
   }
   if (selection.files.some((file) => file.path === path)) return;
-  const name = plainText(path);
+  const name = printableLine(path);
   const exclusion = selection.excluded.find(
     (entry) =>
       entry.path === path || (entry.type === 'directory' && path.startsWith(`${entry.path.replace(/\/$/, '')}/`)),
   );
   if (exclusion !== undefined) {
-    throw new AppError('missing', `${name} would not be sent: ${describeExclusion(exclusion)}. Nothing was sent.`);
+    const remedy = OVERRIDABLE.has(exclusion.reason) ? ` ${howToInclude(name)}` : '';
+    const what = `${name} would not be sent: ${describeExclusion(exclusion)}. Nothing was sent.`;
+    throw new AppError('missing', `${what}${remedy}`);
   }
   const close = closeMatches(path, selection);
   const hint =
-    close.length === 0 ? 'Paths are relative to the folder.' : `Did you mean ${plainText(close.join(' or '))}?`;
+    close.length === 0 ? 'Paths are relative to the folder.' : `Did you mean ${printableLine(close.join(' or '))}?`;
   throw new AppError('missing', `There is no file ${name} in the folder, so nothing was sent. ${hint}`);
 }
 
@@ -62,7 +73,7 @@ function describeExclusion({ path, reason, rule, at }: Exclusion): string {
   const place = at === undefined ? '' : ` at ${at}`;
   const pattern = rule === undefined ? '' : ` "${rule}"`;
   const detail = pattern === '' && place === '' ? '' : ` (rule${pattern}${place}, for ${path})`;
-  return plainText(`${REASONS[reason]}${detail}`);
+  return printableLine(`${REASONS[reason]}${detail}`);
 }
 
 function closeMatches(path: string, selection: Selection): string[] {
@@ -72,26 +83,10 @@ function closeMatches(path: string, selection: Selection): string[] {
       const candidate = file.path.toLowerCase();
       if (candidate === wanted) return { path: file.path, score: 0 };
       const isSameName = basename(candidate) === basename(wanted) || wanted.endsWith(`/${candidate}`);
-      return { path: file.path, score: isSameName ? 1 : 1 + editDistance(candidate, wanted) };
+      return { path: file.path, score: isSameName ? 1 : 1 + editDistance(candidate, wanted, MAX_DISTANCE) };
     })
     .filter(({ score }) => score <= 1 + Math.min(MAX_DISTANCE, Math.floor(wanted.length / 3)))
     .sort((a, b) => a.score - b.score)
     .slice(0, MAX_SUGGESTIONS)
     .map((match) => match.path);
-}
-
-/** Levenshtein's distance (1966), given up as soon as it must be over the limit. */
-function editDistance(a: string, b: string): number {
-  if (Math.abs(a.length - b.length) > MAX_DISTANCE) return MAX_DISTANCE + 1;
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    if (Math.min(...next) > MAX_DISTANCE) return MAX_DISTANCE + 1;
-    row = next;
-  }
-  return row[b.length] ?? 0;
 }

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { rename } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../core/errors.ts';
@@ -7,6 +6,7 @@ import type { JobCreated } from '../remote/schemas.ts';
 import type { JobService } from './api.ts';
 import { ArchiveStore } from './archives.ts';
 import type { AsyncLedger } from './asyncLedger.ts';
+import { leaseOwner } from './leaseOwner.ts';
 import type { JobRecord } from './record.ts';
 import { acceptedPatch } from './settle.ts';
 import { EventSpool } from './spool.ts';
@@ -49,7 +49,7 @@ export async function sendArchive(
   const { ledger } = deps;
   const store = new ArchiveStore(deps.home);
   const archive = store.archivePath(draft.id);
-  const owner = randomUUID();
+  const owner = leaseOwner();
   const over = new AbortController();
   options.signal?.throwIfAborted();
   await ledger.claim(draft.id, owner, LEASE_MS);

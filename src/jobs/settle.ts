@@ -36,7 +36,7 @@ export async function askOutcome(
     let delay: number | undefined = CHECK_EVERY_MS;
     try {
       const status = await service.getSubmission(id, options);
-      if (status === undefined || (account ?? status.account_id) !== (status.account_id ?? account)) break;
+      if (status === undefined || (account ?? status.account_id ?? null) !== (status.account_id ?? account)) break;
       if (status.state === 'accepted') return { type: 'accepted', created: status };
       if (status.state === 'incomplete') return { type: 'not-taken', receivedBytes: status.received_bytes };
       failures = 0;

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../core/errors.ts';
+import { readGitCommit } from '../workspace/gitCommit.ts';
 import type { Selection } from '../workspace/selection.ts';
 import { ArchiveStore } from './archives.ts';
 import type { Archiver } from './archiver.ts';
 import { diskError } from './disk.ts';
-import { readGitCommit } from './git.ts';
+import { checkArchiveSize } from './preflight.ts';
 import type { JobRecord } from './record.ts';
 import { checkScript } from './script.ts';
 import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
@@ -28,14 +29,16 @@ export interface SubmitRequest {
   readonly machineClass?: string;
   /** From the rate card, for the cost so far. */
   readonly creditsPerMinute?: number;
-  /** Whether git may be asked for the commit. */
+  /** The largest archive that the service accepts, where it states that. */
+  readonly maxUploadBytes?: number;
+  /** Whether the commit may be read from `.git`. */
   readonly isTrusted: boolean;
 }
 
 /**
  * Packs a folder, sends it once, and records the job. Never repeats by itself.
  *
- * @throws AppError `missing` or `bad-input` when the request makes no sense; `outcome-unknown` when the answer was lost (the record
+ * @throws AppError `missing` or `bad-input` when the request makes no sense; `limit` when the archive is too large; `outcome-unknown` when the answer was lost (the record
  *   then stays, in state `unknown`); the service's own error when it refused, and the signal's reason on abort: then nothing is left.
  */
 export async function submitWorkspace(
@@ -60,10 +63,9 @@ export async function submitWorkspace(
       ...(signal !== undefined && { signal }),
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
     });
+    checkArchiveSize(packed.bytes, request.maxUploadBytes);
     await store.saveManifest(id, packed.manifest);
-    const gitCommit = request.isTrusted
-      ? await readGitCommit(selection.root, signal === undefined ? {} : { signal })
-      : null;
+    const gitCommit = request.isTrusted ? await readGitCommit(selection.root) : null;
     const packSeconds = (performance.now() - started) / 1000;
     const record = draftRecord(id, request, { gitCommit, archiveBytes: packed.bytes, archive: store.archivePath(id) });
     return await sendArchive(deps, record, { ...options, packSeconds });

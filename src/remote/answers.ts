@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import type * as z from 'zod';
 import type { Redactor } from '../core/redact.ts';
 import { parseRetryAfter } from '../core/retryAfter.ts';
-import { plainText } from '../core/terminalText.ts';
+import { printableText } from '../core/printable.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from './errors.ts';
 import type { Answer } from './exchange.ts';
 import { parseJson } from './json.ts';
@@ -64,7 +64,7 @@ async function failureOf(answer: Answer, redactor: Redactor): Promise<RemoteErro
   const reason = tidy(answer.statusText, redactor) || STATUS_CODES[status] || 'unknown status';
   const wait = parseRetryAfter(answer.header('retry-after'), Date.now());
   const retryAfter = wait === undefined ? undefined : Math.ceil(wait / 1_000);
-  return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { retryAfter });
+  return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { retryAfter, detail: detail || undefined });
 }
 
 /** The `detail` of a JSON body, else the body's text. An answer that breaks off is still the refusal that it began. */
@@ -90,7 +90,7 @@ async function readDetail(answer: Answer): Promise<string> {
 
 /** Redacts before it cuts, so that no half of a secret is left at the cut. */
 function tidy(text: string, redactor: Redactor): string {
-  const clean = redactor.redact(plainText(text)).trim();
+  const clean = redactor.redact(printableText(text)).trim();
   return clean.length <= MAX_DETAIL_CHARACTERS ? clean : `${clean.slice(0, MAX_DETAIL_CHARACTERS - 1)}…`;
 }
 

@@ -5,6 +5,7 @@ import { checkAnswer, readJson } from './answers.ts';
 import { saveBody } from './download.ts';
 import { type JobEventStream, streamEvents } from './eventStream.ts';
 import type { Answer, Call } from './exchange.ts';
+import { eventIdHeader, isEventId } from './eventId.ts';
 import { type Patience, patiently } from './patience.ts';
 import {
   type Account,
@@ -20,21 +21,25 @@ import {
 import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './submission.ts';
 import { Transport } from './transport.ts';
 import { openUpload } from './upload.ts';
+import { jobPath } from './jobPath.ts';
+import { limits, type RequestOptions } from './requestLimits.ts';
+
+export type { RequestOptions } from './requestLimits.ts';
 
 /** Defaults of the specification's section 8, in seconds. */
-const CONNECT_TIMEOUT = 10;
 const REQUEST_TIMEOUT = 60;
 const STREAM_TIMEOUT = 180;
-
-export interface RequestOptions {
-  /** Seconds: one number for both, or each on its own. `read` is the silence between bytes, not the total time. */
-  readonly timeout?: number | { readonly connect?: number; readonly read?: number };
-  readonly signal?: AbortSignal;
-}
 
 export interface TransferOptions extends RequestOptions {
   /** Called with the bytes of the file moved so far, and their total where it is known. */
   onProgress?(bytes: number, total?: number): void;
+}
+
+export interface DownloadOptions extends TransferOptions {
+  /** A longer body is refused: by its announced length before anything is written, else when it has come so far. */
+  readonly maxBytes?: number;
+  /** Called with the first bytes of the body, at least 10 of a body that has as many. What it throws ends the download. */
+  onStart?(head: Uint8Array): void;
 }
 
 export interface UploadOptions extends TransferOptions {
@@ -144,11 +149,14 @@ export class RemoteClient implements AsyncDisposable {
   /** The job's events as they happen. The request is sent when the first is asked for; the stream can be read once. */
   streamEvents(jobId: string, options?: EventOptions): JobEventStream {
     const headers: Record<string, string> = { accept: 'text/event-stream', 'accept-encoding': 'identity' };
-    if (options?.lastEventId !== undefined) headers['last-event-id'] = options.lastEventId;
+    if (options?.lastEventId !== undefined && isEventId(options.lastEventId)) {
+      headers['last-event-id'] = eventIdHeader(options.lastEventId);
+    }
     const call = {
       method: 'GET',
       path: `${jobPath(jobId)}/events`,
       headers,
+      isOpenEnded: true,
       ...limits(options, STREAM_TIMEOUT),
     } as const;
     return streamEvents((left) =>
@@ -157,15 +165,16 @@ export class RemoteClient implements AsyncDisposable {
   }
 
   /** Saves the archive of the job's artifacts (.tar.gz) as the file `dest`, whole or not at all, and gives `dest`. */
-  async downloadArtifacts(jobId: string, dest: string, options?: TransferOptions): Promise<string> {
+  async downloadArtifacts(jobId: string, dest: string, options?: DownloadOptions): Promise<string> {
     using answer = await this.#open({
       method: 'GET',
       path: `${jobPath(jobId)}/artifacts`,
       headers: { 'accept-encoding': 'identity' },
       decompress: false,
+      isOpenEnded: true,
       ...limits(options, STREAM_TIMEOUT),
     });
-    await saveBody(answer, dest, options?.onProgress?.bind(options));
+    await saveBody(answer, dest, options);
     return dest;
   }
 
@@ -221,20 +230,4 @@ function checkedHost(host: string): string {
     );
   }
   return host.replace(/\/+$/, '');
-}
-
-/** The path of a job. A service may name its jobs as it likes, but an id must stay one segment of the path. */
-function jobPath(jobId: string): string {
-  if (jobId === '' || jobId === '.' || jobId === '..' || jobId.length > 256) {
-    throw new AppError('bad-input', `${JSON.stringify(jobId.slice(0, 64))} is not the id of a job.`);
-  }
-  return `/v1/jobs/${encodeURIComponent(jobId)}`;
-}
-
-function limits(options: RequestOptions | undefined, defaultRead: number) {
-  const { timeout, signal } = options ?? {};
-  const { connect = CONNECT_TIMEOUT, read = defaultRead } =
-    typeof timeout === 'number' ? { connect: timeout, read: timeout } : (timeout ?? {});
-  if (!(connect > 0 && read > 0)) throw new AppError('bad-input', 'A timeout must be a number of seconds above zero.');
-  return { connectMs: connect * 1000, readMs: read * 1000, signal };
 }

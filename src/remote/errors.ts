@@ -4,11 +4,18 @@ export class RemoteError extends Error {
   readonly status: number;
   /** Seconds after which the service asks to be asked again, where it said so. */
   readonly retryAfter: number | undefined;
+  /** The service's own explanation, where it gave one. */
+  readonly detail: string | undefined;
 
-  constructor(status: number, message: string, options?: { cause?: unknown; retryAfter?: number | undefined }) {
+  constructor(
+    status: number,
+    message: string,
+    options?: { cause?: unknown; retryAfter?: number | undefined; detail?: string | undefined },
+  ) {
     super(message, options);
     this.status = status;
     this.retryAfter = options?.retryAfter;
+    this.detail = options?.detail;
   }
 }
 

@@ -1,4 +1,5 @@
 import { AppError } from '../core/errors.ts';
+import { isEventId } from './eventId.ts';
 import { decodeIfJson } from './json.ts';
 import type { JobEvent } from './schemas.ts';
 
@@ -123,9 +124,9 @@ export class EventDecoder {
     this.#data = this.#data === undefined ? line : `${this.#data}\n${line}`;
   }
 
-  /** WHATWG HTML, 9.2.6: an id with a NUL is ignored, since it could not be sent back in a header. */
+  /** WHATWG HTML, 9.2.6, ignores an id with a NUL, since it could not be sent back in a header; the same holds for others. */
   #setId(id: string): void {
-    if (!id.includes('\0')) this.#id = id;
+    if (isEventId(id)) this.#id = id;
   }
 
   #takeEvent(text: string): JobEvent {

@@ -1,11 +1,14 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { ClientRequest } from 'node:http';
+import type { ClientRequest } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import nodeFetch, { type RequestInit as NodeFetchInit } from 'node-fetch';
+import type { RequestInit as NodeFetchInit } from 'node-fetch';
 import { systemCode } from '../core/errors.ts';
+import type { Proxy } from '../core/network/proxy.ts';
+import { ProxyError, throughProxy } from '../core/network/proxyError.ts';
+import type { Routes } from '../core/network/routes.ts';
+import { send } from '../core/network/send.ts';
 import { NetworkError } from './errors.ts';
-import { SilenceTimer, type TimeLimits, watchRequest } from './silence.ts';
+import { SilenceTimer, type TimeLimits, watchRequest, watchTotal } from './silence.ts';
 
 export interface Call extends TimeLimits {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -14,6 +17,8 @@ export interface Call extends TimeLimits {
   readonly body?: Readable;
   /** Whether a compressed body is decoded. Off for archives, which are kept as they come. */
   readonly decompress?: boolean;
+  /** Whether the body takes as long as it takes: of an event stream, or of a file. A refusal is an answer all the same. */
+  readonly isOpenEnded?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -34,7 +39,11 @@ interface FetchResponse {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-const REQUEST_CREATED = 'http.client.request.created';
+/** The ways that the network takes, and who is told of the sockets that are used. */
+interface Line {
+  readonly routes: Routes;
+  readonly onSocket: (socket: Socket) => void;
+}
 
 /** One request and its response: their time limits, their end, and the true reason when they fail. */
 export class Exchange {
@@ -44,7 +53,9 @@ export class Exchange {
   readonly #abort = new AbortController();
   readonly #onAbort = () => this.fail(this.#call.signal?.reason);
   #endWatch: (() => void) | undefined;
+  #endTotal: (() => void) | undefined;
   #request: ClientRequest | undefined;
+  #proxy: Proxy | undefined;
   #systemError: Error | undefined;
   #failure: { readonly reason: unknown } | undefined;
   /** When the reader began to wait for the next bytes; infinite while it is busy with the last. */
@@ -68,17 +79,14 @@ export class Exchange {
     );
   }
 
-  /** Sends the request by the caller's `fetch` or by node-fetch, whose socket is told to `onSocket`. */
-  async start(
-    headers: Readonly<Record<string, string>>,
-    customFetch: typeof fetch | undefined,
-    onSocket: (socket: Socket) => void,
-  ): Promise<Answer> {
-    this.#call.signal?.addEventListener('abort', this.#onAbort, { once: true });
+  /** Sends the request by the caller's `fetch`, or on one of our lines. */
+  async start(headers: Readonly<Record<string, string>>, by: typeof fetch | Line): Promise<Answer> {
+    const { body, signal } = this.#call;
+    signal?.addEventListener('abort', this.#onAbort, { once: true });
+    if (body === undefined) this.#watchTotal();
+    else body.once('end', this.#watchTotal);
     try {
-      return customFetch === undefined
-        ? await this.#sendByNodeFetch(headers, onSocket)
-        : await this.#sendBy(customFetch, headers);
+      return typeof by === 'function' ? await this.#sendBy(by, headers) : await this.#sendOn(by, headers);
     } catch (error) {
       const reason = this.#reasonFor(error);
       this.end();
@@ -95,15 +103,14 @@ export class Exchange {
   /** Releases everything, and closes the connection unless the body was read to its end. */
   end(): void {
     this.#call.signal?.removeEventListener('abort', this.#onAbort);
+    this.#call.body?.off('end', this.#watchTotal);
     this.#endWatch?.();
+    this.#endTotal?.();
     if (!this.#isBodyRead) this.#abort.abort();
     this.#onEnd();
   }
 
-  async #sendByNodeFetch(
-    headers: Readonly<Record<string, string>>,
-    onSocket: (socket: Socket) => void,
-  ): Promise<Answer> {
+  async #sendOn({ routes, onSocket }: Line, headers: Readonly<Record<string, string>>): Promise<Answer> {
     const { method, path, body, decompress = true } = this.#call;
     const init: NodeFetchInit = {
       method,
@@ -113,19 +120,13 @@ export class Exchange {
       compress: decompress,
     };
     if (body !== undefined) init.body = body;
-    // node-fetch hides its request, and with it the socket and the system's own error. It makes the request before it
-    // returns, so the one that this channel tells of meanwhile is ours.
-    const onCreated = (message: unknown) => {
-      const { request } = message as { request: unknown };
-      if (request instanceof ClientRequest) this.#request ??= request;
-    };
-    subscribe(REQUEST_CREATED, onCreated);
-    const pending = nodeFetch(`${this.#host}${path}`, init);
-    unsubscribe(REQUEST_CREATED, onCreated);
-    if (this.#request !== undefined) {
-      this.#request.once('error', (error) => (this.#systemError = error)).once('socket', onSocket);
+    const { request, proxy, response: pending } = send(routes, new URL(`${this.#host}${path}`), init);
+    this.#request = request;
+    this.#proxy = proxy;
+    if (request !== undefined) {
+      request.once('error', (error) => (this.#systemError = error)).once('socket', onSocket);
       const waitedMs = () => performance.now() - this.#waitingSince;
-      this.#endWatch = watchRequest(this.#request, this.#call, waitedMs, this.#onTimeout);
+      this.#endWatch = watchRequest(request, this.#call, waitedMs, this.#onTimeout);
     }
     const response = (await pending) as FetchResponse;
     return this.#answer(response, response.body ?? Readable.from([]));
@@ -145,6 +146,8 @@ export class Exchange {
 
   #answer(response: FetchResponse, body: AsyncIterable<Uint8Array>): Answer {
     this.#hasAnswer = true;
+    if (this.#call.isOpenEnded === true && response.status < 400) this.#endTotal?.();
+    else this.#watchTotal();
     return {
       status: response.status,
       statusText: response.statusText,
@@ -170,12 +173,21 @@ export class Exchange {
     }
   }
 
-  readonly #onTimeout = (cause: Error): void => this.fail(new NetworkError(this.#host, cause));
+  /** Once: for an upload, when all of it has left or the service answers before that. */
+  readonly #watchTotal = (): void => {
+    this.#endTotal ??= watchTotal(this.#call.totalMs, this.#onTimeout);
+  };
+
+  readonly #onTimeout = (cause: Error): void => {
+    const isConnecting = 'syscall' in cause && cause.syscall === 'connect';
+    if (isConnecting && this.#proxy !== undefined) cause.message += throughProxy(this.#proxy, new URL(this.#host).host);
+    this.fail(new NetworkError(this.#host, cause));
+  };
 
   /** Our own reason for breaking off, else the system's error that a fetch has wrapped. */
   #reasonFor(error: unknown): unknown {
     if (this.#failure !== undefined) return this.#failure.reason;
-    const original = this.#systemError ?? unwrapped(error);
+    const original = error instanceof ProxyError ? error : (this.#systemError ?? unwrapped(error));
     if (/^UND_ERR_\w+_TIMEOUT$/.test(systemCode(original) ?? ''))
       return new NetworkError(this.#host, original as Error);
     // Every address of the host was tried. The collected error has a code, but only its parts have a message.

@@ -1,5 +1,6 @@
 export { RemoteClient } from './client.ts';
 export type {
+  DownloadOptions,
   EventOptions,
   RemoteClientOptions,
   RequestOptions,

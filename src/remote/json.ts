@@ -1,7 +1,5 @@
-/**
- * Deeper values parse, but later make `JSON.stringify` and `structuredClone` overflow the stack, far from their cause.
- */
-const MAX_DEPTH = 1000;
+import { isTooDeep, MAX_JSON_DEPTH } from '../core/outputLimits.ts';
+
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
@@ -20,12 +18,14 @@ export function decodeIfJson(text: string): unknown {
 
 /** @throws SyntaxError for a text that is not JSON or is nested deeper than 1,000. */
 export function parseJson(text: string): unknown {
-  if (isTooDeep(text)) throw new SyntaxError(`JSON is nested deeper than ${MAX_DEPTH} levels`);
+  if (isTooDeep(text)) throw new SyntaxError(`JSON is nested deeper than ${MAX_JSON_DEPTH} levels`);
   return JSON.parse(text);
 }
 
 function mayBeJson(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
+  // White space at an end comes only from an empty data line, and JSON may have it.
+  if (last === 0x0a) return true;
   switch (text.charCodeAt(0)) {
     case 0x7b: // {
       return last === 0x7d;
@@ -39,31 +39,9 @@ function mayBeJson(text: string): boolean {
       return text === 'false';
     case 0x6e: // n
       return text === 'null';
-    case 0x0a: // white space at an end comes only from an empty data line
+    case 0x0a:
       return true;
     default:
-      return last === 0x0a || NUMBER.test(text);
+      return NUMBER.test(text);
   }
-}
-
-/** Counts brackets outside strings. A text of less than 2,000 characters cannot be nested so deep. */
-function isTooDeep(text: string): boolean {
-  if (text.length < 2 * MAX_DEPTH) return false;
-  let depth = 0;
-  let isInString = false;
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index);
-    if (isInString) {
-      if (code === 0x5c) index += 1;
-      else if (code === 0x22) isInString = false;
-    } else if (code === 0x22) {
-      isInString = true;
-    } else if (code === 0x7b || code === 0x5b) {
-      depth += 1;
-      if (depth > MAX_DEPTH) return true;
-    } else if (code === 0x7d || code === 0x5d) {
-      depth -= 1;
-    }
-  }
-  return false;
 }

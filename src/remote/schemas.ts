@@ -25,9 +25,13 @@ export const account = z.looseObject({
 });
 export type Account = z.infer<typeof account>;
 
+// The specification leaves the alphabet open. These are the characters of UUIDs, numbers, base64, names and paths in other services'
+// ids, and none that a shell, a terminal or a list would take for anything else: ids are shown to be copied into commands.
+const jobId = z.string().regex(/^[\w.:~@+=-]{1,256}$/, 'must be 1 to 256 letters, digits or characters of "_.:~@+=-"');
+
 /** The answer of `POST /v1/jobs` (specification, section 2.2). Only the id must be there: without it the job is lost. */
 export const jobCreated = z.looseObject({
-  job_id: z.string().min(1),
+  job_id: jobId,
   credit_hold: number,
   credits_remaining: number,
 });

@@ -8,6 +8,19 @@ export interface TimeLimits {
   readonly connectMs: number;
   /** Of silence: no byte received and none sent. */
   readonly readMs: number;
+  /** Until the answer is there, from the end of the request; of a stream or a file, its head. */
+  readonly totalMs: number;
+}
+
+/**
+ * Calls `onTimeout` once so much time has passed, whatever arrives meanwhile: a service that sends a byte now and then is never silent.
+ *
+ * @returns a function that ends the watch.
+ */
+export function watchTotal(totalMs: number, onTimeout: (cause: Error) => void): () => void {
+  if (totalMs > MAX_TIMER_MS) return () => {};
+  const timer = setTimeout(() => onTimeout(timeoutError(`no whole answer within ${totalMs / 1000} s`)), totalMs);
+  return () => clearTimeout(timer);
 }
 
 /** A timer of Node holds no more than 2^31 - 1 ms; beyond it would fire at once. */

@@ -1,18 +1,14 @@
-import { globalAgent as httpAgent } from 'node:http';
-import { globalAgent as httpsAgent } from 'node:https';
 import type { Socket } from 'node:net';
 import { AppError } from '../core/errors.ts';
+import { Routes } from '../core/network/routes.ts';
 import { type Answer, type Call, Exchange } from './exchange.ts';
 
-/**
- * Opens exchanges with one service, and closes what they leave behind.
- *
- * It has no agent of its own: VS Code puts its proxy and certificates only into requests that bring none.
- */
+/** Opens exchanges with one service, and closes what they leave behind. */
 export class Transport {
   readonly #host: string;
   readonly #headers: Readonly<Record<string, string>>;
   readonly #fetch: typeof fetch | undefined;
+  readonly #routes = new Routes();
   readonly #running = new Set<Exchange>();
   readonly #sockets = new Set<Socket>();
   #isClosed = false;
@@ -43,7 +39,9 @@ export class Transport {
   close(): void {
     this.#isClosed = true;
     for (const exchange of this.#running) exchange.fail(closedError());
-    const idle = new Set([httpAgent, httpsAgent].flatMap(({ freeSockets }) => Object.values(freeSockets).flat()));
+    this.#routes[Symbol.dispose]();
+    // Inside VS Code the connections are those of Node's global agents.
+    const idle = this.#routes.idleSockets();
     for (const socket of this.#sockets) if (idle.has(socket)) socket.destroy();
   }
 
@@ -56,11 +54,13 @@ export class Transport {
   }
 
   #start(exchange: Exchange, call: Call): Promise<Answer> {
-    return exchange.start({ ...this.#headers, ...call.headers }, this.#fetch, (socket) => {
-      if (this.#sockets.has(socket)) return;
+    const onSocket = (socket: Socket): void => {
+      // Without listeners: many clients may share a socket of a global agent, and Node takes more than ten for a leak.
+      for (const known of this.#sockets) if (known.destroyed) this.#sockets.delete(known);
       this.#sockets.add(socket);
-      socket.once('close', () => this.#sockets.delete(socket));
-    });
+    };
+    const line = this.#fetch ?? { routes: this.#routes, onSocket };
+    return exchange.start({ ...this.#headers, ...call.headers }, line);
   }
 }
 

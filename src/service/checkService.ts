@@ -1,14 +1,23 @@
 import { access, constants, mkdir } from 'node:fs/promises';
-import { messageOf } from '../core/errors.ts';
+import { AppError, messageOf } from '../core/errors.ts';
 import { formatBytes } from '../core/format.ts';
-import { type ServiceConfig, slurmResourcesOf } from './config/config.ts';
+import { type ServiceConfig, sharedFolderOf, slurmResourcesOf } from './config/config.ts';
 import { describeClusterJobs, describeIsolation, findIsolation } from './process/isolation.ts';
+import { unisolatedRefusal } from './process/isolationRule.ts';
+import { countEnabledAccounts } from './admin/enabledAccounts.ts';
 import { Health } from './http/health.ts';
 import { LogFile } from './log/logFile.ts';
+import { refuseNested } from './folders/filesFolder.ts';
 import { readCertificate } from './tls/certificate.ts';
+import { dataIsReadable } from './slurm/privacyCheck.ts';
+import { canJobsRead } from './slurm/privacyProbe.ts';
 import { slurm } from './slurm/slurmCommand.ts';
 import type { SlurmResources } from './slurm/slurmConfig.ts';
 import { resourceArguments } from './slurm/submission.ts';
+
+// For a cluster with room; one that is busy is not waited for.
+const PROBE_WAIT_MS = 60_000;
+const UNANSWERED = `a probe reported nothing within ${PROBE_WAIT_MS / 1000} s. The cluster may be busy, or its nodes may not see the folder of jobs' files. No job starts before a probe has reported.`;
 
 /** Something that was looked at before a service is started. */
 export interface CheckedThing {
@@ -22,14 +31,28 @@ export interface CheckedThing {
  * Slurm's programs, each machine class.
  */
 export async function checkService(config: ServiceConfig, data: string): Promise<readonly CheckedThing[]> {
-  return [...(await checkMachine(config, data)), ...(await checkExecutor(config, data))];
+  const shared = sharedFolderOf(config);
+  const folders = shared === undefined ? [] : await checkFolders(data, shared);
+  return [...folders, ...(await checkMachine(config, data)), ...(await checkExecutor(config, data))];
+}
+
+async function checkFolders(data: string, shared: string): Promise<readonly CheckedThing[]> {
+  const apart = await problemOf(() => refuseNested(data, shared));
+  return [
+    { what: `the data folder and the files of jobs in ${shared} are apart`, problem: apart },
+    { what: `${shared} can be written`, problem: await problemOf(() => makeWritable(shared)) },
+  ];
 }
 
 async function checkMachine({ log, retention, tls }: ServiceConfig, data: string): Promise<readonly CheckedThing[]> {
   const things = [
     { what: `the data folder ${data} can be written`, problem: await problemOf(() => makeWritable(data)) },
   ];
-  const health = new Health({ store: { file: { probe: () => {} } }, data, minFreeBytes: retention.min_free_gb * 1e9 });
+  const health = new Health({
+    store: { file: { probe: () => {} } },
+    folders: [data],
+    minFreeBytes: retention.min_free_gb * 1e9,
+  });
   const [problem] = await health.problems();
   things.push({ what: `its disk has more than ${formatBytes(retention.min_free_gb * 1e9)} left`, problem });
   if (log.file !== undefined) {
@@ -61,7 +84,29 @@ async function checkExecutor(config: ServiceConfig, data: string): Promise<reado
     const where = partition === undefined ? "the cluster's own default partition" : `partition ${partition}`;
     classes.push({ what: `machine class ${name}: ${where}`, problem: await problemOfClass(resources, partitions) });
   }
-  return [cluster, submit, ...classes, { what: describeClusterJobs(), problem: undefined }];
+  const privacy = await checkPrivacy(config, data);
+  return [cluster, submit, ...classes, ...privacy, { what: describeClusterJobs(), problem: undefined }];
+}
+
+/** Lets a job in each partition try to read the data folder. */
+function checkPrivacy(config: ServiceConfig, data: string): Promise<readonly CheckedThing[]> {
+  const filesFolder = sharedFolderOf(config) ?? data;
+  const places = new Map(
+    [...slurmResourcesOf(config).values()].map((each) => [JSON.stringify([each.partition, each.sbatch]), each]),
+  );
+  return Promise.all(
+    [...places.values()].map(async (place): Promise<CheckedThing> => {
+      const where = place.partition === undefined ? 'jobs' : `jobs of partition ${place.partition}`;
+      const what = `${where} cannot read the data folder`;
+      try {
+        const isReadable = await canJobsRead({ data, filesFolder }, place, AbortSignal.timeout(PROBE_WAIT_MS));
+        return { what, problem: isReadable ? dataIsReadable(data, place).message : undefined };
+      } catch (error) {
+        const why = error instanceof AppError ? messageOf(error) : UNANSWERED;
+        return { what: `NOT KNOWN whether ${where} can read the data folder: ${why}`, problem: undefined };
+      }
+    }),
+  );
 }
 
 /** Asks the cluster whether it would ever start such a job, without submitting one. */
@@ -74,7 +119,9 @@ async function problemOfClass(resources: SlurmResources, partitions: ReadonlySet
 
 async function checkIsolation(config: ServiceConfig, data: string): Promise<CheckedThing> {
   try {
-    return { what: describeIsolation(await findIsolation(config, data)), problem: undefined };
+    const isolation = await findIsolation(config, data);
+    const accounts = await countEnabledAccounts(data);
+    return { what: describeIsolation(isolation), problem: unisolatedRefusal(isolation, () => accounts) };
   } catch (error) {
     return { what: 'jobs are isolated', problem: messageOf(error) };
   }

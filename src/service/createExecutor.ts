@@ -4,6 +4,9 @@ import type { Executor } from './executor.ts';
 import { describeClusterJobs, describeIsolation, findIsolation } from './process/isolation.ts';
 import type { MachineClasses } from './config/machineClasses.ts';
 import { createProcessExecutor } from './process/processExecutor.ts';
+import { unisolatedRefusal } from './process/isolationRule.ts';
+import { PrivacyCheck } from './slurm/privacyCheck.ts';
+import { changeableByJobs } from './slurm/programOwner.ts';
 import { SlurmExecutor } from './slurm/slurmExecutor.ts';
 
 export interface ExecutorOptions {
@@ -13,16 +16,23 @@ export interface ExecutorOptions {
   readonly machineClasses: MachineClasses;
   /** The service's data folder. */
   readonly data: string;
+  /** How many accounts are enabled. */
+  readonly accounts: () => number;
+  /** The folder that jobs' files are in. */
+  readonly filesFolder: string;
   readonly log: Logger;
 }
 
-/** The executor that a configuration names. @throws AppError of `findIsolation`. */
+/** The executor that a configuration names. @throws AppError of `findIsolation` or `PrivacyCheck`. */
 export async function createExecutor(config: ServiceConfig, options: ExecutorOptions): Promise<Executor> {
-  const { runner, killGraceMs, machineClasses, data, log } = options;
+  const { runner, killGraceMs, machineClasses, data, filesFolder, accounts, log } = options;
   if (config.executor === 'process') {
     const isolation = await findIsolation(config, data);
     log.info(describeIsolation(isolation));
-    return createProcessExecutor({ runner, killGraceMs, settings: config.process, isolation, machineClasses });
+    const refusal = unisolatedRefusal(isolation, accounts);
+    if (refusal !== undefined) log.warn(refusal);
+    const settings = config.process;
+    return createProcessExecutor({ runner, killGraceMs, settings, isolation, machineClasses, accounts });
   }
   log.info(describeClusterJobs());
   const {
@@ -31,9 +41,20 @@ export async function createExecutor(config: ServiceConfig, options: ExecutorOpt
     poll_seconds: seconds,
     login_environment: hasLoginEnvironment,
   } = config.slurm;
+  const changeable = changeableByJobs([node, runner]);
+  if (changeable !== undefined) log.warn(changeable);
+  const resources = slurmResourcesOf(config);
+  const privacy = new PrivacyCheck({ data, filesFolder, resources, log });
+  try {
+    await privacy.start();
+  } catch (error) {
+    await privacy.stop();
+    throw error;
+  }
   return new SlurmExecutor({
+    privacy,
     program: { node, runner, hasLoginEnvironment },
-    resources: slurmResourcesOf(config),
+    resources,
     capacity,
     pollMs: seconds * 1000,
     log,

@@ -1,8 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { diskFullError, isDiskFull } from '../core/diskSpace.ts';
 import { AppError, messageOf } from '../core/errors.ts';
+import { requireOwnHome } from '../core/ownFiles.ts';
+import { makeFolder } from '../core/makeFolder.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from './config/config.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import { knowsKey } from './serviceProof.ts';
@@ -18,6 +21,8 @@ const MAX_STARTS = 3;
 const RESTART_DELAY_MS = 1_000;
 const LOG_TAIL = 2_000;
 const MAX_LOG_BYTES = 1 << 20;
+// Room that a service needs to start: its store, the store's journal and some lines of its log.
+const START_BYTES = 512 * 1024;
 // A service waits most of its life. V8's default for short-lived objects costs 40 MB more with a job of 20,000 files.
 const SMALL_HEAP = '--max-semi-space-size=4';
 
@@ -68,11 +73,12 @@ export function embeddedServeOptions(home: string, program: { runner: string; ve
  * Address of this user's own job service, which is started where none runs. Of two that are started at once one remains,
  * and both callers get its address. The key is sent nowhere before the service has shown that it knows it.
  *
- * @throws AppError `unreachable` with the end of the service's log when it does not start, `permission` when its folder
- * cannot be written; the signal's reason on abort.
+ * @throws AppError `unreachable` with the end of the service's log when it does not start, `no-space` when the disk is full,
+ * `permission` when its folder cannot be written, `refused` when others can write it; the signal's reason on abort.
  */
 export async function connectEmbeddedService(options: EmbeddedOptions): Promise<ServiceAddress> {
   const { home, signal, startTimeoutMs = START_TIMEOUT_MS } = options;
+  requireOwnHome(home);
   const running = await findRunning(home);
   if (running !== undefined) return running;
   const deadline = performance.now() + startTimeoutMs;
@@ -87,8 +93,20 @@ export async function connectEmbeddedService(options: EmbeddedOptions): Promise<
       await sleep(POLL_MS, undefined, { signal });
     }
   }
+  throw startFailure(home);
+}
+
+/** A service that finds no room for its store finds none for its log either. */
+function startFailure(home: string): AppError {
+  const cause = diskFullError(serviceFolder(home), START_BYTES);
+  if (cause !== undefined) return noSpace(home, cause);
   const tail = readTail(logFileOf(home));
-  throw new AppError('unreachable', `The job service on this machine did not start. The end of its log:\n${tail}`);
+  return new AppError('unreachable', `The job service on this machine did not start. The end of its log: ${tail}`);
+}
+
+function noSpace(home: string, cause: unknown): AppError {
+  const message = `The job service on this machine did not start: the disk that holds ${home} is full. Free some space on it, or set FARWHARF_HOME to a folder on another disk.`;
+  return new AppError('no-space', message, { cause });
 }
 
 async function findRunning(home: string): Promise<ServiceAddress | undefined> {
@@ -119,10 +137,11 @@ function startService({ home, node, cli, env = process.env }: EmbeddedOptions): 
 function openLog(home: string): number {
   const path = logFileOf(home);
   try {
-    mkdirSync(serviceFolder(home), { recursive: true, mode: 0o700 });
+    makeFolder(serviceFolder(home));
     const isLong = (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > MAX_LOG_BYTES;
     return openSync(path, isLong ? 'w' : 'a', 0o600);
   } catch (cause) {
+    if (isDiskFull(cause)) throw noSpace(home, cause);
     const message = `The job service cannot keep its files in ${serviceFolder(home)}: ${messageOf(cause)}. Make the folder writable, or set FARWHARF_HOME to another one.`;
     throw new AppError('permission', message, { cause });
   }

@@ -9,6 +9,16 @@ export interface RunnableJob {
   readonly maxRuntime: number;
 }
 
+/** What an executor says of the end of a job. */
+export interface RunnerEnding {
+  readonly state: FinalState;
+  readonly reason: string;
+  /** Whether the time that the script ran is charged: not where the job was taken down through no doing of its own. */
+  readonly isCharged: boolean;
+  /** Whether this is why the job ended, whatever its runner reported. Otherwise it explains why no report came. */
+  readonly isCause: boolean;
+}
+
 /**
  * What an executor knows of a job's runner: it waits for its turn, none is on its way (launch again), it runs, or it is gone. A runner that ended as it should
  * has reported in the job's folder before it is gone; `ending` is what the executor can tell where it has not.
@@ -17,7 +27,7 @@ export type RunnerStatus =
   | { readonly state: 'waiting'; readonly reason?: string }
   | { readonly state: 'absent' }
   | { readonly state: 'running' }
-  | { readonly state: 'gone'; readonly ending?: { readonly state: FinalState; readonly reason: string } };
+  | { readonly state: 'gone'; readonly ending?: RunnerEnding };
 
 /**
  * Where runners run. A runner takes everything from the job's folder and reports there, so an executor only has to start
@@ -28,6 +38,8 @@ export interface Executor {
   readonly capacity: number;
   /** Whether runners write on this machine, so that its file system tells of what they write. */
   readonly isLocal: boolean;
+  /** Why no job can be started now, whatever it is; undefined where jobs can. */
+  refusal(): string | undefined;
   /**
    * Sees to it that a runner takes the folder, unless one has. May be asked again for a job that was handed over before, by
    * an earlier service too: it is started once.

@@ -1,8 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { AsyncDisposableStore } from '../core/lifetime.ts';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
+import { removeUnfinishedBackups } from './backup/writeBackup.ts';
+import { sharedFolderOf } from './config/config.ts';
+import { claimFilesFolder, filesFolderOf, refuseNested } from './folders/filesFolder.ts';
+import { moveFiles } from './folders/moveFiles.ts';
+import { moveStore } from './folders/moveStore.ts';
 import { Gate } from './http/gate.ts';
 import { logRequests } from './http/requestLog.ts';
 import { RequestMonitor } from './http/requestMonitor.ts';
@@ -31,7 +37,7 @@ export interface RunningService {
 /**
  * Starts the job service in this process.
  *
- * @throws AppError `conflict` when another service uses the data folder or the port, `corrupt` when the store is damaged
+ * @throws AppError of the folders; `conflict` when another service uses the data folder or the port, `corrupt` when the store is damaged
  * or its ledger does not balance; `missing` or `bad-input` for a certificate that cannot be used.
  */
 export async function serve(
@@ -39,19 +45,32 @@ export async function serve(
   { log, signal }: { log: Logger; signal: AbortSignal },
 ): Promise<RunningService> {
   const { apiKey: key = randomBytes(KEY_BYTES).toString('base64url'), version, stateFile } = options;
-  const store = new Store(options.data, {
+  const { data } = options;
+  const shared = sharedFolderOf(options.config);
+  if (shared !== undefined) {
+    refuseNested(data, shared);
+    await moveStore(shared, data, log);
+  }
+  const store = new Store(data, {
     start: toMicro(options.credits ?? DEFAULT_CREDITS),
     isToppedUpDaily: options.isToppedUpDaily ?? false,
   });
   // What must not stay where the rest of the start fails.
-  await using undo = new AsyncDisposableStack();
+  await using undo = new AsyncDisposableStore();
   undo.defer(() => store.dispose());
+  if (shared !== undefined) {
+    claimFilesFolder(data, shared);
+    await moveFiles(data, shared, { unfinished: store.jobs.unfinished(), log });
+  }
+  const filesFolder = filesFolderOf(data);
+  await removeUnfinishedBackups(data);
   const shutdown = new AbortController();
   const monitor = new RequestMonitor(options.config.proxy);
   if (options.config.log.requests) logRequests(monitor, log);
   const gate = new Gate(store, key);
   const { server, scheduler, health, housekeeping, metrics, routes } = await buildParts(options, {
-    key,
+    filesFolder,
+    ownKey: options.apiKey === undefined ? key : undefined,
     gate,
     store,
     log,
@@ -62,7 +81,14 @@ export async function serve(
     gate.recheck();
     scheduler.startNext();
   };
-  const closeAdmin = await startAdminServer({ store, data: options.data, log, version, onDidRun });
+  const closeAdmin = await startAdminServer({
+    store,
+    data,
+    refusal: () => health.executorRefusal,
+    log,
+    version,
+    onDidRun,
+  });
   undo.defer(closeAdmin);
   await server.listen();
   undo.defer(() => server.close());
@@ -71,7 +97,7 @@ export async function serve(
   scheduler.start();
   housekeeping.start();
   undo.move();
-  log.info('service started', { url, data: options.data });
+  log.info('service started', { url, data, files: filesFolder });
   const run = async (): Promise<void> => {
     await untilDone(options.idleExitMs, signal, () => {
       if (store.jobs.countUnfinished() > 0) monitor.touch();

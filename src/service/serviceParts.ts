@@ -23,7 +23,9 @@ const DEFAULT_KILL_GRACE_MS = 5_000;
 
 /** What is there before the parts. */
 interface Foundation {
-  readonly key: string;
+  /** With the folders of jobs and uploads. */
+  readonly filesFolder: string;
+  readonly ownKey: string | undefined;
   readonly gate: Gate;
   readonly store: Store;
   readonly log: Logger;
@@ -51,13 +53,13 @@ export interface ServiceParts {
 /** Makes the parts of a service and joins them. @throws AppError for a certificate or an executor that cannot be used. */
 export async function buildParts(
   options: ServeOptions,
-  { key, gate, store, log, monitor, shutdown }: Foundation,
+  { filesFolder, ownKey, gate, store, log, monitor, shutdown }: Foundation,
 ): Promise<ServiceParts> {
   const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version, config, data, host, port } = options;
-  const health = new Health({ store, data, minFreeBytes: config.retention.min_free_gb * 1e9 });
-  const files = new JobFiles(data);
+  const health = new Health({ store, folders: [data, filesFolder], minFreeBytes: config.retention.min_free_gb * 1e9 });
+  const files = new JobFiles(filesFolder);
   const { expiry } = store;
-  const submissions = new Submissions(data);
+  const submissions = new Submissions(filesFolder);
   const housekeeping = new Housekeeping({
     expiry,
     files,
@@ -79,8 +81,18 @@ export async function buildParts(
         certificateExpiresAt: () => server.certificate?.expiresAt,
       })
     : undefined;
-  const plainExecutor = await createExecutor(config, { runner, killGraceMs, machineClasses, data, log });
+  const accounts = (): number => store.accounts.countEnabled();
+  const plainExecutor = await createExecutor(config, {
+    runner,
+    killGraceMs,
+    machineClasses,
+    data,
+    filesFolder,
+    accounts,
+    log,
+  });
   const executor = metrics?.watch(plainExecutor) ?? plainExecutor;
+  health.watch(executor);
   const gauge = new AccountGauge(config.limits);
   const maxRunningJobs = (id: string): number => {
     const account = store.accounts.get(id);
@@ -94,7 +106,7 @@ export async function buildParts(
     submissions,
     files,
     log,
-    key,
+    ownKey,
     gate,
     gauge,
     wrongKeys: new WrongKeys(config.limits.wrong_keys_per_minute),

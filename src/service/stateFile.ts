@@ -7,8 +7,6 @@ const serviceState = z.object({
   key: z.string().min(1),
   pid: z.int().positive(),
   version: z.string(),
-  /** The name of the machine, where the folder may be one that several machines share. */
-  host: z.string().optional(),
 });
 
 /** How the other programs of this user find the service. */

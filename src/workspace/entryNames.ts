@@ -28,6 +28,11 @@ export class NameTable {
   readonly #files = new Map<string, string>();
   readonly #knownFolders = new Set<string>(['', '.']);
 
+  /** How many folders were named, also those that only files are in. */
+  get folderCount(): number {
+    return this.#folders.size;
+  }
+
   /** Takes a file's path and gives the earlier path that it collides with, or undefined. */
   claimFile(path: string): string | undefined {
     const slash = path.lastIndexOf('/');

@@ -1,3 +1,5 @@
+import { secretFileRule, secretFolderRule } from './secretNames.ts';
+
 /** Why something stays at home. */
 export type ExclusionReason =
   | 'gitignore'
@@ -44,23 +46,11 @@ const CACHE_FOLDERS = new Set([
   '__MACOSX',
 ]);
 const CACHE_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
-const SECRET_FOLDERS = new Set(['.aws', '.ssh', '.gnupg', '.azure', '.kube']);
-const SECRET_FILES = new Set([
-  '.npmrc',
-  '.netrc',
-  '_netrc',
-  '.pypirc',
-  '.git-credentials',
-  '.pgpass',
-  '.htpasswd',
-  '.dockercfg',
-  '.envrc',
-]);
-const ENV_EXAMPLE = /\.(?:example|sample|template|dist|defaults?)$/i;
-const PRIVATE_KEY_NAME = /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?$|\.(?:pem|key|p12|pfx|jks|keystore|ppk)$/i;
-
 /** The prefix of our own folders inside a person's folder. */
 export const STAGING_PREFIX = '.farwharf-staging-';
+
+/** Where results are put that nobody chose. Its name is hidden, so that test runners, linters and builds skip it. */
+export const ASIDE_FOLDER = '.farwharf-results';
 
 /** Which built-in rule leaves a folder of this name out, if any. */
 export function judgeFolderName(name: string): Verdict | undefined {
@@ -68,16 +58,17 @@ export function judgeFolderName(name: string): Verdict | undefined {
   if (name === '.venv') return { reason: 'venv', rule: name };
   if (CACHE_FOLDERS.has(name)) return { reason: 'cache', rule: name };
   if (name.startsWith(STAGING_PREFIX)) return { reason: 'cache', rule: `${STAGING_PREFIX}*` };
-  if (SECRET_FOLDERS.has(name)) return { reason: 'secret', rule: name };
-  return undefined;
+  if (name === ASIDE_FOLDER) return { reason: 'cache', rule: ASIDE_FOLDER };
+  const secret = secretFolderRule(name);
+  return secret === undefined ? undefined : { reason: 'secret', rule: secret };
 }
 
-/** Which built-in rule leaves a file of this name out, if any. */
-export function judgeFileName(name: string): Verdict | undefined {
+/** Which built-in rule leaves the file of this path out, if any. */
+export function judgeFileName(path: string): Verdict | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1);
   if (name === '.git') return { reason: 'git', rule: '.git' };
+  if (name.startsWith(STAGING_PREFIX)) return { reason: 'cache', rule: `${STAGING_PREFIX}*` };
   if (CACHE_FILES.has(name)) return { reason: 'cache', rule: name };
-  if (SECRET_FILES.has(name)) return { reason: 'secret', rule: name };
-  if (/^\.env(?:\.|$)/i.test(name) && !ENV_EXAMPLE.test(name)) return { reason: 'secret', rule: '.env*' };
-  if (PRIVATE_KEY_NAME.test(name)) return { reason: 'secret', rule: 'private key file' };
-  return undefined;
+  const secret = secretFileRule(path);
+  return secret === undefined ? undefined : { reason: 'secret', rule: secret };
 }

@@ -1,5 +1,5 @@
 import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { formatBytes } from '../core/format.ts';
 import { judgeName, NameTable } from './entryNames.ts';
 import type { Exclusion, Verdict } from './exclusion.ts';
@@ -36,6 +36,7 @@ export async function inspectFiles(
   const inspected: Inspected = { files: [], excluded: [], findings: [], totalBytes: 0 };
   const { files, excluded, findings } = inspected;
   const names = new NameTable();
+  const folders = new RealFolders(root);
   const pace = new Pace(signal);
   const buffer = secretBuffer();
   for (const path of paths) {
@@ -44,7 +45,11 @@ export async function inspectFiles(
       onProgress?.(files.length);
     }
     const absolute = join(root, path);
-    const stats = lstatSync(absolute, { throwIfNoEntry: false });
+    const stats = folders.areReal(dirname(path)) ? lookAt(absolute) : LINK;
+    if (stats !== undefined && 'reason' in stats) {
+      excluded.push({ path, type: 'file', ...stats });
+      continue;
+    }
     // A name in bad UTF-8 cannot be looked up by its decoded form; other missing files were deleted and are no loss.
     const verdict = stats === undefined ? judgeMissing(path) : judgeFile(path, absolute, stats);
     if (verdict !== undefined) {
@@ -54,7 +59,8 @@ export async function inspectFiles(
     if (stats === undefined) continue;
     const { size, mtimeMs } = stats;
     const file = { path, size, mode: stats.mode & 0o111 ? 0o755 : 0o644, mtimeMs };
-    if (!chosen.has(path)) {
+    const isChosen = chosen.has(path);
+    if (!isChosen) {
       if (size > maxFileBytes) {
         excluded.push({ path, type: 'file', reason: 'limit', rule: `larger than ${formatBytes(maxFileBytes)}` });
         continue;
@@ -78,27 +84,38 @@ export async function inspectFiles(
     if (size >= LARGE_FILE_BYTES) {
       findings.push({ type: 'large-file', path, message: `${path} has ${formatBytes(size)}.` });
     }
-    files.push(file);
+    files.push(isChosen ? { ...file, mayHoldSecrets: true } : file);
     inspected.totalBytes += size;
   }
   onProgress?.(files.length);
   return inspected;
 }
 
+const LINK: Verdict = { reason: 'link', rule: 'links are not followed' };
+const UNREADABLE: Verdict = { reason: 'unreadable', rule: 'no permission to read it' };
 const SUBMODULE: Verdict = { reason: 'git', rule: 'submodule' };
+
+/** Undefined where there is nothing. */
+function lookAt(absolute: string): Stats | Verdict | undefined {
+  try {
+    return lstatSync(absolute, { throwIfNoEntry: false });
+  } catch {
+    return UNREADABLE; // it lies in a folder that can be listed and not entered
+  }
+}
 
 function judgeMissing(path: string): Verdict | undefined {
   return path.includes('\ufffd') ? { reason: 'special', rule: 'its name is not valid UTF-8' } : undefined;
 }
 
 function judgeFile(path: string, absolute: string, stats: Stats): Verdict | undefined {
-  if (stats.isSymbolicLink()) return { reason: 'link', rule: 'links are not followed' };
+  if (stats.isSymbolicLink()) return LINK;
   if (stats.isDirectory()) return SUBMODULE;
   if (!stats.isFile()) return { reason: 'special', rule: 'not a regular file' };
   const fault = judgeName(path);
   if (fault !== undefined) return { reason: 'special', rule: fault };
   if ((stats.mode & READABLE_BY_ALL) !== READABLE_BY_ALL && !isReadable(absolute)) {
-    return { reason: 'unreadable', rule: 'no permission to read it' };
+    return UNREADABLE;
   }
   return undefined;
 }
@@ -110,4 +127,27 @@ function isReadable(absolute: string): boolean {
   } catch {
     return false;
   }
+}
+
+/** Which folders inside a root are reached without a link. What git tracks may lie behind one that was put there later. */
+class RealFolders {
+  readonly #root: string;
+  readonly #known = new Map<string, boolean>([['.', true]]);
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  areReal(folder: string): boolean {
+    const known = this.#known.get(folder);
+    if (known !== undefined) return known;
+    const isReal = this.areReal(dirname(folder)) && !isLink(join(this.#root, folder));
+    this.#known.set(folder, isReal);
+    return isReal;
+  }
+}
+
+function isLink(absolute: string): boolean {
+  const found = lookAt(absolute);
+  return found !== undefined && !('reason' in found) && found.isSymbolicLink();
 }

@@ -26,10 +26,14 @@ export async function openRegularFile(absolute: string, path: string): Promise<O
   } catch (error) {
     throw readFailure(error, path);
   }
-  const stats = await handle.stat({ bigint: true });
-  if (stats.isFile()) return { handle, size: Number(stats.size), stats };
-  await handle.close();
-  throw changed(path);
+  try {
+    const stats = await handle.stat({ bigint: true });
+    if (!stats.isFile()) throw changed(path);
+    return { handle, size: Number(stats.size), stats };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 /** Fills `buffer` from `position` on. @throws AppError `conflict` when the file ends before. */

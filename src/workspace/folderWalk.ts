@@ -139,7 +139,7 @@ export class FolderWalk {
       next = { type: 'ignored', by: { ...next.by, path, type } };
     }
     if (next.type === 'ignored' && !(isFolder && own.hasNegation)) return { type: 'excluded', by: next.by };
-    const builtIn = isFolder ? judgeFolderName(name) : judgeFileName(name);
+    const builtIn = isFolder ? judgeFolderName(name) : judgeFileName(path);
     if (builtIn !== undefined) return { type: 'excluded', by: { path, type, ...builtIn } };
     return { type: 'open', standing: next };
   }

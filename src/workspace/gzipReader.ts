@@ -65,6 +65,15 @@ export async function* gunzip(path: string, { signal, onBytes }: GunzipOptions):
   if (crc !== frame.crc || unpacked % 2 ** 32 !== frame.size) throw corrupt('its checksum is wrong');
 }
 
+/**
+ * Makes sure by its first bytes that a file can be a gzip archive at all.
+ *
+ * @throws AppError `corrupt` when they are not those of RFC 1952.
+ */
+export function assertGzip(head: Uint8Array): void {
+  if (head[0] !== 0x1f || head[1] !== 0x8b || head[2] !== 8) throw corrupt('it is not a gzip file');
+}
+
 async function readFrame(path: string): Promise<Frame> {
   const handle = await open(path, 'r').catch((error: unknown) => {
     throw new AppError('missing', `The archive ${path} cannot be read. Download it again.`, { cause: error });
@@ -90,9 +99,8 @@ async function readFrame(path: string): Promise<Frame> {
 }
 
 function headerLength(head: Buffer): number {
-  if (head.length < HEADER_BYTES || head[0] !== 0x1f || head[1] !== 0x8b || head[2] !== 8) {
-    throw corrupt('it is not a gzip file');
-  }
+  assertGzip(head);
+  if (head.length < HEADER_BYTES) throw corrupt('it is cut off');
   const flags = head[3] ?? 0;
   if ((flags & FLAG.reserved) !== 0) throw corrupt('its gzip header uses reserved flags');
   let length = HEADER_BYTES;

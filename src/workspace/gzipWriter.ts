@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from 'node:zlib';
 import { GZIP_HEADER, gzipEnd } from './gzipMember.ts';
+import { freeMemory } from './ownMemory.ts';
 
 // Each block is compressed apart, with the window before it as dictionary, so a larger block costs memory and a smaller one ratio.
 const BLOCK_BYTES = 1 << 20;
@@ -85,9 +86,8 @@ export class GzipWriter {
     if (oldest === undefined) return;
     const compressed = await oldest;
     await this.#sink(compressed);
-    // Its memory goes back at once: as garbage it would pile up to tens of megabytes before it is collected. Small pieces lie in
-    // the pool that all buffers of this process share, which is not ours to give back.
-    if (compressed.buffer.byteLength > Buffer.poolSize) compressed.buffer.transfer(0);
+    // Either the one piece that zlib allocated for this block, or several that were joined, in the pool where they are small.
+    freeMemory(compressed, MOST_COMPRESSED_BYTES);
   }
 }
 

@@ -1,6 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
+import { readBounded } from './boundedRead.ts';
+
+/** A larger file is not taken for ignore rules. */
+export const MOST_RULES_BYTES = 4 << 20;
 
 interface MarkedPattern {
   readonly pattern: string;
@@ -65,9 +68,9 @@ export class IgnoreRules {
   }
 }
 
-/** Reads an ignore file, its patterns re-based from `folder` to the base. A file that cannot be read has no rules. */
+/** Reads an ignore file, its patterns re-based from `folder` to the base. What is no regular file of bearable size has no rules. */
 export async function readRules(file: string, folder: string, name: string): Promise<MarkedPattern[]> {
-  const text = await readFile(file, 'utf8').catch(() => '');
+  const text = (await readBounded(file, MOST_RULES_BYTES))?.toString() ?? '';
   const place = folder === '' ? name : `${folder}/${name}`;
   return text
     .replace(/^\uFEFF/, '')

@@ -1,3 +1,4 @@
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isAbort } from '../core/errors.ts';
 import { type Exclusion, judgeFileName, judgeFolderName } from './exclusion.ts';
@@ -36,7 +37,7 @@ export class ListedFiles {
       const slash = path.lastIndexOf('/');
       const parent = slash === -1 ? '' : path.slice(0, slash);
       const folder = this.#folders.get(parent) ?? (await this.#folder(parent));
-      if (folder.exclusion === undefined) this.#judgeFile(path, path.slice(slash + 1), folder.rules);
+      if (folder.exclusion === undefined) this.#judgeFile(path, folder.rules);
     }
     for (const exclusion of listing.excluded) {
       if (this.#pace.isDue) await this.#pace.pause();
@@ -45,9 +46,9 @@ export class ListedFiles {
     return this.#found;
   }
 
-  #judgeFile(path: string, name: string, rules: RuleSet): void {
+  #judgeFile(path: string, rules: RuleSet): void {
     const ownSays = rules.test(path);
-    const builtIn = judgeFileName(name);
+    const builtIn = judgeFileName(path);
     if (ownSays.isIgnored) {
       this.#found.excluded.push({ path, type: 'file', reason: 'farwharfignore', rule: ownSays.rule, at: ownSays.at });
     } else if (builtIn === undefined) this.#found.files.push(path);
@@ -66,7 +67,7 @@ export class ListedFiles {
     if (folder.exclusion !== undefined) return;
     const isChosen = folder.rules.test(type === 'directory' ? `${path}/` : path).isChosen;
     if (type === 'file') {
-      if (isChosen) this.#judgeFile(path, path.slice(slash + 1), folder.rules);
+      if (isChosen) this.#judgeFile(path, folder.rules);
       else this.#found.excluded.push(exclusion);
       return;
     }
@@ -108,7 +109,10 @@ export class ListedFiles {
 
   async #list(path: string): Promise<FolderEntry[]> {
     try {
-      return await listFolder(join(this.#root, path), this.#pace);
+      const absolute = join(this.#root, path);
+      // Git lists what it tracks behind a link that took a folder's place.
+      if (path !== '' && (await lstat(absolute)).isSymbolicLink()) return [];
+      return await listFolder(absolute, this.#pace);
     } catch (error) {
       if (isAbort(error)) throw error;
       return []; // its files will be missing or unreadable one by one

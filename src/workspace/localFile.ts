@@ -47,8 +47,8 @@ export class LocalFiles {
   }
 }
 
-/** Changes whenever the file is written to or replaced. */
-function markOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+/** Changes whenever the file is written to or replaced. Starts with device and inode. */
+export function markOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }
 

@@ -1,10 +1,12 @@
 import { createHash, hash, randomUUID } from 'node:crypto';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { AppError } from '../core/errors.ts';
 import { assertUnchanged, readExactly } from './fileReading.ts';
 import { writeFailure } from './fileWriting.ts';
 import { GzipWriter } from './gzipWriter.ts';
 import { type FileContent, readAhead } from './readAhead.ts';
+import { findSecretInBytes, SecretScanner } from './secretScanner.ts';
 import type { Selection } from './selection.ts';
 import { BLOCK_BYTES, encodeHeader, paddingOf } from './tarFormat.ts';
 
@@ -25,6 +27,8 @@ export interface PackedWorkspace {
 }
 
 export interface PackOptions {
+  /** Packs files whatever they hold: for what is not a person's own folder. */
+  readonly allowsSecrets?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
 }
@@ -37,8 +41,10 @@ const ZEROS = Buffer.alloc(2 * BLOCK_BYTES);
  *
  * The archive appears at `dest` only when it is whole. Memory is constant, whatever the sizes.
  *
- * @throws AppError `conflict` (a file changed while it was read), `missing`, `permission` or `no-space`, each naming the
- * file, or the signal's reason; nothing is left behind then.
+ * The bytes that are packed are searched for secrets as they go by, so that no later change gets past the selection's own search.
+ *
+ * @throws AppError `refused` (a file that nobody chose holds a secret), `conflict` (a file changed while it was read), `missing`,
+ * `permission` or `no-space`, each naming the file, or the signal's reason; nothing is left behind then.
  */
 export async function packWorkspace(
   selection: Selection,
@@ -60,7 +66,7 @@ export async function packWorkspace(
 async function writeArchive(
   { root, files, totalBytes }: Selection,
   path: string,
-  { signal, onProgress }: PackOptions,
+  { signal, onProgress, allowsSecrets = false }: PackOptions,
 ): Promise<Omit<PackedWorkspace, 'path'>> {
   const output = await open(path, 'wx', 0o600);
   try {
@@ -80,7 +86,8 @@ async function writeArchive(
     };
     const manifest: ManifestEntry[] = [];
     for await (const content of readAhead(root, files, signal)) {
-      manifest.push(await writeEntry(gzip, content, write, signal));
+      const isSearched = !allowsSecrets && content.file.mayHoldSecrets !== true;
+      manifest.push(await writeEntry(gzip, content, { write, isSearched, signal }));
     }
     await gzip.write(ZEROS);
     await gzip.end();
@@ -90,21 +97,23 @@ async function writeArchive(
   }
 }
 
-async function writeEntry(
-  gzip: GzipWriter,
-  content: FileContent,
-  write: (chunk: Buffer) => Promise<void>,
-  signal?: AbortSignal,
-): Promise<ManifestEntry> {
+interface EntryOptions {
+  readonly write: (chunk: Buffer) => Promise<void>;
+  readonly isSearched: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function writeEntry(gzip: GzipWriter, content: FileContent, options: EntryOptions): Promise<ManifestEntry> {
   const { path, mode } = content.file;
   const size = content.type === 'bytes' ? content.bytes.length : content.open.size;
   await gzip.write(encodeHeader({ path, size, mode }));
   let sha256: string;
   if (content.type === 'bytes') {
+    if (options.isSearched) refuseSecret(findSecretInBytes(content.bytes), path);
     sha256 = hash('sha256', content.bytes, 'hex');
-    await write(content.bytes);
+    await options.write(content.bytes);
   } else {
-    sha256 = await writeLargeFile(content, write, signal);
+    sha256 = await writeLargeFile(content, options);
   }
   await gzip.write(ZEROS.subarray(0, paddingOf(size)));
   return { path, size, mode, sha256 };
@@ -112,22 +121,28 @@ async function writeEntry(
 
 async function writeLargeFile(
   { file, open }: Extract<FileContent, { type: 'open' }>,
-  write: (chunk: Buffer) => Promise<void>,
-  signal?: AbortSignal,
+  { write, isSearched, signal }: EntryOptions,
 ): Promise<string> {
-  try {
-    const digest = createHash('sha256');
-    const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
-    for (let position = 0; position < open.size; position += CHUNK_BYTES) {
-      signal?.throwIfAborted();
-      const chunk = buffer.subarray(0, Math.min(CHUNK_BYTES, open.size - position));
-      await readExactly(open, chunk, position, file.path);
-      digest.update(chunk);
-      await write(chunk);
-    }
-    await assertUnchanged(open, file.path);
-    return digest.digest('hex');
-  } finally {
-    await open.handle.close();
+  const scanner = isSearched ? new SecretScanner() : undefined;
+  const digest = createHash('sha256');
+  const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  for (let position = 0; position < open.size; position += CHUNK_BYTES) {
+    signal?.throwIfAborted();
+    const chunk = buffer.subarray(0, Math.min(CHUNK_BYTES, open.size - position));
+    await readExactly(open, chunk, position, file.path);
+    refuseSecret(scanner?.scan(chunk), file.path);
+    digest.update(chunk);
+    await write(chunk);
   }
+  await assertUnchanged(open, file.path);
+  return digest.digest('hex');
+}
+
+/** @throws AppError `refused` when there is one. */
+function refuseSecret(secret: string | undefined, path: string): void {
+  if (secret === undefined) return;
+  throw new AppError(
+    'refused',
+    `${path} holds what looks like a secret (${secret}), so nothing was packed. Leave the file out, or include it by choice to send it as it is.`,
+  );
 }

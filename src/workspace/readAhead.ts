@@ -1,7 +1,9 @@
-import { lstat } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError } from '../core/errors.ts';
 import { assertUnchanged, changed, type OpenFile, openRegularFile, readExactly } from './fileReading.ts';
+import { isOpenedInside } from './openedPath.ts';
+import { freeMemory } from './ownMemory.ts';
 import type { SelectedFile } from './selection.ts';
 
 // Small files are read whole and ahead of their turn: their cost is the opening, which overlaps well.
@@ -11,18 +13,18 @@ const BYTES_AHEAD = 8 << 20;
 // A file that is written to while it is read is read again before that becomes a failure: editors save in an instant.
 const ATTEMPTS = 3;
 
-/** A small file's bytes, valid until the next file is asked for, or a large file that its reader must close. */
+/** A small file's bytes, or a large file that is open. Both are valid until the next file is asked for. */
 export type FileContent =
   | { readonly type: 'bytes'; readonly file: SelectedFile; readonly bytes: Buffer<ArrayBuffer> }
   | { readonly type: 'open'; readonly file: SelectedFile; readonly open: OpenFile };
 
-/** Gives the contents of files in their order, a bounded number of small ones read ahead. Closes what was not taken. */
+/** Yields the contents of files in their order, a bounded number of small ones read ahead. Closes what it opened. */
 export async function* readAhead(
   root: string,
   files: readonly SelectedFile[],
   signal?: AbortSignal,
 ): AsyncGenerator<FileContent, void> {
-  const parents = new Map<string, Promise<void>>();
+  const folder: Folder = { root, realRoot: await realpath(root), parents: new Map() };
   const queue: { readonly size: number; readonly content: Promise<FileContent> }[] = [];
   let next = 0;
   let bytesAhead = 0;
@@ -33,34 +35,48 @@ export async function* readAhead(
         if (isFull && queue.length > 0) break;
         next += 1;
         bytesAhead += file.size;
-        const content = readContent(root, file, parents);
+        const content = readContent(folder, file);
         content.catch(() => {}); // reported in its turn
         queue.push({ size: file.size, content });
       }
+      signal?.throwIfAborted();
       const first = queue.shift();
       if (first === undefined) return;
-      signal?.throwIfAborted();
       const content = await first.content;
-      yield content;
-      // Its memory goes back at once: as garbage it would pile up to tens of megabytes before it is collected.
-      if (content.type === 'bytes') content.bytes.buffer.transfer(0);
+      try {
+        yield content;
+      } finally {
+        await release(content);
+      }
       bytesAhead -= first.size;
     }
   } finally {
     for (const result of await Promise.allSettled(queue.map(({ content }) => content))) {
-      if (result.status === 'fulfilled' && result.value.type === 'open') await result.value.open.handle.close();
+      if (result.status === 'fulfilled') await release(result.value);
     }
   }
 }
 
-async function readContent(
-  root: string,
-  file: SelectedFile,
-  parents: Map<string, Promise<void>>,
-): Promise<FileContent> {
+async function release(content: FileContent): Promise<void> {
+  if (content.type === 'open') await content.open.handle.close();
+  else freeMemory(content.bytes);
+}
+
+interface Folder {
+  readonly root: string;
+  readonly realRoot: string;
+  /** The folders inside it that were found to be no links. */
+  readonly parents: Map<string, Promise<void>>;
+}
+
+async function readContent({ root, realRoot, parents }: Folder, file: SelectedFile): Promise<FileContent> {
   if (file.source === undefined) await assertRealParents(root, file.path, parents);
   for (let attempt = 1; ; attempt++) {
     const open = await openRegularFile(file.source ?? join(root, file.path), file.path);
+    if (file.source === undefined && !isOpenedInside(open.handle.fd, realRoot, file.path)) {
+      await open.handle.close();
+      throw changed(file.path);
+    }
     if (open.size > SMALL_FILE_BYTES) return { type: 'open', file, open };
     try {
       const bytes = Buffer.allocUnsafeSlow(open.size);

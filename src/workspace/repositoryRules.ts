@@ -1,6 +1,6 @@
-import { lstat, readFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { IgnoreRules, readRules } from './ignoreRules.ts';
+import type { Repository } from './repository.ts';
 
 const GITIGNORE = '.gitignore';
 
@@ -9,10 +9,14 @@ const GITIGNORE = '.gitignore';
  * `.git/info/exclude`. `prefix` leads from the top to the root. Without a repository the rules start at the root itself, and
  * also where a repository further up ignores the root as a whole.
  */
-export async function readRepositoryRules(root: string): Promise<{ git: IgnoreRules; prefix: string }> {
-  const top = await findTop(root);
-  if (top === undefined) return { git: new IgnoreRules(root, GITIGNORE), prefix: '' };
-  const git = new IgnoreRules(top, GITIGNORE, await readInfoExclude(join(top, '.git')));
+export async function readRepositoryRules(
+  root: string,
+  repository: Repository | undefined,
+): Promise<{ git: IgnoreRules; prefix: string }> {
+  if (repository === undefined) return { git: new IgnoreRules(root, GITIGNORE), prefix: '' };
+  const { top, commonFolder, isOwn } = repository;
+  const first = isOwn ? await readRules(join(commonFolder, 'info/exclude'), '', '.git/info/exclude') : [];
+  const git = new IgnoreRules(top, GITIGNORE, first);
   const folder = relative(top, root).split(sep).join('/');
   if (folder === '') return { git, prefix: '' };
   let above = '';
@@ -22,27 +26,4 @@ export async function readRepositoryRules(root: string): Promise<{ git: IgnoreRu
     if (rules.test(`${above}/`).isIgnored) return { git: new IgnoreRules(root, GITIGNORE), prefix: '' };
   }
   return { git, prefix: `${folder}/` };
-}
-
-async function findTop(root: string): Promise<string | undefined> {
-  for (let folder = root; ; folder = dirname(folder)) {
-    if (await exists(join(folder, '.git'))) return folder;
-    if (folder === dirname(folder)) return undefined;
-  }
-}
-
-/** In a linked work tree `.git` is a file that names its folder, which names the common one (gitrepository-layout(5)). */
-async function readInfoExclude(dotGit: string): Promise<{ pattern: string; mark: string }[]> {
-  const link = /^gitdir: (.+)$/m.exec(await readFile(dotGit, 'utf8').catch(() => ''))?.[1];
-  const gitFolder = link === undefined ? dotGit : resolve(dirname(dotGit), link);
-  const common = await readFile(join(gitFolder, 'commondir'), 'utf8').catch(() => '.');
-  const file = resolve(gitFolder, common.trim(), 'info/exclude');
-  return readRules(file, '', '.git/info/exclude');
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,125 +1,169 @@
-import { constants, copyFileSync, linkSync, lstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
-import { dirname, join, posix } from 'node:path';
-import { AppError, messageOf, systemCode } from '../core/errors.ts';
+import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { AppError, assertNever, messageOf, systemCode } from '../core/errors.ts';
+import { nameBeside } from './besideName.ts';
+import { inodeOf, keepCopy, linkOver, linkWithoutReplacing } from './fileMoves.ts';
 import { writeFailure } from './fileWriting.ts';
-import { type LocalFile, LocalFiles } from './localFile.ts';
-
-// Where a file system has no hard links, these are its answers.
-const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EINVAL']);
-
-type Step =
-  | { readonly type: 'made'; readonly path: string; readonly source: string }
-  | { readonly type: 'folder'; readonly path: string }
-  | { readonly type: 'replaced'; readonly path: string; readonly source: string; readonly backup: string };
+import { markOf } from './localFile.ts';
+import type { Pace } from './pace.ts';
+import { type ResultStep, saveSteps } from './resultSteps.ts';
+import { ResultPlace, undoSteps } from './resultUndo.ts';
 
 /**
- * Writes staged files into a folder, each by one atomic step, and can take all of it back. New files never replace
- * anything; replaced ones are kept in the staging folder until that goes.
+ * Writes staged files into a folder: all that was planned, or nothing. What will be done is on the disk before it is done, so that
+ * a process that was killed meanwhile leaves enough for another one to take it back (`recoverResults`).
+ *
+ * Staged files keep their names in the staging folder until that goes: the same file under both names is one that was written here.
  */
-export class ResultTransaction {
+export class ResultTransaction implements Disposable {
   readonly written: string[] = [];
-  readonly #staging: string;
   readonly #folder: string;
-  readonly #backups: string;
-  readonly #steps: Step[] = [];
-  readonly #realFolders = new Set<string>(['.']);
+  readonly #label: string;
+  readonly #place: ResultPlace;
+  readonly #steps: ResultStep[] = [];
+  readonly #parents = new Set<string>(['.']);
+  readonly #made = new Set<string>();
+  readonly #targets = new Set<string>();
+  #done = 0;
 
-  constructor(staging: string, folder: string) {
-    this.#staging = staging;
+  /** @param stagingName of the staging folder, which lies in `folder`. */
+  constructor(folder: string, stagingName: string, label: string) {
     this.#folder = folder;
-    this.#backups = join(dirname(staging), 'replaced');
+    this.#label = label;
+    this.#place = new ResultPlace(folder, stagingName);
   }
 
-  /** @throws AppError `conflict` when something stands there. */
+  /** Plans to write a new file. */
   writeNew(path: string): void {
-    this.#makeParents(path);
-    if (this.#place(path, path)) return;
-    if (lstatSync(join(this.#folder, path), { throwIfNoEntry: false })?.isDirectory()) {
-      throw new AppError('refused', `${path} was not written: it is a folder here. Move it away or skip this result.`);
-    }
-    throw changedMeanwhile(path);
+    this.#plan(path, path);
   }
 
-  /** Writes beside the local file, under the first free name. */
-  writeBeside(path: string, label: string): void {
-    this.#makeParents(path);
-    for (let number = 1; ; number++) {
-      if (this.#place(path, nameBeside(path, label, number))) return;
-    }
+  /** Plans to write beside the local file, under the first free name. */
+  writeBeside(path: string): void {
+    this.#plan(path, this.#freeName(path, 1));
   }
 
-  /** @throws AppError `conflict` when the local file is not the one that bears the mark. */
+  /** Plans to write to `target`, or beside it where something stands there. */
+  setAside(path: string, target: string): string {
+    this.#planParents(target);
+    const free = this.has(target) ? this.#freeName(target, 1) : target;
+    this.#plan(path, free);
+    return free;
+  }
+
+  /** Plans to replace the local file, when it still is the one that bears the mark. */
   replace(path: string, mark: string): void {
-    this.#makeParents(path);
-    this.#assertMark(path, mark);
-    mkdirSync(this.#backups, { recursive: true });
-    const backup = join(this.#backups, String(this.#steps.length));
-    const absolute = join(this.#folder, path);
-    const source = join(this.#staging, path);
-    keepCopy(absolute, backup);
-    renameSync(source, absolute); // one step: there is always a whole file at this path
-    this.#steps.push({ type: 'replaced', path, source, backup });
+    this.#planParents(path);
+    this.#steps.push({ type: 'replace', source: path, target: path, mark, backup: String(this.#steps.length) });
     this.written.push(path);
   }
 
-  /** Takes back every step, newest first, and gives the error to throw: it names what could not be taken back. */
-  rollBack(error: unknown): unknown {
-    const left: string[] = [];
-    for (const step of this.#steps.splice(0).reverse()) {
-      try {
-        this.#undo(step);
-      } catch {
-        if (step.type !== 'folder') left.push(step.path);
-      }
+  /** Whether something stands there. */
+  has(path: string): boolean {
+    try {
+      return !this.#made.has(posix.dirname(path)) && inodeOf(this.#place.target(path)) !== undefined;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return false; // nor does its folder
+      throw error;
     }
+  }
+
+  /**
+   * Does what was planned.
+   *
+   * @param journal the file that has the steps while they are done. It is gone afterwards, unless something could not be taken back.
+   * @throws AppError `conflict` when a local file appeared or changed since, `refused` when a folder was replaced, and what else keeps
+   * a file from being written, or the reason of the pace's signal: what was written until then is taken back.
+   */
+  async commit(journal: string, pace: Pace): Promise<void> {
+    if (this.#steps.length === 0) return;
+    try {
+      writeFileSync(this.#place.begun, ' ');
+      saveSteps(journal, { label: this.#label, steps: this.#steps });
+      if (this.#steps.some(({ type }) => type === 'replace')) mkdirSync(this.#place.backups, { recursive: true });
+      for (const step of this.#steps) {
+        if (pace.isDue) await pace.pause();
+        this.#do(step);
+        this.#done += 1;
+      }
+    } catch (error) {
+      throw this.#rollBack(error, journal);
+    }
+    rmSync(journal); // from here on, all is written
+  }
+
+  [Symbol.dispose](): void {
+    this.#place.dispose();
+  }
+
+  #do(step: ResultStep): void {
+    switch (step.type) {
+      case 'folder':
+        mkdirSync(this.#place.target(step.target));
+        return;
+      case 'new': {
+        const target = this.#place.target(step.target);
+        if (linkWithoutReplacing(this.#place.source(step.source), target, () => this.#place.part(step.target))) return;
+        if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) throw isFolder(step.target);
+        throw changedMeanwhile(step.target);
+      }
+      case 'replace': {
+        const target = this.#place.target(step.target);
+        const stats = lstatSync(target, { bigint: true, throwIfNoEntry: false });
+        if (stats?.isDirectory()) throw isFolder(step.target);
+        if (stats === undefined || markOf(stats) !== step.mark) throw changedMeanwhile(step.target);
+        keepCopy(target, this.#place.backup(step.backup), () => this.#place.backup(`${step.backup}.part`));
+        linkOver(this.#place.source(step.source), target, () => this.#place.part(step.target));
+        return;
+      }
+      default:
+        assertNever(step);
+    }
+  }
+
+  /** Takes back every step and gives the error to throw: it names what could not be taken back. */
+  #rollBack(error: unknown, journal: string): unknown {
     const failure = writeFailure(error, this.#folder);
-    if (left.length === 0) return failure;
+    // The step that failed may be half done when it replaced something.
+    const begun = this.#steps
+      .slice(0, this.#done + 1)
+      .filter((step, index) => index < this.#done || step.type === 'replace');
+    const { failed } = undoSteps(begun, this.#place, this.#label);
+    if (failed.length === 0) {
+      rmSync(journal, { force: true });
+      return failure;
+    }
+    const paths = failed.map(({ path }) => path).join(', ');
     return new AppError(
-      'conflict',
-      `${messageOf(failure)} These files could not be put back and are kept in ${this.#backups}: ${left.join(', ')}.`,
+      'corrupt',
+      `${messageOf(failure)} These files could not be put back yet: ${paths}. The originals are kept; the next farwharf command tries again.`,
       { cause: error },
     );
   }
 
-  #undo(step: Step): void {
-    const absolute = join(this.#folder, step.path);
-    switch (step.type) {
-      case 'made':
-        renameSync(absolute, step.source);
-        return;
-      case 'folder':
-        rmdirSync(absolute);
-        return;
-      case 'replaced':
-        renameSync(absolute, step.source);
-        renameSync(step.backup, absolute);
+  #plan(source: string, target: string): void {
+    this.#planParents(target);
+    this.#steps.push({ type: 'new', source, target });
+    this.#targets.add(target);
+    this.written.push(target);
+  }
+
+  #freeName(path: string, first: number): string {
+    for (let number = first; ; number++) {
+      const name = nameBeside(path, `job ${this.#label}`, number);
+      if (!this.#targets.has(name) && !this.has(name)) return name;
     }
   }
 
-  /** Puts a staged file in place unless something is there. */
-  #place(path: string, target: string): boolean {
-    const source = join(this.#staging, path);
-    if (!moveWithoutReplacing(source, join(this.#folder, target))) return false;
-    this.#steps.push({ type: 'made', path: target, source });
-    this.written.push(target);
-    return true;
-  }
-
-  #assertMark(path: string, mark: string): void {
-    const found: LocalFile = new LocalFiles(this.#folder).look(path);
-    if ((found.type !== 'file' && found.type !== 'other') || found.mark !== mark) throw changedMeanwhile(path);
-  }
-
-  /** Makes missing folders; refuses links and files on the way, which could lead out of the folder. */
-  #makeParents(path: string): void {
+  /** Plans the folders that are missing; refuses links and files on the way, which could lead out of the folder. */
+  #planParents(path: string): void {
     const parent = posix.dirname(path);
-    if (this.#realFolders.has(parent)) return;
-    this.#makeParents(parent);
-    const absolute = join(this.#folder, parent);
-    const stats = lstatSync(absolute, { throwIfNoEntry: false });
+    if (this.#parents.has(parent)) return;
+    this.#planParents(parent);
+    const stats = this.#made.has(posix.dirname(parent)) ? undefined : this.#look(parent);
     if (stats === undefined) {
-      mkdirSync(absolute);
-      this.#steps.push({ type: 'folder', path: parent });
+      this.#steps.push({ type: 'folder', target: parent });
+      this.#made.add(parent);
     } else if (!stats.isDirectory()) {
       const what = stats.isSymbolicLink() ? 'a link' : 'a file';
       throw new AppError(
@@ -127,49 +171,20 @@ export class ResultTransaction {
         `${path} was not written: ${parent} is ${what} here. Move it away or skip this result.`,
       );
     }
-    this.#realFolders.add(parent);
+    this.#parents.add(parent);
+  }
+
+  #look(path: string) {
+    try {
+      return lstatSync(this.#place.target(path), { throwIfNoEntry: false });
+    } catch (error) {
+      throw systemCode(error) === 'ENOENT' ? changedMeanwhile(path) : error;
+    }
   }
 }
 
-/** `plots/loss (job 7).png`, then `plots/loss (job 7) 2.png`. */
-function nameBeside(path: string, label: string, number: number): string {
-  const { dir, name, ext } = posix.parse(path);
-  const safeLabel = label.replace(/[^\w.-]+/g, '_').slice(0, 64);
-  return posix.join(dir, `${name} (job ${safeLabel})${number === 1 ? '' : ` ${number}`}${ext}`);
-}
-
-/** Gives false where the target exists. A hard link is the one way to move a file that never replaces another. */
-function moveWithoutReplacing(from: string, to: string): boolean {
-  try {
-    linkSync(from, to);
-  } catch (error) {
-    const code = systemCode(error) ?? '';
-    if (code === 'EEXIST') return false;
-    if (!NO_LINKS.has(code)) throw error;
-    return copyWithoutReplacing(from, to);
-  }
-  rmSync(from);
-  return true;
-}
-
-function keepCopy(from: string, to: string): void {
-  try {
-    linkSync(from, to);
-  } catch (error) {
-    if (!NO_LINKS.has(systemCode(error) ?? '')) throw error;
-    copyFileSync(from, to, constants.COPYFILE_EXCL);
-  }
-}
-
-function copyWithoutReplacing(from: string, to: string): boolean {
-  try {
-    copyFileSync(from, to, constants.COPYFILE_EXCL);
-    return true;
-  } catch (error) {
-    if (systemCode(error) === 'EEXIST') return false;
-    rmSync(to, { force: true }); // half of a copy, when the disk is full
-    throw error;
-  }
+function isFolder(path: string): AppError {
+  return new AppError('refused', `${path} was not written: it is a folder here. Move it away or skip this result.`);
 }
 
 function changedMeanwhile(path: string): AppError {

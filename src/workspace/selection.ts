@@ -1,8 +1,9 @@
 import { constants } from 'node:fs';
-import { access, lstat, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { access, lstat, realpath, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
 import { AppError, messageOf, systemCode } from '../core/errors.ts';
 import { formatBytes, formatCount } from '../core/format.ts';
+import { pathInside } from '../core/pathInside.ts';
 import type { Exclusion } from './exclusion.ts';
 import { inspectFiles } from './fileInspection.ts';
 import { isPackedName } from './fileKinds.ts';
@@ -13,6 +14,7 @@ import { ListedFiles } from './listedFiles.ts';
 import { Pace } from './pace.ts';
 import { sortByPath } from './pathOrder.ts';
 import { PathScope } from './pathScope.ts';
+import { findRepository, type Repository } from './repository.ts';
 import { readRepositoryRules } from './repositoryRules.ts';
 import type { Finding, SelectedFile } from './selectedFile.ts';
 
@@ -65,14 +67,17 @@ const TEXT_RATIO = 0.3;
 export async function selectFiles(root: string, options: SelectOptions): Promise<Selection> {
   const { isTrusted, signal, onProgress } = options;
   const folder = resolve(root);
+  signal?.throwIfAborted();
   await assertFolder(folder);
   const include = (options.include ?? []).map((path) => insidePath(folder, path));
   const exclude = new PathScope((options.exclude ?? []).map((path) => insidePath(folder, path)));
   const only = options.only === undefined ? undefined : options.only.map((path) => insidePath(folder, path));
   const scope = only === undefined ? undefined : new PathScope(only);
 
-  const listing = isTrusted ? await listByGit(folder, { only, signal }) : undefined;
-  const { found, walk } = await find(folder, listing, { scope, signal });
+  const real = await realpath(folder);
+  const repository = await findRepository(real);
+  const listing = isTrusted && repository?.isOwn ? await listByGit(real, repository, { only, signal }) : undefined;
+  const { found, walk } = await find(folder, { repository, listing }, { scope, signal });
   const chosen = await findIncluded(folder, include, walk);
   const wanted = chosen.files.length === 0 ? found.files : [...new Set([...found.files, ...chosen.files])];
   const taken = exclude.isEmpty ? [] : wanted.filter((path) => exclude.holds(path));
@@ -99,7 +104,11 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
     files: inspected.files,
     excluded,
     totalBytes: inspected.totalBytes,
-    findings: [...inspected.findings, ...trackedFindings(inspected.files, listing)],
+    findings: [
+      ...inspected.findings,
+      ...trackedFindings(inspected.files, listing),
+      ...(isTrusted && repository?.isOwn === false ? [foreignFinding(repository)] : []),
+    ],
   };
   assertWithinLimits(selection, options);
   return selection;
@@ -115,9 +124,18 @@ interface Within {
   readonly signal: AbortSignal | undefined;
 }
 
-async function find(root: string, listing: GitListing | undefined, { scope, signal }: Within): Promise<Found> {
+interface Known {
+  readonly repository: Repository | undefined;
+  readonly listing: GitListing | undefined;
+}
+
+async function find(root: string, { repository, listing }: Known, { scope, signal }: Within): Promise<Found> {
   const own = new IgnoreRules(root, '.farwharfignore');
-  const walk = new FolderWalk(root, { ...(await readRepositoryRules(root)), own }, { scope, signal });
+  const walk = new FolderWalk(
+    root,
+    { ...(await readRepositoryRules(await realpath(root), repository)), own },
+    { scope, signal },
+  );
   const found =
     listing === undefined ? await walk.walk('') : await new ListedFiles(root, own, walk, signal).refine(listing);
   return { found, walk };
@@ -158,14 +176,12 @@ function folderFailure(error: unknown, folder: string): AppError {
 
 /** A choice as a path relative to the root. @throws AppError `bad-input` when it leads out. */
 function insidePath(root: string, path: string): string {
-  const inside = relative(root, resolve(root, path));
-  if (inside === '' || inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) {
-    throw new AppError(
-      'bad-input',
-      `${path} does not lie in ${root}, so it cannot be chosen. Name a path inside the folder.`,
-    );
-  }
-  return inside.split(sep).join('/');
+  const inside = pathInside(root, resolve(root, path));
+  if (inside !== undefined && inside !== '') return inside;
+  throw new AppError(
+    'bad-input',
+    `${path} does not lie in ${root}, so it cannot be chosen. Name a path inside the folder.`,
+  );
 }
 
 function trackedFindings(files: readonly SelectedFile[], listing: GitListing | undefined): Finding[] {
@@ -176,6 +192,14 @@ function trackedFindings(files: readonly SelectedFile[], listing: GitListing | u
       path,
       message: `${path} matches an ignore rule, but git tracks it, so it is sent.`,
     }));
+}
+
+function foreignFinding({ top }: Repository): Finding {
+  return {
+    type: 'foreign-repository',
+    path: top,
+    message: `The repository in ${top} belongs to another user, so git was not run and no file of .git was read; only the .gitignore files count.`,
+  };
 }
 
 function assertWithinLimits({ files, totalBytes }: Selection, options: SelectOptions): void {

@@ -1,23 +1,13 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { chown, readdir, readFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { chmod, chown, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { type Admin, openAdmin } from '../../src/service/admin/adminClient.ts';
-import { writeStateFile } from '../../src/service/stateFile.ts';
+import { Store } from '../../src/service/store/store.ts';
 import { startService, temporaryFolder } from './support/service.ts';
-
-interface AdminFile {
-  readonly url: string;
-  readonly key: string;
-}
-
-async function readAdminFile(data: string): Promise<AdminFile> {
-  return JSON.parse(await readFile(join(data, 'admin.json'), 'utf8')) as AdminFile;
-}
+import { ServiceProcess } from './support/serviceProcess.ts';
 
 /** Accounts as an administrator sees them, while the service runs and while it does not. */
 const PLACES: readonly [string, (t: TestContext) => Promise<Admin>][] = [
@@ -116,45 +106,101 @@ test('what was done while the service ran is there when it does not, and the oth
   }
   const service = await startService(t, { data });
   using running = await openAdmin(data, { mayCreate: false });
-  assert.ok(running.url);
+  assert.ok(running.isServiceRunning);
   await running.call('credits.grant', { account_id: 'ada', amount: 2, reference: 'more' });
   await service.stop();
-  assert.ok(!existsSync(join(data, 'admin.json')));
+  assert.deepEqual(
+    (await readdir(data)).filter((name) => name.startsWith('admin')),
+    [],
+  );
   using again = await openAdmin(data, { mayCreate: false });
-  assert.equal(again.url, undefined);
+  assert.ok(!again.isServiceRunning);
   assert.equal((await again.call('accounts.show', { account_id: 'ada' })).credits_available, 7);
 });
 
-test('the way to administer a service is open to its own user alone, by a token that is no API key', async (t) => {
+test('no network reaches the administration of a service, and its socket is open to its own user alone', async (t) => {
   const service = await startService(t, { host: '0.0.0.0' });
-  const { url, key: token } = await readAdminFile(service.data);
-  assert.equal(statSync(join(service.data, 'admin.json')).mode & 0o777, 0o600);
-  assert.match(url, /^http:\/\/127\.0\.0\.1:\d+$/);
-  const ask = (headers: Record<string, string>, base = url) =>
-    fetch(`${base}/admin/v1/accounts.list`, { method: 'POST', body: '{}', headers });
-  assert.equal((await ask({ authorization: `Bearer ${token}` })).status, 200);
-  assert.equal((await ask({})).status, 401);
-  assert.equal((await ask({ authorization: `Bearer ${service.key}` })).status, 401);
-  assert.equal((await ask({ authorization: `Bearer ${token}`, origin: 'https://example.org' })).status, 400);
-  assert.equal((await ask({ authorization: `Bearer ${token}` }, service.url)).status, 404);
+  const socket = statSync(join(service.data, 'admin.sock'));
+  assert.ok(socket.isSocket());
+  assert.deepEqual([socket.mode & 0o777, statSync(service.data).mode & 0o777], [0o600, 0o700]);
+  // Nothing that lies in the folder opens anything: neither an address nor a token.
+  const file = await readFile(join(service.data, 'admin.json'), 'utf8');
+  assert.deepEqual(Object.keys(JSON.parse(file) as object).sort(), ['host', 'pid', 'version']);
+  const headers = { authorization: `Bearer ${service.key}` };
+  const response = await fetch(`${service.url}/admin/v1/accounts.list`, { method: 'POST', body: '{}', headers });
+  assert.equal(response.status, 404);
 });
 
-test('an admin file that outlived its service sends its token to nobody who has the port now', async (t) => {
+test('another user of the machine cannot administer a service', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('THESE TESTS DO NOT RUN AS ROOT');
+  const service = await startService(t);
+  const connect = `require('node:net').connect(${JSON.stringify(join(service.data, 'admin.sock'))})
+    .on('error', ({ code }) => console.log(code)).on('connect', () => { console.log('connected'); process.exit(); });`;
+  const connectAs = (uid: number): string =>
+    execFileSync(process.execPath, ['-e', connect], { uid, gid: uid, cwd: '/', encoding: 'utf8' });
+  assert.equal(connectAs(65_534), 'EACCES\n');
+  // The socket itself is closed too, should somebody open the folder.
+  await chmod(service.data, 0o755);
+  assert.equal(connectAs(65_534), 'EACCES\n');
+  assert.equal(connectAs(0), 'connected\n');
+});
+
+test('a socket that a killed service left stops neither the next one nor its administration', async (t) => {
+  const home = await temporaryFolder(t);
+  const killed = await ServiceProcess.start(home);
+  await killed.end('SIGKILL');
+  const { data } = killed.client;
+  assert.ok(statSync(join(data, 'admin.sock')).isSocket());
+  {
+    using closed = await openAdmin(data, { mayCreate: false });
+    assert.ok(!closed.isServiceRunning);
+  }
+  const next = await ServiceProcess.start(home);
+  t.after(() => next.end('SIGKILL'));
+  using admin = await openAdmin(data, { mayCreate: false });
+  assert.ok(admin.isServiceRunning);
+  await admin.call('accounts.add', { account_id: 'ada' });
+});
+
+test('a second service on the same folder takes neither the store nor the socket of the first', async (t) => {
+  const { data } = await startService(t);
+  await assert.rejects(startService(t, { data }), { code: 'conflict' });
+  using admin = await openAdmin(data, { mayCreate: false });
+  assert.ok(admin.isServiceRunning);
+  await admin.call('accounts.add', { account_id: 'ada' });
+});
+
+test('a data folder whose path is too long for the address of a socket is administered like any other', async (t) => {
+  const data = join(await temporaryFolder(t), 'a long name '.repeat(10), 'and another '.repeat(10));
+  const service = await startService(t, { data });
+  using admin = await openAdmin(data, { mayCreate: false });
+  assert.ok(admin.isServiceRunning);
+  await admin.call('accounts.add', { account_id: 'ada' });
+  await service.stop();
+  assert.ok(!existsSync(join(data, 'admin.sock')));
+});
+
+test('a store that others can read is closed to them when it is opened, with all that lies beside it', async (t) => {
   const data = await temporaryFolder(t);
-  const heard: string[] = [];
-  const stranger = createServer((request, response) => {
-    heard.push(`${request.url} ${request.headers.authorization ?? ''}`);
-    response.end('{"status":"ok","proof":"00"}');
-  }).listen(0, '127.0.0.1');
-  t.after(() => stranger.close());
-  await once(stranger, 'listening');
-  const { port } = stranger.address() as AddressInfo;
-  const key = 'the-token-of-yesterday';
-  writeStateFile(join(data, 'admin.json'), { url: `http://127.0.0.1:${port}`, key, pid: 1, version: '0.0.0' });
-  using admin = await openAdmin(data, { mayCreate: true });
-  assert.equal(admin.url, undefined);
-  assert.equal(heard.length, 1);
-  assert.ok(!heard.join().includes(key));
+  new Store(data).dispose();
+  const files = ['service.db', 'service.db.v3'].map((name) => join(data, name));
+  await writeFile(files[1] ?? '', 'of an earlier version');
+  for (const path of files) await chmod(path, 0o644);
+  await chmod(data, 0o755);
+  new Store(data).dispose();
+  for (const path of files) assert.equal(statSync(path).mode & 0o777, 0o600, path);
+  assert.equal(statSync(data).mode & 0o777, 0o700);
+});
+
+test('a data folder of another user is refused with the command that mends it', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('THESE TESTS DO NOT RUN AS ROOT');
+  const data = await temporaryFolder(t);
+  await chown(data, 65_534, 65_534);
+  await assert.rejects(startService(t, { data }), {
+    code: 'permission',
+    message: /belongs to user 65534.*sudo chown -R 0 /,
+  });
+  assert.deepEqual(await readdir(data), []);
 });
 
 test('a folder in which no service has run is not made into one by a question', async (t) => {

@@ -33,7 +33,7 @@ test('a grant whose answer was lost when the service was killed is asked for aga
     await sleep(2 + 6 * kill);
     await service.end('SIGKILL');
     lost += await granting;
-    // The store itself now: the service is gone, its admin.json is not.
+    // The store itself now: the service is gone, its socket is not.
     assert.equal(await grantAll(asked), 0);
     asked += GRANTS_AT_ONCE;
   }

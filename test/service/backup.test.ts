@@ -35,7 +35,7 @@ async function resultsOf(client: ServiceClient, id: string): Promise<Record<stri
 test('a backup under load, restored: everything is there, what ran is lost, and the ledger balances', async () => {
   await using scratch = await Scratch.create();
   const env = { FARWHARF_API_KEY: KEY };
-  const service = await scratch.serve([], env);
+  const service = await scratch.serve(await scratch.unisolated(), env);
   const data = join(scratch.root, 'service-0');
   const client = new ServiceClient(service, data);
   await admin(scratch, ['account', 'add', 'lab', '--credits', '50', '--data', data]);
@@ -76,7 +76,7 @@ test('a backup under load, restored: everything is there, what ran is lost, and 
   assert.deepEqual(readdirSync(restoredData).sort(), ['jobs', 'service.db']);
   assert.equal(statSync(restoredData).mode & 0o777, 0o700);
   // The folder of the second service of this test.
-  const again = await scratch.serve([], env);
+  const again = await scratch.serve(await scratch.unisolated(), env);
   const local2 = new ServiceClient(again, restoredData);
   const lab2 = new ServiceClient({ url: again.url, key }, restoredData);
   for (const [index, [id, who]] of [...ended].entries()) {

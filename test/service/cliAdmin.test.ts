@@ -7,7 +7,7 @@ import { jsonLines, Scratch } from './commandLine.ts';
 
 test('an administrator adds an account and a key while the service runs; who has the key submits until it is revoked', async () => {
   await using scratch = await Scratch.create();
-  const { url } = await scratch.serve();
+  const { url } = await scratch.serve(await scratch.unisolated());
   const admin = (...args: string[]) => scratch.run(['admin', ...args, '--data', join(scratch.root, 'service-0')]);
 
   const added = await admin('account', 'add', 'ada', '--name', 'Ada Lovelace', '--credits', '100');
@@ -46,7 +46,7 @@ test('an administrator adds an account and a key while the service runs; who has
 
 test('a submit that the service puts off waits, says so, and arrives whole', async () => {
   await using scratch = await Scratch.create();
-  const service = await scratch.serve(['--executor', 'process']);
+  const service = await scratch.serve(['--executor', 'process', ...(await scratch.unisolated())]);
   const data = join(scratch.root, 'service-0');
   const admin = (...args: string[]) => scratch.run(['admin', ...args, '--data', data]);
   await admin('account', 'add', 'ada', '--credits', '100');
@@ -129,5 +129,5 @@ test('a service that cannot tell how it is administered ends at once, and is not
   assert.equal(exit, 1);
   assert.match(stderr, /admin\.json/);
   const far = await scratch.run(['serve', '--port', '65536', '--data', data]);
-  assert.deepEqual([far.exit, /Ports end at 65535/.test(far.stderr)], [2, true]);
+  assert.deepEqual([far.exit, /from 0 to 65535/.test(far.stderr)], [2, true]);
 });

@@ -25,7 +25,7 @@ test('bad use gives 2 and says what to do, before anything is sent', async () =>
     [['submit', folder], /--script FILE/],
     [['submit', empty, '--script', 'train.py'], /nothing to send .*no files.*Put the script/],
     [['submit', ignored, '--script', 'train.py'], /nothing to send .*every file.*left out.*--include/s],
-    [['submit', join(folder, 'nowhere'), '--script', 'train.py'], /no folder/],
+    [['submit', join(folder, 'nowhere'), '--script', 'train.py'], /nowhere does not exist\. Check the path/],
     [['submit', join(folder, 'train.py'), '--script', 'train.py'], /is a file/],
     [['submit', folder, '--script', 'train.py', '--max-runtime', 'long'], /whole number/],
     [['submit', folder, '--script', 'train.py', '--venv', join(folder, 'bad.json')], /JSON object/],
@@ -143,8 +143,8 @@ test('an answer that is lost after the upload gives 5, says so, and the folder i
   const held = await scratch.run(['submit', folder, '--script', 'run.sh'], { env });
   assert.deepEqual([held.exit, uploads], [5, 1]);
   assert.match(held.stderr, /run\.sh .*got no answer.*Nothing was sent now.*--again/);
-  await scratch.run(['submit', folder, '--script', 'run.sh', '--again'], { env });
-  assert.equal(uploads, 2);
+  const again = await scratch.run(['submit', folder, '--script', 'run.sh', '--again'], { env });
+  assert.deepEqual([again.exit, uploads], [5, 2], again.stderr);
 });
 
 test('the service ends with 0 at SIGTERM, and prints its key once', async () => {

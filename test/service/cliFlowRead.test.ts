@@ -87,7 +87,7 @@ console.log('behind the run');
   const read = await scratch.run(['flow', 'graph', 'dynamic.mts', '--json'], { cwd: folder });
   const [before] = jsonLines(read.stdout) as { unread: unknown[] }[];
   assert.notEqual(before?.unread.length, 0);
-  const run = await scratch.run(['flow', 'graph', 'dynamic.mts', '--run', '--json'], {
+  const run = await scratch.run(['flow', 'graph', 'dynamic.mts', '--run', '--env', 'STEPS', '--json'], {
     cwd: folder,
     env: { STEPS: '4' },
   });

@@ -4,9 +4,10 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readStateFile } from '../../src/service/stateFile.ts';
-import { jsonLines, Scratch, startFake } from './commandLine.ts';
+import { jsonLines, Scratch, startFake, until } from './commandLine.ts';
+import { GATE, openGate } from './support/gate.ts';
 
-const WAITING = { 'wait.sh': 'echo waiting\nsleep 60\n', 'done.sh': 'true\n' };
+const WAITING = { 'wait.sh': 'echo waiting\nsleep 600\n', 'done.sh': 'true\n' };
 
 test('Ctrl+C while watching leaves the job running and says how to come back', async () => {
   await using scratch = await Scratch.create();
@@ -59,14 +60,72 @@ test('Ctrl+C while sending leaves nothing: no job at the service, no record, no 
   assert.match((await scratch.run(['jobs'], { env })).stdout, /^No jobs/);
 });
 
+test('other signals end a command as Ctrl+C does, each with its own status', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const folder = await scratch.folder('project', WAITING);
+  for (const [signal, status] of [
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const) {
+    const left = await scratch.run(['submit', folder, '--script', 'wait.sh', '--watch'], {
+      env,
+      onOutput: ({ stdout }, interrupt) => stdout.includes('waiting') && interrupt(signal),
+    });
+    assert.equal(left.exit, status, left.stderr);
+    const id = /farwharf cancel (\S+)/.exec(left.stderr)?.[1] ?? '';
+    assert.equal((await scratch.run(['cancel', id], { env })).exit, 0);
+  }
+});
+
+for (const [signal, status] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+] as const) {
+  test(`a second ${signal} ends a command at once`, async () => {
+    await using scratch = await Scratch.create();
+    const asked = Promise.withResolvers<void>();
+    let requests = 0;
+    // Never answers; the command asks a second time what became of its upload, and waits.
+    await using fake = await startFake((request, response) => {
+      if (request.method === 'POST') request.resume().on('end', () => asked.resolve());
+      else if (request.url?.includes('/submissions/')) requests += 1;
+      else response.end('{"credits": 10}');
+    });
+    const folder = await scratch.folder('project', { 'run.sh': '' });
+    let isFirst = true;
+    const done = await scratch.run(['submit', folder, '--script', 'run.sh'], {
+      env: fake.env,
+      onOutput({ stderr }, interrupt) {
+        if (!isFirst || !stderr.includes('packed')) return;
+        isFirst = false;
+        const interruptTwice = async (): Promise<void> => {
+          await asked.promise;
+          interrupt(signal);
+          await until(() => requests > 0);
+          interrupt(signal);
+        };
+        void interruptTwice();
+      },
+    });
+    assert.equal(done.exit, status, done.stderr);
+    assert.doesNotMatch(done.stderr, /You stopped before/);
+  });
+}
+
 test('a service that is killed while its job is watched is started again, and the log goes on without a gap', async () => {
   await using scratch = await Scratch.create();
-  const lines = Array.from({ length: 40 }, (_, i) => `tick ${i}`);
-  const script = lines.map((line) => `echo ${line}; sleep 0.1`).join('\n');
+  const lines = Array.from({ length: 20 }, (_, i) => `tick ${i}`);
+  const script = lines.map((line, i) => (i === 10 ? `${GATE}\necho ${line}` : `echo ${line}`)).join('\n');
   const folder = await scratch.folder('project', { 'tick.sh': script });
   let isKilled = false;
+  let isOpen = false;
   const done = await scratch.run(['submit', folder, '--script', 'tick.sh', '--watch'], {
-    onOutput({ stdout }) {
+    onOutput({ stdout, stderr }) {
+      if (!isOpen && stderr.includes('trying again')) {
+        isOpen = true;
+        openGate(join(scratch.home, 'service'));
+      }
       if (isKilled || !stdout.includes('tick 5')) return;
       isKilled = true;
       process.kill(readStateFile(join(scratch.home, 'service', 'state.json'))?.pid ?? 0, 'SIGKILL');

@@ -5,12 +5,14 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { type Finished, jsonLines, Scratch } from './commandLine.ts';
+import { type Finished, jsonLines, Scratch, startFake } from './commandLine.ts';
+import { GATE, openGate } from './support/gate.ts';
 
 test('after a kill of the command its job runs on, is listed, and its whole log and results are there', async () => {
   await using scratch = await Scratch.create();
-  const { env } = await scratch.serve();
-  const folder = await scratch.folder('project', { 'tick.sh': 'echo one\nsleep 1.5\necho two\necho made > out.txt\n' });
+  const { env, data } = await scratch.serve();
+  const script = `echo one\n${GATE}\necho two\necho made > out.txt\n`;
+  const folder = await scratch.folder('project', { 'tick.sh': script });
   const killed = await scratch.run(['submit', folder, '--script', 'tick.sh', '--watch', '--download'], {
     env,
     onOutput: ({ stdout }, kill) => stdout.includes('one') && kill('SIGKILL'),
@@ -19,24 +21,59 @@ test('after a kill of the command its job runs on, is listed, and its whole log 
   const [job, ...more] = await listJobs(scratch, env);
   assert.deepEqual([job?.state, more], ['running', []]);
   const id = job?.job_id ?? '';
+  openGate(data);
   const watched = await scratch.run(['watch', id], { env });
   assert.deepEqual([watched.exit, watched.stdout], [0, 'one\ntwo\n'], watched.stderr);
   assert.equal((await scratch.run(['download', id], { env })).exit, 0);
   assert.equal(await readFile(join(folder, 'out.txt'), 'utf8'), 'made\n');
 });
 
+test('an upload is shown as sending while its process runs, and is settled at once when that was killed', async () => {
+  await using scratch = await Scratch.create();
+  const upload = Promise.withResolvers<void>();
+  await using fake = await startFake((request, response) => {
+    if (request.method === 'GET' && request.url?.endsWith('/me') === true) response.end('{"credits": 10}');
+    else if (request.method === 'GET') response.writeHead(404).end('{"detail": "no such submission"}');
+    else upload.resolve(void request.pause()); // and never reads on
+  });
+  const folder = await scratch.folder('project', { 'run.sh': '' });
+  await writeFile(join(folder, 'data.bin'), randomBytes(24 << 20));
+  let kill: ((signal: NodeJS.Signals) => void) | undefined;
+  const submitted = scratch.run(['submit', folder, '--script', 'run.sh'], {
+    env: fake.env,
+    onOutput: (_, interrupt) => (kill = interrupt),
+  });
+  await upload.promise;
+  const during = await scratch.run(['jobs'], { env: fake.env });
+  assert.match(during.stdout, /^sending +run\.sh/m, during.stderr);
+  kill?.('SIGKILL');
+  assert.equal((await submitted).exit, null);
+  const after = await scratch.run(['jobs'], { env: fake.env });
+  assert.match(after.stdout, /^unknown +run\.sh/m, after.stderr);
+  assert.match(after.stderr, /An earlier submit of run\.sh broke off/);
+});
+
 test('two commands at once from one folder send one job each, and the results of neither replace the other', async () => {
   await using scratch = await Scratch.create();
-  const { env } = await scratch.serve();
-  // Long enough that both have read the folder before either has results.
-  const folder = await scratch.folder('project', { 'run.sh': 'sleep 2; od -An -N8 -tx8 /dev/urandom | tee out.txt' });
+  const { env, data } = await scratch.serve();
+  const script = `echo begun; ${GATE}; od -An -N8 -tx8 /dev/urandom | tee out.txt`;
+  const folder = await scratch.folder('project', { 'run.sh': script });
   const submit = ['submit', folder, '--script', 'run.sh', '--watch', '--download'];
-  const done = await Promise.all([scratch.run(submit, { env }), scratch.run(submit, { env })]);
+  // Both have read the folder before either has results.
+  const begun = new Set<number>();
+  const run = (number: number): Promise<Finished> =>
+    scratch.run(submit, {
+      env,
+      onOutput({ stdout }) {
+        if (!begun.has(number) && stdout.includes('begun') && begun.add(number).size === 2) openGate(data);
+      },
+    });
+  const done = await Promise.all([run(1), run(2)]);
   for (const { exit, stderr } of done) assert.equal(exit, 0, stderr);
   assert.equal((await listJobs(scratch, env)).length, 2);
   const results = (await readdir(folder)).filter((name) => name.startsWith('out'));
   const contents = await Promise.all(results.map((name) => readFile(join(folder, name), 'utf8')));
-  assert.deepEqual(contents.sort(), done.map(({ stdout }) => stdout).sort());
+  assert.deepEqual(contents.sort(), done.map(({ stdout }) => stdout.replace('begun\n', '')).sort());
 });
 
 test('a line that is cut again and again: the upload goes on where it broke off, and is one job', async () => {

@@ -124,7 +124,7 @@ test('the account is shown with its rate card', async () => {
 test('a job is cancelled, and what watches it then says so', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();
-  const folder = await scratch.folder('project', { 'wait.sh': 'echo waiting\nsleep 60\n' });
+  const folder = await scratch.folder('project', { 'wait.sh': 'echo waiting\nsleep 600\n' });
   let cancelling: Promise<unknown> | undefined;
   const done = await scratch.run(['submit', folder, '--script', 'wait.sh', '--watch', '--json'], {
     env,

@@ -26,6 +26,28 @@ test('results beside files of the same name: both stay, or the choice is made by
   assert.equal(await local(), 'theirs\n');
 });
 
+test('results that change what tools do or what is sent next are put aside by --download, which says so', async () => {
+  await using scratch = await Scratch.create();
+  const { env } = await scratch.serve();
+  const script =
+    "echo '!private/**' > .farwharfignore; mkdir .github; echo x > .github/x.yml; echo x > AGENTS.md; echo x > out.txt\n";
+  const files = { 'run.sh': script, '.gitignore': 'private/\n', 'private/key.txt': 'mine' };
+  const folder = await scratch.folder('project', files);
+  const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--download'], { env });
+  assert.equal(done.exit, 0, done.stderr);
+  assert.match(done.stderr, /\? \.farwharfignore \(set aside: changes what the next submit sends\)/);
+  assert.match(done.stderr, /\? \.github\/x\.yml \(set aside: hidden\)/);
+  assert.match(done.stderr, /\? AGENTS\.md \(set aside: tools act on this name\)/);
+  assert.match(done.stderr, /They are in \.farwharf-results\/.+, which is never sent/);
+  assert.deepEqual((await readdir(folder)).sort(), ['.farwharf-results', '.gitignore', 'out.txt', 'private', 'run.sh']);
+  const next = await scratch.run(['submit', folder, '--script', 'run.sh', '--dry-run', '--json'], { env });
+  const sent = (jsonLines(next.stdout)[0] as { files: { path: string }[] }).files;
+  assert.deepEqual(
+    sent.map(({ path }) => path),
+    ['.gitignore', 'out.txt', 'run.sh'],
+  );
+});
+
 test('a hostile archive is refused with 1, and the folder stays as it was', async () => {
   await using scratch = await Scratch.create();
   await using fake = await startFake((request, response) => {

@@ -40,7 +40,7 @@ function randomFrom(seed: number): () => number {
   };
 }
 
-/** Submits jobs until the service dies; a submission without an answer may or may not have become a job. */
+/** Submits jobs, with short pauses, until the service dies; a submission without an answer may or may not have become a job. */
 async function sendUntilDead(client: ServiceClient, accepted: Map<string, Kind>, random: () => number): Promise<void> {
   for (;;) {
     const kind = KINDS[Math.floor(random() * KINDS.length)] ?? assert.fail();
@@ -49,7 +49,7 @@ async function sendUntilDead(client: ServiceClient, accepted: Map<string, Kind>,
       const { job_id: id } = (await response.json()) as { job_id: string };
       assert.equal(response.status, 201);
       accepted.set(id, kind);
-      await sleep(random() * 400);
+      await sleep(random() * 100);
     } catch (error) {
       if (error instanceof assert.AssertionError) throw error;
       return;
@@ -67,9 +67,13 @@ test(`${KILLS} times kill -9 under load: every job comes to its true end and the
     const service = await ServiceProcess.start(home, options);
     t.after(() => service.end('SIGKILL'));
     const senders = Array.from({ length: SENDERS }, () => sendUntilDead(service.client, accepted, random));
-    await sleep(random() * 800);
+    // After so many jobs, however long the machine takes for them, and at any moment then.
+    const wanted = accepted.size + Math.floor(random() * 4);
+    const isOver = Promise.all(senders).then(() => true);
+    while (accepted.size < wanted && !(await Promise.race([isOver, sleep(5, false)])));
+    await sleep(random() * 100);
     await service.end('SIGKILL');
-    await Promise.all(senders);
+    await isOver;
   }
 
   const last = await ServiceProcess.start(home, options);

@@ -8,7 +8,8 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectEmbeddedService, type EmbeddedOptions } from '../../src/service/embedded.ts';
 import { processIdentity } from '../../src/core/processTree.ts';
-import { ServiceClient, temporaryFolder } from './support/service.ts';
+import { GATE, openGate } from './support/gate.ts';
+import { parseAll, ServiceClient, temporaryFolder } from './support/service.ts';
 import { PROGRAM } from './support/serviceProcess.ts';
 
 interface State {
@@ -62,12 +63,13 @@ test('a service that was killed is replaced, and its jobs are still there', asyn
   const home = await temporaryHome(t);
   const options = optionsFor(home);
   const first = new ServiceClient(await connectEmbeddedService(options), home);
-  const id = await first.submit({ 'a.sh': 'sleep 1; echo survived' }, { script: 'a.sh' });
+  const id = await first.submit({ 'a.sh': `${GATE}; echo survived` }, { script: 'a.sh' });
   const { pid } = stateOf(home);
   process.kill(pid, 'SIGKILL');
   while (processIdentity(pid) !== undefined) await sleep(10);
   const second = new ServiceClient(await connectEmbeddedService(options), home);
   assert.notEqual(second.key, first.key);
+  openGate(join(home, 'service'), id);
   await second.untilEnd(id);
   assert.equal(await second.output(id), 'survived\n');
 });
@@ -97,9 +99,12 @@ test('an idle service ends and takes its state file along, but not while a job r
   const address = await connectEmbeddedService(optionsFor(home, { idleExitMs: 500 }));
   const client = new ServiceClient(address, home);
   const { pid } = stateOf(home);
-  const id = await client.submit({ 'a.sh': 'sleep 1.5' }, { script: 'a.sh' });
+  const id = await client.submit({ 'a.sh': GATE }, { script: 'a.sh' });
   await sleep(1_300);
-  assert.equal((await client.untilEnd(id)).state, 'succeeded');
+  // An open stream keeps the service too, until all of it was read.
+  const stream = await client.request(`/v1/jobs/${id}/events`);
+  openGate(join(home, 'service'), id);
+  assert.equal(parseAll(await stream.text()).at(-1)?.data['state'], 'succeeded');
   while (processIdentity(pid) !== undefined) await sleep(20);
   assert.equal(existsSync(join(home, 'service/state.json')), false);
 });
@@ -108,7 +113,7 @@ test('a service that cannot start says why, with the end of its log', async (t) 
   const home = await temporaryHome(t);
   const program = join(home, 'broken.mjs');
   writeFileSync(program, "console.error('the reason'); process.exit(1);");
-  const options = { home, node: process.execPath, cli: program, startTimeoutMs: 2_000 };
+  const options = { home, node: process.execPath, cli: program, startTimeoutMs: 120_000 };
   await assert.rejects(connectEmbeddedService(options), { code: 'unreachable', message: /did not start.*the reason/s });
   await assert.rejects(connectEmbeddedService({ ...options, node: join(home, 'no-such-node') }), {
     code: 'unreachable',
@@ -121,6 +126,6 @@ test('a home that cannot be written is a clear error', async (t) => {
   const file = join(await temporaryFolder(t), 'a-file');
   writeFileSync(file, '');
   const home = join(file, 'home');
-  const options = { home, node: process.execPath, cli: PROGRAM, startTimeoutMs: 2_000 };
+  const options = { home, node: process.execPath, cli: PROGRAM, startTimeoutMs: 120_000 };
   await assert.rejects(connectEmbeddedService(options), { code: 'permission' });
 });

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
+import { GATE, openGate } from './support/gate.ts';
 import { parseAll, type ServiceClient, startService } from './support/service.ts';
 
 /** Reads an event stream while it comes; `until` sees all of it each time there is more. */
@@ -28,9 +28,16 @@ async function readUntil(
 
 test('output arrives while the job runs, in the order it was written', async (t) => {
   const service = await startService(t);
-  const script = 'for i in 1 2 3; do echo out $i; sleep 0.2; echo err $i >&2; sleep 0.2; done; sleep 600';
+  const script = `for i in 1 2 3; do echo out $i; ${GATE}; echo err $i >&2; ${GATE}; done; sleep 600`;
   const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
-  const text = await readUntil(service, id, (sofar) => sofar.includes('err 3'));
+  // Each line is written when the one before it has arrived.
+  let arrived = 0;
+  const text = await readUntil(service, id, (sofar) => {
+    const lines = sofar.match(/\b(out|err) \d\\n/g)?.length ?? 0;
+    if (lines > arrived) openGate(service.data, id);
+    arrived = lines;
+    return lines === 6 && sofar.endsWith('\n\n');
+  });
   assert.equal((await service.job(id)).state, 'running');
   const logs = parseAll(text).filter(({ event }) => event === 'log');
   assert.deepEqual(
@@ -42,9 +49,10 @@ test('output arrives while the job runs, in the order it was written', async (t)
 
 test('Last-Event-ID continues after that event, in a job that runs and in one that has ended', async (t) => {
   const service = await startService(t);
-  const id = await service.submit({ 'a.sh': 'echo one; sleep 0.5; echo two' }, { script: 'a.sh' });
+  const id = await service.submit({ 'a.sh': `echo one; ${GATE}; echo two` }, { script: 'a.sh' });
   const before = parseAll(await readUntil(service, id, (sofar) => sofar.includes('one')));
   const last = before.at(-1)?.id ?? 0;
+  openGate(service.data, id);
   const after = await service.events(id, { 'last-event-id': String(last) });
   const all = await service.events(id);
   assert.deepEqual([...before, ...after], all);
@@ -89,17 +97,15 @@ test('a quiet stream carries a comment at least every 15 seconds', async (t) => 
 test('the end of the service ends its streams', async (t) => {
   const service = await startService(t);
   const id = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
+  const open = async (job: string): Promise<Response> => service.request(`/v1/jobs/${job}/events`);
+  const lastOf = async (stream: Response): Promise<string | undefined> => parseAll(await stream.text()).at(-1)?.event;
   await service.untilRunning(id);
-  const stream = service.events(id);
-  await sleep(100);
-  const cancelled = service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
-  await cancelled;
-  assert.equal((await stream).at(-1)?.event, 'end');
-  const second = await service.submit({ 'a.sh': 'sleep 1' }, { script: 'a.sh' });
-  const open = service.events(second);
-  await sleep(100);
+  const stream = await open(id);
+  await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+  assert.equal(await lastOf(stream), 'end');
+  const second = await open(await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' }));
   await service.stop();
-  assert.notEqual((await open).at(-1)?.event, 'end');
+  assert.notEqual(await lastOf(second), 'end');
 });
 
 /** An answer as it is on the wire, by a client that decodes nothing. */

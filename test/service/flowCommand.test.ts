@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { processIdentity } from '../../src/core/processTree.ts';
 import { RunHistory } from '../../src/flows/run/runHistory.ts';
-import { Scratch } from './commandLine.ts';
+import { Scratch, until } from './commandLine.ts';
 import { COUNTER } from './support/flowChild.ts';
 
 // Its model is a function in the file, so a run costs nothing and needs no key; `calls.txt` says how often it was asked.
@@ -37,7 +37,7 @@ const linesOf = (text: string): unknown[] =>
     .split('\n')
     .map((line): unknown => JSON.parse(line));
 
-describe('farwharf flow', { concurrency: 2, timeout: 120_000 }, () => {
+describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
   it('run keeps the run, replays it free with only edited nodes live, and begins again at a node', async () => {
     await using scratch = await Scratch.create();
     const cwd = await scratch.folder('flows', { 'talk.mjs': ASKING });
@@ -225,10 +225,7 @@ export const flow = new Flow({ start: new Wait() });`,
         if (printed.includes('\n')) interrupt('SIGKILL');
       },
     });
-    const deadline = Date.now() + 10_000;
-    while (processIdentity(Number(stdout)) !== undefined && Date.now() < deadline)
-      await new Promise((r) => setTimeout(r, 50));
-    assert.equal(processIdentity(Number(stdout)), undefined);
+    await until(() => processIdentity(Number(stdout)) === undefined);
   });
 });
 

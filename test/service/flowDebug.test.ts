@@ -49,7 +49,7 @@ class Debugger {
 }
 
 test('a debugger attaches before the first line, and a breakpoint in a TypeScript hook hits at its line', {
-  timeout: 60_000,
+  timeout: 10 * 60_000,
 }, async () => {
   await using folder = await FlowFolder.create({ 'harbour.ts': FLOW });
   let line: number | undefined;

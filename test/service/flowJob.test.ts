@@ -10,6 +10,7 @@ import { runFolder } from '../../src/flows/run/runFolder.ts';
 import { RunHistory } from '../../src/flows/run/runHistory.ts';
 import { timelinesOf } from '../../src/flows/run/timeline.ts';
 import { selectFiles } from '../../src/workspace/selection.ts';
+import { lowestNode } from '../../scripts/requirements.mjs';
 import { type Finished, Scratch } from './commandLine.ts';
 import { COUNTER } from './support/flowChild.ts';
 
@@ -20,7 +21,7 @@ interface Event {
   readonly data?: { readonly text?: string } & Record<string, unknown>;
 }
 
-describe('a flow as a job', { timeout: 120_000 }, () => {
+describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
   let scratch: Scratch;
   let main: string;
 
@@ -45,7 +46,7 @@ describe('a flow as a job', { timeout: 120_000 }, () => {
       minify: true,
       keepNames: true,
       platform: 'node',
-      target: 'node22',
+      target: `node${lowestNode()}`,
       format: 'esm',
       logLevel: 'error',
       banner: {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { test } from 'node:test';
 import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
 import { Health } from '../../src/service/http/health.ts';
+import { GATE, openGate } from './support/gate.ts';
 import { startService, temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
@@ -18,7 +19,7 @@ test('a service whose disk is nearly full says so, takes no job and lets those t
   const home = await temporaryFolder(t);
   const first = await ServiceProcess.start(home);
   t.after(() => first.end('SIGKILL'));
-  const id = await first.client.submit({ 'a.sh': 'sleep 2; echo made > made.txt' }, { script: 'a.sh' });
+  const id = await first.client.submit({ 'a.sh': `${GATE}; echo made > made.txt` }, { script: 'a.sh' });
   await first.client.untilRunning(id);
   await first.end('SIGTERM');
   const full = await ServiceProcess.start(home, withRetention({ min_free_gb: FREE_GB * 2 }));
@@ -33,6 +34,7 @@ test('a service whose disk is nearly full says so, takes no job and lets those t
     ((await refused.json()) as { detail: string }).detail,
     /takes no job now: its disk has .*Try again later/,
   );
+  openGate(full.client.data, id);
   assert.equal((await full.client.untilEnd(id)).state, 'succeeded');
   assert.equal((await full.client.request(`/v1/jobs/${id}/artifacts`)).status, 200);
 });
@@ -54,23 +56,28 @@ test('a store that cannot be written is a problem, and is asked no more often th
     probes += 1;
     throw new Error('attempt to write a readonly database');
   };
-  const health = new Health({ store: { file: { probe } }, data, minFreeBytes: 0 });
+  t.mock.method(performance, 'now', () => 5);
+  const health = new Health({ store: { file: { probe } }, folders: [data], minFreeBytes: 0 });
   const answers = await Promise.all(Array.from({ length: 50 }, () => health.problems()));
   assert.deepEqual(answers[49], ['The store cannot be written: attempt to write a readonly database.']);
   assert.equal(probes, 1);
-  const gone = new Health({ store: { file: { probe: () => {} } }, data: `${data}/gone`, minFreeBytes: 0 });
+  const gone = new Health({ store: { file: { probe: () => {} } }, folders: [`${data}/gone`], minFreeBytes: 0 });
   assert.match((await gone.problems())[0] ?? '', /The data folder cannot be read: ENOENT/);
 });
 
 test('the disk is asked no more often than every two seconds, for warnings too', async (t) => {
   const data = await temporaryFolder(t);
+  const clock = t.mock.method(performance, 'now', () => 5);
   const store = { file: { probe: () => {} } };
-  const health = new Health({ store, data, minFreeBytes: (FREE_GB * 1e9) / 1.5 });
+  const health = new Health({ store, folders: [data], minFreeBytes: (FREE_GB * 1e9) / 1.5 });
   const warnings = await health.warnings();
   assert.equal(warnings.length, 1);
   rmdirSync(data);
+  clock.mock.mockImplementation(() => 2_005);
   assert.deepEqual(await health.warnings(), warnings);
   assert.deepEqual(await health.problems(), []);
+  clock.mock.mockImplementation(() => 2_006);
+  assert.match((await health.problems())[0] ?? '', /ENOENT/);
 });
 
 test('asking for results that were removed says so, and the job stays in the list', async (t) => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -40,7 +40,7 @@ for (const [file, put] of [
     const folder = await secretFolder(t);
     const make = put === 'pipe' ? 'mkfifo ../x' : `ln -s ${folder}/secret ../x`;
     const script = `echo begun; sleep 0.3; ${make}; mv -f ../x ../${file}; sleep 0.3; exit 3`;
-    const id = await service.submit({ 'a.sh': script }, { script: 'a.sh', max_runtime: 5 });
+    const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
     const job = await service.untilEnd(id);
     assert.ok(['lost', 'failed'].includes(job.state), job.state);
     assert.doesNotMatch(await eventsAndResults(service, id), /a secret/);
@@ -53,8 +53,43 @@ test('a job that puts a link in the place of its folder brings back nothing from
   const service = await startService(t);
   const folder = await secretFolder(t);
   const id = await service.submit({ 'a.sh': `mv ../workspace ../x; ln -s ${folder} ../workspace` }, { script: 'a.sh' });
-  assert.match((await service.untilEnd(id)).reason ?? '', /could not be packed.*workspace was changed/);
+  const job = await service.untilEnd(id);
+  assert.equal(job.state, 'failed');
+  assert.match(job.reason ?? '', /could not be packed.*workspace was changed/);
   assert.doesNotMatch(await eventsAndResults(service, id), /a secret/);
+});
+
+test('a job that puts a link in the place of its whole folder has nothing removed where that leads', async (t) => {
+  const service = await startService(t);
+  const folder = await secretFolder(t);
+  mkdirSync(join(folder, 'workspace'));
+  writeFileSync(join(folder, 'workspace', 'another'), SECRET);
+  const script = `here=$(cd .. && pwd); cd /; mv "$here" "$here.away"; ln -s ${folder} "$here"`;
+  const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
+  const job = await service.untilEnd(id);
+  assert.notEqual(job.state, 'succeeded');
+  assert.doesNotMatch(await eventsAndResults(service, id), /a secret/);
+  await service.stop();
+  // What a start removes, it removes from its own folder.
+  await (await startService(t, { data: service.data })).stop();
+  assert.equal(readFileSync(join(folder, 'secret'), 'utf8'), SECRET);
+  assert.equal(readFileSync(join(folder, 'workspace', 'another'), 'utf8'), SECRET);
+});
+
+test("a link in the place of the folder of all jobs has nothing removed where it leads, as the service's store", async (t) => {
+  const { data, stop } = await startService(t);
+  await stop();
+  const elsewhere = await temporaryFolder(t);
+  new Store(elsewhere).dispose();
+  for (const name of ['jobs', 'uploads']) {
+    rmSync(join(data, name), { recursive: true });
+    symlinkSync(elsewhere, join(data, name));
+  }
+  const past = new Date(Date.now() - 30 * 24 * 3_600_000);
+  utimesSync(join(elsewhere, 'service.db'), past, past);
+  const again = await startService(t, { data }).catch(() => undefined);
+  await again?.stop();
+  assert.ok(existsSync(join(elsewhere, 'service.db')));
 });
 
 test('a cancellation empties no file that a job has linked to, and reaches the job', async (t) => {

@@ -8,7 +8,7 @@ import { type ServiceClient, startService } from './support/service.ts';
 /** What tells requests apart that are the same. */
 const OWN_HEADERS = ['date', 'x-request-id'];
 const NO_SUCH_JOB = '00000000000000000000';
-const UNTIL_CANCELLED = 'sleep 60';
+const UNTIL_CANCELLED = 'sleep 600';
 const META = JSON.stringify({ script: 'a.sh', max_runtime: 60 });
 
 /** An answer, all of it. */

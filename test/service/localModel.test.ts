@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +13,8 @@ import { AppError } from '../../src/core/errors.ts';
 import { findModelLibrary, installModelLibrary } from '../../src/retrieval/vectors/modelLibrary.ts';
 import { RAGNode, type RetrievedChunk } from '../../src/agents/index.ts';
 import { LocalEmbedder, type LocalEmbedderOptions } from '../../src/retrieval/vectors/localEmbedder.ts';
+import lockFile from '../../src/retrieval/vectors/modelLibraryLock.json' with { type: 'json' };
+import { makeArchive } from './support/archive.ts';
 import { expectedVector, writeTinyModel } from './support/tinyModel.ts';
 
 const program = join(import.meta.dirname, '../../src/retrieval/vectors/modelWorker.ts');
@@ -71,6 +74,38 @@ test('the library is installed on demand, once, without native modules, with pro
   const bytes = await bytesIn(join(home, 'models'));
   assert.ok(bytes < 60_000_000, `${bytes} bytes`);
   t.diagnostic(`${(bytes / 1e6).toFixed(0)} MB installed`);
+});
+
+test('a package that was changed on its way from the registry is not installed', async (t) => {
+  const forged = await makeArchive({ 'package/package.json': '{}', 'package/index.js': 'forged' });
+  const versions = new Map(
+    Object.entries(lockFile.packages).map(([path, locked]) => [path, 'version' in locked ? locked.version : '']),
+  );
+  const server = createServer((request, response) => {
+    const name = decodeURIComponent(request.url ?? '').slice(1);
+    if (name.endsWith('.tgz')) {
+      response.end(forged);
+      return;
+    }
+    const version = versions.get(`node_modules/${name}`) ?? '';
+    const dist = { tarball: `http://${request.headers.host}/${name.replace('/', '-')}.tgz` };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ name, 'dist-tags': {}, versions: { [version]: { name, version, dist } } }));
+  }).listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const env = {
+    ...process.env,
+    npm_config_registry: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    npm_config_cache: join(base, 'cache'),
+  };
+  const other = join(base, 'forged');
+  await assert.rejects(installModelLibrary(other, { env }), {
+    code: 'corrupt',
+    message: /^npm's registry gave another package/,
+  });
+  assert.equal(findModelLibrary(other), undefined);
+  assert.deepEqual(await readdir(join(other, 'models')), []);
 });
 
 test('a model in a folder gives the mean of its words, in the order of the texts', async (t) => {
@@ -199,7 +234,9 @@ test('RAGNode finds by meaning with the local model, and keeps its vectors', asy
     const shared = { query: 'oven' };
     await new RAGNode(${JSON.stringify({ sources: docs, topK: 1, ...options })}).run(shared);
     console.log(shared.rag_chunks[0].text);`;
-  const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], { timeout: 60_000 });
+  const run = promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program], {
+    timeout: 10 * 60_000,
+  });
   assert.equal((await run).stdout, 'A loaf.\n', 'built, in a process that then ends by itself');
 });
 

@@ -14,6 +14,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { programsAreMissing } from '../../scripts/debianPackages.ts';
 import { jsonLines, Scratch, until } from './commandLine.ts';
 import { type CertificateFiles, makeCertificate } from './support/certificate.ts';
+import { GATE, openGate } from './support/gate.ts';
 import { parseAll } from './support/service.ts';
 
 const SAMPLE = join(import.meta.dirname, '../../docs/nginx.conf');
@@ -93,20 +94,23 @@ test('behind nginx as documented: a large upload, a live log, the results, and w
 
   const data = randomBytes(UPLOAD_BYTES);
   const project = await scratch.folder('project', {
-    'a.sh': 'echo begun; while [ ! -e go ]; do sleep 0.1; done; cp data.bin copy.bin; echo over',
+    'a.sh': `echo begun; ${GATE}; cp data.bin copy.bin; echo over`,
   });
   writeFileSync(join(project, 'data.bin'), data);
   const sent = await scratch.run(['submit', project, '--script', 'a.sh', '--json'], { env });
   assert.equal(sent.exit, 0, sent.stderr);
   const id = String(jsonLines(sent.stdout).find((line) => 'job_id' in line)?.['job_id']);
-  const jobs = join(scratch.root, 'service-0', 'jobs');
 
-  // The log comes through while the job waits for the file that is made only then.
+  // The log comes through while the job waits at a gate that is opened only then.
   const stream = await ask(`/v1/jobs/${id}/events`);
   let events = '';
+  let isOpen = false;
   for await (const chunk of stream.setEncoding('utf8') as AsyncIterable<string>) {
     events += chunk;
-    if (events.includes('begun')) writeFileSync(join(jobs, id, 'workspace', 'go'), '');
+    if (!isOpen && events.includes('begun')) {
+      isOpen = true;
+      openGate(service.data, id);
+    }
   }
   assert.equal(parseAll(events).at(-1)?.event, 'end');
 

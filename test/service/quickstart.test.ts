@@ -17,17 +17,11 @@ test('the quickstart trains as a job of the built command, and its results come 
     return;
   }
   await using scratch = await Scratch.create();
-  const folder = join(scratch.root, 'quickstart');
-  await cp(QUICKSTART, folder, { recursive: true });
-  for (const name of RESULTS) await rm(join(folder, name), { force: true });
-  const args = ['submit', folder, '--script', 'train.mjs --seconds 3', '--watch', '--download'];
-  const done = await scratch.run(args, { main: BUILT });
-  assert.equal(done.exit, 0, done.stderr);
-  assert.match(done.stdout, /step +loss +held out/);
-
-  const metrics = JSON.parse(await readFile(join(folder, 'metrics.json'), 'utf8')) as Record<string, number>;
-  const { blind_guess: blind = 0, held_out_loss: heldOut = Infinity } = metrics;
-  assert.ok(heldOut < blind - 0.5, `held out ${heldOut}, blind ${blind}`);
+  // On a busy machine little is learned in three seconds; then it trains for longer.
+  let trained = await trainFor(scratch, 3);
+  while (!hasLearned(trained) && trained.seconds < 60) trained = await trainFor(scratch, 5 * trained.seconds);
+  assert.ok(hasLearned(trained), JSON.stringify(trained.metrics));
+  const { folder } = trained;
   const picture = await readFile(join(folder, 'loss.png'));
   assert.equal(picture.subarray(1, 4).toString(), 'PNG');
   assert.deepEqual([picture.readUInt32BE(16), picture.readUInt32BE(20)], [960, 540]);
@@ -36,6 +30,30 @@ test('the quickstart trains as a job of the built command, and its results come 
   const again = await scratch.run(['submit', folder, '--dry-run'], { main: BUILT });
   for (const name of RESULTS) assert.doesNotMatch(again.stdout, new RegExp(name.replace('.', '\\.')));
 });
+
+interface Trained {
+  readonly seconds: number;
+  readonly folder: string;
+  readonly metrics: Readonly<Record<string, number>>;
+}
+
+/** Trains as a job, on a copy of the example, and gives what came home. */
+async function trainFor(scratch: Scratch, seconds: number): Promise<Trained> {
+  const folder = join(scratch.root, `quickstart-${seconds}`);
+  await cp(QUICKSTART, folder, { recursive: true });
+  for (const name of RESULTS) await rm(join(folder, name), { force: true });
+  const args = ['submit', folder, '--script', `train.mjs --seconds ${seconds}`, '--watch', '--download'];
+  const done = await scratch.run(args, { main: BUILT });
+  assert.equal(done.exit, 0, done.stderr);
+  assert.match(done.stdout, /step +loss +held out/);
+  const metrics = JSON.parse(await readFile(join(folder, 'metrics.json'), 'utf8')) as Trained['metrics'];
+  return { seconds, folder, metrics };
+}
+
+/** Whether the model guesses texts that it has not seen much better than blindly. */
+function hasLearned({ metrics: { blind_guess: blind = 0, held_out_loss: heldOut = Infinity } }: Trained): boolean {
+  return heldOut < blind - 0.5;
+}
 
 test('the training says what is missing when there is no text, or too little', async () => {
   await using scratch = await Scratch.create();

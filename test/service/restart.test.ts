@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobFolder } from '../../src/service/runner/jobFolder.ts';
 import { processIdentity } from '../../src/core/processTree.ts';
+import type { ServiceConfig } from '../../src/service/config/config.ts';
 import type { ServeOptions } from '../../src/service/serveOptions.ts';
 import { readArchive } from './support/archive.ts';
-import { jobsAtOnce, type ServiceClient, temporaryFolder } from './support/service.ts';
+import { GATE, openGate } from './support/gate.ts';
+import { jobsAtOnce, type ServiceClient, temporaryFolder, testConfig } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
 async function startProcess(t: TestContext, home: string, options?: Partial<ServeOptions>): Promise<ServiceProcess> {
@@ -26,22 +28,37 @@ function pidIn(path: string): number {
   return (JSON.parse(readFileSync(path, 'utf8')) as { pid: number }).pid;
 }
 
-const COUNT = 'i=0; while [ $i -lt 40 ]; do echo line $i; i=$((i+1)); sleep 0.05; done; echo made > made.txt';
-const COUNTED = Array.from({ length: 40 }, (_, line) => `line ${line}\n`).join('');
+// Lines before the end of the service, without a service, and with the next one.
+const COUNT = `for part in 0 1 2; do
+  [ $part = 0 ] || { ${GATE}; }
+  for line in 0 1 2 3 4 5 6 7 8 9; do echo line $((10 * part + line)); done
+done
+echo made > made.txt`;
+const COUNTED = Array.from({ length: 30 }, (_, line) => `line ${line}\n`).join('');
+
+async function untilWritten(service: ServiceClient, id: string, text: string): Promise<void> {
+  while (!readFileSync(filesOf(service, id).output, 'utf8').includes(text)) await sleep(10);
+}
 
 for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
   test(`after ${signal} of the service its jobs go on, and the next one tells all of it once`, async (t) => {
     const home = await temporaryFolder(t);
     const first = await startProcess(t, home, { config: jobsAtOnce(2) });
     const running = await first.client.submit({ 'a.sh': COUNT }, { script: 'a.sh' });
-    const short = await first.client.submit({ 'a.sh': 'sleep 0.3; echo short; exit 4' }, { script: 'a.sh' });
+    const short = await first.client.submit({ 'a.sh': `${GATE}; echo short; exit 4` }, { script: 'a.sh' });
     const waiting = await first.client.submit({ 'a.sh': 'echo waited' }, { script: 'a.sh' });
     await first.client.untilRunning(running);
     await first.client.untilRunning(short);
+    await untilWritten(first.client, running, 'line 9');
     await first.end(signal);
-    await sleep(700);
+    openGate(first.client.data, running);
+    openGate(first.client.data, short);
+    await untilWritten(first.client, running, 'line 19');
+    while (!existsSync(filesOf(first.client, short).exit)) await sleep(10);
 
     const { client } = await startProcess(t, home, { config: jobsAtOnce(2) });
+    assert.equal((await client.job(running)).state, 'running');
+    openGate(client.data, running);
     assert.equal((await client.untilEnd(running)).state, 'succeeded');
     assert.equal(await client.output(running), COUNTED);
     const results = await client.request(`/v1/jobs/${running}/artifacts`);
@@ -60,44 +77,69 @@ for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
 
 test('the time limit holds while there is no service', async (t) => {
   const home = await temporaryFolder(t);
-  const first = await startProcess(t, home);
-  const id = await first.client.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh', max_runtime: 1 });
-  await first.client.untilRunning(id);
-  const script = pidIn(filesOf(first.client, id).started);
-  await first.end('SIGKILL');
-  while (processIdentity(script) !== undefined) await sleep(20);
-  const { client } = await startProcess(t, home);
-  assert.equal((await client.untilEnd(id)).state, 'timed_out');
+  // Where the machine is so slow that the limit comes before the service is gone, a longer one is tried.
+  for (let limit = 1, hasOutlived = false; !hasOutlived; limit *= 2) {
+    const first = await startProcess(t, home);
+    const id = await first.client.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh', max_runtime: limit });
+    const { started, exit } = filesOf(first.client, id);
+    while (!existsSync(started)) await sleep(5);
+    const script = pidIn(started);
+    await first.end('SIGKILL');
+    hasOutlived = processIdentity(script) !== undefined && !existsSync(exit);
+    while (processIdentity(script) !== undefined) await sleep(20);
+    const next = await startProcess(t, home);
+    assert.equal((await next.client.untilEnd(id)).state, 'timed_out');
+    await next.end('SIGTERM');
+  }
 });
 
-test('a job whose runner is killed is lost, what it left running is ended, and its hold is released', async (t) => {
+// One credit for each second.
+const PRICED: ServiceConfig = {
+  ...testConfig(),
+  machine_classes: [
+    { name: 'priced', description: '', credits_per_minute: 60, cpus: 1, memory_gb: 4, gpus: 0, sbatch: [] },
+  ],
+};
+
+test('a job whose runner is killed is lost, what it left running is ended, and the time that it ran is charged', async (t) => {
   const home = await temporaryFolder(t);
-  const { client } = await startProcess(t, home);
-  const id = await client.submit({ 'a.sh': 'echo before; echo made > made.txt; sleep 600' }, { script: 'a.sh' });
-  await client.untilRunning(id);
-  const script = pidIn(filesOf(client, id).started);
-  while (!readFileSync(filesOf(client, id).output, 'utf8').includes('before')) await sleep(10);
+  const { client } = await startProcess(t, home, { config: PRICED });
+  const script = 'echo made > made.txt; sleep 3; echo before; sleep 600';
+  const id = await client.submit({ 'a.sh': script }, { script: 'a.sh' });
+  const { started_at: startedAt } = await client.untilRunning(id);
+  const pid = pidIn(filesOf(client, id).started);
+  await untilWritten(client, id, 'before');
   process.kill(pidIn(filesOf(client, id).claim), 'SIGKILL');
+  const killedAt = Date.now();
   const job = await client.untilEnd(id);
   assert.equal(job.state, 'lost');
-  assert.match(job.reason ?? '', /runner was killed/);
-  assert.equal(job.credits_charged, 0);
-  assert.equal(processIdentity(script), undefined);
+  assert.match(job.reason ?? '', /runner was killed.*last sign of life was charged/);
+  // The service looks each second whether a runner lives, and had taken over what the script wrote after three.
+  const charged = job.credits_charged ?? 0;
+  const longest = (killedAt - Date.parse(startedAt ?? '')) / 1000;
+  assert.ok(charged >= 1.9 && charged <= longest + 0.001, `${charged} credits for at most ${longest} s`);
+  assert.equal(processIdentity(pid), undefined);
   assert.equal(await client.output(id), 'before\n');
-  assert.equal(await client.credits(), 1000);
+  assert.ok(Math.abs((await client.credits()) - (1000 - charged)) < 1e-6);
 });
 
-test('a runner that is killed while there is no service is found out by the next one', async (t) => {
+test('a runner that is killed while there is no service is found out by the next one, which charges up to its last sign of life', async (t) => {
   const home = await temporaryFolder(t);
-  const first = await startProcess(t, home);
+  const first = await startProcess(t, home, { config: PRICED });
   const id = await first.client.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
-  await first.client.untilRunning(id);
+  const { started_at: startedAt } = await first.client.untilRunning(id);
   const { claim, started } = filesOf(first.client, id);
   const script = pidIn(started);
   await first.end('SIGKILL');
+  const endedAt = Date.now();
+  while (statSync(started).mtimeMs <= endedAt) await sleep(50);
   process.kill(pidIn(claim), 'SIGKILL');
-  const { client } = await startProcess(t, home);
-  assert.equal((await client.untilEnd(id)).state, 'lost');
+  const lastSign = statSync(started).mtimeMs;
+  const { client } = await startProcess(t, home, { config: PRICED });
+  const job = await client.untilEnd(id);
+  assert.equal(job.state, 'lost');
+  const seconds = (lastSign - Date.parse(startedAt ?? '')) / 1000;
+  assert.ok(Math.abs((job.credits_charged ?? 0) - seconds) < 0.002, `${job.credits_charged} credits for ${seconds} s`);
   assert.equal(processIdentity(script), undefined);
 });
 

@@ -8,7 +8,7 @@ import { AppError } from '../../src/core/errors.ts';
 import type { ServiceConfig } from '../../src/service/config/config.ts';
 import { describeIsolation, findIsolation } from '../../src/service/process/isolation.ts';
 import { jobFolder } from '../../src/service/runner/jobFolder.ts';
-import { sandboxArguments } from '../../src/service/runner/sandbox.ts';
+import { sandboxOptions } from '../../src/service/runner/sandbox.ts';
 import { isolateJobs, isolationIsMissing } from './support/isolation.ts';
 import { processesWith } from './support/processes.ts';
 import { type JobBody, type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
@@ -78,7 +78,8 @@ describe('a job in bubblewrap', () => {
     const service = await startService(t);
     const { job } = await run(
       service,
-      'env -i setsid sh -c "sleep 600.375 & sleep 600.375" > /dev/null 2>&1 & sleep 0.2',
+      `env -i setsid sh -c "touch begun; sleep 600.375 & sleep 600.375" > /dev/null 2>&1 &
+       while [ ! -e begun ]; do sleep 0.05; done`,
     );
     assert.equal(job.state, 'succeeded');
     assert.deepEqual(processesWith('sleep 600.375'), []);
@@ -86,7 +87,16 @@ describe('a job in bubblewrap', () => {
 
   test('that never stops forking is ended, and so is all that it forked', async (t) => {
     const service = await startService(t, { config: testConfig({ max_processes: 200 }) });
-    const { job } = await run(service, 'bomb() { bomb | sleep 600.625 & bomb | sleep 600.625; }; bomb');
+    // It forks until it is ended, but never has more than some thousand processes: on a busy machine the service needs
+    // a while to notice, and other programs must still find room.
+    const { job } = await run(
+      service,
+      `bomb() {
+         if [ $1 = 0 ]; then while :; do sleep 0.01; done; fi
+         bomb $(($1 - 1)) | sleep 600.625 & bomb $(($1 - 1)) | sleep 600.625
+       }
+       bomb 8`,
+    );
     assert.equal(job.state, 'failed');
     assert.match(job.reason ?? '', /\d+ processes and threads or more, and it may have 200, so it was ended/);
     assert.deepEqual(processesWith('sleep 600.625'), []);
@@ -127,8 +137,8 @@ describe('a job in bubblewrap', () => {
     assert.ok(isolation.type === 'bubblewrap');
     const own = jobFolder(data);
     for (const each of [own.workspace, own.virtualEnvironment, own.home, own.temporary]) await mkdir(each);
-    const inside = sandboxArguments(isolation.sandbox, own, { cwd: '/', variables: {} });
-    const { status, stdout } = spawnSync(isolation.sandbox.program, [...inside, '/bin/cat', key, link], {
+    const inside = sandboxOptions(isolation.sandbox, own, { cwd: '/', variables: {} });
+    const { status, stdout } = spawnSync(isolation.sandbox.program, [...inside, '--', '/bin/cat', key, link], {
       encoding: 'utf8',
     });
     assert.notEqual(status, null);
@@ -144,13 +154,23 @@ describe('a job in bubblewrap', () => {
     const started: { service?: ServiceProcess } = {};
     const home = await temporaryFolder(t, async () => started.service?.end('SIGKILL'));
     await chown(home, nobody.uid, nobody.gid);
-    started.service = await ServiceProcess.start(home, {}, nobody);
+    started.service = await ServiceProcess.start(home, { killGraceMs: 120_000 }, nobody);
     const { client } = started.service;
+    // The limit is set from outside, before there is a program that the job's variables could reach.
+    const env = { LD_PRELOAD: './x.so' };
+    const limits = await run(client, 'ulimit -Su; ulimit -Hu', { venv: { env } });
+    assert.equal(limits.output, '4096\n4096\n');
     const { job, output } = await run(client, `id -u; ls -A ~; cat ${client.data}/service.db; touch /usr/x; exit 3`);
     assert.deepEqual([job.state, job.exit_code, output], ['failed', 3, '65534\n']);
-    const stopped = `trap 'echo asked to end; exit' TERM; sleep 600.875 & wait`;
-    const killed = await run(client, stopped, { max_runtime: 1 });
-    assert.deepEqual([killed.job.state, killed.output], ['timed_out', 'asked to end\n']);
+    const stopped = `trap 'echo asked to end; exit' TERM; echo ready; sleep 600.875 & wait`;
+    // A limit that a slow machine reaches before the script is ready is followed by a longer one.
+    for (let limit = 1, isReady = false; !isReady; limit *= 2) {
+      const killed = await run(client, stopped, { max_runtime: limit });
+      assert.equal(killed.job.state, 'timed_out');
+      isReady = killed.output.startsWith('ready');
+      if (isReady) assert.equal(killed.output, 'ready\nasked to end\n');
+      assert.ok(isReady || limit < 60, killed.output);
+    }
     assert.deepEqual(processesWith('sleep 600.875'), []);
   });
 });

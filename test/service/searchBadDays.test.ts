@@ -23,6 +23,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FolderStatus } from '../../src/retrieval/folder/indexService.ts';
 import { LiveIndex } from '../../src/retrieval/folder/liveIndex.ts';
 import { inspectSearchable, selectSearchable } from '../../src/workspace/searchableFiles.ts';
+import { until } from './commandLine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const WORKER = join(ROOT, 'src/retrieval/building/indexWorker.ts');
@@ -301,9 +302,8 @@ test('while another process writes, both find what changes; when it is killed, t
     }
     writer.kill('SIGKILL');
     await closed;
-    for (let tries = 0; tries < 100 && !(await statusOf(index)).isWriter; tries += 1) await sleep(50);
+    await until(async () => (await statusOf(index)).isWriter);
     await index.settle();
-    assert.equal((await statusOf(index)).isWriter, true);
     await place.assertRight(index, ['word1x word2x', 'quagga zebra', 'word9x']);
     index.dispose();
   }

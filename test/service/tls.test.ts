@@ -24,7 +24,7 @@ function nameAt(
     const ciphers = 'DEFAULT@SECLEVEL=0';
     const socket = connect({ host, port: Number(port), rejectUnauthorized: false, ciphers, ...options }, () => {
       const { subject }: PeerCertificate = socket.getPeerCertificate();
-      resolve(String(subject.CN));
+      resolve(subject.CN);
       socket.end();
     });
     socket.once('error', reject);

@@ -41,6 +41,6 @@ test('a file with holes that is larger than any disk keeps nobody waiting, and t
   const service = await startService(t);
   const id = await service.submit({ 'a.sh': 'truncate -s 10T holes' }, { script: 'a.sh' });
   const job = await service.untilEnd(id);
-  assert.equal(job.state, 'succeeded');
+  assert.deepEqual([job.state, job.exit_code], ['failed', 0]);
   assert.match(job.reason ?? '', /could not be packed: They have [\d.,]+ TB, and those of one job may have 20.0 GB/);
 });

@@ -153,6 +153,19 @@ test('icons that the manifest names exist', () => {
   for (const icon of icons) assert.ok(readFileSync(join(ROOT, icon)).length > 0, icon);
 });
 
+test('no link from elsewhere can start anything', () => {
+  assert.deepEqual(
+    sources.filter((text) => text.includes('registerUriHandler')),
+    [],
+  );
+});
+
 test('nothing activates the extension for every event', () => {
   assert.deepEqual(manifest.activationEvents, ['onStartupFinished']);
+});
+
+test('a folder cannot name the variables that flows get, nor whom keys and files go to', () => {
+  for (const name of ['flows.environment', 'host', 'model.provider', 'model.name', 'model.baseUrl']) {
+    assert.equal(contributes.configuration.properties[`farwharf.${name}`]?.scope, 'machine', name);
+  }
 });

@@ -1,5 +1,6 @@
 import { APIConnectionTimeoutError, APIError } from 'openai';
 import { AppError, type ErrorCode, messageOf, systemCode } from '../../core/errors.ts';
+import { networkFailureText } from '../../core/network/failureText.ts';
 import type { Redactor } from '../../core/redact.ts';
 import type { Endpoint } from './providers.ts';
 
@@ -36,6 +37,10 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
     return fail('unreachable', `no answer from ${baseUrl} in time`, 'Try again, or give a longer timeout.');
   }
   if (status === undefined) {
+    const networkText = networkFailureText(error, URL.parse(baseUrl)?.host);
+    if (networkText !== undefined) {
+      return new AppError('unreachable', `${provider} (${model}): ${redactor.redact(networkText)}`, { cause });
+    }
     return fail(
       'unreachable',
       `no usable answer from ${baseUrl}`,

@@ -5,6 +5,7 @@ import { estimateCost, type Price } from './prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from './providers.ts';
 import { type Completions, hosted } from './hostedCompletions.ts';
 import type { CallOptions } from './service.ts';
+import { serviceKey } from './serviceKey.ts';
 import { jsonSchemaOf, parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
 
 const DEFAULT_RETRIES = 3;
@@ -13,7 +14,7 @@ const DEFAULT_TIMEOUT_SECONDS = 600; // reasoning models think for minutes befor
 export interface LLMClientOptions extends EndpointOptions {
   /** The key itself; wins over every variable. */
   readonly apiKey?: string | undefined;
-  /** Sends the requests, where the global `fetch` must not (proxies, tests). */
+  /** Sends the requests. Our own goes through the proxies of the environment, and trusts what the system trusts. */
   readonly fetch?: typeof fetch;
   /** US dollars for a million tokens, for models whose list price is not known. */
   readonly price?: Price;
@@ -200,7 +201,7 @@ export class LLMClient {
   /** @throws AppError `not-signed-in` that names the variable when the service needs a key and there is none. */
   async #connectToService(): Promise<Completions> {
     const { keyVariable, needsKey, keyAdvice } = this.#endpoint;
-    const key = this.#apiKey || (keyVariable === undefined ? undefined : process.env[keyVariable]) || undefined;
+    const key = await serviceKey(this.#apiKey, keyVariable);
     if (key === undefined && needsKey) throw new AppError('not-signed-in', keyAdvice);
     this.#service ??= import('./service.ts').then(
       ({ ChatService: Service }) => new Service(this.#endpoint, key, this.#fetch),

@@ -1,12 +1,18 @@
 import type { ClientOptions } from 'openai';
+import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 import type { Endpoint } from './providers.ts';
 
-/** How the `openai` package is set up for an endpoint. */
-export function clientOptions(endpoint: Endpoint, key: string | undefined): ClientOptions {
+/** How the `openai` package is set up for an endpoint; `fetch` sends the requests in place of our own. */
+export function clientOptions(
+  endpoint: Endpoint,
+  key: string | undefined,
+  fetch: typeof globalThis.fetch = createNetworkFetch(),
+): ClientOptions {
   const isOpenAI = endpoint.provider === 'openai';
   return {
     baseURL: endpoint.baseUrl,
     apiKey: key ?? 'none',
+    fetch,
     // Otherwise taken from OPENAI_ORG_ID and OPENAI_PROJECT_ID, and sent to other providers too.
     organization: isOpenAI ? undefined : null,
     project: isOpenAI ? undefined : null,

@@ -56,6 +56,15 @@ const MODEL_NAMES: readonly (readonly [RegExp, string])[] = [
   [/^grok-/, 'xai'],
 ];
 
+function keyVariableOf(provider: string): string {
+  return `${provider.toUpperCase()}_API_KEY`;
+}
+
+/** Whether a variable is the one in which a provider of the table has its key. */
+export function isModelKeyVariable(variable: string): boolean {
+  return Object.entries(PROVIDERS).some(([name, { isLocal }]) => !isLocal && keyVariableOf(name) === variable);
+}
+
 export interface EndpointOptions {
   /** A name of the table; found from `baseUrl`, then from `model`, when absent. */
   readonly provider?: string | undefined;
@@ -96,7 +105,7 @@ export function resolveEndpoint(options: EndpointOptions): Endpoint {
   const { model, isLocal, takesJsonSchema } = known ?? CUSTOM;
   const baseUrl = options.baseUrl ?? known?.baseUrl;
   if (baseUrl === undefined) throw new AppError('bad-input', 'The provider "custom" needs a baseUrl.');
-  const ownVariable = known === undefined || isLocal ? undefined : `${name.toUpperCase()}_API_KEY`;
+  const ownVariable = known === undefined || isLocal ? undefined : keyVariableOf(name);
   const keyVariable = options.apiKeyEnv ?? ownVariable;
   const address = parseAddress(baseUrl);
   return {

@@ -33,7 +33,7 @@ export class ChatService {
   constructor(endpoint: Endpoint, key: string | undefined, fetch: typeof globalThis.fetch | undefined) {
     this.#endpoint = endpoint;
     if (key !== undefined) this.#redactor.add(key);
-    this.#client = new OpenAI({ ...clientOptions(endpoint, key), ...(fetch === undefined ? {} : { fetch }) });
+    this.#client = new OpenAI(clientOptions(endpoint, key, fetch));
   }
 
   /** @throws AppError when the service cannot be reached, refuses, or answers with something that is no completion. */

@@ -12,7 +12,7 @@ export type ParsedReply<T> = { readonly ok: true; readonly value: T } | { readon
 export async function jsonSchemaOf(schema: z.ZodType): Promise<Record<string, unknown>> {
   const isSchema = typeof schema === 'object' && schema !== null && '_zod' in schema && 'safeParseAsync' in schema;
   if (!isSchema) throw new AppError('bad-input', 'The option "schema" must be a zod schema (zod 4).');
-  const { toJSONSchema } = await import('zod'); // as large as the rest of the runtime
+  const { toJSONSchema } = await import('./jsonSchema.ts');
   try {
     return toJSONSchema(schema, { io: 'input' });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/home.ts';
@@ -6,6 +7,7 @@ import { openChosenModel } from '../../retrieval/vectors/localEmbedder.ts';
 import { EmbeddingService } from '../llm/embeddingService.ts';
 import { embeddingPrice } from '../llm/prices.ts';
 import { resolveEndpoint } from '../llm/providers.ts';
+import { serviceKey } from '../llm/serviceKey.ts';
 
 const DEFAULT_SERVICE_MODEL = 'text-embedding-3-small';
 
@@ -28,7 +30,7 @@ export interface EmbedderOptions {
  * The embedder of a provider: `local` runs a sentence model in a thread of this process through `@huggingface/transformers`, which
  * the person installs; any other is an OpenAI-compatible embeddings endpoint.
  *
- * @throws AppError `missing` when the package or the model is not there, `unreachable` when the model could not be fetched,
+ * @throws AppError `missing` when the package, the model or the thread's program is not there, `unreachable` when the model could not be fetched,
  * `not-signed-in` when the service needs a key.
  */
 export async function openEmbedder(options: EmbedderOptions): Promise<Embedder> {
@@ -38,9 +40,14 @@ export async function openEmbedder(options: EmbedderOptions): Promise<Embedder> 
   return openChosenModel(options, { home: farwharfHome(), program, libraryFrom, mayDownload, onProgress });
 }
 
-function openService({ provider, model = DEFAULT_SERVICE_MODEL, apiKey, baseUrl }: EmbedderOptions): Embedder {
+async function openService({
+  provider,
+  model = DEFAULT_SERVICE_MODEL,
+  apiKey,
+  baseUrl,
+}: EmbedderOptions): Promise<Embedder> {
   const endpoint = resolveEndpoint({ provider, model, baseUrl });
-  const key = apiKey ?? (endpoint.keyVariable === undefined ? undefined : process.env[endpoint.keyVariable]);
+  const key = await serviceKey(apiKey, endpoint.keyVariable);
   if (!key && endpoint.needsKey) {
     throw new AppError(
       'not-signed-in',
@@ -55,8 +62,22 @@ function openService({ provider, model = DEFAULT_SERVICE_MODEL, apiKey, baseUrl 
   };
 }
 
-/** The program of the model's thread: a source beside this one, or built beside the library that this is a chunk of. */
-function modelProgram(here: string): string {
-  if (here.endsWith('.ts')) return fileURLToPath(new URL('../../retrieval/vectors/modelWorker.ts', here));
-  return fileURLToPath(new URL(here.includes('/chunks/') ? '../modelWorker.mjs' : 'modelWorker.mjs', here));
+/**
+ * The program of the model's thread: a source beside this one, or built beside the library that this is a chunk of.
+ *
+ * @param here the address of this module; undefined in a bundle in CommonJS format.
+ * @throws AppError `missing` where this module was bundled into another program, without that file.
+ */
+function modelProgram(here: string | undefined): string {
+  const program = here && fileURLToPath(new URL(modelProgramFrom(here), here));
+  if (program && existsSync(program)) return program;
+  throw new AppError(
+    'missing',
+    'Local embeddings run in a thread whose program, modelWorker.mjs, is not part of this bundle. Leave farwharf out of the bundle (esbuild: --external:farwharf), or choose another embeddingProvider.',
+  );
+}
+
+function modelProgramFrom(here: string): string {
+  if (here.endsWith('.ts')) return '../../retrieval/vectors/modelWorker.ts';
+  return here.includes('/chunks/') ? '../modelWorker.mjs' : 'modelWorker.mjs';
 }

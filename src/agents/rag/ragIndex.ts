@@ -55,8 +55,9 @@ export class RagIndex {
 async function openVectors(options: RAGNodeOptions): Promise<VectorRanking> {
   const { embeddingProvider: provider = 'local', embeddingModel: model, localModelPath, persistPath } = options;
   const { embeddingApiKey: apiKey, embeddingBaseUrl: baseUrl } = options;
-  // Beside this library, or in the project of the program that uses it.
-  const libraryFrom = [import.meta.filename, join(process.cwd(), 'package.json')];
+  // Beside this library, or in the project of the program that uses it. A bundle in CommonJS format has no own file name here.
+  const here: string | undefined = import.meta.filename;
+  const libraryFrom = [...(here === undefined ? [] : [here]), join(process.cwd(), 'package.json')];
   const embedder = await openEmbedder({ provider, model, apiKey, baseUrl, localModelPath, libraryFrom });
   return VectorRanking.open(embedder, persistPath);
 }

@@ -3,6 +3,9 @@ import { get as getHttp, type IncomingMessage } from 'node:http';
 import { get as getHttps } from 'node:https';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { networkFailureText } from '../../core/network/failureText.ts';
+import { answerOfProxy } from '../../core/network/proxyError.ts';
+import { Routes } from '../../core/network/routes.ts';
 import { formatBytes } from '../../core/format.ts';
 import { htmlToText } from './htmlText.ts';
 
@@ -56,7 +59,8 @@ interface Limits {
  * The text of a web page, a plain text or a JSON document. At most 10 MB, 30 s and 5 redirects.
  *
  * An address that a person gave may be private. A redirect from a public address to a private one is refused, and so is a
- * public name that resolves to a private address on a later request: the connection is made to the address that was checked.
+ * public name that resolves to a private address on a later request: the connection is made to the address that was checked. Behind
+ * a proxy it is the proxy that resolves names, and that decides where they may lead.
  *
  * @throws AppError that names the address.
  */
@@ -64,11 +68,12 @@ export async function readWebPage(address: string, limits: Limits = {}): Promise
   const { timeLimitMs = TIME_LIMIT_MS, isPrivate: isPrivateAt = isPrivateAddress } = limits;
   const timer = AbortSignal.timeout(timeLimitMs);
   const signal = limits.signal === undefined ? timer : AbortSignal.any([timer, limits.signal]);
+  using routes = new Routes({ signal });
   let url = new URL(address);
   let isPublic = false;
   try {
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
-      const { response, isPrivate } = await request(url, { isPublicOnly: isPublic, isPrivateAt, signal });
+      const { response, isPrivate } = await request(url, { isPublicOnly: isPublic, isPrivateAt, signal, routes });
       const location = response.headers.location;
       const status = response.statusCode ?? 0;
       if (status < 300 || status >= 400 || location === undefined) {
@@ -81,8 +86,9 @@ export async function readWebPage(address: string, limits: Limits = {}): Promise
   } catch (error) {
     limits.signal?.throwIfAborted();
     if (error instanceof AppError) throw error;
-    const what = timer.aborted ? `took longer than ${timeLimitMs / 1000} s` : `could not be read: ${messageOf(error)}`;
-    throw new AppError('unreachable', `${address} ${what}.`, { cause: error });
+    const reason = networkFailureText(error, url.host) ?? messageOf(error);
+    const what = timer.aborted ? `took longer than ${timeLimitMs / 1000} s` : `could not be read: ${reason}`;
+    throw new AppError('unreachable', `${address} ${what.replace(/\.$/, '')}.`, { cause: error });
   }
   throw new AppError('refused', `${address} redirects more than ${MAX_REDIRECTS} times.`);
 }
@@ -91,11 +97,12 @@ interface RequestRules {
   readonly isPublicOnly: boolean;
   readonly isPrivateAt: (address: string) => boolean;
   readonly signal: AbortSignal;
+  readonly routes: Routes;
 }
 
 function request(
   url: URL,
-  { isPublicOnly, isPrivateAt, signal }: RequestRules,
+  { isPublicOnly, isPrivateAt, signal, routes }: RequestRules,
 ): Promise<{ response: IncomingMessage; isPrivate: boolean }> {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new AppError('refused', `${url.href} is no http or https address.`);
@@ -118,10 +125,13 @@ function request(
   return new Promise((resolve, reject) => {
     const get = url.protocol === 'https:' ? getHttps : getHttp;
     const headers = { accept: 'text/html, text/*;q=0.9, application/json;q=0.8', 'user-agent': 'farwharf' };
-    get(url, { lookup: checkedLookup, signal, headers }, (response) => resolve({ response, isPrivate })).on(
-      'error',
-      reject,
-    );
+    const { agent, proxy } = routes.to(url);
+    const asked = get(url, { lookup: checkedLookup, agent, signal, headers }, (response) => {
+      const failure = answerOfProxy(asked, response.statusCode ?? 0, { url, proxy });
+      if (failure === undefined) return resolve({ response, isPrivate });
+      response.destroy();
+      reject(failure);
+    }).on('error', reject);
   });
 }
 

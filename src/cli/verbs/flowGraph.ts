@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import type { FlowFile, FlowGraph } from '../../flows/graph.ts';
 import { graphToMermaid } from '../../flows/graphToMermaid.ts';
 import { graphToSvg } from '../../flows/graphToSvg.ts';
@@ -14,33 +14,41 @@ interface FlowGraphFlags {
   readonly format?: 'json' | 'mermaid' | 'svg';
   readonly flow?: string;
   readonly run?: boolean;
+  readonly env?: readonly string[];
 }
 
 /** `farwharf flow graph`: the flows of a file, read without running it. JSON: the file with all its graphs. */
 export async function printFlowGraph(context: Context, argument: string, flags: FlowGraphFlags): Promise<number> {
   const { terminal } = context;
-  const read = await (flags.run === true ? readByRunningToo(context, argument) : readFlowFile(argument));
+  const read = await (flags.run === true ? readByRunningToo(context, argument, flags.env) : readFlowFile(argument));
   const format = flags.format ?? (terminal.isJson ? 'json' : 'mermaid');
   if (read.syntaxError !== undefined) {
     const { message, range } = read.syntaxError;
-    terminal.note(plainText(`${read.file}:${range.start.line + 1}:${range.start.column + 1}: ${message}`));
+    terminal.note(printableLine(`${read.file}:${range.start.line + 1}:${range.start.column + 1}: ${message}`));
   }
   for (const { reason, range } of read.unread) {
-    terminal.note(plainText(`${range.file}:${range.start.line + 1}:${range.start.column + 1}: ${reason}`));
+    terminal.note(printableLine(`${range.file}:${range.start.line + 1}:${range.start.column + 1}: ${reason}`));
   }
   if (terminal.isJson) {
     terminal.json(format === 'json' ? read : { [format]: textOf(read, flags.flow, format) });
     return EXIT.done;
   }
-  terminal.answer(format === 'json' ? JSON.stringify(read, undefined, 2) : textOf(read, flags.flow, format).trimEnd());
+  terminal.answerText(
+    format === 'json' ? JSON.stringify(read, undefined, 2) : textOf(read, flags.flow, format).trimEnd(),
+  );
   return EXIT.done;
 }
 
 /** What the source tells, and what only loading the file does. */
-async function readByRunningToo({ program, env, signal }: Context, argument: string): Promise<FlowFile> {
+async function readByRunningToo(
+  { program, env, signal }: Context,
+  argument: string,
+  variables: readonly string[] | undefined,
+): Promise<FlowFile> {
   const read = await readFlowFile(argument);
   const runtime = { node: process.execPath, runner: program.flowRunner };
-  return mergeExact(read, await readByRunning(runtime, { file: read.file, cwd: process.cwd(), env }, signal));
+  const request = { file: read.file, cwd: process.cwd(), env, variables };
+  return mergeExact(read, await readByRunning(runtime, request, signal));
 }
 
 function textOf(read: FlowFile, wanted: string | undefined, format: 'mermaid' | 'svg'): string {

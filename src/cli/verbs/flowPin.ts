@@ -2,6 +2,7 @@ import { basename, dirname, join, relative, resolve } from 'node:path';
 import { farwharfHome } from '../../core/home.ts';
 import { FLOW_TEST_SUFFIX } from '../../flows/run/flowTestFile.ts';
 import { pinFlowTest } from '../../flows/run/flowTestRun.ts';
+import { findNetworkNamespace } from '../../flows/run/networkNamespace.ts';
 import { readEvents } from '../../flows/run/runFiles.ts';
 import { RunHistory } from '../../flows/run/runHistory.ts';
 import { timelinesOf } from '../../flows/run/timeline.ts';
@@ -12,7 +13,7 @@ import { EXIT } from '../exit.ts';
 export async function pinFlow(
   { terminal, env, signal, program }: Context,
   argument: string,
-  { run, name }: { readonly run: string; readonly name: string },
+  { run, name, env: variables }: { readonly run: string; readonly name: string; readonly env?: readonly string[] },
 ): Promise<number> {
   const file = resolve(argument);
   const history = new RunHistory(farwharfHome(env));
@@ -23,7 +24,7 @@ export async function pinFlow(
     test,
     { file, folder, record, timelines: timelinesOf(await readEvents(folder)) },
     { node: process.execPath, runner: program.flowRunner },
-    { signal, env },
+    { signal, env, variables, network: await findNetworkNamespace(env) },
   );
   terminal.json({ test });
   if (!terminal.isJson) terminal.answer(relative(process.cwd(), test));

@@ -5,7 +5,7 @@ import { TraceFile } from '../../agents/traceFile.ts';
 import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/format.ts';
 import { farwharfHome } from '../../core/home.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import { readFlows } from '../../flows/flowProject.ts';
 import { describeRunEnd, describeUsage } from '../../flows/run/describeRun.ts';
 import type { FlowProcessEvent } from '../../flows/run/flowRun.ts';
@@ -24,6 +24,7 @@ interface FlowRunFlags {
   readonly replay?: string;
   readonly from?: string;
   readonly of?: string;
+  readonly env?: readonly string[];
 }
 
 /** `farwharf flow run`: runs a flow file here. JSON: a line for each event, and at the end `{ type: "end", run, outcome }`. */
@@ -33,7 +34,7 @@ export async function runFlowFile(
   flags: FlowRunFlags,
   args: readonly string[],
 ): Promise<number> {
-  const { terminal, signal, env } = context;
+  const { terminal, outputSignal: signal, env } = context;
   const file = await readableFile(argument);
   const shared = flags.shared === undefined ? undefined : await readShared(flags.shared);
   const printer = new FlowPrinter(terminal);
@@ -50,6 +51,7 @@ export async function runFlowFile(
         args,
         cwd: process.cwd(),
         env,
+        variables: flags.env,
         replay: flags.replay,
         rerun: from === undefined ? undefined : { run: of, path: from },
         sources: hashesOf(file),
@@ -72,7 +74,7 @@ async function readableFile(argument: string): Promise<string> {
   const file = resolve(argument);
   const found = await stat(file).catch((): undefined => undefined);
   if (found?.isFile() === true) return file;
-  throw new AppError('missing', `There is no file ${plainText(file)}.`);
+  throw new AppError('missing', `There is no file ${printableLine(file)}.`);
 }
 
 /** What the source of each node is now. A file that cannot be read as a flow may still run. */
@@ -99,7 +101,7 @@ function tell({ terminal }: Context, { record, outcome }: RecordedRun): number {
     ...(usage === '' ? [] : [usage]),
     `run ${record.id}`,
   ];
-  terminal.note(plainText(parts.join(' · ')));
+  terminal.note(printableLine(parts.join(' · ')));
   if (outcome.type === 'refused') return EXIT.badUse;
   if (outcome.type === 'stopped') return EXIT.interrupted;
   return outcome.type === 'done' && outcome.exitCode === 0 ? EXIT.done : EXIT.failed;

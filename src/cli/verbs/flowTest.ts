@@ -1,10 +1,11 @@
 import { relative, resolve } from 'node:path';
 import { AppError, isAbort, messageOf } from '../../core/errors.ts';
 import { formatCount, formatDuration } from '../../core/format.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import { LIVE_REASONS } from '../../flows/run/describeRun.ts';
 import { findFlowTests } from '../../flows/run/flowTestFile.ts';
-import { type FlowTestResult, runFlowTest } from '../../flows/run/flowTestRun.ts';
+import { type FlowTestOptions, type FlowTestResult, runFlowTest } from '../../flows/run/flowTestRun.ts';
+import { describeOpenNetwork, findNetworkNamespace } from '../../flows/run/networkNamespace.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 
@@ -16,10 +17,10 @@ type Verdict = Pick<FlowTestResult, 'status' | 'differences' | 'live' | 'duratio
 export async function testFlows(
   context: Context,
   first: string,
-  { update = false }: { readonly update?: boolean },
+  { update = false, env: variables }: { readonly update?: boolean; readonly env?: readonly string[] },
   rest: readonly string[],
 ): Promise<number> {
-  const { terminal, signal } = context;
+  const { terminal, outputSignal: signal } = context;
   const tests = await findFlowTests((first === '' ? ['.'] : [first, ...rest]).map((path) => resolve(path)));
   if (tests.length === 0) {
     throw new AppError(
@@ -27,11 +28,14 @@ export async function testFlows(
       'There are no flow tests here. `farwharf flow pin FILE` makes one of the last run of a flow.',
     );
   }
+  const network = await findNetworkNamespace(context.env);
+  const openNetwork = update ? undefined : describeOpenNetwork(network);
+  if (openNetwork !== undefined) terminal.note(openNetwork);
   const counts = { passed: 0, failed: 0, updated: 0 };
   for (const path of tests) {
     signal.throwIfAborted();
     const name = relative(process.cwd(), path);
-    const verdict = await judge(path, context, update);
+    const verdict = await judge(path, context, { isUpdate: update, variables, network });
     counts[verdict.status] += 1;
     const { status, durationMs, differences, live, error } = verdict;
     terminal.json({
@@ -42,7 +46,7 @@ export async function testFlows(
       live,
       ...(error && { error }),
     });
-    if (!terminal.isJson) for (const line of describe(name, verdict)) terminal.answer(plainText(line));
+    if (!terminal.isJson) for (const line of describe(name, verdict)) terminal.answer(printableLine(line));
   }
   terminal.note(
     `${formatCount(tests.length, 'test')}: ${counts.passed} passed, ${counts.failed} failed` +
@@ -53,10 +57,14 @@ export async function testFlows(
 }
 
 /** A test that cannot be read fails, and the others run all the same. */
-async function judge(path: string, { signal, env, program }: Context, isUpdate: boolean): Promise<Verdict> {
+async function judge(
+  path: string,
+  { outputSignal: signal, env, program }: Context,
+  options: Pick<FlowTestOptions, 'isUpdate' | 'variables' | 'network'>,
+): Promise<Verdict> {
   const runtime = { node: process.execPath, runner: program.flowRunner };
   try {
-    return await runFlowTest(path, runtime, { signal, env, isUpdate });
+    return await runFlowTest(path, runtime, { signal, env, ...options });
   } catch (error) {
     if (isAbort(error)) throw error;
     return { status: 'failed', differences: [], live: [], durationMs: 0, error: messageOf(error) };

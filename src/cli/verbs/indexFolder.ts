@@ -1,5 +1,5 @@
 import { formatCount, formatDuration } from '../../core/format.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import type { IndexStats } from '../../retrieval/folder/folderContent.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -27,7 +27,7 @@ export async function indexFolder(context: Context, argument: string, flags: Mea
   const { added, changed, removed } = summary;
   const changes = `${added} new, ${changed} changed, ${removed} gone`;
   terminal.answer(
-    `${formatCount(files, 'file')} of ${plainText(root)} in ${formatCount(chunks, 'chunk')}: ${changes}, in ${formatDuration(seconds)}.`,
+    `${formatCount(files, 'file')} of ${printableLine(root)} in ${formatCount(chunks, 'chunk')}: ${changes}, in ${formatDuration(seconds)}.`,
   );
   const reasons = Object.entries(passedOver) as [keyof typeof REASONS, number][];
   for (const [reason, count] of reasons)

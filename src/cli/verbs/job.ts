@@ -1,5 +1,5 @@
 import { formatCredits, formatDuration } from '../../core/format.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import type { Job } from '../../remote/schemas.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -22,8 +22,7 @@ export async function showJob(context: Context, name: string): Promise<number> {
 }
 
 function describeJobFields(job: Job, folder: string | undefined): [string, string | undefined][] {
-  const text = (value: string | null | undefined): string | undefined =>
-    value ? plainText(value).replaceAll('\n', ' ') : undefined;
+  const text = (value: string | null | undefined): string | undefined => (value ? printableLine(value) : undefined);
   const limit = job.max_runtime ?? undefined;
   const exitCode = job.exit_code ?? undefined;
   return [

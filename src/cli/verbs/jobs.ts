@@ -1,6 +1,6 @@
 import { formatCount, formatDuration, formatCredits } from '../../core/format.ts';
 import { messageOf } from '../../core/errors.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import { elapsedSeconds } from '../../jobs/describe.ts';
 import { costSoFar } from '../../jobs/estimate.ts';
 import { patchFromJob } from '../../jobs/progress.ts';
@@ -9,10 +9,20 @@ import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { Session } from '../session.ts';
 import { settleUnanswered } from '../unansweredSubmit.ts';
-import { formatTable } from '../table.ts';
+import { type Column, formatTable } from '../table.ts';
 
 const REFRESH_TIMEOUT_SECONDS = 10;
-const HEADER = ['STATE', 'SCRIPT', 'MACHINE', 'TIME', 'CREDITS', 'SENT', 'ID'];
+const COLUMNS: readonly Column[] = [
+  { title: 'STATE' },
+  { title: 'SCRIPT', minWidth: 6 },
+  { title: 'MACHINE', dropOrder: 1 },
+  { title: 'TIME', align: 'right', dropOrder: 3 },
+  { title: 'CREDITS', align: 'right', dropOrder: 2 },
+  { title: 'SENT', dropOrder: 4 },
+  { title: 'ID' },
+];
+// What is typed to name a job that has no id of its service yet.
+const SHORT_ID = 8;
 
 /** `farwharf jobs`: what the ledger knows of the jobs on this service, running ones asked anew. JSON: `{ jobs: [...] }`, newest first. */
 export async function listJobs(context: Context, _: string, { limit }: { limit: number }): Promise<number> {
@@ -28,8 +38,9 @@ export async function listJobs(context: Context, _: string, { limit }: { limit: 
     terminal.note('Send a folder:  farwharf submit FOLDER --script FILE');
   } else {
     const now = Date.now();
-    const rows = records.map((record) => describeRow(record, now));
-    for (const line of formatTable(HEADER, rows, [3, 4])) terminal.answer(line);
+    const width = terminal.answerColumns;
+    const rows = records.map((record) => describeRow(record, now, width === undefined));
+    for (const line of formatTable(COLUMNS, rows, width)) terminal.answer(line);
   }
   for (const line of describeOtherHosts(session)) terminal.phase(line);
   return EXIT.done;
@@ -74,23 +85,23 @@ async function refresh(session: Session, known: readonly JobRecord[], context: C
     );
   } catch (error) {
     signal.throwIfAborted();
-    terminal.note(`The states of running jobs are the last known ones: ${plainText(messageOf(error))}`);
+    terminal.note(`The states of running jobs are the last known ones: ${printableLine(messageOf(error))}`);
     return records;
   }
 }
 
-function describeRow(record: JobRecord, now: number): string[] {
+function describeRow(record: JobRecord, now: number, hasRoom: boolean): string[] {
   const seconds = elapsedSeconds(record, now);
   const cost = costSoFar(record, now);
   return [
     record.state,
-    plainText(record.script),
-    plainText(record.machineClass ?? ''),
+    printableLine(record.script),
+    printableLine(record.machineClass ?? ''),
     seconds === null ? '' : formatDuration(seconds),
     cost === null ? '' : formatCredits(cost),
     `${formatDuration(Math.max(0, now - Date.parse(record.createdAt)) / 1000)} ago`,
-    record.jobId ?? record.id,
-  ].map((cell) => cell.replaceAll('\n', ' '));
+    record.jobId ?? (hasRoom ? record.id : record.id.slice(0, SHORT_ID)),
+  ];
 }
 
 function describeOtherHosts(session: Session): string[] {

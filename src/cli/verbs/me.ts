@@ -1,10 +1,16 @@
 import { formatCredits } from '../../core/format.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import { readBalance, readRateCard } from '../../jobs/estimate.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { Session } from '../session.ts';
-import { formatTable } from '../table.ts';
+import { type Column, formatTable } from '../table.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'MACHINE' },
+  { title: 'CREDITS/MIN', align: 'right' },
+  { title: 'DESCRIPTION', minWidth: 11, dropOrder: 1 },
+];
 
 /** `farwharf me`: credits, plan and rate card. JSON: the service's own account object. */
 export async function showAccount(context: Context): Promise<number> {
@@ -17,16 +23,16 @@ export async function showAccount(context: Context): Promise<number> {
   }
   const balance = readBalance(account);
   const credits = balance === null ? 'The service does not tell the credits' : `${formatCredits(balance)} credits`;
-  const plan = account.plan ? `, plan ${plainText(account.plan)}` : '';
+  const plan = account.plan ? `, plan ${printableLine(account.plan)}` : '';
   terminal.answer(`${credits}${plan}, at ${session.hostName}.`);
   const rates = readRateCard(account);
   if (rates.length === 0) return EXIT.done;
   const rows = rates.map(({ machineClass, creditsPerMinute, description }) => [
-    plainText(machineClass ?? 'default'),
+    printableLine(machineClass ?? 'default'),
     formatCredits(creditsPerMinute),
-    plainText(description ?? ''),
+    printableLine(description ?? ''),
   ]);
   terminal.answer('');
-  for (const line of formatTable(['MACHINE', 'CREDITS/MIN', 'DESCRIPTION'], rows, [1])) terminal.answer(line);
+  for (const line of formatTable(COLUMNS, rows, terminal.answerColumns)) terminal.answer(line);
   return EXIT.done;
 }

@@ -1,5 +1,5 @@
 import { formatCount } from '../../core/format.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import type { FolderHit } from '../../retrieval/folder/folderSearch.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -25,7 +25,7 @@ export async function search(context: Context, query: string, { folder, topK }: 
   const hits = await opened.search(query, topK, meaning?.near);
   terminal.json({ hits: hits.map(hitAsJson), ...(meaning === undefined ? {} : { meaning: meaning.state }) });
   const fallback = meaning && describeFallback(meaning.state);
-  if (fallback !== undefined) terminal.note(plainText(fallback));
+  if (fallback !== undefined) terminal.note(printableLine(fallback));
   if (terminal.isJson) return EXIT.done;
   if (hits.length === 0) {
     terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} has a word of that query.`);
@@ -46,5 +46,5 @@ function describeHit({ path, startLine, scope, symbols, text }: FolderHit): stri
     `${path}:${startLine}${names === '' ? '' : `  ${names}`}`,
     ...lines.slice(0, SHOWN_LINES).map((line) => `    ${line.slice(0, 120)}`),
     '',
-  ].map((line) => plainText(line).replaceAll('\n', ' '));
+  ].map((line) => printableLine(line));
 }

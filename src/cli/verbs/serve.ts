@@ -14,6 +14,7 @@ import type { Context } from '../context.ts';
 import { dataFolder } from '../dataFolder.ts';
 import type { Terminal } from '../terminal.ts';
 import { EXIT } from '../exit.ts';
+import { checkedApiKey } from '../../service/apiKey.ts';
 
 interface ServeFlags {
   readonly host: string;
@@ -31,9 +32,9 @@ interface ServeFlags {
 
 /** `farwharf serve`: runs the job service until Ctrl+C or SIGTERM. Jobs that run then go on, and are found again. */
 export async function runService(context: Context, _: string, flags: ServeFlags): Promise<number> {
-  const { terminal, signal } = context;
+  const { terminal, signal, onHangup } = context;
   if (flags.configSchema === true) {
-    terminal.answer(JSON.stringify(configSchema(), null, 2));
+    terminal.answerText(JSON.stringify(configSchema(), null, 2));
     return EXIT.done;
   }
   const options = await describeService(context, flags);
@@ -46,15 +47,14 @@ export async function runService(context: Context, _: string, flags: ServeFlags)
   try {
     const service = await serve(options, { log: serviceLog.log, signal });
     redactor.add(service.key);
-    const onHangup = (): void => {
+    const reload = (): void => {
       serviceLog.reopen();
       service.reload();
     };
-    if (flags.embedded !== true) process.on('SIGHUP', onHangup);
+    if (flags.embedded !== true) onHangup(reload);
     terminal.json({ url: service.url, key: service.key, pid: process.pid });
     if (flags.embedded !== true && !terminal.isJson) welcome(context, options, service);
     await service.closed;
-    process.off('SIGHUP', onHangup);
     return EXIT.done;
   } finally {
     serviceLog.dispose();
@@ -66,7 +66,7 @@ function welcome(context: Context, { data, config }: ServeOptions, { url, key }:
   terminal.note(`The job service listens on ${url}; its data lie in ${data}.`);
   if (config.log.file !== undefined) terminal.note(`Its log is ${config.log.file}.`);
   terminal.note(aboutKey(context, key));
-  terminal.note(`Use it:  FARWHARF_API_KEY=… farwharf --remote ${url} submit FOLDER --script FILE`);
+  terminal.note(`Use it:  FARWHARF_REMOTE_HOST=${url} FARWHARF_API_KEY=… farwharf submit FOLDER --script FILE`);
   terminal.note('Others get accounts and keys of their own:  farwharf admin account add NAME');
 }
 
@@ -97,7 +97,7 @@ async function describeService({ env, program }: Context, flags: ServeFlags): Pr
     data: dataFolder(flags.data, env),
     config,
     credits: flags.credits,
-    ...(apiKey && { apiKey }),
+    ...(apiKey && { apiKey: checkedApiKey(apiKey) }),
   };
 }
 

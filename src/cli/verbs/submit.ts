@@ -1,28 +1,29 @@
 import { AppError } from '../../core/errors.ts';
-import { httpStatus } from '../../jobs/api.ts';
 import { directArchiver } from '../../jobs/archiver.ts';
-import { describeOutcome } from '../../jobs/describe.ts';
-import type { DownloadedResults } from '../../jobs/download.ts';
 import { type CostEstimate, describeEstimate, estimateCost } from '../../jobs/estimate.ts';
-import type { JobRecord } from '../../jobs/record.ts';
+import { refuseErrors, preflightJob } from '../../jobs/preflight.ts';
 import { checkScript } from '../../jobs/script.ts';
+import { readLimits } from '../../jobs/serviceLimits.ts';
 import { submitWorkspace } from '../../jobs/submit.ts';
-import type { RemoteClient } from '../../remote/client.ts';
-import type { Account } from '../../remote/schemas.ts';
-import { type Selection, selectFiles } from '../../workspace/selection.ts';
+import { estimateArchiveBytes, type Selection, selectFiles } from '../../workspace/selection.ts';
+import { checkIncluded, describeMissingExcludes } from '../chosenPaths.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
 import { prepareFlowJob } from '../flowSubmission.ts';
-import { exitOfWatched, showLog, tellDetached } from '../jobLog.ts';
-import type { JobPlace } from '../jobPlace.ts';
-import { bringHome, describeResults, resultsAsJson } from '../results.ts';
 import { describeExclusions, describeSize, selectionAsJson } from '../selectionSummary.ts';
 import { SendingReport } from '../sendingReport.ts';
 import { Session } from '../session.ts';
+import { finishSubmit } from '../submitEnd.ts';
 import { readFolder, readVenv, type SubmitFlags } from '../submitFlags.ts';
+import {
+  checkDryRun,
+  describeWithFlag,
+  type DryRunFindings,
+  exitOfFindings,
+  findingsAsJson,
+  readAccount,
+} from '../submitPreflight.ts';
 import { checkUnanswered } from '../unansweredSubmit.ts';
-
-type Place = Pick<JobPlace, 'record' | 'ledger' | 'home'>;
 
 /** `farwharf submit`: sends a folder as a job, and with `--watch` and `--download` stays until its results are home. */
 export async function submit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
@@ -32,17 +33,27 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   await using flow =
     flags.script === undefined ? undefined : await prepareFlowJob(selection, flags.script, flags, context);
   const sent = flow?.selection ?? selection;
-  if (flags.dryRun === true) return showSelection(sent, context);
-  if (flags.script === undefined) throw new AppError('bad-input', 'Say what is to run: --script FILE.');
+  const { maxRuntime, machineClass, project } = flags;
+  const terms = {
+    maxRuntime,
+    ...(machineClass !== undefined && { machineClass }),
+    estimatedBytes: estimateArchiveBytes(sent),
+  };
+  const { terminal, signal } = context;
+  if (flags.dryRun === true) {
+    return showSelection(sent, await checkDryRun(() => new Session(context), terms, signal), context);
+  }
+  if (flags.script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
 
   await using session = new Session(context);
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again === true });
-  const { terminal, signal } = context;
-  const client = await session.client();
-  const account = await askAccount(client, signal);
-  const { maxRuntime, machineClass, project } = flags;
-  const estimate = estimateCost(account ?? {}, { maxRuntime, ...(machineClass !== undefined && { machineClass }) });
+  const account = await readAccount(await session.client(), { signal });
+  const findings = preflightJob(account, terms, session.hostName);
+  refuseErrors(findings, describeWithFlag);
+  const estimate = estimateCost(account ?? {}, terms);
   announce(sent, estimate, session.hostName, context);
+  for (const finding of findings) terminal.note(`  note: ${describeWithFlag(finding)}`);
+  const { maxUploadBytes } = readLimits(account);
 
   const report = new SendingReport(terminal);
   let creditsRemaining: number | null = null;
@@ -58,6 +69,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
       ...(venv !== undefined && { venv }),
       ...(machineClass !== undefined && { machineClass }),
       ...(estimate.type === 'known' && { creditsPerMinute: estimate.creditsPerMinute }),
+      ...(maxUploadBytes !== undefined && { maxUploadBytes }),
       isTrusted: true,
     },
     {
@@ -78,11 +90,13 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
     total_bytes: sent.totalBytes,
     archive_bytes: record.archiveBytes,
   };
-  return await finish({ ...record, jobId }, receipt, { session, context, flags });
+  return await finishSubmit({ ...record, jobId }, receipt, { session, context, flags });
 }
 
 async function select(folder: string, { signal, terminal }: Context, flags: SubmitFlags): Promise<Selection> {
   const { include = [], exclude = [], script } = flags;
+  await checkIncluded(folder, include);
+  for (const remark of await describeMissingExcludes(folder, exclude)) terminal.note(remark);
   const selection = await selectFiles(folder, {
     isTrusted: true,
     include,
@@ -94,7 +108,11 @@ async function select(folder: string, { signal, terminal }: Context, flags: Subm
   if (selection.files.length === 0) {
     throw new AppError('bad-input', describeNothing(folder, selection));
   }
-  if (script !== undefined) checkScript(selection, script);
+  if (script !== undefined) {
+    checkScript(selection, script, (path) =>
+      exclude.includes(path) ? 'Leave out --exclude.' : `Send it with --include ${path}, or change the rule.`,
+    );
+  }
   return selection;
 }
 
@@ -102,91 +120,25 @@ function describeNothing(folder: string, selection: Selection): string {
   const nothing = `There is nothing to send in ${folder}`;
   if (selection.excluded.length === 0)
     return `${nothing}: it has no files. Put the script there, or name another folder.`;
-  const why = describeExclusions(selection).join('\n');
-  return `${nothing}: every file there is left out. --include PATH sends one although it is.\n${why}`;
+  const why = describeExclusions(selection)
+    .map((line) => line.trim())
+    .join('; ');
+  return `${nothing}: every file there is left out. --include PATH sends one although it is. Details: ${why}.`;
 }
 
-function showSelection(selection: Selection, { terminal }: Context): number {
-  if (terminal.isJson) {
-    terminal.json(selectionAsJson(selection));
-    return EXIT.done;
-  }
-  for (const { path } of selection.files) terminal.answer(path);
-  for (const line of describeExclusions(selection)) terminal.note(line);
-  terminal.note(`${describeSize(selection)} would be sent. Nothing was.`);
-  return EXIT.done;
-}
-
-/** The account; undefined where a service does not tell. A wrong key or a dead line is better learned before packing. */
-async function askAccount(client: RemoteClient, signal: AbortSignal): Promise<Account | undefined> {
-  try {
-    return await client.me({ signal });
-  } catch (error) {
-    if (httpStatus(error) === 404) return undefined;
-    throw error;
-  }
+function showSelection(selection: Selection, dryRun: DryRunFindings, { terminal }: Context): number {
+  const exit = exitOfFindings(dryRun.findings);
+  terminal.json(selectionAsJson(selection, findingsAsJson(dryRun)));
+  if (!terminal.isJson) for (const { path } of selection.files) terminal.answer(path);
+  if (!terminal.isJson) for (const line of describeExclusions(selection)) terminal.note(line);
+  for (const finding of dryRun.findings) terminal.note(`  ${finding.severity}: ${describeWithFlag(finding)}`);
+  if (dryRun.unchecked !== undefined) terminal.note(dryRun.unchecked);
+  const outcome = exit === EXIT.done ? 'would be sent. Nothing was.' : 'were selected, but the job would be refused.';
+  if (!terminal.isJson) terminal.note(`${describeSize(selection)} ${outcome}`);
+  return exit;
 }
 
 function announce(selection: Selection, estimate: CostEstimate, hostName: string, { terminal }: Context): void {
   terminal.note(`${describeSize(selection)} will be sent to ${hostName}. ${describeEstimate(estimate)}`);
   for (const line of describeExclusions(selection)) terminal.note(line);
-}
-
-interface Sent {
-  readonly session: Session;
-  readonly context: Context;
-  readonly flags: SubmitFlags;
-}
-
-/** What was asked for after the submit. JSON: one object at the end, and with `--watch` a line for the receipt and each event before it. */
-async function finish(record: JobPlace['record'], receipt: object, sent: Sent): Promise<number> {
-  const { session, context, flags } = sent;
-  const { terminal } = context;
-  const { jobId } = record;
-  if (flags.watch !== true && flags.download !== true) {
-    terminal.json(receipt);
-    if (!terminal.isJson) terminal.answer(jobId);
-    return EXIT.done;
-  }
-  if (flags.watch === true) terminal.json(receipt);
-  const place = { record, ledger: session.asyncLedger, home: session.home };
-  const watched = await showLog(place, session, context, {
-    isQuiet: flags.watch !== true,
-    isJustSent: true,
-  });
-  if (watched.type === 'detached') {
-    tellDetached(terminal, jobId);
-    return exitOfWatched(watched);
-  }
-  const { state, exitCode, reason, creditsCharged } = watched.record;
-  const outcome = { ...receipt, state, exit_code: exitCode, reason, credits_charged: creditsCharged };
-  if (flags.download !== true) {
-    terminal.json(outcome);
-    terminal.note(describeOutcome(watched.record, `results: farwharf download ${jobId}`));
-    return exitOfWatched(watched);
-  }
-  const results = await bringResults(place, sent, watched.record);
-  terminal.json({ ...outcome, results: results === undefined ? null : resultsAsJson(results) });
-  for (const line of results === undefined ? ['The job left no results.'] : describeResults(results))
-    terminal.note(line);
-  terminal.note(describeOutcome(watched.record, results?.plan.length ? `results in ${results.folder}` : undefined));
-  return exitOfWatched(watched);
-}
-
-/** The results; undefined when there are none. How the job ended is told even when its results cannot be had. */
-async function bringResults(
-  place: Place,
-  { session, context, flags }: Sent,
-  ended: JobRecord,
-): Promise<DownloadedResults | undefined> {
-  try {
-    return await bringHome(place, await session.client(), context, {
-      folder: ended.folder,
-      onConflict: flags.onConflict,
-    });
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'missing') return undefined;
-    context.terminal.note(describeOutcome(ended, `results: farwharf download ${place.record.jobId}`));
-    throw error;
-  }
 }

@@ -1,6 +1,5 @@
-import { describeOutcome } from '../../jobs/describe.ts';
 import type { Context } from '../context.ts';
-import { exitOfWatched, showLog, tellDetached } from '../jobLog.ts';
+import { describeEnd, exitOfWatched, showLog, tellDetached } from '../jobLog.ts';
 import { findJobPlace } from '../jobPlace.ts';
 import { Session } from '../session.ts';
 
@@ -10,8 +9,8 @@ export async function watch(context: Context, name: string): Promise<number> {
   const { terminal, signal } = context;
   await using place = await findJobPlace(session, name, signal);
   const { jobId } = place.record;
-  const watched = await showLog(place, session, context);
+  const watched = await showLog(place, session, { ...context, signal: context.outputSignal });
   if (watched.type === 'detached') tellDetached(terminal, jobId);
-  else terminal.note(describeOutcome(watched.record, `results: farwharf download ${jobId}`));
+  else terminal.note(describeEnd(watched, jobId));
   return exitOfWatched(watched);
 }

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { showInformation } from '../show.ts';
 
 /** Saves a drawing where a person says, next to the flow's source unless another place is chosen. */
 export async function exportCanvas(
@@ -15,6 +16,6 @@ export async function exportCanvas(
   if (target === undefined) return;
   await vscode.workspace.fs.writeFile(target, new TextEncoder().encode(text));
   const open = 'Open';
-  const chosen = await vscode.window.showInformationMessage(`${flow} was written to ${target.path}.`, open);
+  const chosen = await showInformation(`${flow} was written to ${target.path}.`, open);
   if (chosen === open) await vscode.commands.executeCommand('vscode.open', target);
 }

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, Emitter } from '../../core/lifetime.ts';
 import type { FromCanvas, ToCanvas } from '../../webview/canvas/messages.ts';
 import { canvasPage } from '../../webview/canvas/page.ts';
+import { readCanvasRequest } from './canvasRequests.ts';
 
 /** The panel of one document's canvas. What it is told before its page listens is kept until then. */
 export class CanvasPanel implements Disposable {
@@ -24,7 +25,7 @@ export class CanvasPanel implements Disposable {
     const files = vscode.Uri.joinPath(extension, 'dist', 'webview');
     webview.options = { enableScripts: true, localResourceRoots: [files] };
     const own = this.#disposables;
-    own.add(webview.onDidReceiveMessage((message: FromCanvas) => this.#receive(message)));
+    own.add(webview.onDidReceiveMessage((message: unknown) => this.#receive(readCanvasRequest(message))));
     own.add(
       panel.onDidDispose(() => {
         this.#disposed.fire();
@@ -62,7 +63,8 @@ export class CanvasPanel implements Disposable {
     this.#disposed.dispose();
   }
 
-  #receive(message: FromCanvas): void {
+  #receive(message: FromCanvas | undefined): void {
+    if (message === undefined) return;
     this.#received.fire(message);
     if (message.type !== 'ready') return;
     // A page that was hidden and is made anew says so again, and has forgotten everything: its owner tells it all.

@@ -7,7 +7,9 @@ import type { FlowWorkerService } from '../flowWorker.ts';
 import { type FlowDocuments, readerPath } from './flowDocuments.ts';
 import { toRange } from './ranges.ts';
 import { toWorkspaceEdit, uriOf } from './sourceEdits.ts';
-import { FLOW_SELECTOR } from './flowText.ts';
+import { FLOW_SELECTOR, looksLikeFlow } from './flowText.ts';
+import { showWarning } from '../show.ts';
+import { printableText } from '../../core/printable.ts';
 
 // Long enough that a word is typed to its end before it is called wrong.
 const AFTER_MS = 300;
@@ -22,16 +24,31 @@ interface FixAction extends vscode.CodeAction {
   readonly fix: Fix;
 }
 
+/** What the check of a document's text found. */
+interface Found {
+  readonly version: number;
+  readonly diagnostics: readonly FlowDiagnostic[];
+}
+
+/** A check that waits for its time or is under way. */
+interface ScheduledCheck {
+  readonly timer: NodeJS.Timeout;
+  /** Resolves when the document was checked as it then was, or is not checked any more. */
+  readonly done: PromiseWithResolvers<void>;
+}
+
 /** What is wrong in flows, while typing, with ways to mend it. */
 export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Disposable {
+  readonly #documents: FlowDocuments;
   readonly #reader: RemoteService<FlowWorkerService>['reader'];
   readonly #log: Logger;
   readonly #collection = vscode.languages.createDiagnosticCollection('farwharf');
-  readonly #found = new Map<string, { readonly version: number; readonly diagnostics: readonly FlowDiagnostic[] }>();
-  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #found = new Map<string, Found>();
+  readonly #scheduled = new Map<string, ScheduledCheck>();
   readonly #disposables = new DisposableStore();
 
   constructor(documents: FlowDocuments, reader: RemoteService<FlowWorkerService>['reader'], log: Logger) {
+    this.#documents = documents;
     this.#reader = reader;
     this.#log = log;
     const own = this.#disposables;
@@ -42,8 +59,9 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
     own.add(vscode.languages.registerCodeActionsProvider(FLOW_SELECTOR, this, kinds));
   }
 
-  provideCodeActions(document: vscode.TextDocument, range: vscode.Range): FixAction[] {
-    const found = this.#found.get(document.uri.toString());
+  /** Waits for the check of the text on screen: the menu is not filled again when a check ends after it was opened. */
+  async provideCodeActions(document: vscode.TextDocument, range: vscode.Range): Promise<FixAction[]> {
+    const found = await this.#checked(document);
     if (found?.version !== document.version) return []; // places and edits are those of an earlier text
     const here = found.diagnostics.filter((one) => toRange(one.range).intersection(range));
     return here.flatMap((one) =>
@@ -62,23 +80,45 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
     const outcome =
       'edits' in fix ? { ok: true as const, edits: fix.edits } : await this.#reader.edit(file, fix.operation);
     if (outcome.ok) action.edit = toWorkspaceEdit(outcome.edits);
-    else void vscode.window.showWarningMessage(outcome.reason);
+    else void showWarning(outcome.reason);
     return action;
   }
 
   dispose(): void {
-    for (const timer of this.#timers.values()) clearTimeout(timer);
+    for (const key of this.#scheduled.keys()) this.#unschedule(key);
     this.#disposables.dispose();
+  }
+
+  async #checked(document: vscode.TextDocument): Promise<Found | undefined> {
+    const key = document.uri.toString();
+    if (this.#found.get(key)?.version !== document.version && looksLikeFlow(document)) {
+      await this.#documents.read(document); // schedules the check
+      await this.#scheduled.get(key)?.done.promise;
+    }
+    return this.#found.get(key);
   }
 
   #checkSoon(document: vscode.TextDocument): void {
     const key = document.uri.toString();
-    clearTimeout(this.#timers.get(key));
+    const scheduled = this.#scheduled.get(key);
+    clearTimeout(scheduled?.timer);
+    const done = scheduled?.done ?? Promise.withResolvers<void>();
     const check = (): void => {
-      this.#timers.delete(key);
-      this.#check(document).catch((error: unknown) => this.#log.error('a flow could not be checked', { error }));
+      this.#check(document)
+        .catch((error: unknown) => this.#log.error('a flow could not be checked', { error }))
+        .finally(() => {
+          if (this.#scheduled.get(key)?.timer === timer) this.#unschedule(key);
+        });
     };
-    this.#timers.set(key, setTimeout(check, AFTER_MS));
+    const timer = setTimeout(check, AFTER_MS);
+    this.#scheduled.set(key, { timer, done });
+  }
+
+  #unschedule(key: string): void {
+    const scheduled = this.#scheduled.get(key);
+    this.#scheduled.delete(key);
+    clearTimeout(scheduled?.timer);
+    scheduled?.done.resolve();
   }
 
   async #check(document: vscode.TextDocument): Promise<void> {
@@ -90,21 +130,21 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
   }
 
   #forget(uri: vscode.Uri): void {
-    clearTimeout(this.#timers.get(uri.toString()));
+    this.#unschedule(uri.toString());
     this.#found.delete(uri.toString());
     this.#collection.delete(uri);
   }
 }
 
 function toDiagnostic({ code, severity, message, range, related }: FlowDiagnostic): vscode.Diagnostic {
-  const diagnostic = new vscode.Diagnostic(toRange(range), message, SEVERITIES[severity]);
+  const diagnostic = new vscode.Diagnostic(toRange(range), printableText(message), SEVERITIES[severity]);
   diagnostic.source = 'farwharf';
   diagnostic.code = code;
   diagnostic.relatedInformation = related.map(
     (one) =>
       new vscode.DiagnosticRelatedInformation(
         new vscode.Location(uriOf(one.range.file), toRange(one.range)),
-        one.message,
+        printableText(one.message),
       ),
   );
   return diagnostic;

@@ -9,6 +9,7 @@ import { FLOW_SELECTOR, looksLikeFlow } from './flowText.ts';
 import { describeNodeRun, type NodeRun } from './nodeRuns.ts';
 import { toRange } from './ranges.ts';
 import type { RunDecorations } from './runDecorations.ts';
+import { hover } from '../show.ts';
 
 /** Tells of the node under the pointer: what leads to it, where it leads, and what it did in the last run. */
 export class FlowHovers implements vscode.HoverProvider, Disposable {
@@ -64,5 +65,5 @@ function describe(
     }),
     ...(run === undefined ? [] : [`$(history) ${escapeMarkdown(describeNodeRun(run.state))}`]),
   ];
-  return new vscode.MarkdownString(lines.join('\n\n'), true);
+  return hover(lines.join('\n\n'), { hasIcons: true });
 }

@@ -1,13 +1,14 @@
-import * as vscode from 'vscode';
 import type { FlowFile, FlowGraph } from '../../flows/graph.ts';
+import { askText, pickRow, type PickItem } from '../show.ts';
+import { label, withoutIcons } from '../labels.ts';
 
 type Inputs = Readonly<Record<string, unknown>>;
 
-interface InputItem extends vscode.QuickPickItem {
+interface InputItem extends PickItem {
   readonly key?: string;
 }
 
-const RUN: InputItem = { label: '$(play) Run', alwaysShow: true };
+const RUN: InputItem = { label: label`$(play) Run`, alwaysShow: true };
 
 /** The keys of the shared state that a flow reads and none of its nodes writes: what a run must begin with. */
 export function inputKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph): readonly string[] {
@@ -28,8 +29,12 @@ export function inputKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph): reado
 export async function askInputs(title: string, keys: readonly string[], last: Inputs): Promise<Inputs | undefined> {
   let inputs: Inputs = Object.fromEntries(keys.map((key) => [key, last[key] ?? '']));
   for (;;) {
-    const items: InputItem[] = keys.map((key) => ({ label: key, description: JSON.stringify(inputs[key]), key }));
-    const picked = await vscode.window.showQuickPick([RUN, ...items], {
+    const items: InputItem[] = keys.map((key) => ({
+      label: withoutIcons(key),
+      description: withoutIcons(JSON.stringify(inputs[key])),
+      key,
+    }));
+    const picked = await pickRow([RUN, ...items], {
       title,
       placeHolder: 'Enter runs with these inputs; choose one to change it',
       matchOnDescription: true,
@@ -42,7 +47,7 @@ export async function askInputs(title: string, keys: readonly string[], last: In
 }
 
 async function askValue(key: string, before: unknown): Promise<{ readonly value: unknown } | undefined> {
-  const text = await vscode.window.showInputBox({
+  const text = await askText({
     title: `shared.${key}`,
     prompt: 'JSON, or text as it is',
     value: typeof before === 'string' ? before : JSON.stringify(before),

@@ -22,15 +22,17 @@ import type { JobStore } from '../jobStore.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
 import { editorModels } from './editorModels.ts';
 import { FlowJobs } from './flowJobs.ts';
-import { flowEnvironment } from './flowRuntime.ts';
+import { flowVariables } from './flowRuntime.ts';
 import { LiveRun, type VisitedNodes } from './liveRun.ts';
+import { printableText, printable } from '../../core/printable.ts';
+import { createTextChannel, type TextChannel } from '../show.ts';
 
 /** What happened in a run that this window started. */
 export type RunNews =
   | { readonly type: 'begin' | 'end'; readonly file: string; readonly run: RunInfo }
   | { readonly type: 'events'; readonly file: string; readonly run: RunInfo; readonly events: readonly TraceEvent[] };
 
-export type FlowRunOptions = Omit<RecordedRunRequest, 'file' | 'cwd' | 'env'> & {
+export type FlowRunOptions = Omit<RecordedRunRequest, 'file' | 'cwd' | 'env' | 'variables'> & {
   /** The id of the graph in its file. */
   readonly flow: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -52,7 +54,7 @@ export class FlowRuns implements Disposable {
   readonly #live = new Map<string, LiveRun>();
   readonly #last = new Map<string, VisitedNodes>();
   readonly #news = new Emitter<RunNews>();
-  readonly #output: vscode.OutputChannel;
+  readonly #output: TextChannel;
   readonly onNews = this.#news.event;
   /** Runs elsewhere. */
   readonly jobs: FlowJobs;
@@ -60,7 +62,7 @@ export class FlowRuns implements Disposable {
   constructor(deps: FlowRunsDeps) {
     this.#deps = deps;
     this.#history = new RunHistory(deps.home);
-    this.#output = vscode.window.createOutputChannel('Farwharf Flows');
+    this.#output = createTextChannel('Farwharf Flows');
     this.jobs = new FlowJobs(deps, {
       begin: (file, run) => this.#begin(file, run, new AbortController()),
       events: (file, run, events) => {
@@ -136,8 +138,8 @@ export class FlowRuns implements Disposable {
     await using bridge = await ModelBridge.open(editorModels);
     let live: LiveRun | undefined;
     const onEvent = (event: FlowProcessEvent): void => {
-      if (event.type === 'output') this.#output.appendLine(event.text);
-      if (event.type === 'note') this.#output.appendLine(`farwharf: ${event.message}`);
+      if (event.type === 'output') this.#output.appendLine(printableText(event.text));
+      if (event.type === 'note') this.#output.appendLine(printable`farwharf: ${event.message}`);
       if (event.type === 'debugger') onDebugger?.(event);
       if (event.type === 'run' && live !== undefined) this.#take(file, live, event.event);
     };
@@ -149,7 +151,7 @@ export class FlowRuns implements Disposable {
           ...options,
           file,
           cwd: folder?.uri.fsPath ?? dirname(file),
-          env: flowEnvironment({ ...bridge.env, ...env }),
+          ...flowVariables({ ...bridge.env, ...env }),
         },
         {
           signal: stop.signal,
@@ -157,13 +159,13 @@ export class FlowRuns implements Disposable {
           onBegin: (begun) => {
             const info: RunInfo = { ...infoOf(begun, []), flow: options.flow, state: 'running' };
             live = this.#begin(file, info, stop);
-            this.#output.appendLine(`▶ ${vscode.workspace.asRelativePath(document.uri)} · ${options.flow}`);
+            this.#output.appendLine(printable`▶ ${vscode.workspace.asRelativePath(document.uri)} · ${options.flow}`);
           },
         },
       );
       const run = { ...infoOf(record, []), flow: options.flow };
       if (live !== undefined) this.#end(file, live, run);
-      this.#output.appendLine(`■ ${describeRunEnd(outcome)}`);
+      this.#output.appendLine(printable`■ ${describeRunEnd(outcome)}`);
       return { run, outcome };
     } catch (error) {
       if (live !== undefined) this.#end(file, live, { ...live.info, state: 'failed', message: messageOf(error) });

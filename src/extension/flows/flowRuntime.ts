@@ -1,13 +1,24 @@
 import { join } from 'node:path';
 import type * as vscode from 'vscode';
+import { type VariableSource, variableNames } from '../../flows/run/flowEnvironment.ts';
 import type { FlowRuntime } from '../../flows/run/flowRun.ts';
+import { readSetting } from '../config.ts';
 
 /** The programs that run flows for this window: the editor's own Node. */
 export function flowRuntime(context: vscode.ExtensionContext): FlowRuntime {
   return { node: process.execPath, runner: context.asAbsolutePath(join('dist', 'flowRunner.mjs')) };
 }
 
-/** The environment of a flow's process. The extension host is Electron's Node on a desktop; elsewhere the variable means nothing. */
-export function flowEnvironment(more: Readonly<Record<string, string>> = {}): NodeJS.ProcessEnv {
-  return { ...process.env, ...more, ELECTRON_RUN_AS_NODE: '1' };
+/**
+ * Where the variables of a flow's process come from. The extension host is Electron's Node on a desktop; elsewhere
+ * ELECTRON_RUN_AS_NODE means nothing.
+ *
+ * @throws AppError `bad-input` for a setting that holds something other than names.
+ */
+export function flowVariables(more: Readonly<Record<string, string>> = {}): VariableSource {
+  const named = variableNames(readSetting('flows.environment').map(String), 'farwharf.flows.environment');
+  return {
+    env: { ...process.env, ...more, ELECTRON_RUN_AS_NODE: '1' },
+    variables: [...named, ...Object.keys(more)],
+  };
 }

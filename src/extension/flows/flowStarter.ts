@@ -10,6 +10,8 @@ import { askInputs, inputKeys } from './flowInputs.ts';
 import type { FlowRunOptions, FlowRuns } from './flowRuns.ts';
 import type { FlowTests } from './flowTests.ts';
 import { findFlow, type FlowTarget, type FoundFlow } from './flowTarget.ts';
+import { showInformation } from '../show.ts';
+import { label } from '../labels.ts';
 
 interface FlowStarterDeps {
   readonly services: Services;
@@ -118,7 +120,7 @@ export class FlowStarter implements Disposable {
     const path = await this.#deps.tests.pin(document, run);
     if (path === undefined) return;
     const show = 'Show Tests';
-    const chosen = await vscode.window.showInformationMessage(
+    const chosen = await showInformation(
       `${vscode.workspace.asRelativePath(path)} runs offline in the Test Explorer and with \`farwharf flow test\`.`,
       show,
     );
@@ -165,7 +167,7 @@ export class FlowStarter implements Disposable {
       this.#stopButton.hide();
       return;
     }
-    this.#stopButton.text = `$(sync~spin) ${running.flow}`;
+    this.#stopButton.text = label`$(sync~spin) ${running.flow}`;
     this.#stopButton.tooltip = 'Stop the running flow';
     this.#stopButton.show();
   }

@@ -3,6 +3,8 @@ import { AppError } from '../../core/errors.ts';
 import type { FlowGraph } from '../../flows/graph.ts';
 import type { FlowDocuments, FlowReadout } from './flowDocuments.ts';
 import { contains } from './ranges.ts';
+import { pickRow } from '../show.ts';
+import { withoutIcons } from '../labels.ts';
 
 /** Which flow a command is for, as code lenses, trees and other extensions name it. */
 export interface FlowTarget {
@@ -58,7 +60,12 @@ async function choose(document: vscode.TextDocument, flows: readonly FlowGraph[]
   const offset = editor === undefined ? -1 : document.offsetAt(editor.selection.active);
   const atCaret = flows.find(({ range }) => contains(range, offset));
   if (atCaret !== undefined) return atCaret;
-  const items = flows.map((flow) => ({ label: flow.label, description: flow.id, detail: flow.summary ?? '', flow }));
-  const picked = await vscode.window.showQuickPick(items, { placeHolder: 'Which flow?' });
+  const items = flows.map((flow) => ({
+    label: withoutIcons(flow.label),
+    description: withoutIcons(flow.id),
+    detail: withoutIcons(flow.summary ?? ''),
+    flow,
+  }));
+  const picked = await pickRow(items, { placeHolder: 'Which flow?' });
   return picked?.flow;
 }

@@ -2,24 +2,30 @@ import { basename, dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { AppError, isAbort, messageOf } from '../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
+import type { Logger } from '../../core/log.ts';
 import { LIVE_REASONS } from '../../flows/run/describeRun.ts';
 import type { FlowRuntime } from '../../flows/run/flowRun.ts';
 import { FLOW_TEST_SUFFIX, flowTestName, readFlowTest } from '../../flows/run/flowTestFile.ts';
 import { type FlowTestResult, pinFlowTest, runFlowTest } from '../../flows/run/flowTestRun.ts';
+import { describeOpenNetwork, findNetworkNamespace, type NetworkNamespace } from '../../flows/run/networkNamespace.ts';
 import { readEvents } from '../../flows/run/runFiles.ts';
 import { RunHistory } from '../../flows/run/runHistory.ts';
 import type { TestDifference } from '../../flows/run/testDifference.ts';
 import { timelinesOf } from '../../flows/run/timeline.ts';
 import { withSignal } from '../abort.ts';
 import { debugWith } from './flowDebug.ts';
-import { flowEnvironment } from './flowRuntime.ts';
+import { flowVariables } from './flowRuntime.ts';
+import { askText, showProgress } from '../show.ts';
+import { printable, printableLine, printableText } from '../../core/printable.ts';
 
+const DEBUGGED_NETWORK = 'A debugged test runs offline, but processes that its flow starts can reach the network.';
 const PATTERN = `**/*${FLOW_TEST_SUFFIX}`;
 
 interface FlowTestsDeps {
   readonly runtime: FlowRuntime;
   /** FARWHARF_HOME. */
   readonly home: string;
+  readonly log: Logger;
   readonly report: (error: unknown) => void;
 }
 
@@ -30,6 +36,7 @@ export class FlowTests implements Disposable {
   readonly #deps: FlowTestsDeps;
   readonly #controller = vscode.tests.createTestController('farwharf.flowTests', 'Flow Tests');
   readonly #disposables = new DisposableStore();
+  #network: Promise<NetworkNamespace> | undefined;
 
   constructor(deps: FlowTestsDeps) {
     this.#deps = deps;
@@ -45,15 +52,16 @@ export class FlowTests implements Disposable {
     own.add(watcher.onDidCreate((uri) => this.#note(uri)));
     own.add(watcher.onDidChange((uri) => this.#note(uri)));
     own.add(watcher.onDidDelete((uri) => controller.items.delete(uri.toString())));
-    controller.refreshHandler = () => this.#findAll();
-    this.#findAll().catch(deps.report);
+    controller.refreshHandler = () => this.#findAll().catch(deps.report);
+    // VS Code finds files with ripgrep, which some distributions leave out. Nobody has asked for tests yet, so only the log says it.
+    this.#findAll().catch((error: unknown) => deps.log.warn('flow tests were not found', { error }));
   }
 
   /** Asks for a name and makes a test of a kept run, beside its file. Gives its path, or undefined when the person left. */
   async pin({ uri }: vscode.TextDocument, run: string): Promise<string | undefined> {
     const file = uri.fsPath;
     const stem = basename(file).replace(/\.\w+$/, '');
-    const name = await vscode.window.showInputBox({
+    const name = await askText({
       title: 'Pin This Run as a Test',
       prompt: `It is kept beside the flow, as ${stem}.<name>${FLOW_TEST_SUFFIX}, with what the models answered.`,
       value: 'pinned',
@@ -70,9 +78,14 @@ export class FlowTests implements Disposable {
       title: `Pinning ${stem}.${name}`,
       cancellable: true,
     };
-    await vscode.window.withProgress(options, (_progress, token) =>
+    const network = await this.#findNetwork();
+    await showProgress(options, (_progress, token) =>
       withSignal(token, (signal) =>
-        pinFlowTest(test, { file, folder, record, timelines }, this.#deps.runtime, { signal, env: flowEnvironment() }),
+        pinFlowTest(test, { file, folder, record, timelines }, this.#deps.runtime, {
+          signal,
+          network,
+          ...flowVariables(),
+        }),
       ),
     );
     await this.#note(vscode.Uri.file(test));
@@ -83,8 +96,15 @@ export class FlowTests implements Disposable {
     this.#disposables.dispose();
   }
 
+  /** Tried out with the first test, and once. */
+  #findNetwork(): Promise<NetworkNamespace> {
+    this.#network ??= findNetworkNamespace(process.env);
+    return this.#network;
+  }
+
+  /** @throws AppError `missing` where VS Code cannot find files. */
   async #findAll(): Promise<void> {
-    const found = await vscode.workspace.findFiles(PATTERN, '**/node_modules/**');
+    const found = await findTests();
     const known = new Set(found.map((uri) => uri.toString()));
     for (const [id] of this.#controller.items) if (!known.has(id)) this.#controller.items.delete(id);
     await Promise.all(found.map((uri) => this.#note(uri)));
@@ -94,11 +114,11 @@ export class FlowTests implements Disposable {
     const item = this.#controller.items.get(uri.toString()) ?? this.#controller.createTestItem(uri.toString(), '', uri);
     try {
       const test = await readFlowTest(uri.fsPath);
-      item.label = `${basename(test.file)} › ${flowTestName(uri.fsPath, test)}`;
+      item.label = printable`${basename(test.file)} › ${flowTestName(uri.fsPath, test)}`;
       item.error = undefined;
     } catch (error) {
-      item.label = basename(uri.fsPath);
-      item.error = messageOf(error);
+      item.label = printableLine(basename(uri.fsPath));
+      item.error = printableText(messageOf(error));
     }
     this.#controller.items.add(item);
   }
@@ -109,6 +129,9 @@ export class FlowTests implements Disposable {
     const items = (request.include ?? all).filter((item) => !(request.exclude ?? []).includes(item));
     for (const item of items) run.enqueued(item);
     try {
+      const openNetwork = describeOpenNetwork(await this.#findNetwork());
+      if (how === 'run' && openNetwork !== undefined) run.appendOutput(`${openNetwork}\r\n`);
+      if (how === 'debug') run.appendOutput(`${DEBUGGED_NETWORK}\r\n`);
       for (const item of items) {
         if (token.isCancellationRequested) run.skipped(item);
         else await withSignal(token, (signal) => this.#runOne(run, item, how, signal));
@@ -131,7 +154,9 @@ export class FlowTests implements Disposable {
       const attach = debugWith(uri, item.label);
       const result = await runFlowTest(uri.fsPath, this.#deps.runtime, {
         signal,
-        env: flowEnvironment(),
+        network: await this.#findNetwork(),
+        root: vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath,
+        ...flowVariables(),
         isUpdate: how === 'update',
         isDebugged: how === 'debug',
         onEvent: (event) => {
@@ -143,13 +168,24 @@ export class FlowTests implements Disposable {
       else run.passed(item, took());
     } catch (error) {
       if (isAbort(error)) run.skipped(item);
-      else run.errored(item, new vscode.TestMessage(messageOf(error)), took());
+      else run.errored(item, new vscode.TestMessage(printableText(messageOf(error))), took());
     }
   }
 }
 
+async function findTests(): Promise<readonly vscode.Uri[]> {
+  try {
+    return await vscode.workspace.findFiles(PATTERN, '**/node_modules/**');
+  } catch (cause) {
+    const message = `VS Code could not search the folder for flow tests: ${messageOf(cause)}. A test appears once its file changes.`;
+    throw new AppError('missing', message, { cause });
+  }
+}
+
 function messagesOf({ differences, live }: FlowTestResult): vscode.TestMessage[] {
-  const ran = live.map(({ path, reason }) => new vscode.TestMessage(`${path} ran live: ${LIVE_REASONS[reason]}`));
+  const ran = live.map(
+    ({ path, reason }) => new vscode.TestMessage(printable`${path} ran live: ${LIVE_REASONS[reason]}`),
+  );
   return [...ran, ...differences.map(differenceMessage)];
 }
 
@@ -161,5 +197,9 @@ function differenceMessage(difference: TestDifference): vscode.TestMessage {
       .filter((line) => line.startsWith(mark) || line.startsWith(' '))
       .map((line) => line.slice(2))
       .join('\n');
-  return vscode.TestMessage.diff(`${what} came out otherwise than it was pinned`, side('-'), side('+'));
+  return vscode.TestMessage.diff(
+    printable`${what} came out otherwise than it was pinned`,
+    printableText(side('-')),
+    printableText(side('+')),
+  );
 }

@@ -18,13 +18,14 @@ import { FlowLenses } from './flowLenses.ts';
 import { FlowMarks } from './flowMarks.ts';
 import { FlowRenames } from './flowRenames.ts';
 import { FlowRuns } from './flowRuns.ts';
-import { flowEnvironment } from './flowRuntime.ts';
+import { flowVariables } from './flowRuntime.ts';
 import { FlowStarter } from './flowStarter.ts';
 import { FlowTests } from './flowTests.ts';
 import { findFlow } from './flowTarget.ts';
 import { newFlow } from './newFlow.ts';
 import { Prompts } from './prompts.ts';
 import { RunDecorations } from './runDecorations.ts';
+import { showProgress } from '../show.ts';
 
 export interface FlowsDeps {
   readonly context: vscode.ExtensionContext;
@@ -61,7 +62,7 @@ export class Flows implements Disposable {
     own.add({ dispose: () => void this.#background.end() });
     this.documents = own.add(new FlowDocuments(reader, log));
     this.runs = own.add(new FlowRuns({ ...services, memory: context.workspaceState, queries }));
-    const tests = own.add(new FlowTests({ runtime, home, report }));
+    const tests = own.add(new FlowTests({ runtime, home, log, report }));
     this.starter = own.add(
       new FlowStarter({
         services,
@@ -108,9 +109,9 @@ export class Flows implements Disposable {
     requireTrust();
     const { fsPath: file } = found.document.uri;
     const folder = vscode.workspace.getWorkspaceFolder(found.document.uri);
-    const request = { file, cwd: folder?.uri.fsPath ?? dirname(file), env: flowEnvironment() };
+    const request = { file, cwd: folder?.uri.fsPath ?? dirname(file), ...flowVariables() };
     const progress = { location: vscode.ProgressLocation.Notification, title: 'Loading the flow', cancellable: true };
-    const exact = await vscode.window.withProgress(progress, (_report, token) =>
+    const exact = await showProgress(progress, (_report, token) =>
       withSignal(token, (signal) => readByRunning(this.#runtime, request, signal)),
     );
     this.canvases.showExact(found, exact);

@@ -1,27 +1,33 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
 import { requireTrust } from '../folders.ts';
+import { pickRow, type PickItem } from '../show.ts';
+import { label } from '../labels.ts';
 
-interface Template extends vscode.QuickPickItem {
+interface Template extends PickItem {
   readonly file: string;
 }
 
 const TEMPLATES: readonly Template[] = [
   {
     file: 'chat',
-    label: 'Chat',
-    detail: 'Questions and answers, with retries and a fallback for a bad day of the service.',
+    label: label`Chat`,
+    detail: label`Questions and answers, with retries and a fallback for a bad day of the service.`,
   },
   {
     file: 'research',
-    label: 'Research Agent',
-    detail: 'A loop that decides by itself when it has found enough, with a nested flow.',
+    label: label`Research Agent`,
+    detail: label`A loop that decides by itself when it has found enough, with a nested flow.`,
   },
-  { file: 'mapReduce', label: 'Map and Reduce', detail: 'Many files at once, then one result from all of them.' },
+  {
+    file: 'mapReduce',
+    label: label`Map and Reduce`,
+    detail: label`Many files at once, then one result from all of them.`,
+  },
   {
     file: 'askFolder',
-    label: 'Ask a Folder',
-    detail: 'Retrieval: an answer from the files of a folder, with its sources.',
+    label: label`Ask a Folder`,
+    detail: label`Retrieval: an answer from the files of a folder, with its sources.`,
   },
 ];
 
@@ -30,7 +36,7 @@ export async function newFlow(extension: vscode.Uri): Promise<vscode.TextDocumen
   requireTrust();
   const [folder] = vscode.workspace.workspaceFolders ?? [];
   if (folder === undefined) throw new AppError('missing', 'Open a folder first: the new flow is a file in it.');
-  const template = await vscode.window.showQuickPick(TEMPLATES, {
+  const template = await pickRow(TEMPLATES, {
     title: 'New Flow',
     placeHolder: 'What should it begin as?',
     matchOnDetail: true,

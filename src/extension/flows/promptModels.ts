@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
 import { PROVIDER_NAMES, resolveEndpoint } from '../../agents/llm/providers.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import { streamEditorChat } from '../editorChat.ts';
 import type { Keys } from '../keys.ts';
 import { placeOf } from '../search/modelChoice.ts';
@@ -38,8 +38,8 @@ export async function promptModels(
 
 function editorModel(model: vscode.LanguageModelChat): PromptModel {
   return {
-    name: plainText(model.name),
-    place: `${plainText(model.vendor)}, through VS Code`,
+    name: printableLine(model.name),
+    place: `${printableLine(model.vendor)}, through VS Code`,
     async ask(messages, signal) {
       const startedAt = performance.now();
       let reply = '';
@@ -58,7 +58,7 @@ async function serviceModel(
   const key = await keyFor(endpoint, keys);
   if (key === undefined && endpoint.needsKey) return undefined;
   return {
-    name: plainText(endpoint.model),
+    name: printableLine(endpoint.model),
     place: placeOf(endpoint),
     async ask(messages, signal) {
       const { runPrompt } = await import('../search/chatModel.ts');

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { AppError, isAbort } from '../../core/errors.ts';
 import { formatCount, formatDuration } from '../../core/format.ts';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine, printableText } from '../../core/printable.ts';
 import type { RemoteService } from '../../core/workerRpc.ts';
 import type { RecordedModelCall } from '../../flows/run/modelCalls.ts';
 import { withSignal } from '../abort.ts';
@@ -14,6 +14,8 @@ import type { FlowDocuments } from './flowDocuments.ts';
 import { findFlow } from './flowTarget.ts';
 import { type PromptModel, promptModels } from './promptModels.ts';
 import { promptDocument, readPromptDocument, replyDocument, type TriedPrompt } from './promptText.ts';
+import { pickRow, showProgress, pickRows } from '../show.ts';
+import { withoutIcons } from '../labels.ts';
 
 const REPLY_SCHEME = 'farwharf-replies';
 
@@ -67,12 +69,12 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
       throw new AppError('missing', message);
     }
     const items = calls.map((call) => ({
-      label: placeOfCall(call),
-      description: costOf(call),
-      detail: begin(call),
+      label: withoutIcons(placeOfCall(call)),
+      description: withoutIcons(costOf(call)),
+      detail: withoutIcons(begin(call)),
       call,
     }));
-    const picked = await vscode.window.showQuickPick(items, {
+    const picked = await pickRow(items, {
       title: `Prompts of ${found.flow.label}`,
       placeHolder: 'Which one do you want to try?',
       matchOnDetail: true,
@@ -95,12 +97,12 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
     }
     const models = await promptModels(this.#calls.get(document.uri.toString()), this.#deps.keys);
     const items = models.map((model, index) => ({
-      label: model.name,
-      description: model.place,
+      label: withoutIcons(model.name),
+      description: withoutIcons(model.place),
       picked: index === 0,
       model,
     }));
-    const picked = await vscode.window.showQuickPick(items, { title: 'Ask which models?', canPickMany: true });
+    const picked = await pickRows(items, { title: 'Ask which models?' });
     if (picked === undefined || picked.length === 0) return;
     await this.#askAll(
       picked.map(({ model }) => model),
@@ -126,7 +128,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
       preview: false,
     });
     const progress = { location: vscode.ProgressLocation.Notification, title: 'Asking models', cancellable: true };
-    await vscode.window.withProgress(progress, (_report, token) =>
+    await showProgress(progress, (_report, token) =>
       withSignal(token, (signal) =>
         Promise.all(
           models.map(async (model, index) => {
@@ -134,7 +136,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
               reply: '',
               failure: isAbort(error) ? 'Stopped.' : explain(error).sentence,
             }));
-            tried[index] = { model: model.name, ...answer, reply: plainText(answer.reply ?? '') };
+            tried[index] = { model: model.name, ...answer, reply: printableText(answer.reply ?? '') };
             show();
           }),
         ),
@@ -160,9 +162,9 @@ function costOf({ model, inputTokens = 0, outputTokens = 0, cost, durationMs }: 
     formatCount(inputTokens + outputTokens, 'token'),
     ...(cost === undefined ? [] : [`$${cost.toPrecision(2)}`]),
   ];
-  return plainText(parts.join(' · '));
+  return printableLine(parts.join(' · '));
 }
 
 function begin({ messages }: RecordedModelCall): string {
-  return plainText((messages.at(-1)?.content ?? '').slice(0, 200)).replaceAll(/\s+/g, ' ');
+  return printableLine((messages.at(-1)?.content ?? '').slice(0, 200)).replaceAll(/\s+/g, ' ');
 }

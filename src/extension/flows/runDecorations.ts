@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
 import { type FlowDocuments, readerPath } from './flowDocuments.ts';
 import type { FlowRuns } from './flowRuns.ts';
@@ -63,7 +63,7 @@ export class RunDecorations implements Disposable {
       const place = node.ranges.class ?? node.ranges.instance;
       if (place.file !== path || place.start.line >= editor.document.lineCount) continue;
       const { range } = editor.document.lineAt(place.start.line);
-      const text = plainText(describeNodeRun(state)).replaceAll('\n', ' ');
+      const text = printableLine(describeNodeRun(state));
       const contentText = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
       (state.status === 'failed' ? failed : done).push({
         range: new vscode.Range(range.end, range.end),

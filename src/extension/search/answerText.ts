@@ -1,6 +1,6 @@
 import { assertNever } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/format.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine, printableText } from '../../core/printable.ts';
 import type { Excerpt, Turn } from './excerpts.ts';
 
 type AnswerState = 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed';
@@ -24,8 +24,8 @@ export function answerText(turns: readonly AnswerTurn[]): string {
 
 function turnText(turn: AnswerTurn): string {
   const { question, answer, excerpts } = turn;
-  const parts = [`# ${plainText(question).replaceAll(/\s+/g, ' ').trim()}`];
-  if (answer !== '') parts.push(plainText(answer).trimEnd());
+  const parts = [`# ${printableLine(question).replaceAll(/\s+/g, ' ').trim()}`];
+  if (answer !== '') parts.push(printableText(answer).trimEnd());
   parts.push(stateText(turn));
   if (excerpts.length > 0) parts.push(['Sources:', '', ...excerpts.map(sourceLine)].join('\n'));
   return parts.filter((part) => part !== '').join('\n\n');
@@ -44,12 +44,12 @@ function stateText({ state, problem, model, place, sentBytes, excerpts }: Answer
     case 'stopped':
       return `_Stopped. ${model} at ${place} was sent ${what}._`;
     case 'failed':
-      return `**No answer:** ${plainText(problem)}`;
+      return `**No answer:** ${printableLine(problem)}`;
     default:
       return assertNever(state);
   }
 }
 
 function sourceLine({ number, path, startLine, endLine }: Excerpt): string {
-  return `- [${number}] ${plainText(path)}:${startLine}-${endLine}`;
+  return `- [${number}] ${printableLine(path)}:${startLine}-${endLine}`;
 }

@@ -10,6 +10,7 @@ import { type AnswerModel, openModel } from './models.ts';
 import { selectModel } from './modelPick.ts';
 import type { Search } from './search.ts';
 import { type AskedResults, requireFolder } from './searchFolder.ts';
+import { askText } from '../show.ts';
 
 const LIMIT = 20;
 
@@ -67,7 +68,7 @@ async function askQuestion(
   let question: string | undefined = value;
   let problem = '';
   for (;;) {
-    question = await vscode.window.showInputBox({
+    question = await askText({
       title,
       prompt: problem || 'What fits is looked up on this machine first. You see what would be sent before it is.',
       placeHolder: 'How does …? Where is …?',

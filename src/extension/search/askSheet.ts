@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import { formatBytes, formatCount } from '../../core/format.ts';
 import { DisposableStore } from '../../core/lifetime.ts';
-import { plainText } from '../../core/terminalText.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './excerpts.ts';
 import { Highlighter } from './highlights.ts';
 import type { AnswerModel } from './models.ts';
 import { bestLineText } from './searchRow.ts';
+import { createPick, type PickItem } from '../show.ts';
+import { withoutIcons, label } from '../labels.ts';
 
 // As much as is ticked at first: about 3,000 tokens, which small models on this machine take too.
 const TICKED_CHARACTERS = 12_000;
@@ -22,7 +23,7 @@ export interface AskDraft {
   readonly caveat: string;
 }
 
-interface ExcerptItem extends vscode.QuickPickItem {
+interface ExcerptItem extends PickItem {
   readonly excerpt: Excerpt;
 }
 
@@ -35,7 +36,7 @@ export type AskDecision =
 /** Shows what would be sent and to whom, before it is; what is unticked stays here. */
 export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
   const { model, question, found, earlier, caveat } = draft;
-  const pick = vscode.window.createQuickPick<ExcerptItem>();
+  const pick = createPick<ExcerptItem>();
   const changeModel = { iconPath: new vscode.ThemeIcon('sparkle'), tooltip: 'Select another model' };
   const showText = { iconPath: new vscode.ThemeIcon('eye'), tooltip: 'Show exactly what is sent' };
   const openFile = { iconPath: new vscode.ThemeIcon('go-to-file'), tooltip: 'Open this place' };
@@ -50,10 +51,10 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
     const conversation = earlier.length > 0 ? ', with the conversation so far' : '';
     pick.placeholder =
       excerpts.length === 0 && earlier.length === 0
-        ? 'Nothing is ticked, so nothing would be sent'
-        : `Sends ${formatCount(excerpts.length, 'place')} of ${formatCount(files, 'file')}, ${size}${conversation}. Untick what stays here.`;
+        ? label`Nothing is ticked, so nothing would be sent`
+        : label`Sends ${formatCount(excerpts.length, 'place')} of ${formatCount(files, 'file')}, ${size}${conversation}. Untick what stays here.`;
   };
-  pick.title = `Ask ${model.name} at ${model.place}${caveat === '' ? '' : ` · ${caveat}`}`;
+  pick.title = label`Ask ${model.name} at ${model.place}${caveat === '' ? '' : ` · ${caveat}`}`;
   pick.canSelectMany = true;
   pick.ignoreFocusOut = true;
   pick.matchOnDescription = true;
@@ -93,10 +94,10 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
   });
 }
 
-function excerptRow({ path, startLine, endLine, text }: Excerpt, highlighter: Highlighter): vscode.QuickPickItem {
+function excerptRow({ path, startLine, endLine, text }: Excerpt, highlighter: Highlighter): PickItem {
   return {
-    label: plainText(`${path}:${startLine}-${endLine}`),
-    description: formatBytes(Buffer.byteLength(text)),
+    label: withoutIcons(`${path}:${startLine}-${endLine}`),
+    description: label`${formatBytes(Buffer.byteLength(text))}`,
     detail: bestLineText(text, highlighter),
   };
 }

@@ -3,7 +3,8 @@ import type { Disposable } from '../../core/lifetime.ts';
 import { DisposableStore } from '../../core/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { FileChange } from '../../retrieval/folder/indexService.ts';
-import { diskFolders, pathInside } from '../folders.ts';
+import { pathInside } from '../../core/pathInside.ts';
+import { diskFolders } from '../folders.ts';
 import type { SearchIndex } from './searchIndex.ts';
 
 // While a person types, a file is read a few times a second and not with each key.
@@ -126,5 +127,5 @@ export class FileNotices implements Disposable {
 /** Whether a file may be one of the index. Git's own files change all the time and never are. */
 function isIndexed({ scheme, fsPath }: vscode.Uri): boolean {
   if (scheme !== 'file' || GIT_FOLDER.test(fsPath)) return false;
-  return diskFolders().some(({ uri }) => uri.fsPath === fsPath || pathInside(uri.fsPath, fsPath) !== undefined);
+  return diskFolders().some(({ uri }) => pathInside(uri.fsPath, fsPath) !== undefined);
 }

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore } from '../../core/lifetime.ts';
 import { indexState, indexSummary } from './indexText.ts';
 import type { SearchIndex } from './searchIndex.ts';
+import { withoutIcons } from '../labels.ts';
 
 /** The index among the language status of a file: how many files it holds, and what it is at. It never interrupts. */
 export function showIndexStatus(index: SearchIndex): vscode.Disposable {
@@ -12,7 +13,7 @@ export function showIndexStatus(index: SearchIndex): vscode.Disposable {
     const { status, isPaused } = index;
     const state = indexState(status, isPaused);
     item.busy = state.startsWith('building');
-    item.text = status.length === 0 ? 'not started' : indexSummary(status, isPaused);
+    item.text = status.length === 0 ? 'not started' : withoutIcons(indexSummary(status, isPaused));
     item.detail = 'Search index';
     item.severity = status.some((folder) => folder.state === 'error')
       ? vscode.LanguageStatusSeverity.Warning

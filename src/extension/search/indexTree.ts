@@ -3,10 +3,11 @@ import * as vscode from 'vscode';
 import { assertNever, isAbort } from '../../core/errors.ts';
 import { formatCount } from '../../core/format.ts';
 import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine, printableText } from '../../core/printable.ts';
 import type { FolderStatus, PassedOver } from '../../retrieval/folder/indexService.ts';
 import { byReason, folderLines, type IndexLine, reasonText, ruleText } from './indexText.ts';
 import type { SearchIndex } from './searchIndex.ts';
+import { treeRow } from '../show.ts';
 
 const MAX_LISTED = 1000;
 const TICK_MS = 30_000; // `4 min ago` stays true
@@ -102,12 +103,12 @@ function itemOf(node: IndexNode): vscode.TreeItem {
     case 'folder': {
       const uri = vscode.Uri.file(node.folder);
       const name = vscode.workspace.getWorkspaceFolder(uri)?.name ?? node.folder;
-      return rowOf(plainText(name), '', 'root-folder', Expanded);
+      return rowOf(name, '', 'root-folder', Expanded);
     }
     case 'line': {
       const { label, description, icon } = node.line;
-      const item = rowOf(label, plainText(description), icon, None);
-      if (node.line.id === 'problem') item.tooltip = plainText(description);
+      const item = rowOf(label, description, icon, None);
+      if (node.line.id === 'problem') item.tooltip = printableLine(description);
       return item;
     }
     case 'passedOver':
@@ -131,11 +132,11 @@ function itemOf(node: IndexNode): vscode.TreeItem {
 function fileItem(folder: string, passedOver: PassedOver): vscode.TreeItem {
   const { path, type } = passedOver;
   const uri = vscode.Uri.joinPath(vscode.Uri.file(folder), path);
-  const item = new vscode.TreeItem(plainText(path));
+  const item = treeRow(printableLine(path));
   item.resourceUri = uri;
   item.iconPath = type === 'directory' ? vscode.ThemeIcon.Folder : vscode.ThemeIcon.File;
-  item.description = plainText(ruleText(passedOver));
-  item.tooltip = plainText([path, reasonText(passedOver.reason), ruleText(passedOver)].join('\n'));
+  item.description = printableLine(ruleText(passedOver));
+  item.tooltip = printableText([path, reasonText(passedOver.reason), ruleText(passedOver)].join('\n'));
   item.command =
     type === 'directory'
       ? { command: 'revealInExplorer', title: 'Reveal in Explorer', arguments: [uri] }
@@ -149,8 +150,8 @@ function rowOf(
   icon: string,
   state: vscode.TreeItemCollapsibleState,
 ): vscode.TreeItem {
-  const item = new vscode.TreeItem(label, state);
-  item.description = description;
+  const item = treeRow(printableLine(label), state);
+  item.description = printableLine(description);
   item.iconPath = new vscode.ThemeIcon(icon);
   item.accessibilityInformation = { label: description === '' ? label : `${label}: ${description}` };
   return item;

@@ -1,7 +1,7 @@
 import { type Endpoint, resolveEndpoint } from '../../agents/llm/providers.ts';
 import { AppError } from '../../core/errors.ts';
-import { plainText } from '../../core/terminalText.ts';
-import { isLoopback } from '../../jobs/host.ts';
+import { printableLine } from '../../core/printable.ts';
+import { isLoopback } from '../../core/network/loopback.ts';
 
 /** The provider that stands for the models that VS Code itself offers. */
 export const EDITOR_PROVIDER = 'editor';
@@ -36,7 +36,7 @@ export function readModelChoice({ provider, name, baseUrl }: ModelSettings): Mod
 /** Where an endpoint is, as people call it: `this machine (127.0.0.1:11434)`, `api.openai.com`. */
 export function placeOf({ baseUrl }: Endpoint): string {
   const { host, hostname } = new URL(baseUrl);
-  return isLoopback(hostname) ? `this machine (${host})` : plainText(host);
+  return isLoopback(hostname) ? `this machine (${host})` : printableLine(host);
 }
 
 /** @throws AppError `refused` when a key would go over the network where everyone can read it. */

@@ -1,6 +1,8 @@
 import * as z from 'zod';
 import type { Endpoint } from '../../agents/llm/providers.ts';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { networkFailureText } from '../../core/network/failureText.ts';
+import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 
 const TIMEOUT_MS = 5000;
 const MODELS = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
@@ -15,17 +17,16 @@ export async function listModels({ baseUrl }: Endpoint, key: string | undefined)
   let response: Response;
   let body: unknown;
   try {
-    response = await fetch(`${baseUrl}/models`, {
+    response = await createNetworkFetch()(`${baseUrl}/models`, {
       headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
       redirect: 'error', // it could take the key elsewhere
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     body = await response.json().catch(() => undefined);
   } catch (error) {
-    const cause = error instanceof Error ? error.cause : undefined;
-    throw new AppError('unreachable', `${host} does not answer (${systemCode(cause) ?? messageOf(error)}).`, {
-      cause: error,
-    });
+    const text =
+      networkFailureText(error, host) ?? `${host} does not answer (${systemCode(error) ?? messageOf(error)}).`;
+    throw new AppError('unreachable', text, { cause: error });
   }
   if (response.status === 401 || response.status === 403) {
     throw new AppError(

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { type Endpoint, PROVIDER_NAMES, resolveEndpoint } from '../../agents/llm/providers.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import { writeUserSetting } from '../config.ts';
 import { explain } from '../errorText.ts';
 import type { Keys } from '../keys.ts';
@@ -9,6 +9,8 @@ import { pickOne } from '../picks.ts';
 import { EDITOR_PROVIDER, type ModelSettings, placeOf, requireSafeForKey } from './modelChoice.ts';
 import { listModels } from './modelList.ts';
 import { keyFor } from './models.ts';
+import { askText, showProgress, type PickItem } from '../show.ts';
+import { label, withoutIcons } from '../labels.ts';
 
 const TITLE = 'Which model answers?';
 
@@ -17,7 +19,7 @@ type Source =
   | { readonly type: 'provider'; readonly endpoint: Endpoint }
   | { readonly type: 'address' };
 
-interface SourceItem extends vscode.QuickPickItem {
+interface SourceItem extends PickItem {
   readonly source?: Source;
 }
 
@@ -56,15 +58,21 @@ export async function selectModel(keys: Keys): Promise<boolean> {
 }
 
 async function sourceItems(keys: Keys): Promise<SourceItem[]> {
-  const section = (label: string): SourceItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
+  const section = (label: string): SourceItem => ({
+    label: withoutIcons(label),
+    kind: vscode.QuickPickItemKind.Separator,
+  });
   const editor = (await vscode.lm.selectChatModels()).map((model): SourceItem => {
-    const label = `$(vscode) ${plainText(model.name)}`;
-    return { label, description: plainText(model.vendor), source: { type: 'editor', model } };
+    return {
+      label: label`$(vscode) ${model.name}`,
+      description: withoutIcons(model.vendor),
+      source: { type: 'editor', model },
+    };
   });
   const endpoints = PROVIDER_NAMES.map((provider) => resolveEndpoint({ provider }));
   const local = endpoints.filter(({ needsKey }) => !needsKey);
   const hosted = endpoints.filter(({ needsKey }) => needsKey);
-  const address = { label: '$(add) Another address…', description: 'any OpenAI-compatible service' };
+  const address = { label: label`$(add) Another address…`, description: label`any OpenAI-compatible service` };
   return [
     ...(editor.length > 0 ? [section('in VS Code'), ...editor] : []),
     section('on this machine: nothing leaves it'),
@@ -79,15 +87,15 @@ async function providerItem(endpoint: Endpoint, keys: Keys): Promise<SourceItem>
   const hasKey = (await keys.get(endpoint.baseUrl)) !== undefined;
   const forget = { iconPath: new vscode.ThemeIcon('trash'), tooltip: 'Forget the key' };
   return {
-    label: `$(${endpoint.needsKey ? 'cloud' : 'vm'}) ${endpoint.provider}`,
-    description: `${placeOf(endpoint)}${hasKey ? ' · key kept' : ''}`,
+    label: label`$(${endpoint.needsKey ? 'cloud' : 'vm'}) ${endpoint.provider}`,
+    description: label`${placeOf(endpoint)}${hasKey ? ' · key kept' : ''}`,
     buttons: hasKey ? [forget] : [],
     source: { type: 'provider', endpoint },
   };
 }
 
 async function askAddress(): Promise<Endpoint | undefined> {
-  const address = await vscode.window.showInputBox({
+  const address = await askText({
     title: TITLE,
     prompt: 'The address of an OpenAI-compatible service, up to and with /v1',
     placeHolder: 'https://models.example.org/v1',
@@ -124,27 +132,27 @@ async function chooseName(endpoint: Endpoint, keys: Keys): Promise<string | unde
 
 async function list(endpoint: Endpoint, key: string | undefined): Promise<readonly string[]> {
   const progress = { location: vscode.ProgressLocation.Window, title: `Asking ${placeOf(endpoint)} for its models` };
-  return vscode.window.withProgress(progress, () => listModels(endpoint, key));
+  return showProgress(progress, () => listModels(endpoint, key));
 }
 
 async function pickName(endpoint: Endpoint, names: readonly string[]): Promise<string | undefined> {
   if (names.length === 0) return typeName(endpoint, `${placeOf(endpoint)} has no models yet.`);
-  const items = names.map((name) => ({ label: plainText(name), name }));
+  const items = names.map((name) => ({ label: withoutIcons(name), name }));
   const usual = items.find(({ name }) => name === endpoint.model);
-  const chosen = await pickOne<vscode.QuickPickItem & { readonly name: string }>({
+  const chosen = await pickOne<PickItem & { readonly name: string }>({
     title: `${TITLE} ${placeOf(endpoint)}`,
     placeholder: 'A model of this list, or the name of another one',
     items,
     ...(usual === undefined ? {} : { active: usual }),
-    typed: (text) => ({ label: text, description: 'as typed', name: text }),
+    typed: (text) => ({ label: withoutIcons(text), description: label`as typed`, name: text }),
   });
   return chosen === 'back' ? undefined : chosen?.name;
 }
 
 async function typeName(endpoint: Endpoint, problem: string): Promise<string | undefined> {
-  const name = await vscode.window.showInputBox({
+  const name = await askText({
     title: `${TITLE} ${placeOf(endpoint)}`,
-    prompt: `${plainText(problem)} Type the name of the model, or press Escape.`,
+    prompt: `${printableLine(problem)} Type the name of the model, or press Escape.`,
     value: endpoint.model,
     ignoreFocusOut: true,
   });
@@ -154,7 +162,7 @@ async function typeName(endpoint: Endpoint, problem: string): Promise<string | u
 async function askKey(endpoint: Endpoint, keys: Keys, problem: string): Promise<boolean> {
   requireSafeForKey(endpoint);
   const place = placeOf(endpoint);
-  const key = await vscode.window.showInputBox({
+  const key = await askText({
     title: `Key for ${place}`,
     prompt: problem || 'It is kept in the system’s secret storage and sent to this host only.',
     placeHolder: 'API key',

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { ChatMessage } from '../../agents/llm/llmClient.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import { readSetting } from '../config.ts';
 import { streamEditorChat } from '../editorChat.ts';
 import type { Keys } from '../keys.ts';
@@ -52,7 +52,7 @@ async function openEndpoint(endpoint: Endpoint, keys: Keys): Promise<AnswerModel
   const key = await keyFor(endpoint, keys);
   if (key === undefined && endpoint.needsKey) return undefined;
   return {
-    name: plainText(endpoint.model),
+    name: printableLine(endpoint.model),
     place: placeOf(endpoint),
     async *stream(messages, signal) {
       const { streamChat } = await import('./chatModel.ts');
@@ -64,8 +64,8 @@ async function openEndpoint(endpoint: Endpoint, keys: Keys): Promise<AnswerModel
 /** The chat models of VS Code and its extensions. */
 function openEditorModel(model: vscode.LanguageModelChat): AnswerModel {
   return {
-    name: plainText(model.name),
-    place: `${plainText(model.vendor)}, through VS Code`,
+    name: printableLine(model.name),
+    place: `${printableLine(model.vendor)}, through VS Code`,
     stream: (messages, signal) => streamEditorChat(model, messages, { purpose: PURPOSE, signal }),
   };
 }

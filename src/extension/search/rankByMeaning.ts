@@ -9,10 +9,12 @@ import { withSignal } from '../abort.ts';
 import { diskFolders } from '../folders.ts';
 import { pickOne } from '../picks.ts';
 import type { Search } from './search.ts';
+import { showProgress, askModal, type PickItem } from '../show.ts';
+import { label, withoutIcons } from '../labels.ts';
 
 const TITLE = 'Search by meaning too?';
 
-interface ChoiceItem extends vscode.QuickPickItem {
+interface ChoiceItem extends PickItem {
   readonly choose: () => Promise<MeaningChoice | 'words' | undefined>;
 }
 
@@ -38,19 +40,19 @@ export async function rankByMeaning(search: Search): Promise<void> {
 
 function choices(current: MeaningChoice | undefined): readonly ChoiceItem[] {
   const hub: ChoiceItem = {
-    label: '$(cloud-download) A small model, fetched once',
-    description: DEFAULT_MODEL,
-    detail: `About 25 MB from ${new URL(MODEL_HUB).host}`,
+    label: label`$(cloud-download) A small model, fetched once`,
+    description: withoutIcons(DEFAULT_MODEL),
+    detail: label`About 25 MB from ${new URL(MODEL_HUB).host}`,
     choose: async () => ({ provider: 'local' }),
   };
   const own: ChoiceItem = {
-    label: '$(folder) A model in a folder...',
-    detail: 'A sentence model with config.json, tokenizer.json and onnx/model.onnx',
+    label: label`$(folder) A model in a folder...`,
+    detail: label`A sentence model with config.json, tokenizer.json and onnx/model.onnx`,
     choose: chooseModelFolder,
   };
   const words: ChoiceItem = {
-    label: '$(circle-slash) Words alone',
-    detail: 'The vectors of this folder are removed',
+    label: label`$(circle-slash) Words alone`,
+    detail: label`The vectors of this folder are removed`,
     choose: async () => 'words',
   };
   return current === undefined ? [hub, own] : [hub, own, words];
@@ -75,10 +77,10 @@ async function prepare(choice: MeaningChoice, search: Search, folder: vscode.Wor
   const chunks = status === undefined ? 'The chunks of this folder' : formatCount(status.chunks, 'chunk');
   const library = findModelLibrary(home) === undefined ? 'npm installs a library of about 35 MB first. ' : '';
   const detail = `${library}${chunks} then go through the model in the background, on this machine and at no cost. Search goes on by words meanwhile.`;
-  const agreed = await vscode.window.showInformationMessage(TITLE, { modal: true, detail }, 'Start');
+  const agreed = await askModal(TITLE, { detail }, 'Start');
   if (agreed === undefined) return false;
   const options = { location: vscode.ProgressLocation.Notification, title: 'Preparing the model', cancellable: true };
-  await vscode.window.withProgress(options, (progress, token) =>
+  await showProgress(options, (progress, token) =>
     withSignal(token, async (signal) => {
       const onProgress = (done: number, total: number): void =>
         progress.report({ message: `${Math.floor((100 * done) / Math.max(total, 1))} %` });

@@ -1,10 +1,11 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableLine } from '../../core/printable.ts';
 import { requireFolder } from './searchFolder.ts';
 import { Highlighter } from './highlights.ts';
 import { ResultPick } from './resultPick.ts';
 import type { Search } from './search.ts';
+import { label } from '../labels.ts';
 
 const LIMIT = 20;
 // Without a selection and without symbols: about as much as one looks at.
@@ -28,7 +29,9 @@ export async function findRelated(search: Search): Promise<void> {
     onError: search.report,
   });
   const rows = list.rows(hits, new Highlighter({ text, prefixes: [] }), { isLive: false });
-  list.replaceRows(rows.length > 0 ? rows : [{ label: 'Nothing in this folder shares its words.', alwaysShow: true }]);
+  list.replaceRows(
+    rows.length > 0 ? rows : [{ label: label`Nothing in this folder shares its words.`, alwaysShow: true }],
+  );
   list.pick.show();
   await list.closed;
 }
@@ -40,7 +43,7 @@ async function chosenPart({ document, selection }: vscode.TextEditor): Promise<{
     document.uri,
   );
   const symbol = innermost(symbols ?? [], selection.active);
-  if (symbol !== undefined) return { range: rangeOf(symbol), name: plainText(symbol.name) };
+  if (symbol !== undefined) return { range: rangeOf(symbol), name: printableLine(symbol.name) };
   const line = selection.active.line;
   const around = new vscode.Range(Math.max(0, line - LINES_AROUND), 0, line + LINES_AROUND, Number.MAX_SAFE_INTEGER);
   return { range: document.validateRange(around), name: `line ${line + 1}` };

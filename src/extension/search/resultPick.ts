@@ -4,12 +4,14 @@ import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
 import { EditorPreview, type Place } from './editorPreview.ts';
 import type { Highlighter } from './highlights.ts';
 import { searchRow } from './searchRow.ts';
+import { createPick, type PickItem } from '../show.ts';
+import { messageText } from '../labels.ts';
 
 // Holding an arrow key goes through many rows; only where it rests is an editor opened.
 const PREVIEW_AFTER_MS = 60;
 
 /** A row of the list: a place, or something else that can be chosen, or a remark, which cannot. */
-export interface ResultItem extends vscode.QuickPickItem {
+export interface ResultItem extends PickItem {
   readonly hit?: ServiceHit;
   readonly place?: Place;
   readonly onChosen?: () => void;
@@ -28,7 +30,7 @@ export interface ResultPickOptions {
 
 /** A list of places that shows each in the editor while it is looked at, and puts the editor back when it is left by Escape. */
 export class ResultPick {
-  readonly pick = vscode.window.createQuickPick<ResultItem>();
+  readonly pick = createPick<ResultItem>();
   /** Resolves when the list is gone. */
   readonly closed: Promise<void>;
   readonly #preview = new EditorPreview();
@@ -39,8 +41,8 @@ export class ResultPick {
   constructor(options: ResultPickOptions) {
     this.#options = options;
     const { pick } = this;
-    pick.title = options.title;
-    pick.placeholder = options.placeholder;
+    pick.title = messageText(options.title);
+    pick.placeholder = messageText(options.placeholder);
     pick.buttons = options.buttons;
     pick.matchOnDetail = true;
     // VS Code would put rows whose words stand early before better ones. The property exists in every version, but its type does not.

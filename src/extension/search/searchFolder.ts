@@ -9,6 +9,7 @@ import { indexState, nothingFound } from './indexText.ts';
 import { Latest } from './latest.ts';
 import { type ResultItem, ResultPick } from './resultPick.ts';
 import { foldersToIndex, type Search } from './search.ts';
+import { label, withoutIcons } from '../labels.ts';
 
 const LIMIT = 30;
 const PAUSE_MS = 300;
@@ -109,7 +110,7 @@ export async function searchFolder(
   const followIndex = (): void => {
     const before = state;
     state = indexState(index.status, index.isPaused);
-    pick.title = `Search Folder${state === '' ? '' : ` · ${state}`}`;
+    pick.title = label`Search Folder${state === '' ? '' : ` · ${state}`}`;
     // What was not indexed yet may be found now; a list that somebody reads changes only when the index is whole.
     if (pick.value.trim() !== '' && (list.hits.length === 0 || (before !== '' && state === ''))) update(pick.value);
   };
@@ -143,11 +144,14 @@ export function requireFolder(): void {
 }
 
 function emptyRows(recent: readonly string[], choose: (text: string) => void): ResultItem[] {
-  const section = (label: string): ResultItem => ({ label, kind: vscode.QuickPickItemKind.Separator });
-  const searches = recent.map((text) => ({ label: `$(history) ${text}`, onChosen: () => choose(text) }));
+  const section = (text: string): ResultItem => ({
+    label: withoutIcons(text),
+    kind: vscode.QuickPickItemKind.Separator,
+  });
+  const searches = recent.map((text) => ({ label: label`$(history) ${text}`, onChosen: () => choose(text) }));
   const hints = HINTS.map(([shown, typed, description]) => ({
-    label: `$(lightbulb) ${shown}`,
-    description,
+    label: label`$(lightbulb) ${shown}`,
+    description: withoutIcons(description),
     onChosen: () => choose(typed),
   }));
   return [
@@ -157,6 +161,6 @@ function emptyRows(recent: readonly string[], choose: (text: string) => void): R
   ];
 }
 
-function remark(label: string): ResultItem {
-  return { label, alwaysShow: true };
+function remark(text: string): ResultItem {
+  return { label: withoutIcons(text), alwaysShow: true };
 }

@@ -1,6 +1,7 @@
-import { plainText } from '../../core/terminalText.ts';
+import { type Printable, printableLine } from '../../core/printable.ts';
 import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
 import type { Highlighter } from './highlights.ts';
+import { withoutIcons } from '../labels.ts';
 
 // A row is one line; longer lines begin near the first word that was asked for.
 const LEAD_CHARACTERS = 30;
@@ -8,8 +9,8 @@ const MAX_CHARACTERS = 100;
 
 /** A row of the search list in plain values. */
 export interface SearchRow {
-  readonly label: string;
-  readonly detail: string;
+  readonly label: Printable;
+  readonly detail: Printable;
   /** Of the line shown, from 1. */
   readonly line: number;
 }
@@ -25,26 +26,21 @@ export function searchRow(hit: ServiceHit, highlighter: Highlighter, folderName?
   const names = [...hit.scope, ...hit.symbols].slice(0, 3);
   return {
     label: bestLineText(hit.text, highlighter),
-    detail: noIcons([place, ...names].join(' · ')),
+    detail: withoutIcons([place, ...names].join(' · ')),
     line,
   };
 }
 
 /** The line of a text that says most about a query, as a row of a list can show it. */
-export function bestLineText(text: string, highlighter: Highlighter): string {
+export function bestLineText(text: string, highlighter: Highlighter): Printable {
   const line = text.split('\n')[highlighter.bestLine(text)] ?? '';
-  return noIcons(shorten(line, highlighter)) || ' '; // VS Code wants some text
+  return withoutIcons(shorten(line, highlighter) || ' '); // VS Code wants some text
 }
 
 function shorten(line: string, highlighter: Highlighter): string {
-  const text = plainText(line).trim().replaceAll('\t', ' ');
+  const text = printableLine(line).trim().replaceAll('\t', ' ');
   if (text.length <= MAX_CHARACTERS) return text;
   const first = highlighter.find(text)[0]?.start ?? 0;
   const from = Math.max(0, first - LEAD_CHARACTERS);
   return `${from === 0 ? '' : '…'}${text.slice(from, from + MAX_CHARACTERS)}…`;
-}
-
-/** `$(name)` in a file must not become an icon of VS Code. */
-function noIcons(text: string): string {
-  return plainText(text).replaceAll('$(', '$\u200B(');
 }

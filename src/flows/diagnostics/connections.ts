@@ -4,13 +4,17 @@ import {
   type Fix,
   type FlowDiagnostic,
   insideQuotes,
+  MAX_FAULTS,
+  MAX_RELATED,
   placeOfNode,
   type Severity,
 } from './diagnostic.ts';
-import { closest } from './similar.ts';
+import { closest } from '../../core/similar.ts';
 
 // Longer lists of fixes are no help: beyond these the canvas is the place to connect.
 const MAX_TARGETS = 6;
+// Longer names are not misspelt ones.
+const MAX_COMPARED = 100;
 
 /** The nodes that a fix may connect to. */
 interface Targets {
@@ -26,32 +30,30 @@ export function unconnectedActions(examined: Examined): FlowDiagnostic[] {
   const loose = graph.nodes.filter(({ id }) => !reached.has(id)).slice(0, MAX_TARGETS);
   const reachedNodes = graph.nodes.filter(({ id }) => reached.has(id)).slice(0, MAX_TARGETS + 1);
   const targets = { graph, loose, reachedNodes };
-  return graph.nodes
+  const returned = graph.nodes
     .filter(({ id }) => reached.has(id))
-    .flatMap((node) =>
-      node.actions.known
-        .filter(({ action }) => !connected.has(`${node.id}:${action}`))
-        .map(({ action, ranges }): FlowDiagnostic => {
-          const place = placeOfNode(examined, node);
-          const range = ranges.find((one) => one.file === file.file) ?? place;
-          const hidden = graph.unread[0];
-          return {
-            code: 'unconnected-action',
-            severity: hidden === undefined ? 'warning' : 'hint',
-            message:
-              `"${node.label}" can return the action "${action}", which ${graph.label} does not connect: ` +
-              `the flow would end there with a warning. Connect it, or mark it as an end with connect(node, null${action === 'default' ? '' : `, '${action}'`}).`,
-            range,
-            related: [
-              { message: `${node.label} in ${graph.label}`, range: place },
-              ...(hidden === undefined ? [] : [{ message: hidden.reason, range: hidden.range }]),
-            ],
-            fixes: connectionFixes(targets, node, action),
-            flow: graph.id,
-            node: node.id,
-          };
-        }),
-    );
+    .flatMap((node) => node.actions.known.map((known) => ({ node, ...known })));
+  const unconnected = returned.filter(({ node, action }) => !connected.has(`${node.id}:${action}`));
+  return unconnected.slice(0, MAX_FAULTS).map(({ node, action, ranges }): FlowDiagnostic => {
+    const place = placeOfNode(examined, node);
+    const range = ranges.find((one) => one.file === file.file) ?? place;
+    const hidden = graph.unread[0];
+    return {
+      code: 'unconnected-action',
+      severity: hidden === undefined ? 'warning' : 'hint',
+      message:
+        `"${node.label}" can return the action "${action}", which ${graph.label} does not connect: ` +
+        `the flow would end there with a warning. Connect it, or mark it as an end with connect(node, null${action === 'default' ? '' : `, '${action}'`}).`,
+      range,
+      related: [
+        { message: `${node.label} in ${graph.label}`, range: place },
+        ...(hidden === undefined ? [] : [{ message: hidden.reason, range: hidden.range }]),
+      ],
+      fixes: connectionFixes(targets, node, action),
+      flow: graph.id,
+      node: node.id,
+    };
+  });
 }
 
 function connectionFixes({ graph, loose, reachedNodes }: Targets, node: FlowNode, action: string): Fix[] {
@@ -90,37 +92,44 @@ function newClassName(action: string, nodes: readonly FlowNode[]): string {
 export function unusedConnections(examined: Examined): FlowDiagnostic[] {
   const { file, graph } = examined;
   const nodes = new Map(graph.nodes.map((node) => [node.id, node]));
-  return graph.edges.flatMap((edge): FlowDiagnostic[] => {
+  const returns = new Set(
+    graph.nodes.flatMap(({ id, actions }) => actions.known.map(({ action }) => `${id}:${action}`)),
+  );
+  const unused = graph.edges.flatMap((edge) => {
     const node = nodes.get(edge.source);
     if (node === undefined || node.actions.unknown !== undefined || edge.range.file !== file.file) return [];
-    const { known } = node.actions;
-    if (known.some(({ action }) => action === edge.action)) return [];
-    const returned = known.map(({ action }) => `"${action}"`).join(', ') || 'nothing';
+    return returns.has(`${node.id}:${edge.action}`) ? [] : [{ edge, node }];
+  });
+  return unused.slice(0, MAX_FAULTS).map(({ edge, node }): FlowDiagnostic => {
+    const known = node.actions.known.slice(0, MAX_RELATED);
+    const more = node.actions.known.length > known.length ? ', …' : '';
+    const returned = known.map(({ action }) => `"${action}"`).join(', ') + more || 'nothing';
     const range = edge.actionRange?.file === file.file ? edge.actionRange : edge.range;
-    return [
-      {
-        code: 'unused-connection',
-        severity: 'warning',
-        message: `"${node.label}" never returns the action "${edge.action}" (it returns ${returned}), so nothing ever goes this way.`,
-        range,
-        related: known.flatMap(({ action, ranges }) =>
-          ranges.slice(0, 1).map((place) => ({ message: `returns "${action}"`, range: place })),
-        ),
-        fixes: [
-          ...replacements(edge, node),
-          { title: 'Delete the connection', operation: { type: 'deleteEdge', flow: graph.id, edge: edge.id } },
-        ],
-        flow: graph.id,
-        node: node.id,
-      },
-    ];
+    return {
+      code: 'unused-connection',
+      severity: 'warning',
+      message: `"${node.label}" never returns the action "${edge.action}" (it returns ${returned}), so nothing ever goes this way.`,
+      range,
+      related: known.flatMap(({ action, ranges }) =>
+        ranges.slice(0, 1).map((place) => ({ message: `returns "${action}"`, range: place })),
+      ),
+      fixes: [
+        ...replacements(edge, node),
+        { title: 'Delete the connection', operation: { type: 'deleteEdge', flow: graph.id, edge: edge.id } },
+      ],
+      flow: graph.id,
+      node: node.id,
+    };
   });
 }
 
 /** The actions that may have been meant, written into the literal between its quotes. */
 function replacements({ action, actionRange }: FlowEdge, { actions }: FlowNode): Fix[] {
-  if (actionRange === undefined) return [];
-  const names = actions.known.map((known) => known.action).filter((name) => !/['"`\\]/.test(name));
+  if (actionRange === undefined || action.length > MAX_COMPARED) return [];
+  const names = actions.known
+    .map((known) => known.action)
+    .filter((name) => name.length <= MAX_COMPARED && !/['"`\\]/.test(name))
+    .slice(0, MAX_RELATED);
   const range = insideQuotes(actionRange);
   return closest(action, names).map((name) => ({ title: `Change it to "${name}"`, edits: [{ range, text: name }] }));
 }
@@ -141,6 +150,7 @@ export function unreachableNodes(examined: Examined): FlowDiagnostic[] {
     );
   return graph.nodes
     .filter(({ id }) => !reached.has(id))
+    .slice(0, MAX_FAULTS)
     .map((node) => ({
       code: 'unreachable-node',
       severity,

@@ -1,11 +1,16 @@
 import type { FlowFile } from '../graph.ts';
 import { unconnectedActions, unreachableNodes, unusedConnections } from './connections.ts';
-import { examine, type FlowDiagnostic } from './diagnostic.ts';
+import { examine, type FlowDiagnostic, type Severity } from './diagnostic.ts';
 import { unwrittenKeys } from './keys.ts';
 import { modelFaults } from './models.ts';
 import { endlessCycles, missingStart } from './ways.ts';
 
 const RULES = [missingStart, unconnectedActions, unusedConnections, unreachableNodes, endlessCycles, unwrittenKeys];
+
+const MAX_DIAGNOSTICS = 500;
+// Some rules go through the whole file for each of its flows.
+const MAX_FLOWS = 200;
+const SEVERITIES: readonly Severity[] = ['error', 'warning', 'hint'];
 
 /** What is wrong in a file of flows, in the order of the text. A stale file tells its syntax error alone. */
 export function diagnose(file: FlowFile): FlowDiagnostic[] {
@@ -26,12 +31,30 @@ export function diagnose(file: FlowFile): FlowDiagnostic[] {
   for (const { reason, range } of file.unread) {
     diagnostics.push({ code: 'unread', severity: 'hint', message: reason, range, related: [], fixes: [] });
   }
-  for (const graph of file.flows) {
-    const isHere = graph.range.file === file.file || graph.edges.some(({ range }) => range.file === file.file);
-    if (!isHere) continue;
+  const here = file.flows.filter(({ range, edges }) =>
+    [{ range }, ...edges].some((one) => one.range.file === file.file),
+  );
+  for (const graph of here.slice(0, MAX_FLOWS)) {
     const examined = examine(file, graph);
-    for (const rule of RULES) diagnostics.push(...rule(examined));
+    for (const rule of RULES) for (const fault of rule(examined)) diagnostics.push(fault);
   }
-  diagnostics.push(...modelFaults(file));
-  return diagnostics.sort((a, b) => a.range.start.offset - b.range.start.offset);
+  const [unchecked] = here.slice(MAX_FLOWS);
+  if (unchecked !== undefined) {
+    const message = `Only the first ${MAX_FLOWS} flows of this file are checked; this one and those behind it are not.`;
+    diagnostics.push({ code: 'unread', severity: 'hint', message, range: unchecked.range, related: [], fixes: [] });
+  }
+  for (const fault of modelFaults(file)) diagnostics.push(fault);
+  return worst(diagnostics).sort((a, b) => a.range.start.offset - b.range.start.offset);
+}
+
+/** As many as anybody reads, errors first; the last one says how many more there are. */
+function worst(diagnostics: readonly FlowDiagnostic[]): FlowDiagnostic[] {
+  if (diagnostics.length <= MAX_DIAGNOSTICS) return [...diagnostics];
+  const ranked = SEVERITIES.flatMap((severity) => diagnostics.filter((one) => one.severity === severity));
+  const kept = ranked.slice(0, MAX_DIAGNOSTICS - 1);
+  const [next = diagnostics[0]] = ranked.slice(kept.length);
+  if (next === undefined) return kept;
+  const more = (ranked.length - kept.length).toLocaleString('en-US');
+  const message = `${more} more problems of this file are not listed, beginning with this place.`;
+  return [...kept, { code: 'unread', severity: 'hint', message, range: next.range, related: [], fixes: [] }];
 }

@@ -36,6 +36,11 @@ export interface FlowDiagnostic {
   readonly node?: string;
 }
 
+/** How many faults one rule lists in one flow. More are not read by anybody, and each costs its fixes. */
+export const MAX_FAULTS = 200;
+/** How many places or names one fault lists. */
+export const MAX_RELATED = 20;
+
 /** What every rule is given: a flow of the file, and what was found out about it once. */
 export interface Examined {
   readonly file: FlowFile;

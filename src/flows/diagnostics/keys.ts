@@ -1,5 +1,5 @@
 import type { FlowFile, FlowGraph, FlowNode, KeyAccess } from '../graph.ts';
-import { type Examined, type FlowDiagnostic, placeOfNode } from './diagnostic.ts';
+import { type Examined, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, placeOfNode } from './diagnostic.ts';
 
 /** The keys that are certainly there, a bit for each; undefined where anything may be. */
 type Keys = Uint32Array | undefined;
@@ -8,7 +8,10 @@ type Keys = Uint32Array | undefined;
 interface Walk {
   readonly file: FlowFile;
   readonly numbers: ReadonlyMap<string, number>;
-  report(missing: Missing): void;
+  /** Undefined where only the keys behind a flow are wanted. */
+  readonly report: ((missing: Missing) => void) | undefined;
+  /** How many more visits of nodes are followed: flows that hold each other multiply them. */
+  readonly left: { visits: number };
 }
 
 interface Missing {
@@ -18,6 +21,7 @@ interface Missing {
 }
 
 const MAX_DEPTH = 20;
+const MAX_VISITS = 200_000;
 
 /**
  * Keys of the shared state that are read on some way from the start on which nothing has written them. Where it is not known
@@ -30,31 +34,39 @@ export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
   const runs = graph.runs.map(({ keys }) => keys);
   const isKnown = runs.length > 0 && runs.every((keys) => keys !== undefined);
   const given = isKnown ? runs.reduce((a, b) => a?.filter((key) => b?.includes(key))) : [];
-  const written = new Set(writersOf(file, graph).map(({ key }) => key));
+  const writers = Map.groupBy(writersOf(file, graph), ({ key }) => key);
   const missing = new Map<string, Missing>();
   const report = (found: Missing): void => {
     const { access } = found;
-    if (isKnown || written.has(access.key)) missing.set(`${access.range.file} ${access.range.start.offset}`, found);
+    if (missing.size < MAX_FAULTS && (isKnown || writers.has(access.key)))
+      missing.set(`${access.range.file} ${access.range.start.offset}`, found);
   };
   // Only keys that somebody reads matter, which in large flows are few of those that are there.
   const read = file.flows.flatMap(({ nodes }) => nodes.flatMap(({ reads }) => reads.map(({ key }) => key)));
   const numbers = new Map([...new Set(read)].map((key, number) => [key, number]));
-  const walk = { file, numbers, report };
+  const walk = { file, numbers, report, left: { visits: MAX_VISITS } };
   followKeys(walk, graph, withKeys(walk, new Uint32Array((numbers.size >> 5) + 1), given ?? []));
-  return [...missing.values()].map((found) => describe(examined, found, isKnown));
+  return [...missing.values()].map((found) =>
+    describe(examined, found, { isKnown, writers: writers.get(found.access.key) ?? [] }),
+  );
 }
 
-function describe(examined: Examined, { graph, node, access }: Missing, isKnown: boolean): FlowDiagnostic {
+function describe(
+  examined: Examined,
+  { graph, node, access }: Missing,
+  { isKnown, writers }: { readonly isKnown: boolean; readonly writers: readonly Writer[] },
+): FlowDiagnostic {
   const { file } = examined;
   const { key, range } = access;
-  const writers = writersOf(file, examined.graph).filter((other) => other.key === key);
   const who = writers.length === 0 ? 'nothing writes it' : 'not every way to here writes it before';
   return {
     code: 'unwritten-key',
     severity: isKnown ? 'warning' : 'hint',
     message: `"${node.label}" reads shared.${key}, and ${who}. Write it in an earlier node, give it to run(), or read it with a default.`,
     range: range.file === file.file ? range : placeOfNode({ ...examined, graph }, node),
-    related: writers.map((writer) => ({ message: `"${writer.label}" writes it`, range: writer.access.range })),
+    related: writers
+      .slice(0, MAX_RELATED)
+      .map((writer) => ({ message: `"${writer.label}" writes it`, range: writer.access.range })),
     fixes: [],
     flow: graph.id,
     node: node.id,
@@ -67,14 +79,20 @@ interface Writer {
   readonly access: KeyAccess;
 }
 
-function writersOf({ flows }: FlowFile, graph: FlowGraph, seen = new Set<string>()): Writer[] {
-  if (seen.has(graph.id)) return [];
-  seen.add(graph.id);
-  return graph.nodes.flatMap(({ label, writes, flow }) => {
-    const own = writes.map((access) => ({ key: access.key, label, access }));
-    const inner = flows.find(({ id }) => id === flow);
-    return inner === undefined ? own : [...own, ...writersOf({ flows } as FlowFile, inner, seen)];
-  });
+/** What a flow and those nested in it write. */
+function writersOf({ flows }: FlowFile, outermost: FlowGraph): Writer[] {
+  const byId = new Map(flows.map((graph) => [graph.id, graph]));
+  const writers: Writer[] = [];
+  // The set grows while it is gone through.
+  const graphs = new Set([outermost]);
+  for (const { nodes } of graphs) {
+    for (const { label, writes, flow } of nodes) {
+      for (const access of writes) writers.push({ key: access.key, label, access });
+      const inner = flow === undefined ? undefined : byId.get(flow);
+      if (inner !== undefined) graphs.add(inner);
+    }
+  }
+  return writers;
 }
 
 /**
@@ -100,13 +118,15 @@ function followKeys(walk: Walk, graph: FlowGraph, entry: Keys, depth = 0): Reado
     left.delete(id);
     const node = byId.get(id);
     if (node === undefined) continue;
-    for (const [action, keys] of leaving({ ...walk, report: () => {} }, node, before.get(id), depth)) {
+    walk.left.visits -= 1;
+    if (walk.left.visits < 0) return endings;
+    for (const [action, keys] of leaving({ ...walk, report: undefined }, node, before.get(id), depth)) {
       const target = exits.get(`${id}:${action}`);
       if (target !== undefined && target !== null) arrive(target, keys);
       else endings.set(action, endings.has(action) ? meet(endings.get(action), keys) : keys);
     }
   }
-  for (const [id, keys] of before) {
+  for (const [id, keys] of walk.report === undefined ? [] : before) {
     const node = byId.get(id);
     if (node !== undefined) reportReads(walk, { graph, node, keys, depth });
   }
@@ -137,7 +157,7 @@ function reportReads(walk: Walk, { graph, node, keys, depth }: At): void {
   const own = new Set(node.writes.filter(({ hook }) => hook === 'prep').map(({ key }) => key));
   for (const access of node.reads) {
     const isOwn = access.isOwn || (access.hook === 'post' && own.has(access.key));
-    if (!access.isGuarded && !isOwn && !hasKey(walk, keys, access.key)) walk.report({ graph, node, access });
+    if (!access.isGuarded && !isOwn && !hasKey(walk, keys, access.key)) walk.report?.({ graph, node, access });
   }
   const inner = depth < MAX_DEPTH ? walk.file.flows.find(({ id }) => id === node.flow) : undefined;
   if (inner !== undefined && node.unreadKeys.length === 0) followKeys(walk, inner, keys, depth + 1);

@@ -1,7 +1,7 @@
 import { PROVIDER_NAMES, providerOfModel } from '../../agents/llm/providers.ts';
 import type { FlowFile, ModelUse } from '../graph.ts';
 import { type Fix, type FlowDiagnostic, insideQuotes } from './diagnostic.ts';
-import { closest, distanceBetween } from './similar.ts';
+import { closest, editDistance } from '../../core/similar.ts';
 
 // More letters than these apart, it is another name rather than a misspelt one.
 const MAX_DISTANCE = 3;
@@ -19,7 +19,7 @@ function providerFault({ provider }: ModelUse, file: string): FlowDiagnostic[] {
   const names = [...PROVIDER_NAMES, ...OTHERS];
   if (names.includes(provider.value)) return [];
   const message = `There is no provider "${provider.value}": LLMClient would throw. Choose one of ${PROVIDER_NAMES.join(', ')}, or give baseUrl alone.`;
-  const near = closest(provider.value, names).filter((name) => distanceBetween(name, provider.value) <= MAX_DISTANCE);
+  const near = closest(provider.value, names).filter((name) => editDistance(name, provider.value) <= MAX_DISTANCE);
   return [fault('unknown-provider', 'error', message, provider, near)];
 }
 

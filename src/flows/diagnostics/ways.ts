@@ -1,8 +1,10 @@
 import type { FlowNode } from '../graph.ts';
-import { type Examined, type FlowDiagnostic, placeOfFlow, placeOfNode } from './diagnostic.ts';
+import { type Examined, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, placeOfFlow, placeOfNode } from './diagnostic.ts';
 
 const MAX_STARTS = 5;
 const SHOWN_NODES = 6;
+// How many nodes are gone through to find the cycles of a flow: many thousand nodes that all lead into one would take seconds.
+const MAX_LOOKS = 2_000_000;
 
 /** A flow that no run can begin. */
 export function missingStart({ file, graph }: Examined): FlowDiagnostic[] {
@@ -17,7 +19,7 @@ export function missingStart({ file, graph }: Examined): FlowDiagnostic[] {
       severity: isSure ? 'error' : 'hint',
       message: `${graph.label} has no start that can be read${isSure ? ': a run would fail at once' : ''}. Give it one with new Flow({ start: node }), or flow.start = node.`,
       range: placeOfFlow(file, graph),
-      related: graph.unread.map(({ reason, range }) => ({ message: reason, range })),
+      related: graph.unread.slice(0, MAX_RELATED).map(({ reason, range }) => ({ message: reason, range })),
       fixes: candidates.map(({ id, label }) => ({
         title: `Start at ${label}`,
         operation: { type: 'setStart', flow: graph.id, node: id },
@@ -35,10 +37,13 @@ export function endlessCycles(examined: Examined): FlowDiagnostic[] {
   const next = Map.groupBy(graph.edges, ({ source }) => source);
   const before = Map.groupBy(graph.edges, ({ target }) => target);
   const diagnostics: FlowDiagnostic[] = [];
+  let looked = 0;
   for (const node of graph.nodes) {
     if (!caught.has(node.id)) continue;
+    if (looked > MAX_LOOKS || diagnostics.length >= MAX_FAULTS) break;
     const behind = spread(node.id, (id) => next.get(id)?.map(({ target }) => target) ?? []);
     const ahead = spread(node.id, (id) => before.get(id)?.map(({ source }) => source) ?? []);
+    looked += behind.size + ahead.size + graph.nodes.length;
     const cycle = graph.nodes.filter(({ id }) => behind.has(id) && ahead.has(id));
     caught.delete(node.id);
     for (const { id } of cycle) caught.delete(id);
@@ -50,7 +55,9 @@ export function endlessCycles(examined: Examined): FlowDiagnostic[] {
       severity: 'warning',
       message: `No way leads out of ${names.join(' → ')}${more} → ${names[0]}: a run would go round until maxVisits, an error or an abort ends it. Return an action that leads out.`,
       range: placeOfNode(examined, node),
-      related: cycle.slice(1).map((other) => ({ message: other.label, range: placeOfNode(examined, other) })),
+      related: cycle
+        .slice(1, MAX_RELATED)
+        .map((other) => ({ message: other.label, range: placeOfNode(examined, other) })),
       fixes: [],
       flow: graph.id,
       node: node.id,

@@ -14,19 +14,19 @@ export function callArrayMethod(
 ): Value | undefined {
   const [first = UNDEFINED, second = UNDEFINED] = args;
   const { items, isOpen } = array;
+  machine.budget.spend('value', items.length);
   const each = (item: Value, index: number): Value =>
     first.type === 'function' ? machine.invoke(first, [item, literal(index), array]) : unknown(scope.file, node);
-  const list = (values: readonly Value[], open = isOpen): Value => ({
-    type: 'array',
-    items: [...values],
-    isOpen: open,
-  });
+  const list = (values: readonly Value[], open = isOpen): Value => {
+    machine.budget.spend('value', values.length);
+    return { type: 'array', items: [...values], isOpen: open };
+  };
   const numberOf = (value: Value): number | undefined =>
     value.type === 'literal' && typeof value.value === 'number' ? value.value : undefined;
   switch (name) {
     case 'push':
       if (machine.branches.isConditional) array.isOpen = true;
-      items.push(...args);
+      for (const arg of args) items.push(arg);
       return literal(items.length);
     case 'forEach':
       if (isOpen) return undefined;
@@ -53,7 +53,7 @@ export function callArrayMethod(
       if (isOpen || (args.length > 0 && numberOf(first) === undefined)) return undefined;
       return list(items.slice(numberOf(first), numberOf(second)));
     case 'concat':
-      return list(args.reduce<Value[]>((all, arg) => [...all, ...(arg.type === 'array' ? arg.items : [arg])], items));
+      return list([...items, ...args.flatMap((arg) => (arg.type === 'array' ? arg.items : [arg]))]);
     case 'at': {
       const index = numberOf(first);
       return isOpen || index === undefined ? undefined : (items.at(index) ?? UNDEFINED);
@@ -81,6 +81,7 @@ export function callGlobal(
   scope: Scope,
 ): Value | undefined {
   const [first = UNDEFINED, second = UNDEFINED] = args;
+  machine.budget.spend('value', sizeOf(args));
   switch (name) {
     case 'Object.keys':
     case 'Object.values':
@@ -116,6 +117,14 @@ export function callGlobal(
     default:
       return undefined;
   }
+}
+
+/** How many items and fields the arguments of a call have. */
+function sizeOf(args: readonly Value[]): number {
+  return args.reduce((sum, arg) => {
+    if (arg.type === 'object') return sum + (itemsOfLength(arg)?.length ?? arg.fields.size);
+    return sum + (arg.type === 'array' ? arg.items.length : 0);
+  }, 0);
 }
 
 function itemsOfLength(value: Value): readonly Value[] | undefined {

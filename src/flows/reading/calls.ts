@@ -1,5 +1,6 @@
 import type * as t from '@babel/types';
 import { callArrayMethod, callGlobal, followArguments } from './builtins.ts';
+import { addItems } from './expressions.ts';
 import { connect, hide, noteRun, setStart } from './drafts.ts';
 import type { Machine } from './machine.ts';
 import { boundMethod, findMethod, libraryOf } from './members.ts';
@@ -15,8 +16,7 @@ export function evaluateArguments(machine: Machine, nodes: readonly t.Node[], sc
   for (const node of nodes) {
     const value = machine.evaluate(node, scope);
     if (node.type !== 'SpreadElement') args.push(value);
-    else if (value.type === 'array' && !value.isOpen) args.push(...value.items);
-    else {
+    else if (!addItems(machine, args, value)) {
       args.push(unknown(scope.file, node), unknown(scope.file, node), unknown(scope.file, node));
       break;
     }
@@ -125,7 +125,7 @@ function callMethod(machine: Machine, instance: Instance, name: string, node: Ca
   const args = evaluateArguments(machine, node.arguments, scope);
   if (method !== undefined) {
     const value = machine.invoke(boundMethod(method, instance), args);
-    if (name === 'run' && instance.flow !== undefined) noteRun(instance, node, args[0] ?? UNDEFINED, scope);
+    if (name === 'run' && instance.flow !== undefined) noteRun(machine, instance, node, args[0] ?? UNDEFINED, scope);
     return value;
   }
   const field = instance.fields.get(name);
@@ -155,7 +155,7 @@ function callLibrary(
       connect(machine, instance, node, args, scope);
       return instance;
     }
-    if (name === 'run') noteRun(instance, node, args[0] ?? UNDEFINED, scope);
+    if (name === 'run') noteRun(machine, instance, node, args[0] ?? UNDEFINED, scope);
     // The flow's own post gives what its last node returned, which only its graph tells.
     if (name === 'post') return args[2] ?? UNDEFINED;
   } else if (name === 'post' && libraryOf(instance.class) !== 'RAGNode') return UNDEFINED;

@@ -1,13 +1,18 @@
 import type { SourceFile } from './sourceFile.ts';
 
 const MAX_SUMMARY = 160;
+// Longer comments have no summary: each node of a generated file would read all of them.
+const MAX_COMMENT = 8_000;
 
 /** The first sentence of the comment directly above the line of a place; undefined where there is none. */
-export function summaryAbove({ text }: SourceFile, offset: number): string | undefined {
+export function summaryAbove(file: SourceFile, offset: number): string | undefined {
+  const first = Math.max(0, offset - MAX_COMMENT);
+  const text = file.text.slice(first, offset);
   const comment: string[] = [];
   let isBlock = false;
-  for (let end = text.lastIndexOf('\n', offset - 1); end > 0; ) {
+  for (let end = text.lastIndexOf('\n'); end > 0; ) {
     const start = text.lastIndexOf('\n', end - 1) + 1;
+    if (start === 0 && first > 0) return undefined;
     const line = text.slice(start, end).trim();
     if (comment.length === 0) isBlock = line.endsWith('*/');
     if (!isBlock && !line.startsWith('//')) break;

@@ -73,6 +73,7 @@ export function connect(
     for (const to of targets) {
       if (to !== null) draft.stations.add(to);
       for (const { name, origin } of actions) {
+        machine.budget.spend('connection');
         const connection = { source: from, target: to, action: name, file, call: node, actionOrigin: origin, scope };
         const exits = draft.exits.get(from) ?? new Map<string, Connection>();
         draft.exits.set(from, exits);
@@ -122,7 +123,8 @@ function actionsOf(
 }
 
 /** Notes a call of `run`, with the keys that the shared state begins with. */
-export function noteRun(flow: Instance, node: t.Node, shared: Value, { file }: Scope): void {
+export function noteRun(machine: Machine, flow: Instance, node: t.Node, shared: Value, { file }: Scope): void {
+  machine.budget.spend('fact', shared.type === 'object' ? shared.fields.size + 1 : 1);
   const keys = shared.type === 'object' && !shared.isOpen ? [...shared.fields.keys()] : undefined;
   const object = shared.type === 'object' ? shared.origin : undefined;
   flow.flow?.runs.push({ origin: { file, node }, keys, object });

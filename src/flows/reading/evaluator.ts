@@ -7,6 +7,7 @@ import { readMember, writeMember } from './members.ts';
 import { unwrapped } from './nodes.ts';
 import { bindPattern } from './patterns.ts';
 import { Branches, type Completion, createScope, LEAVE, NEXT } from './scope.ts';
+import { ReadingBudget } from './readingBudget.ts';
 import { writtenKeys } from './shared.ts';
 import type { SourceFile } from './sourceFile.ts';
 import { executeStatements } from './statements.ts';
@@ -24,9 +25,6 @@ import {
   type Value,
 } from './values.ts';
 
-// Enough for flows that helpers and loops make, and a second at most; large files get more by their length.
-const BASE_STEPS = 200_000;
-const STEPS_PER_LETTER = 2;
 const MAX_DEPTH = 40;
 const MAX_RECURSION = 2;
 
@@ -38,7 +36,8 @@ interface Frame {
 
 /** Follows the code of files through all their branches, with values as far as the source tells them. Nothing is run. */
 export class Evaluator implements Machine {
-  readonly branches = new Branches();
+  readonly budget: ReadingBudget;
+  readonly branches: Branches;
   readonly findings: Findings = {
     instances: [],
     functions: [],
@@ -50,31 +49,22 @@ export class Evaluator implements Machine {
   readonly #load: (specifier: string, from: SourceFile) => ModuleValue | undefined;
   readonly #guarded = new WeakSet<t.Node>();
   readonly #frames: Frame[] = [];
-  readonly #maxSteps: number;
-  #steps = 0;
 
   /** @param length of the file that is read, which limits the work. */
   constructor(length: number, load: (specifier: string, from: SourceFile) => ModuleValue | undefined) {
     this.#load = load;
-    this.#maxSteps = BASE_STEPS + STEPS_PER_LETTER * length;
+    const budget = new ReadingBudget(length);
+    this.budget = budget;
+    this.branches = new Branches((cells) => budget.spend('value', cells));
   }
 
-  /** Gives up: what is not followed by now is not known. */
-  exhaust(): void {
-    this.#steps = Number.POSITIVE_INFINITY;
-  }
-
-  get isExhausted(): boolean {
-    return this.#steps > this.#maxSteps;
-  }
-
-  step(): boolean {
-    this.#steps += 1;
-    return !this.isExhausted;
+  step(): void {
+    this.budget.spend('step');
   }
 
   evaluate(node: t.Node, scope: Scope): Value {
-    return this.step() ? evaluateExpression(this, node, scope) : unknown(scope.file, node, 'is too much to follow');
+    this.step();
+    return evaluateExpression(this, node, scope);
   }
 
   evaluateGuarded(node: t.Node, scope: Scope): Value {
@@ -163,7 +153,9 @@ export class Evaluator implements Machine {
 
   addReturn(value: Value, node: t.Node, { file }: Scope): void {
     const frame = this.#frames.at(-1);
-    const written = frame?.use === undefined ? [] : writtenKeys(this, frame.use);
+    const use = frame?.use;
+    this.budget.spend('value', use?.written.size ?? 0);
+    const written = use === undefined ? [] : writtenKeys(this, use);
     frame?.returns.push({ value, origin: { file, node }, written });
   }
 

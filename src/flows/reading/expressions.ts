@@ -10,6 +10,7 @@ import {
   literal,
   NULL,
   type Scope,
+  textValue,
   UNDEFINED,
   unknown,
   type Value,
@@ -31,7 +32,7 @@ function createFunction(node: FunctionNode, name: string, machine: Machine, scop
 
 const RULES: Rule = {
   ...OPERATORS,
-  StringLiteral: (node, _machine, { file }) => literal(node.value, { file, node }),
+  StringLiteral: (node, _machine, { file }) => textValue(node.value, { file, node }),
   NumericLiteral: toLiteral,
   BooleanLiteral: toLiteral,
   NullLiteral: () => NULL,
@@ -89,7 +90,7 @@ function evaluateTemplate(machine: Machine, node: t.TemplateLiteral, scope: Scop
     if (part.type !== 'literal') return unknown(scope.file, node);
     text += String(part.value) + (node.quasis[index + 1]?.value.cooked ?? '');
   }
-  return literal(text, { file: scope.file, node });
+  return textValue(text, { file: scope.file, node });
 }
 
 function evaluateArray(machine: Machine, node: t.ArrayExpression, scope: Scope): Value {
@@ -98,10 +99,17 @@ function evaluateArray(machine: Machine, node: t.ArrayExpression, scope: Scope):
   for (const element of node.elements) {
     const value = element === null ? UNDEFINED : machine.evaluate(element, scope);
     if (element?.type !== 'SpreadElement') items.push(value);
-    else if (value.type === 'array' && !value.isOpen) items.push(...value.items);
-    else isOpen = true;
+    else if (!addItems(machine, items, value)) isOpen = true;
   }
   return { type: 'array', items, isOpen };
+}
+
+/** Adds what is spread into a list; false where that is not known. */
+export function addItems(machine: Machine, items: Value[], value: Value): boolean {
+  if (value.type !== 'array' || value.isOpen) return false;
+  machine.budget.spend('value', value.items.length);
+  for (const item of value.items) items.push(item);
+  return true;
 }
 
 function evaluateObject(machine: Machine, node: t.ObjectExpression, scope: Scope): Value {
@@ -110,7 +118,10 @@ function evaluateObject(machine: Machine, node: t.ObjectExpression, scope: Scope
   for (const property of node.properties) {
     if (property.type === 'SpreadElement') {
       const value = machine.evaluate(property.argument, scope);
-      if (value.type === 'object') for (const [key, field] of value.fields) fields.set(key, field);
+      if (value.type === 'object') {
+        machine.budget.spend('value', value.fields.size);
+        for (const [key, field] of value.fields) fields.set(key, field);
+      }
       isOpen ||= value.type === 'object' ? value.isOpen : value.type !== 'undefined';
       continue;
     }

@@ -10,9 +10,10 @@ import type {
 } from '../graph.ts';
 import { summaryAbove } from './comments.ts';
 import type { Evaluator } from './evaluator.ts';
-import { hookRange, readHooks } from './hooks.ts';
-import { flowName, identify, labelsOf, nodeName, runtimeName } from './identity.ts';
+import { hookRange } from './hooks.ts';
+import { flowName, FreeIds, identify, labelsOf, nodeName, runtimeName } from './identity.ts';
 import { findMethod, libraryOf } from './members.ts';
+import { readNodeFacts } from './nodeFacts.ts';
 import { endOf, startOf } from './sourceFile.ts';
 import type { Connection, FlowDraft, Instance } from './values.ts';
 
@@ -24,6 +25,9 @@ const TYPES: Readonly<Record<string, NodeType>> = {
   Flow: 'flow',
   RAGNode: 'rag',
 };
+
+// Flows inside flows; see the limit `level` of a reading.
+const MAX_DEPTH = 50;
 
 type FlowInstance = Instance & { readonly flow: FlowDraft };
 
@@ -42,6 +46,7 @@ function isFlow(instance: Instance | null): instance is FlowInstance {
 /** Makes the graphs of a file's flows, and of those that are nested in them. */
 export class GraphBuilder {
   readonly #evaluator: Evaluator;
+  #depth = 0;
   readonly #actions = new Map<Instance, NodeActions | 'under way'>();
 
   constructor(evaluator: Evaluator) {
@@ -62,26 +67,27 @@ export class GraphBuilder {
 
   #readFlow(instance: FlowInstance, flowIds: ReadonlyMap<Instance, string>): ReadFlow {
     const { flow: draft, file, creation } = instance;
-    const ids = identify(draft.stations, (station) => nodeName(station, instance));
+    const ids = new Map<Instance, string>();
     const labels = labelsOf(draft.stations);
-    const idOf = (station: Instance): string => ids.get(station) ?? '';
+    const allIds = identify(draft.stations, (station) => nodeName(station, instance));
+    for (const [station, id] of allIds) {
+      const label = labels.get(station) ?? '';
+      if (ids.size === 0 || this.#takeText(id, label)) ids.set(station, id);
+    }
+    const free = new FreeIds();
     const connections = new Map<string, Connection>();
-    const edges = [...draft.connections].map((connection): FlowEdge => {
+    const edges = [...draft.connections].flatMap((connection): FlowEdge[] => {
       const { source, target, action, actionOrigin } = connection;
-      const id = freeId(`${idOf(source)}:${action}`, connections);
+      const [from, to] = [ids.get(source), target === null ? null : ids.get(target)];
+      if (from === undefined || to === undefined || !this.#takeText(from, from, to ?? '', action, action)) return [];
+      const id = free.take(`${from}:${action}`);
       connections.set(id, connection);
-      return {
-        id,
-        source: idOf(source),
-        target: target === null ? null : idOf(target),
-        action,
-        range: callRange(connection),
-        actionRange: actionOrigin?.file.range(actionOrigin.node),
-      };
+      const actionRange = actionOrigin?.file.range(actionOrigin.node);
+      return [{ id, source: from, target: to, action, range: callRange(connection), actionRange }];
     });
-    const nodes = [...draft.stations].map((station): FlowNode => {
+    const nodes = [...ids].map(([station, id]): FlowNode => {
       const flow = isFlow(station) ? flowIds.get(station) : undefined;
-      return { ...this.#readNode(station), id: idOf(station), label: labels.get(station) ?? '', flow };
+      return { ...this.#readNode(station), id, label: labels.get(station) ?? '', flow };
     });
     const start = draft.start === undefined ? undefined : ids.get(draft.start);
     const graph: FlowGraph = {
@@ -101,7 +107,7 @@ export class GraphBuilder {
 
   #readNode(station: Instance): Omit<FlowNode, 'id' | 'label' | 'flow'> {
     const { class: called, file, creation } = station;
-    const { actions, ...keys } = readHooks(this.#evaluator, station, this.#innerActions(station));
+    const { actions, ...keys } = readNodeFacts(this.#evaluator, station, this.#innerActions(station));
     return {
       className: called.name || 'Node',
       type: TYPES[libraryOf(called) ?? ''] ?? 'unknown',
@@ -118,6 +124,13 @@ export class GraphBuilder {
     };
   }
 
+  #takeText(...texts: readonly string[]): boolean {
+    return this.#evaluator.budget.afford(
+      'character',
+      texts.reduce((sum, { length }) => sum + length, 0),
+    );
+  }
+
   #hook({ class: called }: Instance, name: string): SourceRange | undefined {
     return hookRange(findMethod(called, name));
   }
@@ -132,8 +145,14 @@ export class GraphBuilder {
     const known = this.#actions.get(station);
     if (known === 'under way') return { known: [], unknown: undefined }; // a flow that contains itself
     if (known !== undefined) return known;
+    if (this.#depth === MAX_DEPTH) {
+      this.#evaluator.budget.exceed('level');
+      return { known: [], unknown: undefined };
+    }
     this.#actions.set(station, 'under way');
+    this.#depth += 1;
     const actions = this.#endings(station);
+    this.#depth -= 1;
     this.#actions.set(station, actions);
     return actions;
   }
@@ -142,7 +161,7 @@ export class GraphBuilder {
     const endings = new Map<string, ReturnedAction>();
     let hidden: Unread | undefined = draft.unread[0];
     for (const station of reachable(draft)) {
-      const { actions } = readHooks(this.#evaluator, station, this.#innerActions(station));
+      const { actions } = readNodeFacts(this.#evaluator, station, this.#innerActions(station));
       hidden ??= actions.unknown;
       for (const { action, ranges } of actions.known) {
         const connected = draft.exits.get(station)?.get(action);
@@ -164,12 +183,6 @@ function reachable({ start, exits }: FlowDraft): Set<Instance> {
     for (const { target } of exits.get(station)?.values() ?? []) if (target !== null) reached.add(target);
   }
   return reached;
-}
-
-function freeId(wanted: string, taken: ReadonlyMap<string, unknown>): string {
-  let id = wanted;
-  for (let number = 2; taken.has(id); number += 1) id = `${wanted}~${number}`;
-  return id;
 }
 
 /** From `connect` to the end of its arguments. */

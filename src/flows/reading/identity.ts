@@ -7,23 +7,38 @@ import type { Instance } from './values.ts';
 /** Gives each instance an id of its own: the name that the source has for it, with `~2` for the second of that name. */
 export function identify(instances: Iterable<Instance>, name: (instance: Instance) => string): Map<Instance, string> {
   const ids = new Map<Instance, string>();
-  const taken = new Set<string>();
-  for (const instance of instances) {
-    const wanted = name(instance);
-    let id = wanted;
-    for (let number = 2; taken.has(id); number += 1) id = `${wanted}~${number}`;
-    taken.add(id);
-    ids.set(instance, id);
-  }
+  const free = new FreeIds();
+  for (const instance of instances) ids.set(instance, free.take(name(instance)));
   return ids;
 }
 
+/** Gives ids out once each: a second `a` is `a~2`. */
+export class FreeIds {
+  readonly #taken = new Set<string>();
+  readonly #last = new Map<string, number>();
+
+  take(wanted: string): string {
+    let id = wanted;
+    let number = this.#last.get(wanted) ?? 1;
+    while (this.#taken.has(id)) {
+      number += 1;
+      id = `${wanted}~${number}`;
+    }
+    this.#last.set(wanted, number); // a loop gives thousands the same name: none of them counts from 2 again
+    this.#taken.add(id);
+    return id;
+  }
+}
+
+// A list that a loop links has thousands of owners; names say where the last of them are.
+const MAX_OWNERS = 20;
+
 /** What the source calls a node of a flow: the variable or property path, `new Work` for one made in place. */
-export function nodeName(instance: Instance, flow: Instance | undefined): string {
+export function nodeName(instance: Instance, flow: Instance | undefined, depth = 0): string {
   const { name } = instance;
   if (name === undefined) return `new ${instance.class.name}`;
-  if (name.owner === undefined || name.owner === flow) return name.text;
-  return `${nodeName(name.owner, flow)}.${name.text}`;
+  if (name.owner === undefined || name.owner === flow || depth === MAX_OWNERS) return name.text;
+  return `${nodeName(name.owner, flow, depth + 1)}.${name.text}`;
 }
 
 /** What the source calls a flow, as seen from a file. */
@@ -35,8 +50,11 @@ export function flowName(instance: Instance, from: string): string {
   return `${way.startsWith('.') ? way : `./${way}`}#${local}`;
 }
 
-function localName({ name, scope, class: called }: Instance): string {
-  if (name !== undefined) return name.owner === undefined ? name.text : `${localName(name.owner)}.${name.text}`;
+function localName({ name, scope, class: called }: Instance, depth = 0): string {
+  if (name !== undefined) {
+    const isWhole = name.owner === undefined || depth === MAX_OWNERS;
+    return isWhole ? name.text : `${localName(name.owner, depth + 1)}.${name.text}`;
+  }
   return pathOf(scope) || called.name;
 }
 

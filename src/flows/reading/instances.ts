@@ -15,6 +15,7 @@ export function constructInstance(
 ): Value {
   const called = machine.evaluate(node.callee, scope);
   if (called.type !== 'class' && called.type !== 'library') return unknown(scope.file, node);
+  machine.budget.spend('node');
   const library = libraryOf(called);
   const instance: Instance = {
     type: 'instance',

@@ -1,4 +1,5 @@
 import type * as t from '@babel/types';
+import type { ReadingBudget } from './readingBudget.ts';
 import type { Branches, Completion } from './scope.ts';
 import type { SourceFile } from './sourceFile.ts';
 import type {
@@ -41,6 +42,7 @@ export interface Invocation {
 export interface Machine {
   readonly branches: Branches;
   readonly findings: Findings;
+  readonly budget: ReadingBudget;
   evaluate(node: t.Node, scope: Scope): Value;
   /** Evaluates where nothing being there is expected: a read of the shared state is then guarded. */
   evaluateGuarded(node: t.Node, scope: Scope): Value;
@@ -57,7 +59,7 @@ export interface Machine {
   /** Follows a function that somebody unknown calls, or nobody. */
   follow(called: FunctionValue): void;
   addReturn(value: Value, node: t.Node, scope: Scope): void;
-  /** Whether there is work left to do; false once the code is too much to follow. */
-  step(): boolean;
+  /** @throws ReadingLimitError once the code is too much to follow. */
+  step(): void;
   importModule(specifier: string, from: SourceFile): ModuleValue | undefined;
 }

@@ -62,7 +62,10 @@ export function readMember(
     case 'union':
       return union(value.values.map((one) => readMember(machine, one, key, node, place)));
     case 'object':
-      if (key === undefined) return value.isOpen ? unknown(file, node) : union([...value.fields.values(), UNDEFINED]);
+      if (key === undefined) {
+        machine.budget.spend('value', value.fields.size);
+        return value.isOpen ? unknown(file, node) : union([...value.fields.values(), UNDEFINED]);
+      }
       return value.fields.get(key) ?? (value.isOpen ? unknown(file, node) : UNDEFINED);
     case 'array': {
       if (key === 'length' && !value.isOpen) return literal(value.items.length);

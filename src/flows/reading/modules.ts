@@ -68,6 +68,7 @@ export class Modules {
     if (!/^\.{1,2}(?:\/|$)/.test(specifier)) return undefined;
     const file = this.#find(candidates(specifier, from.path));
     if (file?.program === undefined) return undefined;
+    if (!this.#modules.has(file.path)) this.evaluator.budget.spend('letter', file.text.length);
     const module = this.load(file);
     return { type: 'module', get: (name) => module.get(name) };
   }

@@ -3,7 +3,7 @@ import type { Machine } from './machine.ts';
 import type { Rules } from './nodes.ts';
 import { NEXT } from './scope.ts';
 import { truth } from './truth.ts';
-import { alternatives, literal, type Scope, UNDEFINED, union, unknown, type Value } from './values.ts';
+import { alternatives, literal, type Scope, textValue, UNDEFINED, union, unknown, type Value } from './values.ts';
 
 /** Assignments, conditions and arithmetic. */
 export const OPERATORS: Rules<[machine: Machine, scope: Scope], Value> = {
@@ -90,7 +90,8 @@ function combined(operator: string, left: Value, right: Value, node: t.Node, { f
   const [a, b] = [left.value, right.value];
   if (operator === '===' || operator === '==') return literal(a === b);
   if (operator === '!==' || operator === '!=') return literal(a !== b);
-  if (operator === '+' && (typeof a === 'string' || typeof b === 'string')) return literal(`${a}${b}`, { file, node });
+  if (operator === '+' && (typeof a === 'string' || typeof b === 'string'))
+    return textValue(`${a}${b}`, { file, node });
   if (typeof a !== 'number' || typeof b !== 'number') return unknown(file, node);
   const value = { '+': a + b, '-': a - b, '*': a * b, '/': a / b, '%': a % b }[operator];
   if (value !== undefined) return literal(value);

@@ -3,6 +3,7 @@ import type { Evaluator } from './evaluator.ts';
 import { boundMethod, libraryOf } from './members.ts';
 import type { Module } from './modules.ts';
 import { NEXT } from './scope.ts';
+import { endOf, startOf } from './sourceFile.ts';
 import {
   type ClassValue,
   type FunctionNode,
@@ -23,8 +24,11 @@ const MAKES_SOMETHING = /\bnew\b|\bconnect\b|\bstart\b/;
 export function followFile(module: Module, evaluator: Evaluator): void {
   module.follow();
   const { functions, classes, followed } = evaluator.findings;
-  const matters = (node: FunctionNode): boolean =>
-    !followed.has(node) && MAKES_SOMETHING.test(module.file.textOf(node));
+  const matters = (node: FunctionNode): boolean => {
+    if (followed.has(node)) return false;
+    evaluator.budget.spend('scan', endOf(node) - startOf(node));
+    return MAKES_SOMETHING.test(module.file.textOf(node));
+  };
   const maybe = (work: () => void): void => {
     const branch = (): number => {
       work();

@@ -55,6 +55,12 @@ export type Completion = number;
  */
 export class Branches {
   readonly #layers: Map<Cell, Value>[] = [];
+  readonly #onJoin: (cells: number) => void;
+
+  /** @param onJoin told how many cells are joined behind branches, each time. */
+  constructor(onJoin: (cells: number) => void) {
+    this.#onJoin = onJoin;
+  }
 
   read(cell: Cell): Value | undefined {
     for (let index = this.#layers.length - 1; index >= 0; index -= 1) {
@@ -102,7 +108,9 @@ export class Branches {
       if (end !== LEAVE) ends.push(layer);
       completion |= end;
     }
-    for (const cell of new Set(ends.flatMap((layer) => [...layer.keys()]))) {
+    const cells = new Set(ends.flatMap((layer) => [...layer.keys()]));
+    this.#onJoin(cells.size * ends.length);
+    for (const cell of cells) {
       this.write(cell, join(ends.map((layer) => layer.get(cell) ?? this.read(cell) ?? absent)));
     }
     return completion;

@@ -30,6 +30,7 @@ export function readShared(
 ): Value {
   const { file } = scope;
   if (path.length > 0) {
+    machine.budget.spend('value', path.length);
     if (key === undefined) return { type: 'shared', use, path, access };
     if (access !== undefined && access.path.length === path.length && !isMethod(key)) access.path = [...path, key];
     if (access !== undefined && CHANGES.has(key)) recordWrite(use, { ...access, path });

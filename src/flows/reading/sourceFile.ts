@@ -4,6 +4,8 @@ import type { Position, SourceRange, SyntaxProblem } from '../graph.ts';
 import { visitNodes } from './nodes.ts';
 
 const SNIPPET_LENGTH = 40;
+// A node may be as long as its file; behind this much of it, only white space could matter.
+const SNIPPET_SOURCE = 400;
 
 /** One parsed file: its tree, its text, and the places in it. */
 export class SourceFile {
@@ -54,7 +56,8 @@ export class SourceFile {
 
   /** The text of a node in one short line, for sentences. */
   snippet(node: t.Node): string {
-    const line = this.textOf(node).replace(/\s+/g, ' ');
+    const start = this.text.slice(startOf(node), Math.min(endOf(node), startOf(node) + SNIPPET_SOURCE));
+    const line = start.replace(/\s+/g, ' ');
     return line.length <= SNIPPET_LENGTH ? line : `${line.slice(0, SNIPPET_LENGTH - 1)}…`;
   }
 }

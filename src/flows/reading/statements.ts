@@ -22,7 +22,7 @@ export function executeStatements(machine: Machine, statements: readonly t.State
   for (const statement of statements) hoist(machine, statement, scope);
   let breaks = 0;
   for (const statement of statements) {
-    if (!machine.step()) return NEXT;
+    machine.step();
     const completion = executeStatement(machine, statement, scope);
     breaks |= completion & BREAK;
     if ((completion & NEXT) === 0) return breaks;
@@ -172,10 +172,10 @@ function executeForEach(
     } else machine.bind(left, value, inner, false);
     return executeStatement(machine, body, inner);
   };
-  const items = type === 'ForOfStatement' ? itemsOf(iterated) : keysOf(iterated);
+  const items = type === 'ForOfStatement' ? itemsOf(iterated) : keysOf(machine, iterated);
   if (items !== undefined) {
     for (const item of items) {
-      if (!machine.step()) break;
+      machine.step();
       if (turn(item) === LEAVE) return LEAVE;
     }
     return NEXT;
@@ -191,7 +191,9 @@ function itemsOf(value: Value): readonly Value[] | undefined {
   return only?.type === 'array' && !only.isOpen && others.length === 0 ? only.items : undefined;
 }
 
-function keysOf(value: Value): readonly Value[] | undefined {
+function keysOf(machine: Machine, value: Value): readonly Value[] | undefined {
+  const size = value.type === 'object' ? value.fields.size : value.type === 'array' ? value.items.length : 0;
+  machine.budget.spend('value', size);
   if (value.type === 'object' && !value.isOpen) return [...value.fields.keys()].map((key) => literal(key));
   return value.type === 'array' && !value.isOpen ? value.items.map((_, index) => literal(String(index))) : undefined;
 }
@@ -226,7 +228,8 @@ function executeLoop(
   for (let turns = 0; turns < MAX_TURNS; turns += 1) {
     const isTrue = test();
     if (isTrue === false) return NEXT;
-    if (isTrue === undefined || !machine.step()) break;
+    if (isTrue === undefined) break;
+    machine.step();
     const completion = turn();
     if (completion === LEAVE) return LEAVE;
   }

@@ -204,6 +204,14 @@ export const UNDEFINED: Value = { type: 'undefined' };
 export const NULL: Value = { type: 'null' };
 
 const MAX_UNION = 64;
+// Names and actions are short; of longer texts nothing is needed, and a loop could double them for ever.
+const MAX_TEXT = 1_000;
+
+/** A text that is known, unless it is too long to be a name. */
+export function textValue(text: string, origin: Origin): Value {
+  if (text.length <= MAX_TEXT) return literal(text, origin);
+  return unknown(origin.file, origin.node, 'is too long to be a name');
+}
 
 export function literal(value: string | number | boolean, origin?: Origin): LiteralValue {
   return { type: 'literal', value, origin };
@@ -224,6 +232,7 @@ export function union(values: readonly Value[]): Value {
   const all: Exclude<Value, UnionValue>[] = [];
   for (const value of values.flatMap(alternatives)) {
     if (!all.some((other) => isSame(other, value))) all.push(value);
+    if (all.length > MAX_UNION) break;
   }
   const [first] = all;
   if (all.length === 1 && first !== undefined) return first;
@@ -234,9 +243,7 @@ export function union(values: readonly Value[]): Value {
 function isSame(a: Value, b: Value): boolean {
   if (a === b) return true;
   if (a.type !== b.type) return false;
-  if (a.type === 'literal' && b.type === 'literal') {
-    return a.value === b.value && a.origin?.node === b.origin?.node;
-  }
+  if (a.type === 'literal' && b.type === 'literal') return a.value === b.value && a.origin?.node === b.origin?.node;
   if (a.type === 'unknown' && b.type === 'unknown') return a.origin?.node === b.origin?.node;
   return a.type === 'undefined' || a.type === 'null';
 }

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { endProcesses } from '../../core/processTree.ts';
+import { flowEnvironment, type VariableSource } from './flowEnvironment.ts';
 import type { FlowRunRequest, FlowRuntime } from './flowRun.ts';
 import { type OutputLine, OutputLines } from './outputLines.ts';
 import type { ChildMessage, ParentMessage } from './runMessage.ts';
@@ -36,13 +37,18 @@ export class FlowProcess {
   #untaken = 0;
   readonly exited: Promise<ProcessEnd>;
 
-  constructor({ node, runner }: FlowRuntime, { cwd, env }: Pick<FlowRunRequest, 'cwd' | 'env'>, listener: Listener) {
+  constructor(
+    { node, runner, starter = [] }: FlowRuntime,
+    { cwd, ...source }: Pick<FlowRunRequest, 'cwd' | keyof VariableSource>,
+    listener: Listener,
+  ) {
     const mark = randomUUID();
     this.#mark = `${RUN_MARK}=${mark}`;
     this.#node = node;
-    this.#child = spawn(node, [...NODE_FLAGS, runner], {
+    const command = [...starter, node, ...NODE_FLAGS, runner];
+    this.#child = spawn(command[0] ?? node, command.slice(1), {
       cwd,
-      env: { ...env, [RUN_MARK]: mark },
+      env: { ...flowEnvironment(source), [RUN_MARK]: mark },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
       detached: process.platform !== 'win32',
       windowsHide: true,

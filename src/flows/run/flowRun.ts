@@ -1,10 +1,11 @@
 import type { Checkpoint } from '../../agents/schemas.ts';
 import type { ExactGraph } from '../exactGraph.ts';
+import type { VariableSource } from './flowEnvironment.ts';
 import type { FlowFailure, RunEvent } from './runEvent.ts';
 import type { StateView } from './stateView.ts';
 
 /** What to run, and how. Paths are absolute. */
-export interface FlowRunRequest {
+export interface FlowRunRequest extends VariableSource {
   readonly file: string;
   /** The export to run; needed only where the file has several flows. */
   readonly flow?: string | undefined;
@@ -13,8 +14,6 @@ export interface FlowRunRequest {
   /** What the file finds in `process.argv` after its own path. */
   readonly args?: readonly string[] | undefined;
   readonly cwd: string;
-  /** The whole environment of the child. */
-  readonly env: Readonly<NodeJS.ProcessEnv>;
   /** Where the run keeps its trace, recording, checkpoints and model calls; nothing is kept without it. */
   readonly folder?: string | undefined;
   /** The folder of an earlier run, whose results stand in for every `exec` with the same code and input. */
@@ -33,6 +32,8 @@ export interface FlowRunRequest {
 export interface FlowRuntime {
   /** `dist/flowRunner.mjs`, or its source. */
   readonly runner: string;
+  /** A program and its arguments that starts Node, to take something away from it. */
+  readonly starter?: readonly string[] | undefined;
   /** A Node of version 22.18 or newer; an editor's own program is one too, with `ELECTRON_RUN_AS_NODE` in `env`. */
   readonly node: string;
 }

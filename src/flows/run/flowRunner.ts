@@ -24,15 +24,27 @@ if (major < 22 || (major === 22 && minor < 18)) {
 /** Waits for the request, and runs it. */
 async function serveParent(): Promise<void> {
   const { EventChannel } = await import('./child/eventChannel.ts');
+  const { KeyRequests } = await import('./child/keyRequests.ts');
   const { runChild } = await import('./child/childMain.ts');
   const stop = new AbortController();
   const send = (message: ChildMessage): void => {
     if (process.connected) process.send?.(message, undefined, undefined, () => {}); // the parent may be gone
   };
+  let holds = 0;
+  const hold = (): (() => void) => {
+    holds += 1;
+    process.channel?.ref();
+    return () => {
+      holds -= 1;
+      if (holds === 0) process.channel?.unref();
+    };
+  };
+  let release: (() => void) | undefined;
   const channel = new EventChannel(send, (isWaiting) => {
-    if (isWaiting) process.channel?.ref();
-    else process.channel?.unref();
+    release?.();
+    release = isWaiting ? hold() : undefined;
   });
+  const keys = new KeyRequests({ send, hold });
   const outlet: Outlet = {
     event: (event) => channel.push(event),
     flush: () => channel.flush(),
@@ -46,18 +58,20 @@ async function serveParent(): Promise<void> {
   };
   process.on('disconnect', () => {
     channel.close();
+    keys.close();
     stop.abort(new DOMException('The program that ran the flow is gone.', 'AbortError'));
     setTimeout(endGroup, ORPHAN_MS).unref();
   });
   process.on('message', (raw) => {
     const message = raw as ParentMessage;
     if (message.type === 'taken') channel.taken(message.batch);
+    if (message.type === 'key') keys.answer(message.variable, message.key);
     if (message.type === 'stop') stop.abort(new DOMException('The run was stopped.', 'AbortError'));
     if (message.type !== 'request') return;
     process.channel?.unref();
     const { request } = message;
     void (request.isDebugged === true ? waitForDebugger(send) : Promise.resolve()).then(() =>
-      runChild(request, { runtime: runtimeFiles(), outlet, stop: stop.signal }),
+      runChild(request, { runtime: runtimeFiles(), outlet, stop: stop.signal, keys }),
     );
   });
   send({ type: 'ready', nodeVersion: process.versions.node });
@@ -70,9 +84,9 @@ async function waitForDebugger(send: (message: ChildMessage) => void): Promise<v
   inspector.waitForDebugger();
 }
 
-/** Ends this process and its children, of which it is the first in their group. */
+/** Ends this process and its children, which are in a group of their own. */
 function endGroup(): void {
-  if (process.platform !== 'win32') process.kill(-process.pid, 'SIGTERM');
+  if (process.platform !== 'win32') process.kill(0, 'SIGTERM');
   process.exit(1);
 }
 

@@ -1,18 +1,21 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join, relative, resolve } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { recordingEntrySchema } from '../../agents/schemas.ts';
 import { AppError } from '../../core/errors.ts';
 import { describeRunEnd } from './describeRun.ts';
 import { type ExpectedRun, type FlowTest, readFlowTest, writeFlowTest } from './flowTestFile.ts';
+import type { VariableSource } from './flowEnvironment.ts';
 import type { FlowOutcome, FlowProcessEvent, FlowRuntime } from './flowRun.ts';
 import { parseLines } from './jsonLines.ts';
+import type { NetworkNamespace } from './networkNamespace.ts';
 import type { RunEvent } from './runEvent.ts';
 import { type RunFolder, runFolder } from './runFolder.ts';
 import { runFlow } from './runFlow.ts';
 import { summaryOf } from './runSummary.ts';
 import type { RunRecord } from './runRecord.ts';
 import { differencesOf, type TestDifference } from './testDifference.ts';
+import { testedFile } from './testedFile.ts';
 import { type RunTimeline, timelinesOf } from './timeline.ts';
 
 export interface FlowTestResult {
@@ -26,9 +29,12 @@ export interface FlowTestResult {
   readonly durationMs: number;
 }
 
-export interface FlowTestOptions {
+export interface FlowTestOptions extends VariableSource {
   readonly signal: AbortSignal;
-  readonly env: NodeJS.ProcessEnv;
+  /** How the network is taken away from the flow and from what it starts; ask `findNetworkNamespace` once. */
+  readonly network: NetworkNamespace;
+  /** The folder that the tests were looked for in; the folder of the test unless given. */
+  readonly root?: string | undefined;
   /** Runs with the network open, and writes what came out of it into the test. */
   readonly isUpdate?: boolean;
   readonly isDebugged?: boolean;
@@ -46,6 +52,7 @@ export async function runFlowTest(
   options: FlowTestOptions,
 ): Promise<FlowTestResult> {
   const test = await readFlowTest(path);
+  const file = await testedFile(path, test.file, options.root ?? dirname(path));
   const startedAt = performance.now();
   const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowtest-'));
   try {
@@ -53,7 +60,7 @@ export async function runFlowTest(
     await writeFile(recorded.recording, lines(test.recording));
     await writeFile(recorded.calls, lines(test.models));
     const fresh = runFolder(await mkdtemp(join(scratch, 'run-')));
-    const run = await observe(path, test, { recorded, fresh, runtime, options });
+    const run = await observe(path, { ...test, file }, { recorded, fresh, runtime, options });
     options.signal.throwIfAborted();
     const actual = expectationsOf(run.timelines, summaryOf(run.timelines, run.outcome).outcome);
     const differences = differencesOf(test.expect, actual, test.ignore);
@@ -82,19 +89,23 @@ async function observe(
 ): Promise<Pick<FlowTestResult, 'timelines' | 'live' | 'output'> & { outcome: FlowOutcome }> {
   const events: RunEvent[] = [];
   const printed: string[] = [];
+  const { network, isUpdate, isDebugged } = options;
+  // A debugger could not reach the flow in a namespace, and a run that makes new results needs the network.
+  const isClosed = isUpdate !== true && isDebugged !== true && network.type === 'namespace';
   const outcome = await runFlow(
-    runtime,
+    isClosed ? { ...runtime, starter: network.command } : runtime,
     {
-      file: resolve(dirname(path), file),
+      file,
       flow,
       args,
       shared,
       cwd: dirname(path),
       env: options.env,
+      variables: options.variables,
       replay: recorded.path,
       folder: fresh.path,
-      isOffline: options.isUpdate !== true,
-      isDebugged: options.isDebugged,
+      isOffline: isUpdate !== true,
+      isDebugged,
     },
     {
       signal: options.signal,

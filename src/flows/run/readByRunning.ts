@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import type { ExactGraph } from '../exactGraph.ts';
+import type { VariableSource } from './flowEnvironment.ts';
 import type { FlowRunRequest, FlowRuntime } from './flowRun.ts';
 import { runFlow } from './runFlow.ts';
 
@@ -14,7 +15,7 @@ const LOAD_LIMIT_MS = 15_000;
  */
 export async function readByRunning(
   runtime: FlowRuntime,
-  request: Pick<FlowRunRequest, 'file' | 'cwd' | 'env'>,
+  request: Pick<FlowRunRequest, 'file' | 'cwd' | keyof VariableSource>,
   signal: AbortSignal,
 ): Promise<readonly ExactGraph[]> {
   const told = new AbortController();

@@ -1,6 +1,9 @@
+import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isModelKeyVariable } from '../../agents/llm/providers.ts';
 import { assertNever } from '../../core/errors.ts';
 import { FlowEnding } from './flowEnding.ts';
+import { withheldHint } from './flowEnvironment.ts';
 import { FlowProcess } from './flowProcess.ts';
 import type { FlowOutcome, FlowProcessEvent, FlowRunRequest, FlowRuntime } from './flowRun.ts';
 import type { ChildMessage } from './runMessage.ts';
@@ -9,6 +12,8 @@ import type { ChildMessage } from './runMessage.ts';
 const STOP_GRACE_MS = 500;
 const DEBUGGER_LINES =
   /^(?:Debugger (?:listening on ws:|attached\.|ending on ws:)|For help, see: https:\/\/nodejs\.org|Waiting for the debugger to disconnect)/;
+
+const READS_VARIABLE = /\bprocess\.env(?:\.|\[['"])\w+/g;
 
 export interface RunFlowOptions {
   /** Its abort ends the child and its children: first as an abort of the flow, then SIGTERM, then SIGKILL. */
@@ -27,7 +32,7 @@ export async function runFlow(
   request: FlowRunRequest,
   { signal, onEvent }: RunFlowOptions,
 ): Promise<FlowOutcome> {
-  const { cwd, env, ...childRequest } = request;
+  const { cwd, env, variables, ...childRequest } = request;
   const ending = new FlowEnding();
   const broken = new AbortController();
   const fail = (error: unknown): void => broken.abort(error);
@@ -52,9 +57,13 @@ export async function runFlow(
   let handled = Promise.resolve();
   const child = new FlowProcess(
     runtime,
-    { cwd, env },
+    { cwd, env, variables },
     {
       message: (message) => {
+        if (message.type === 'key') {
+          child.send({ type: 'key', variable: message.variable, key: modelKeyOf(env, message.variable) });
+          return;
+        }
         ending.note(message);
         handled = handled.then(() => handle(message)); // in their order
       },
@@ -75,7 +84,11 @@ export async function runFlow(
     const { code, signal: killer } = await child.exited;
     await Promise.race([child.drained().then(() => handled), untilAborted(isOver)]);
     broken.signal.throwIfAborted();
-    return ending.outcome({ code, signal: killer, isStopped: end === undefined });
+    const outcome = ending.outcome({ code, signal: killer, isStopped: end === undefined });
+    const hint = await hintFor(request, outcome);
+    if (hint !== undefined) await tell({ type: 'note', message: hint });
+    broken.signal.throwIfAborted();
+    return outcome;
   } finally {
     child.close();
   }
@@ -98,11 +111,25 @@ function eventsOf(
       return [{ type: 'debugger', host: hostname, port: Number(port), url: message.url }];
     }
     case 'refused':
-    case 'threw':
-      return []; // told by the outcome
+    case 'threw': // told by the outcome
+    case 'key':
+      return [];
     default:
       return assertNever(message);
   }
+}
+
+/** Only keys of models go over the channel: a flow could ask for any variable. */
+function modelKeyOf(env: FlowRunRequest['env'], variable: string): string | undefined {
+  return isModelKeyVariable(variable) ? env[variable] : undefined;
+}
+
+/** Tells of variables that the file reads and does not get; after a failure also of those that it or the error only names. */
+async function hintFor(request: FlowRunRequest, outcome: FlowOutcome): Promise<string | undefined> {
+  if (outcome.type === 'stopped' || outcome.type === 'killed') return undefined;
+  const source = await readFile(request.file, 'utf8').catch(() => '');
+  if (outcome.type === 'done') return withheldHint(request, source.match(READS_VARIABLE) ?? []);
+  return withheldHint(request, ['error' in outcome ? outcome.error.message : '', source]);
 }
 
 function untilAborted(signal: AbortSignal): Promise<undefined> {

@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import { type Disposable, Emitter } from '../../core/lifetime.ts';
+import { pathInside } from '../../core/pathInside.ts';
 import { ChangeQueue } from './changeQueue.ts';
 import type { EnergyGate } from '../energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
@@ -10,7 +11,6 @@ import { FolderKeeper, NOTHING_KEPT } from './folderKeeper.ts';
 import { problemOf } from './folderProblem.ts';
 import { followWriter } from './followWriter.ts';
 import type { FileChange, FolderState, FolderStatus, OpenFolder, PassedOver, ServiceHit } from './indexService.ts';
-import { insidePath } from './insidePath.ts';
 import type { Query } from '../search/query.ts';
 import { LiveMeaning, type OpenModel } from '../vectors/liveMeaning.ts';
 
@@ -245,6 +245,6 @@ export class LiveFolder implements Disposable {
   }
 
   #inside(path: string): string | undefined {
-    return insidePath(path, [this.folder.path, this.#root]);
+    return pathInside(this.folder.path, path) ?? pathInside(this.#root, path);
   }
 }

@@ -6,7 +6,7 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 export const UNFINISHED = '.tmp';
 
 /**
- * Writes a file beside its place and moves it there, so that readers see the old one or the new one whole. It does not wait for
+ * Writes a file for this user only, whatever the umask says, beside its place and moves it there, so that readers see the old one or the new one whole. It does not wait for
  * the disk: what a power cut damages is found by its checksum and built anew, and waiting would cost each saved file 10 ms.
  *
  * @throws the system's error; nothing is left then.
@@ -14,7 +14,7 @@ export const UNFINISHED = '.tmp';
 export async function writeAtomically(path: string, bytes: Uint8Array | string): Promise<void> {
   const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
   try {
-    await writeFile(unfinished, bytes);
+    await writeFile(unfinished, bytes, { mode: 0o600 });
     await rename(unfinished, path);
   } catch (error) {
     await rm(unfinished, { force: true });
@@ -26,7 +26,7 @@ export async function writeAtomically(path: string, bytes: Uint8Array | string):
 export function writeAtomicallySync(path: string, bytes: Uint8Array | string): void {
   const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
   try {
-    writeFileSync(unfinished, bytes);
+    writeFileSync(unfinished, bytes, { mode: 0o600 });
     renameSync(unfinished, path);
   } catch (error) {
     rmSync(unfinished, { force: true });

@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { makeFolder } from '../../core/makeFolder.ts';
 import type { Disposable } from '../../core/lifetime.ts';
 import { UNFINISHED } from '../segments/atomicFile.ts';
 import { Journal, type JournalEntry, readJournal } from './journal.ts';
@@ -89,7 +89,7 @@ export class IndexStore implements Disposable {
   /** Becomes the writer if nobody else is; what is known of the files must be read again then. */
   takeLock(): boolean {
     try {
-      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      makeFolder(this.#folder);
       this.#lock ??= takeWriterLock(this.#folder);
     } catch (error) {
       this.#fail(error);
@@ -100,7 +100,6 @@ export class IndexStore implements Disposable {
   /** Lets another process write; nothing may be being written. */
   releaseLock(): void {
     this.#journalEnd = this.#journal?.length ?? this.#journalEnd;
-    void this.#journal?.close().catch(() => {}); // what it holds is on disk
     this.#journal = undefined;
     this.#lock?.dispose();
     this.#lock = undefined;
@@ -197,7 +196,6 @@ export class IndexStore implements Disposable {
       journal: basename(journal.path),
     };
     await writeSegmentList(this.#folder, list);
-    await this.#journal?.close();
     this.#journal = journal;
     this.#list = list;
     for (const name of list.segments) this.#unlisted.delete(name);

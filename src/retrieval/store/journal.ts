@@ -1,4 +1,4 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { ByteReader, ByteWriter } from '../segments/bytes.ts';
 import type { Segment } from '../segments/segment.ts';
@@ -42,7 +42,6 @@ export async function readJournal(path: string, from = 0): Promise<JournalPart> 
 export class Journal {
   readonly path: string;
   #end: number;
-  #handle: FileHandle | undefined;
 
   /** `end` is where its whole entries end. */
   constructor(path: string, end: number) {
@@ -62,23 +61,18 @@ export class Journal {
     header.setUint32(0, body.length, true);
     header.setUint32(4, crc32(body), true);
     bytes.set(body, HEADER_BYTES);
-    this.#handle ??= await open(this.path, 'a');
+    // Opened each time, which costs little beside the wait for the disk: so nobody has to close a journal.
+    await using file = await open(this.path, 'a', 0o600);
     try {
       // Whatever an earlier failure or a kill left behind the last whole entry would hide the ones after it.
-      await this.#handle.truncate(this.#end);
-      await this.#handle.appendFile(bytes);
-      await this.#handle.datasync();
+      await file.truncate(this.#end);
+      await file.appendFile(bytes);
+      await file.datasync();
     } catch (error) {
-      await this.#handle.truncate(this.#end).catch(() => {}); // the next append does it
+      await file.truncate(this.#end).catch(() => {}); // the next append does it
       throw error;
     }
     this.#end += bytes.length;
-  }
-
-  async close(): Promise<void> {
-    const handle = this.#handle;
-    this.#handle = undefined;
-    await handle?.close();
   }
 }
 

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Disposable } from '../../core/lifetime.ts';
@@ -9,7 +10,9 @@ import type { Disposable } from '../../core/lifetime.ts';
  * @throws the system's error when the lock's file cannot be made.
  */
 export function takeWriterLock(folder: string): Disposable | undefined {
-  const database = new DatabaseSync(join(folder, 'writer.lock'), { timeout: 0 });
+  const path = join(folder, 'writer.lock');
+  closeSync(openSync(path, 'a', 0o600));
+  const database = new DatabaseSync(path, { timeout: 0 });
   try {
     database.exec('BEGIN EXCLUSIVE');
   } catch (error) {

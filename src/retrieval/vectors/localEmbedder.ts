@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { allowedEnvironment } from '../../core/childEnvironment.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Disposable } from '../../core/lifetime.ts';
 import { RemoteCaller } from '../../core/workerRpc.ts';
@@ -99,7 +100,12 @@ class ModelThread implements Disposable {
   constructor(program: string | URL, place: ModelPlace) {
     this.#caller = new RemoteCaller((onLost) => {
       // Without the process's own flags, of which some are not for threads, such as those of `node --eval`.
-      const worker = new Worker(program, { workerData: place, name: 'farwharf-model', execArgv: [] });
+      const worker = new Worker(program, {
+        workerData: place,
+        name: 'farwharf-model',
+        execArgv: [],
+        env: allowedEnvironment(process.env),
+      });
       const lose = (cause?: unknown): void => {
         if (this.#worker === worker) this.#worker = undefined;
         onLost(

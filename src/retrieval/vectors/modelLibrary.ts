@@ -5,11 +5,12 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
+import lockFile from './modelLibraryLock.json' with { type: 'json' };
 
 export const MODEL_LIBRARY = '@huggingface/transformers';
-const VERSION = '4.3.1';
+const VERSION = lockFile.packages['node_modules/@huggingface/transformers'].version;
 // Goes up when what is installed changes, so that an older installation is not taken for it.
-const RECIPE = 1;
+const RECIPE = 2;
 const INSTALLED_BYTES = 165_000_000; // before what is not needed is removed
 const PROGRESS_EVERY_MS = 250;
 
@@ -62,11 +63,12 @@ export function findModelLibrary(home: string, from: readonly string[] = []): st
 }
 
 /**
- * Installs the library that runs sentence models, with npm, into FARWHARF_HOME: about 45 MB, without running any package's
- * scripts. Gives its file. What is there already is not installed again; an interrupted installation counts as none.
+ * Installs the library that runs sentence models, with npm, into FARWHARF_HOME: about 45 MB, exactly the packages whose hashes
+ * are in modelLibraryLock.json, without running any package's scripts. Gives its file. What is there already is not installed
+ * again; an interrupted installation counts as none.
  *
- * @throws AppError `missing` without npm, `unreachable` without the network, `no-space`, else `outcome-unknown` with what npm said;
- * or the signal's reason on abort.
+ * @throws AppError `missing` without npm, `unreachable` without the network, `no-space`, `corrupt` for a package with another hash,
+ * else `outcome-unknown` with what npm said; or the signal's reason on abort.
  */
 export async function installModelLibrary(home: string, options: InstallOptions = {}): Promise<string> {
   const { signal, onProgress } = options;
@@ -109,6 +111,7 @@ async function writeRecipe(folder: string): Promise<void> {
   }
   const manifest = { private: true, dependencies: { [MODEL_LIBRARY]: VERSION }, overrides };
   await writeFile(join(folder, 'package.json'), JSON.stringify(manifest, undefined, 2));
+  await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lockFile, undefined, 2));
 }
 
 async function removeUnneeded(folder: string): Promise<void> {
@@ -120,7 +123,7 @@ async function runNpm(folder: string, { signal, env = process.env }: InstallOpti
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1'];
   // On Windows npm is a script, which a shell runs; no argument comes from outside.
   const shell = process.platform === 'win32';
-  const child = spawn('npm', ['install', '--ignore-scripts', '--install-links', ...quiet], {
+  const child = spawn('npm', ['ci', '--ignore-scripts', '--install-links', ...quiet], {
     cwd: folder,
     env,
     shell,
@@ -152,6 +155,10 @@ function npmFailure(output: string): AppError {
   const cause = new Error(output.trim());
   if (/ENOSPC/.test(output)) {
     return new AppError('no-space', 'The library that runs embedding models does not fit on the disk.', { cause });
+  }
+  if (/EINTEGRITY/.test(output)) {
+    const message = `npm's registry gave another package than the one that ${MODEL_LIBRARY} ${VERSION} was published with, so nothing was installed. Check npm's registry setting and, if a proxy changes what is fetched, the proxy; then try again.`;
+    return new AppError('corrupt', message, { cause });
   }
   if (/ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH|E(?:40[347]|5\d\d)\b/.test(output)) {
     return new AppError(

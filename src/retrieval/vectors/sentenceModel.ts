@@ -4,6 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, sep } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { networkFailureText } from '../../core/network/failureText.ts';
+import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 
 // Texts of about one length together: each is filled up to the longest, and attention takes the square of that in memory.
 const MODEL_TEXTS = 8;
@@ -33,6 +35,7 @@ interface Transformers {
     cacheDir: string;
     remoteHost: string;
     logLevel: number;
+    fetch: typeof fetch;
   };
   pipeline(task: 'feature-extraction', model: string, options: object): Promise<Extractor>;
 }
@@ -151,6 +154,7 @@ async function fetchModel(
 ): Promise<void> {
   const { env } = library;
   env.allowRemoteModels = true;
+  env.fetch = createNetworkFetch();
   env.remoteHost = address.endsWith('/') ? address : `${address}/`;
   const progress_callback = ({ status, loaded = 0, total = 0 }: DownloadProgress): void => {
     if (status === 'progress_total') onProgress(loaded, total);
@@ -162,11 +166,10 @@ async function fetchModel(
     });
     await extractor.dispose();
   } catch (error) {
-    throw new AppError(
-      'unreachable',
-      `The embedding model ${model} could not be fetched from ${new URL(address).host}: ${messageOf(error)}. Check its name and the network.`,
-      { cause: error },
-    );
+    const { host } = new URL(address);
+    const reason = networkFailureText(error, host) ?? `${messageOf(error)}. Check its name and the network.`;
+    const message = `The embedding model ${model} could not be fetched from ${host}: ${reason}`;
+    throw new AppError('unreachable', message, { cause: error });
   } finally {
     env.allowRemoteModels = false;
   }

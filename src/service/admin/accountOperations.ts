@@ -50,12 +50,14 @@ export const accountOperations = {
       plan: line.min(1).default('team'),
       credits: credits.min(0).default(0),
     }),
-    output: accountView,
-    run({ store }, { account_id: id, name = id, plan, credits: amount }) {
+    /** With what the new account changed for the jobs of all. */
+    output: accountView.extend({ warning: z.string().optional() }),
+    run({ store, refusal }, { account_id: id, name = id, plan, credits: amount }) {
       const at = Date.now();
       const account = store.addAccount({ id, name, plan, createdAt: at });
       if (amount > 0) store.grant(id, { reference: 'start', amount: toMicro(amount), at });
-      return showAccount(store, account);
+      const warning = refusal?.();
+      return { ...showAccount(store, account), ...(warning !== undefined && { warning }) };
     },
   }),
   'accounts.list': operation({

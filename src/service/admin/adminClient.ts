@@ -4,11 +4,9 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
-import { AppError, type ErrorCode, messageOf } from '../../core/errors.ts';
-import { knowsKey } from '../serviceProof.ts';
-import { readStateFile } from '../stateFile.ts';
+import { AppError, type ErrorCode, messageOf, systemCode } from '../../core/errors.ts';
 import { Store } from '../store/store.ts';
-import { adminFileOf } from './adminServer.ts';
+import { type AdminAddress, openAdminAddress, readAdminFile } from './adminSocket.ts';
 import {
   type OperationInput,
   type OperationName,
@@ -18,12 +16,14 @@ import {
 } from './operations.ts';
 
 const refusal = z.object({ code: z.string(), detail: z.string() });
+// One that hangs for longer still holds its store, which then says so.
+const ANSWER_TIMEOUT_MS = 10_000;
 const CODES: readonly ErrorCode[] = ['bad-input', 'missing', 'conflict', 'no-space', 'limit', 'permission', 'refused'];
 
 /** Administers the service of one data folder, until it is disposed. */
 export interface Admin extends Disposable {
-  /** The address of the running service that is asked; undefined when the store itself is open. */
-  readonly url: string | undefined;
+  /** Whether a running service is asked; otherwise the store itself is open. */
+  readonly isServiceRunning: boolean;
   /** @throws AppError as the operation does, or `unreachable` when the service goes away. */
   call<Name extends OperationName>(name: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>>;
 }
@@ -31,20 +31,21 @@ export interface Admin extends Disposable {
 /**
  * Finds the service that runs on a data folder or, where none does, opens its store.
  *
- * @throws AppError `missing` when there is no store, and none may be made; `permission` to root in another user's folder; of
- * `Store` when it cannot be opened.
+ * @throws AppError `missing` when there is no store, and none may be made; `permission` in another user's folder; of `Store` when
+ * it cannot be opened.
  */
 export async function openAdmin(data: string, { mayCreate }: { mayCreate: boolean }): Promise<Admin> {
-  const state = readStateFile(adminFileOf(data));
-  if (state !== undefined && (await knowsKey(state.url, state.key))) return askService(state.url, state.key);
+  const file = readAdminFile(data);
+  const service = await findService(data, file?.pipe);
+  if (service !== undefined) return service;
   if (!mayCreate && !existsSync(join(data, 'service.db'))) {
     const message = `There are no accounts in ${data}: no service has run there. Name its folder with --data.`;
     throw new AppError('missing', message);
   }
   refuseForeign(data);
-  const store = openStore(data, state?.host);
+  const store = openStore(data, file?.host);
   return {
-    url: undefined,
+    isServiceRunning: false,
     call: async (name, input) => readOutput(name, await runOperation({ store, data }, name, input)),
     [Symbol.dispose]: () => store.dispose(),
   };
@@ -68,18 +69,29 @@ function openStore(data: string, host: string | undefined): Store {
   }
 }
 
-function askService(url: string, token: string): Admin {
+/** The service that listens in a data folder; undefined where none does, whatever one that was killed left there. */
+async function findService(data: string, pipe: string | undefined): Promise<Admin | undefined> {
+  if (pipe === undefined && !existsSync(data)) return undefined;
+  const address = openAdminAddress(data, pipe);
+  try {
+    await send(address, { method: 'GET', path: '/healthz', signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) });
+  } catch (error) {
+    address[Symbol.dispose]();
+    if (systemCode(error) !== 'EACCES') return undefined;
+    const message = `The service of ${data} belongs to another user, who alone can administer it: run this as that user.`;
+    throw new AppError('permission', message, { cause: error });
+  }
   return {
-    url,
-    call: async (name, input) => readOutput(name, await post(`${url}/admin/v1/${name}`, token, input)),
-    [Symbol.dispose]: () => {},
+    isServiceRunning: true,
+    call: async (name, input) => readOutput(name, await post(address, `/admin/v1/${name}`, input)),
+    [Symbol.dispose]: () => address[Symbol.dispose](),
   };
 }
 
-async function post(url: string, token: string, input: unknown): Promise<unknown> {
+async function post(address: AdminAddress, path: string, input: unknown): Promise<unknown> {
   let answer: { readonly status: number; readonly body: unknown };
   try {
-    answer = await send(url, token, JSON.stringify(input));
+    answer = await send(address, { method: 'POST', path, body: JSON.stringify(input) });
   } catch (cause) {
     const message = `The service went away before it answered: ${messageOf(cause)}. Look whether it was done before doing it again.`;
     throw new AppError('unreachable', message, { cause });
@@ -90,10 +102,18 @@ async function post(url: string, token: string, input: unknown): Promise<unknown
 }
 
 /** Waits however long it takes, as a backup may; `fetch` gives up after five minutes. */
-async function send(url: string, token: string, body: string): Promise<{ status: number; body: unknown }> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+async function send(
+  { path: socketPath }: AdminAddress,
+  {
+    body,
+    ...call
+  }: { readonly method: string; readonly path: string; readonly body?: string; readonly signal?: AbortSignal },
+): Promise<{ status: number; body: unknown }> {
+  const headers = { 'content-type': 'application/json' };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    request(url, { method: 'POST', headers, agent: false }, resolve).once('error', reject).end(body);
+    request({ ...call, socketPath, headers, agent: false }, resolve)
+      .once('error', reject)
+      .end(body);
   });
   return { status: response.statusCode ?? 0, body: JSON.parse(await text(response)) };
 }

@@ -1,9 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { chmodSync, rmSync } from 'node:fs';
 import type { Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { hostname } from 'node:os';
-import { join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
@@ -12,13 +9,10 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import * as z from 'zod';
 import { AppError, type ErrorCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { hasToken, loopbackHosts, refuseBrowsers } from '../http/auth.ts';
-import { proveKey } from '../http/keyProof.ts';
-import { removeStateFile, writeStateFile } from '../stateFile.ts';
+import { adminSocketOf, newPipe, openAdminAddress, removeAdminFile, writeAdminFile } from './adminSocket.ts';
 import type { AdminContext } from './operation.ts';
 import { runOperation } from './operations.ts';
 
-const TOKEN_BYTES = 32;
 const MAX_INPUT_BYTES = 1 << 20;
 const STATUS_OF_CODE: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
   'bad-input': 400,
@@ -33,35 +27,33 @@ export interface AdminServerOptions extends AdminContext {
   readonly onDidRun: () => void;
 }
 
-/** Where a service in this data folder tells how to administer it. */
-export function adminFileOf(data: string): string {
-  return join(data, 'admin.json');
-}
-
 /**
- * Opens the door for `farwharf admin`: on a port of its own that only this machine reaches, whatever address the service
- * listens on, for a token that is new at each start and lies in a file that only this user can read. Keys of `/v1` open
- * nothing here.
+ * Answers `farwharf admin` on a socket in the data folder, which the kernel opens to this user and root alone: no network reaches
+ * it, and no key or token opens it.
+ *
+ * The caller holds the store of that folder, so a socket that is there is one that a killed service left.
  *
  * @returns a function that closes it.
+ * @throws AppError of `openAdminAddress`, or the system's error when it cannot be made.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<() => void> {
   const { data, version } = options;
-  const token = randomBytes(TOKEN_BYTES).toString('base64url');
-  const port = (): number => (server.address() as AddressInfo).port;
-  const app = createAdminApp(options, token, port);
+  const app = createAdminApp(options);
   const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const file = adminFileOf(data);
+  const pipe = newPipe();
+  const address = openAdminAddress(data, pipe);
   const close = (): void => {
-    removeStateFile(file, process.pid);
-    server.close();
+    removeAdminFile(data);
+    server.close(); // which removes the socket
     server.closeAllConnections();
+    address[Symbol.dispose]();
   };
   try {
-    const url = `http://127.0.0.1:${port()}`;
-    writeStateFile(file, { url, key: token, pid: process.pid, version, host: hostname() });
+    if (pipe === undefined) rmSync(adminSocketOf(data), { force: true });
+    server.listen(address.path);
+    await once(server, 'listening');
+    if (pipe === undefined) chmodSync(adminSocketOf(data), 0o600);
+    writeAdminFile(data, { version, ...(pipe !== undefined && { pipe }) });
     return close;
   } catch (error) {
     close();
@@ -69,7 +61,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<() 
   }
 }
 
-function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions, token: string, port: () => number): Hono {
+function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions): Hono {
   const app = new Hono();
   app.onError((error, { json, req }) => {
     if (error instanceof HTTPException) return json({ code: 'refused', detail: error.message }, error.status);
@@ -78,13 +70,7 @@ function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions, token
     log.error('administration failed', { path: req.path, error });
     return json({ code: 'corrupt', detail: 'The service failed to do it; its log says why.' }, 500);
   });
-  app.use(refuseBrowsers(() => loopbackHosts(port())));
-  app.get('/healthz', ({ json, req }) => json({ status: 'ok', proof: proveKey(token, req.query('nonce') ?? '') }));
-  app.use('/admin/v1/*', async ({ req }, next) => {
-    if (!hasToken(req.header('authorization'), token))
-      throw new HTTPException(401, { message: 'Not the token of admin.json.' });
-    await next();
-  });
+  app.get('/healthz', ({ json }) => json({ status: 'ok' }));
   app.post('/admin/v1/:operation', bodyLimit({ maxSize: MAX_INPUT_BYTES }), async ({ json, req }) => {
     const name = req.param('operation');
     const input: unknown = await req.json();

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import * as z from 'zod';
 import { storeBytes, usageByAccount } from '../disk/diskUsage.ts';
+import { filesFolderOf } from '../folders/filesFolder.ts';
 import { JobFiles } from '../jobs/jobFiles.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 
@@ -17,8 +18,9 @@ export const diskOperations = {
     input: z.object({}),
     output: z.object({ free_bytes: z.int(), store_bytes: z.int(), accounts: z.array(accountDisk) }),
     async run({ store, data }) {
-      const { bavail, bsize } = await statfs(data);
-      const usage = await usageByAccount(store.expiry, new JobFiles(data));
+      const filesFolder = filesFolderOf(data);
+      const { bavail, bsize } = await statfs(filesFolder);
+      const usage = await usageByAccount(store.expiry, new JobFiles(filesFolder));
       const accounts = [...usage].map(([id, { jobs, bytes, oldestAt }]) => ({
         account_id: id,
         jobs,

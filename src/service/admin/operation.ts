@@ -6,6 +6,8 @@ export interface AdminContext {
   readonly store: Store;
   /** The data folder. */
   readonly data: string;
+  /** Why no job can be started now; not known where no service runs. */
+  readonly refusal?: () => string | undefined;
 }
 
 /**

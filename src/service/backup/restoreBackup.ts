@@ -8,7 +8,15 @@ import { type BackupManifest, backupManifest, MANIFEST, STORE } from './backupMa
 
 const RESULTS = /^jobs\/[A-Za-z0-9_-]{1,64}\/results\.tar\.gz$/;
 // Ours, of any size: results are packed already, and an empty store packs well.
-const LIMITS = { totalBytes: Number.MAX_SAFE_INTEGER, entries: 100_000_000, ratio: Number.MAX_SAFE_INTEGER };
+const LIMITS = {
+  totalBytes: Number.MAX_SAFE_INTEGER,
+  entries: 100_000_000,
+  folders: 100_000_000,
+  components: 300_000_000,
+  nameBytes: 10e9,
+  ratio: Number.MAX_SAFE_INTEGER,
+  seconds: 24 * 3600,
+};
 
 export interface RestoredBackup {
   readonly manifest: BackupManifest;

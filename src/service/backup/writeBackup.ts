@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
-import { lstat, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { packWorkspace } from '../../workspace/pack.ts';
 import type { SelectedFile } from '../../workspace/selectedFile.ts';
+import { filesFolderOf } from '../folders/filesFolder.ts';
 import { syncFile, syncFolder } from '../jobs/durableFiles.ts';
 import { JobFiles } from '../jobs/jobFiles.ts';
 import type { Store } from '../store/store.ts';
 import { type BackupManifest, MANIFEST, STORE } from './backupManifest.ts';
+
+const UNFINISHED = '.unfinished-backup-';
 
 export interface WrittenBackup {
   readonly manifest: BackupManifest;
@@ -26,20 +29,19 @@ export interface WrittenBackup {
  * Left out: uploads, workspaces and output of jobs that had not ended, logs of the service, and its configuration.
  *
  * @param file absolute; there must be nothing of that name.
- * @throws AppError `conflict` when the file is there, `missing`, `permission` or `no-space`; nothing is left behind then.
+ * @throws AppError `conflict` when the file is there, `missing` (the files of jobs too), `permission` or `no-space`; nothing is left behind then.
  */
 export async function writeBackup(store: Store, data: string, file: string): Promise<WrittenBackup> {
   if (existsSync(file)) throw new AppError('conflict', `${file} is there already. Choose another name.`);
-  // Beside the jobs' folders, where the next start of the service removes what a crash leaves.
-  const jobs = join(data, 'jobs');
-  await mkdir(jobs, { recursive: true, mode: 0o700 });
-  const folder = await mkdtemp(join(jobs, 'backup-'));
+  const filesFolder = filesFolderOf(data);
+  // Where no job can read it.
+  const folder = await mkdtemp(join(data, UNFINISHED));
   using _kept = store.expiry.pause();
   try {
     const copy = join(folder, STORE);
     await store.file.copyTo(copy);
     const { ids, ...counts } = readCopy(copy);
-    const results = await findResults(new JobFiles(data), ids);
+    const results = await findResults(new JobFiles(filesFolder), ids);
     const manifest: BackupManifest = {
       format: 1,
       created_at: new Date().toISOString(),
@@ -51,13 +53,21 @@ export async function writeBackup(store: Store, data: string, file: string): Pro
     const own = await Promise.all([MANIFEST, STORE].map((name) => describe(name, join(folder, name))));
     const files = [...results, ...own.filter((entry) => entry !== undefined)];
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
-    const packed = await packWorkspace({ root: data, files, excluded: [], totalBytes, findings: [] }, file);
+    const backup = { root: data, files, excluded: [], totalBytes, findings: [] };
+    const packed = await packWorkspace(backup, file, { allowsSecrets: true });
     // Who is told that there is a backup may remove the last one.
     await syncFile(file);
     await syncFolder(dirname(file));
     return { manifest, bytes: packed.bytes, sha256: packed.sha256 };
   } finally {
     await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Removes what backups that were killed left in a data folder. The caller holds its store, so none is under way. */
+export async function removeUnfinishedBackups(data: string): Promise<void> {
+  for (const name of await readdir(data)) {
+    if (name.startsWith(UNFINISHED)) await rm(join(data, name), { recursive: true, force: true });
   }
 }
 

@@ -42,11 +42,19 @@ const serviceConfig = z
     retention: retentionSettings.prefault({}),
     tls: tlsSettings.optional(),
   })
-  .superRefine(({ executor, machine_classes: classes = [] }, context) => {
+  .superRefine(({ executor, machine_classes: classes = [], slurm }, context) => {
     const names = classes.map(({ name }) => name);
     const twice = names.find((name, index) => names.indexOf(name) !== index);
     if (twice !== undefined) {
       context.addIssue({ code: 'custom', path: ['machine_classes'], message: `"${twice}" is there twice` });
+    }
+    if (executor === 'slurm' && slurm.folder === undefined) {
+      context.addIssue({
+        code: 'custom',
+        path: ['slurm', 'folder'],
+        message:
+          'the executor "slurm" keeps the files of jobs in a folder that the nodes share, apart from the data folder: write  folder = "/shared/farwharf"  below [slurm], with its path (up to now, that was the data folder: name that one, and a new --data on a disk of this machine)',
+      });
     }
     if (executor === 'slurm' && classes.length === 0) {
       context.addIssue({
@@ -87,6 +95,11 @@ export async function readConfig(
 /** The JSON schema of the configuration file, for editors that complete and check it. */
 export function configSchema(): object {
   return z.toJSONSchema(serviceConfig, { io: 'input' });
+}
+
+/** The folder that the service shares with the nodes of a cluster; undefined where jobs run on its own machine. */
+export function sharedFolderOf({ executor, slurm }: ServiceConfig): string | undefined {
+  return executor === 'slurm' ? slurm.folder : undefined;
 }
 
 /** The machine classes of a configuration; undefined where it has none. */

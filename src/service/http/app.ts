@@ -17,12 +17,13 @@ import { refuseBrowsers, requireKey } from './auth.ts';
 import { answerEvents } from './eventRoute.ts';
 import type { Gate } from './gate.ts';
 import type { Health } from './health.ts';
-import { answerHealth, refuseWhenFull, refuseWhenStopping } from './healthRoute.ts';
+import { answerHealth, refuseWhenFull, refuseWhenStopping, refuseWhenUnstartable } from './healthRoute.ts';
 import { showJob } from './jobViews.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { sendFile } from './sendFile.ts';
+import { MAX_RUNTIME_SECONDS } from './submission.ts';
 import type { Submissions } from './submissions.ts';
 import { isBrokenOff } from './upload.ts';
 import { whileWelcome } from './whileWelcome.ts';
@@ -45,7 +46,7 @@ export interface AppOptions {
   readonly submissions: Submissions;
   readonly files: JobFiles;
   readonly log: Logger;
-  readonly key: string;
+  readonly ownKey: string | undefined;
   readonly gate: Gate;
   readonly gauge: AccountGauge;
   readonly wrongKeys: WrongKeys;
@@ -81,7 +82,11 @@ export function createApp(options: AppOptions): App {
   app.get('/v1/me', (context) => {
     const { id, plan } = context.var.account;
     const credits = toCredits(store.available(id));
-    return context.json({ account_id: id, plan, credits, rate_card: options.machineClasses.rateCard() });
+    const limits = {
+      max_runtime: MAX_RUNTIME_SECONDS,
+      max_upload_bytes: gauge.limitsOf(context.var.account).maxUploadBytes,
+    };
+    return context.json({ account_id: id, plan, credits, rate_card: options.machineClasses.rateCard(), limits });
   });
   addJobRoutes(app, options);
   return app;
@@ -99,7 +104,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   let uploads = 0;
 
   app.get('/v1/jobs', (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
-  app.post('/v1/jobs', refuseWhenFull(options.health), async (context) => {
+  app.post('/v1/jobs', refuseWhenUnstartable(options.health), refuseWhenFull(options.health), async (context) => {
     if (uploads >= MAX_UPLOADS_AT_ONCE || store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
       throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has as many uploads or waiting jobs as it takes.');
     }

@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { messageOf } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
+import type { Executor } from '../executor.ts';
 import type { StoreFile } from '../store/storeFile.ts';
 
 // Time to react: warned is when so many times the least is left.
@@ -10,8 +11,8 @@ const MAX_AGE_MS = 2_000;
 
 export interface HealthOptions {
   readonly store: { readonly file: Pick<StoreFile, 'probe'> };
-  /** The data folder. */
-  readonly data: string;
+  /** The data folder, and the one with the files of jobs. */
+  readonly folders: readonly string[];
   /** Below this no job is taken. */
   readonly minFreeBytes: number;
 }
@@ -27,9 +28,20 @@ export class Health {
   readonly #options: HealthOptions;
   #checked: { readonly at: number; readonly state: Promise<State> } | undefined;
   #isStopping = false;
+  #executor: Pick<Executor, 'refusal'> | undefined;
 
   constructor(options: HealthOptions) {
     this.#options = options;
+  }
+
+  /** Takes what starts the jobs into account. */
+  watch(executor: Pick<Executor, 'refusal'>): void {
+    this.#executor = executor;
+  }
+
+  /** Why no job can be started, and none is taken therefore; undefined where jobs can. */
+  get executorRefusal(): string | undefined {
+    return this.#executor?.refusal();
   }
 
   get isStopping(): boolean {
@@ -45,15 +57,16 @@ export class Health {
     return this.#options.minFreeBytes;
   }
 
-  /** What this user may still write into the file system of the data folder. @throws the system's error. */
+  /** What this user may still write into the file system of the folders, the fuller one. @throws the system's error. */
   async freeBytes(): Promise<number> {
-    const { bavail, bsize } = await statfs(this.#options.data);
-    return bavail * bsize;
+    const disks = await Promise.all([...new Set(this.#options.folders)].map((folder) => statfs(folder)));
+    return Math.min(...disks.map(({ bavail, bsize }) => bavail * bsize));
   }
 
   /** What is wrong, in sentences; empty when all is well. */
   async problems(): Promise<readonly string[]> {
-    return (await this.#state()).problems;
+    const refusal = this.executorRefusal;
+    return [...(refusal === undefined ? [] : [refusal]), ...(await this.#state()).problems];
   }
 
   /** What will soon be wrong, in sentences. */

@@ -10,22 +10,24 @@ const RETRY_AFTER_SECONDS = 5;
 
 interface HealthAnswer {
   readonly health: Health;
-  readonly key: string;
+  /** The key that the service made itself; undefined where a person chose it. */
+  readonly ownKey: string | undefined;
   readonly version: string;
 }
 
 /**
- * `GET /healthz`: 200 when the service can do its work, else 503 with what is wrong. It needs no key. The proof that it knows its
- * key is for programs of this machine alone: who has one can try keys against it for as long as they like.
+ * `GET /healthz`: 200 when the service can do its work, else 503 with what is wrong. It needs no key. Whoever has the proof that it
+ * knows its key can try keys against it for as long as they like: it is given of 256 random bits alone, never of a key that a person
+ * chose, and to programs of this machine alone.
  */
-export function answerHealth({ health, key, version }: HealthAnswer): Handler<{ Bindings: HttpBindings }> {
+export function answerHealth({ health, ownKey, version }: HealthAnswer): Handler<{ Bindings: HttpBindings }> {
   return async (context) => {
     const nonce = context.req.query('nonce');
     if (nonce !== undefined && !/^[\w-]{16,128}$/.test(nonce)) {
       throw new HTTPException(400, { message: 'nonce: give 16 to 128 letters, digits, "_" or "-".' });
     }
-    const isProven = nonce !== undefined && isFromThisMachine(context.env.incoming);
-    const proof = isProven ? { proof: proveKey(key, nonce) } : {};
+    const isProven = nonce !== undefined && ownKey !== undefined && isFromThisMachine(context.env.incoming);
+    const proof = isProven ? { proof: proveKey(ownKey, nonce) } : {};
     if (health.isStopping) {
       context.header('Retry-After', String(RETRY_AFTER_SECONDS));
       return context.json({ status: 'stopping', version, ...proof }, 503);
@@ -43,6 +45,14 @@ export function refuseWhenStopping(health: Health): MiddlewareHandler {
     if (!health.isStopping || !context.req.path.startsWith('/v1/')) return next();
     context.header('Retry-After', String(RETRY_AFTER_SECONDS));
     return context.json({ detail: 'The service is being restarted. Try again in a few seconds.' }, 503);
+  };
+}
+
+/** Refuses submissions whose jobs could not start, before any of it is uploaded. */
+export function refuseWhenUnstartable(health: Health): MiddlewareHandler {
+  return async (context, next) => {
+    const detail = health.executorRefusal;
+    return detail === undefined ? next() : context.json({ detail }, 503);
   };
 }
 

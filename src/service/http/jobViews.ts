@@ -47,6 +47,9 @@ export const accountView = z.object({
       gpus: z.int(),
     }),
   ),
+  limits: z
+    .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })
+    .describe('what one submission may ask for; a job whose highest price the credits do not cover is refused'),
 });
 export const healthView = z.object({
   status: z.enum(['ok', 'degraded', 'stopping']),

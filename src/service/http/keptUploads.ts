@@ -4,6 +4,7 @@ import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const KEEP_MS = 24 * 3_600_000;
+const UPLOAD = /^[0-9a-f]{32}-[0-9a-f]{64}$/;
 
 /**
  * What came of uploads that have a key and have not become jobs yet: a file for each, to which the rest is added when its
@@ -12,9 +13,9 @@ const KEEP_MS = 24 * 3_600_000;
 export class KeptUploads {
   readonly #root: string;
 
-  /** @param data the service's data folder. */
-  constructor(data: string) {
-    this.#root = join(data, 'uploads');
+  /** @param filesFolder the folder that jobs' files are in: an upload becomes part of them without being copied. */
+  constructor(filesFolder: string) {
+    this.#root = join(filesFolder, 'uploads');
     mkdirSync(this.#root, { recursive: true, mode: 0o700 });
   }
 
@@ -58,7 +59,8 @@ export class KeptUploads {
   }
 
   async #list() {
-    const names = await readdir(this.#root);
+    // What else may be there, should something have put a link in the place of the folder, is none of the service's.
+    const names = (await readdir(this.#root)).filter((name) => UPLOAD.test(name));
     const found = names.map(async (name) => {
       const path = join(this.#root, name);
       const stats = await stat(path).catch(() => undefined); // another request may just have removed it

@@ -10,14 +10,21 @@ export interface MetricsSource {
   text(): Promise<string>;
 }
 
-/** `GET /metrics`, for programs of this machine and for those that know the token. */
+/**
+ * `GET /metrics`: for those that send the token or, where there is none, for programs of this machine. Jobs that have the network
+ * are such programs too, so a token keeps them out as well.
+ */
 export function answerMetrics(metrics: MetricsSource, token: string | undefined): Handler<{ Bindings: HttpBindings }> {
   return async (context) => {
     const isAllowed =
-      isFromThisMachine(context.env.incoming) ||
-      (token !== undefined && hasToken(context.req.header('authorization'), token));
+      token === undefined
+        ? isFromThisMachine(context.env.incoming)
+        : hasToken(context.req.header('authorization'), token);
     if (!isAllowed) {
-      const message = 'Metrics are for this machine and for those that send the token of [metrics] as a bearer token.';
+      const message =
+        token === undefined
+          ? 'Metrics are for programs of this machine; others need the token of [metrics], which this service has none of.'
+          : 'Metrics are for those that send the token of [metrics] as a bearer token.';
       throw new HTTPException(403, { message });
     }
     return context.body(await metrics.text(), 200, {

@@ -33,7 +33,7 @@ const later = (why: string) => ({
 const keyFailures = (...codes: number[]) => ({
   ...failures(401, ...codes),
   429: later('Too many for this account: come again later'),
-  503: later('The service is being restarted: come again in a moment'),
+  503: later('The service is being restarted, so come again in a moment; or no job can be started, as the detail says'),
 });
 
 const submissionForm = {
@@ -93,7 +93,7 @@ export function describeApi(version: string) {
             ),
           ],
           requestBody: { required: true, content: { 'multipart/form-data': { schema: submissionForm } } },
-          responses: { 201: json('Accepted', acceptedJob), ...keyFailures(400, 402, 409, 413, 415, 422, 507) },
+          responses: { 201: json('Accepted', acceptedJob), ...keyFailures(400, 402, 409, 413, 415, 422, 503, 507) },
         },
       },
       '/v1/submissions/{key}': {
@@ -132,14 +132,14 @@ export function describeApi(version: string) {
       '/metrics': {
         get: {
           summary:
-            "Counters in Prometheus' text format, for programs of the service's machine and for those with its token",
+            "Counters in Prometheus' text format, for those with the service's token or, where it has none, for programs of its machine",
           responses: { 200: { description: 'Metrics', content: { 'text/plain': {} } }, ...failures(403) },
         },
       },
       '/healthz': {
         get: {
           summary:
-            'Whether the service runs; with a nonce, and for programs of its machine, HMAC-SHA256(key, nonce) as proof that it knows the key',
+            'Whether the service runs; with a nonce, and for programs of its machine, HMAC-SHA256(key, nonce) as proof that it knows the key that it made itself',
           security: [],
           parameters: [query('nonce', { type: 'string' })],
           responses: {

@@ -41,9 +41,9 @@ export class Submissions {
   readonly #running = new Map<string, Running>();
   readonly #isBusy = (path: string): boolean => this.#running.has(path);
 
-  /** @param data the service's data folder. */
-  constructor(data: string) {
-    this.#uploads = new KeptUploads(data);
+  /** @param filesFolder the folder that jobs' files are in. */
+  constructor(filesFolder: string) {
+    this.#uploads = new KeptUploads(filesFolder);
   }
 
   /** Takes the submission of a request. @throws HTTPException or AppError that says why it was not taken. */

@@ -1,19 +1,42 @@
 import { constants } from 'node:os';
 import { assertNever } from '../../core/errors.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
+import type { RunnerEnding } from '../executor.ts';
 import type { ExitMarker } from '../runner/jobFolder.ts';
 import type { Ending, FinalState, StoredJob } from '../store/jobs.ts';
 
-/** How a job ended, from what its runner reported. The charge is for the seconds that the script ran, within the hold. */
+/**
+ * How a job ended, from what its runner reported. The charge is for the seconds that the script ran, within the hold. A script
+ * that ran for all of its time is over its limit, whatever its exit code: a status of 0 at that moment is an answer to SIGTERM.
+ */
 export function endingOf(
   job: StoredJob,
   exit: ExitMarker,
   { machineClasses, isCancelled }: { machineClasses: MachineClasses; isCancelled: boolean },
 ): Ending {
   const isStoppedByUs = isCancelled && (exit.outcome === 'stopped' || endedBySignal(exit));
-  const { state, reason } = judge(isStoppedByUs ? { ...exit, outcome: 'cancelled' } : exit);
+  const isAtLimit = exit.outcome === 'exited' && exit.ranSeconds >= job.maxRuntime;
+  const outcome = isStoppedByUs ? 'cancelled' : isAtLimit ? 'timed_out' : exit.outcome;
+  const { state, reason } = judge({ ...exit, outcome });
   const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, exit.ranSeconds));
-  return { state, reason, finishedAt: exit.at, exitCode: exit.code, charged };
+  const exitCode = state === 'timed_out' ? codeOfFailure(exit.code) : exit.code;
+  return { state, reason, finishedAt: exit.at, exitCode, charged };
+}
+
+/** Whether something outside of the job may have ended it: whoever runs the runners is asked before this report counts. */
+export function mayHaveBeenEnded(exit: ExitMarker): boolean {
+  return exit.outcome === 'stopped' || exit.wasToldToEnd === true || endedBySignal(exit);
+}
+
+/** The ending of a job with what its executor says of it. */
+export function explainedEnding(own: Ending, told: RunnerEnding | undefined): Ending {
+  if (told === undefined) return own;
+  const { state, reason, isCharged } = told;
+  return { ...own, state, reason, exitCode: codeOfFailure(own.exitCode), charged: isCharged ? own.charged : 0 };
+}
+
+function codeOfFailure(code: number | null): number | null {
+  return code === 0 ? null : code;
 }
 
 /**
@@ -25,19 +48,54 @@ function endedBySignal({ outcome, code, signal }: ExitMarker): boolean {
   return outcome === 'exited' && (signal !== null || (code !== null && codes.includes(code)));
 }
 
-/** The ending of a job whose runner is gone without a report: nothing is charged for what nobody knows. */
-export function unreportedEnding(facts: { hasStarted: boolean; isCancelled: boolean }, at: number): Ending {
-  return { ...judgeUnreported(facts), finishedAt: at, exitCode: null, charged: 0 };
+/**
+ * The ending of a job whose results could not be brought together, which is not a success however well its script ended. The
+ * exit code stays the script's, and the time that it ran is charged as for other jobs that fail.
+ *
+ * @param problem what happened to the results, as in "could not be packed: …".
+ */
+export function endingWithoutResults(ending: Ending, problem: string): Ending {
+  const sentence = `The results ${problem}`;
+  if (ending.state === 'succeeded') {
+    // First what went wrong: a row has room for some words.
+    return { ...ending, state: 'failed', reason: `${sentence} The script itself exited with status 0.` };
+  }
+  return { ...ending, reason: ending.reason === null ? sentence : `${ending.reason} ${sentence}` };
 }
 
-function judgeUnreported({ hasStarted, isCancelled }: { hasStarted: boolean; isCancelled: boolean }) {
+/**
+ * The ending of a job whose runner is gone without a report.
+ *
+ * @param verifiedSeconds that the script ran, as `verifiedSeconds` finds them: these are charged, within the hold.
+ */
+export function unreportedEnding(
+  job: StoredJob,
+  { machineClasses, isCancelled, verifiedSeconds }: UnreportedFacts,
+  at: number,
+): Ending {
+  const charged = Math.min(job.hold, machineClasses.priceOf(job.machineClass, verifiedSeconds));
+  return { ...judgeUnreported(job.startedAt !== null, isCancelled), finishedAt: at, exitCode: null, charged };
+}
+
+/** The ending of a job that was cancelled before there was a runner. */
+export function cancelledUnstarted(at: number): Ending {
+  return { ...judgeUnreported(false, true), finishedAt: at, exitCode: null, charged: 0 };
+}
+
+interface UnreportedFacts {
+  readonly machineClasses: MachineClasses;
+  readonly isCancelled: boolean;
+  readonly verifiedSeconds: number;
+}
+
+function judgeUnreported(hasStarted: boolean, isCancelled: boolean): Pick<Ending, 'state' | 'reason'> {
   if (hasStarted) {
     const reason =
-      "The job's runner was killed or the machine was restarted, so how the script ended is not known. Its output up to then is kept; nothing was charged.";
-    return { state: 'lost' as const, reason };
+      "The job's runner was killed or the machine was restarted, so how the script ended is not known. Its output up to then is kept; the time until the runner's last sign of life was charged.";
+    return { state: 'lost', reason };
   }
-  if (isCancelled) return { state: 'cancelled' as const, reason: 'The job was cancelled before it started.' };
-  return { state: 'failed' as const, reason: "The job's runner was killed before the script was started." };
+  if (isCancelled) return { state: 'cancelled', reason: 'The job was cancelled before it started.' };
+  return { state: 'failed', reason: "The job's runner was killed before the script was started." };
 }
 
 /** The reason is null where state and exit code say it all. */

@@ -26,9 +26,13 @@ export async function openJobFile(path: string): Promise<FileHandle | undefined>
     if (['ELOOP', 'ENXIO'].includes(systemCode(error) ?? '')) throw changedByJob(path, error);
     throw error;
   }
-  if ((await file.stat()).isFile()) return file;
-  await file.close();
-  throw changedByJob(path);
+  try {
+    if (!(await file.stat()).isFile()) throw changedByJob(path);
+    return file;
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
 }
 
 /**

@@ -4,14 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { syncFile, syncFolder } from './durableFiles.ts';
-import type { Executor, RunnerStatus } from '../executor.ts';
-import { endingOf, unreportedEnding } from './jobEnding.ts';
+import type { Executor, RunnerEnding, RunnerStatus } from '../executor.ts';
+import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unreportedEnding } from './jobEnding.ts';
 import { removeUnneeded } from './jobFiles.ts';
 import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { readExit, readStarted } from './markers.ts';
 import { readOutput } from './outputReader.ts';
 import { collectResults } from './results.ts';
+import { verifiedSeconds } from './verifiedTime.ts';
 import { askForEnd, type JobFolder } from '../runner/jobFolder.ts';
 import type { ServiceEvent } from '../store/events.ts';
 import type { Ending, StoredJob } from '../store/jobs.ts';
@@ -50,10 +51,12 @@ export async function followRunner(
   using watch = new JobWatch(folder.path, { pace: context.pace, isLocal });
   let status: RunnerStatus = { state: 'running' };
   let nextStatus = 0;
+  let lastSeen: number | undefined;
   for (;;) {
     if (performance.now() >= nextStatus) {
       status = await executor.status(jobId, folder);
       nextStatus = performance.now() + STATUS_POLL_MS;
+      if (status.state === 'running') lastSeen = Date.now();
     }
     if (status.state === 'waiting') {
       if (noteWaiting(jobId, status.reason, store)) return true;
@@ -68,16 +71,17 @@ export async function followRunner(
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return true;
     const isCancelled = existsSync(folder.cancel);
-    // Whoever ended the runner is asked for the reason, which takes a moment to be known.
-    const isExplained = exit?.outcome !== 'stopped' || isCancelled || status.state === 'gone';
-    if (exit !== undefined && isExplained) {
-      const ending = endingOf(job, exit, { ...context, isCancelled });
-      const told = exit.outcome === 'stopped' && status.state === 'gone' ? status.ending : undefined;
-      await finishJob(job, folder, { ...ending, ...(isCancelled ? {} : told) }, context, signal);
-      return true;
-    }
-    if (status.state === 'gone') {
-      await endUnreported(job, folder, status, context, signal);
+    if (exit !== undefined) {
+      // Whoever may have ended it is asked, which takes a moment. On this machine nobody but the runner would know.
+      const isAsked = !isCancelled && (isLocal ? exit.outcome === 'stopped' : mayHaveBeenEnded(exit));
+      if (!isAsked || status.state === 'gone') {
+        const told = isAsked && status.state === 'gone' && status.ending?.isCause === true ? status.ending : undefined;
+        const own = endingOf(job, exit, { ...context, isCancelled });
+        await finishJob(job, folder, explainedEnding(own, told), context, signal);
+        return true;
+      }
+    } else if (status.state === 'gone') {
+      await endUnreported(job, folder, { ...status, lastSeen }, context, signal);
       return true;
     }
     await watch.next({ hasNews, signal });
@@ -95,7 +99,7 @@ function noteWaiting(jobId: string, reason: string | undefined, store: Store): b
 async function endUnreported(
   job: StoredJob,
   folder: JobFolder,
-  { ending: told }: RunnerStatus & { state: 'gone' },
+  { ending: told, lastSeen }: RunnerStatus & { state: 'gone' } & { lastSeen: number | undefined },
   context: FollowContext,
   signal: AbortSignal,
 ): Promise<void> {
@@ -103,15 +107,18 @@ async function endUnreported(
   const isCancelled = existsSync(folder.cancel);
   askForEnd(folder);
   await context.executor.cleanUp(job.id, folder);
-  const own = unreportedEnding({ hasStarted: job.startedAt !== null, isCancelled }, Date.now());
+  const now = Date.now();
+  const { machineClasses } = context;
+  const facts = { machineClasses, isCancelled, verifiedSeconds: await verifiedSeconds(job, folder, { lastSeen, now }) };
+  const own = unreportedEnding(job, facts, now);
   await finishJob(job, folder, mergeEndings(own, told, isCancelled), context, signal);
 }
 
 /** Our own ending where the executor has none to tell, or only that it did what we asked for. */
-function mergeEndings(own: Ending, told: (RunnerStatus & { state: 'gone' })['ending'], isCancelled: boolean): Ending {
+function mergeEndings(own: Ending, told: RunnerEnding | undefined, isCancelled: boolean): Ending {
   if (told === undefined || own.state === 'cancelled') return own;
   if (isCancelled && told.state === 'cancelled') return { ...own, state: 'cancelled', reason: null };
-  return { ...own, ...told };
+  return explainedEnding(own, told);
 }
 
 /** Packs the results, ends the job in the store and removes the files that are not needed any more. */
@@ -123,7 +130,7 @@ export async function finishJob(
   signal: AbortSignal,
 ): Promise<void> {
   const events: ServiceEvent[] = [];
-  let reason = ending.reason;
+  let final = ending;
   try {
     const { files, leftOut } = await collectResults(folder, context.maxResultBytes, signal);
     // The workspace goes next, so from here on the results are all there is.
@@ -139,11 +146,13 @@ export async function finishJob(
   } catch (error) {
     signal.throwIfAborted();
     context.log.error('results could not be packed', { jobId: job.id, error });
-    const failure = `The results could not be packed: ${messageOf(error)} They lie in ${folder.workspace} on the machine that runs jobs.`;
-    events.push(note(failure));
-    reason = reason === null ? failure : `${reason} ${failure}`;
+    // An archive that is not surely on disk would let the workspace go.
+    await rm(folder.results, { recursive: true, force: true }).catch(() => {});
+    const problem = unpacked(error, folder);
+    events.push(note(`The results ${problem}`));
+    final = endingWithoutResults(ending, problem);
   }
-  context.store.finish(job, { ...ending, reason }, events);
+  context.store.finish(job, final, events);
   try {
     await removeUnneeded(folder, job);
   } catch (error) {
@@ -157,7 +166,8 @@ async function noteStart(jobId: string, folder: JobFolder, store: Store): Promis
   const started = await readStarted(folder.started);
   if (job.state === 'queued') store.setState(job, 'starting', started?.at ?? Date.now());
   if (started === undefined) return;
-  store.setState(job, 'running', started.at);
+  // A later time would make the run shorter than it was.
+  store.setState(job, 'running', Math.min(started.at, Date.now()));
   await rm(folder.archive, { force: true });
 }
 
@@ -175,6 +185,12 @@ async function drainOutput(
     await store.appendOutput(jobId, page.events, page.offset);
     if (page.isAll) return true;
   }
+}
+
+/** What happened to results that were not packed, and where they can be had. */
+function unpacked(error: unknown, { workspace }: JobFolder): string {
+  const cause = messageOf(error).replace(/[^.]$/, '$&.');
+  return `could not be packed: ${cause} The files are still in ${workspace} on the machine that runs jobs: copy them from there, or remove the cause and submit the job again.`;
 }
 
 function note(sentence: string): ServiceEvent {

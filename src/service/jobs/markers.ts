@@ -23,6 +23,7 @@ const exitMarker: z.ZodType<ExitMarker> = z.object({
   detail: z.string().nullable(),
   at: time,
   ranSeconds: z.number().nonnegative(),
+  wasToldToEnd: z.boolean().optional(),
 });
 const manifest = z.array(z.object({ path: z.string(), size: z.number(), sha256: z.string() }));
 

@@ -1,15 +1,20 @@
 import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
+import * as z from 'zod';
+import { isTooDeep, MAX_FRAME_BYTES } from '../../core/outputLimits.ts';
 import { flowEventData, logEventData } from '../../remote/schemas.ts';
 import { changedByJob, JOB_FILE, openJobFile } from './jobFileReading.ts';
 import type { ServiceEvent } from '../store/events.ts';
 
-// Longer than any line that a runner writes: a piece of output is at most 64 KB, and JSON can make six bytes of one.
-const READ_BYTES = 1 << 20;
+const READ_BYTES = MAX_FRAME_BYTES;
+// A runner writes none. Each costs a thrown error, and a job that is not isolated can fill its log with them.
+const MAX_FOREIGN_LINES = 1_000;
 const MAX_TEXT_LENGTH = 64 * 1024;
 const LINE_FEED = 0x0a;
 
 /** What a job's process did: printed text, or told of its flow. */
 type OutputEvent = Extract<ServiceEvent, { type: 'log' | 'flow' }>;
+
+const flowFrame = z.object({ flow: flowEventData });
 
 export interface OutputPage {
   readonly events: readonly OutputEvent[];
@@ -22,7 +27,7 @@ export interface OutputPage {
 /**
  * The whole lines of a runner's output log after `offset`, up to about 1 MB; undefined while there are none.
  *
- * @throws AppError `corrupt` where something else is in the log's place.
+ * @throws AppError `corrupt` where something else is in the log's place, or much that no runner wrote is in it.
  * @param isLocal whether the file is written on this machine: then its size is true, and reading what was just written takes
  * less time than asking for it to be read. A file on a network is opened to learn what is in it.
  */
@@ -35,18 +40,27 @@ export async function readOutput(path: string, offset: number, isLocal: boolean)
     return isAll ? undefined : { events: [], offset: offset + bytes.length, isAll };
   }
   const lines = bytes.toString('utf8', 0, end - 1).split('\n');
-  return { events: joinNeighbours(lines.flatMap(parseFrame)), offset: offset + end, isAll };
+  const events: OutputEvent[] = [];
+  let foreignLines = 0;
+  for (const line of lines) {
+    const event = parseFrame(line);
+    if (event !== undefined) events.push(event);
+    else if (++foreignLines > MAX_FOREIGN_LINES) throw changedByJob(path);
+  }
+  return { events: joinNeighbours(events), offset: offset + end, isAll };
 }
 
-function parseFrame(line: string): readonly OutputEvent[] {
+/** The event in a line; undefined for one that no runner wrote. */
+function parseFrame(line: string): OutputEvent | undefined {
   try {
+    const isFlow = line.startsWith('{"flow"');
+    if (isFlow && isTooDeep(line)) return undefined;
     const frame: unknown = JSON.parse(line);
-    if (typeof frame === 'object' && frame !== null && 'flow' in frame) {
-      return [{ type: 'flow', data: flowEventData.parse(frame.flow) }];
-    }
-    return [{ type: 'log', data: logEventData.parse(frame) }];
+    if (isFlow) return { type: 'flow', data: flowFrame.parse(frame).flow };
+    const { stream, text } = logEventData.parse(frame);
+    return { type: 'log', data: { stream, text } };
   } catch {
-    return [];
+    return undefined;
   }
 }
 

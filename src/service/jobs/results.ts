@@ -42,7 +42,7 @@ export async function collectResults(
     throw new AppError('limit', message);
   }
   const selection = { root: folder.workspace, files, excluded: [], totalBytes, findings: [] };
-  const { manifest } = await packWorkspace(selection, folder.results, { signal });
+  const { manifest } = await packWorkspace(selection, folder.results, { signal, allowsSecrets: true });
   return { files: manifest.map(({ path, size }) => ({ path, size })), leftOut };
 }
 
@@ -52,7 +52,9 @@ interface Found {
 }
 
 async function findResults(folder: JobFolder): Promise<Found> {
-  if (!(await lstat(folder.workspace)).isDirectory()) throw changedByJob(folder.workspace);
+  for (const path of [folder.path, folder.workspace]) {
+    if (!(await lstat(path)).isDirectory()) throw changedByJob(path);
+  }
   const submitted = new Map(((await readManifest(folder.manifest)) ?? []).map((entry) => [entry.path, entry]));
   // The manifest is written when the workspace is complete. No program can set a file's change time back, so what is
   // older has not been touched and need not be read.

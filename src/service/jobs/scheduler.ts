@@ -3,7 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { JobFiles } from './jobFiles.ts';
 import { JobQueue } from './jobQueue.ts';
-import { unreportedEnding } from './jobEnding.ts';
+import { cancelledUnstarted, unreportedEnding } from './jobEnding.ts';
+import { verifiedSeconds } from './verifiedTime.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
 import { FollowPace } from './jobWatch.ts';
 import { restoreWorkspace } from './jobWorkspace.ts';
@@ -102,7 +103,7 @@ export class Scheduler {
 
   #finishUnstarted(job: StoredJob, folder: JobFolder): void {
     try {
-      this.#options.store.finish(job, unreportedEnding({ hasStarted: false, isCancelled: true }, Date.now()), []);
+      this.#options.store.finish(job, cancelledUnstarted(Date.now()), []);
     } catch (error) {
       // Who asks again, or the runner that sees the file when it begins, ends the job then.
       rmSync(folder.claim);
@@ -170,12 +171,14 @@ export class Scheduler {
 
   /** Ends a job that cannot be run or followed, for a reason that trying again does not change. */
   async #giveUp(jobId: string, failure: AppError, signal: AbortSignal): Promise<void> {
-    const { store, executor, files } = this.#options;
+    const { store, executor, files, machineClasses } = this.#options;
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return;
     const folder = files.folder(jobId);
     await executor.cleanUp(jobId, folder);
-    const ending = unreportedEnding({ hasStarted: job.startedAt !== null, isCancelled: false }, Date.now());
+    const now = Date.now();
+    const facts = { machineClasses, isCancelled: false, verifiedSeconds: await verifiedSeconds(job, folder, { now }) };
+    const ending = unreportedEnding(job, facts, now);
     await finishJob(job, folder, { ...ending, reason: failure.message }, this.#options, signal);
   }
 }

@@ -122,6 +122,7 @@ export class Metrics implements Disposable {
     return {
       capacity: executor.capacity,
       isLocal: executor.isLocal,
+      refusal: () => executor.refusal(),
       launch: (job, folder, signal) => count('launch', executor.launch(job, folder, signal)),
       status: (jobId, folder) => count('status', executor.status(jobId, folder)),
       cancel: (jobId) => count('cancel', executor.cancel(jobId)),

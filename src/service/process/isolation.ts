@@ -9,7 +9,8 @@ import type { ServiceConfig } from '../config/config.ts';
 import { removeTree } from '../jobs/removeTree.ts';
 import type { Sandbox } from '../runner/confinement.ts';
 import { jobFolder } from '../runner/jobFolder.ts';
-import { sandboxArguments } from '../runner/sandbox.ts';
+import { sandboxOptions } from '../runner/sandbox.ts';
+import { NO_VARIABLES } from '../runner/sandboxStart.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 const HOW_TO_GET_IT = 'Install it (apt-get install bubblewrap, dnf install bubblewrap)';
@@ -19,7 +20,12 @@ const PRIVATE_PREFIXES: ReadonlySet<string> = new Set(['.local', '.cargo', '.con
 /** How jobs of the executor `process` are kept from each other and from the service. */
 export type Isolation =
   | { readonly type: 'bubblewrap'; readonly sandbox: Sandbox }
-  | { readonly type: 'none'; readonly why: string };
+  | {
+      readonly type: 'none';
+      readonly why: string;
+      /** Whether the configuration says so, rather than bubblewrap being out of reach. */
+      readonly isChosen: boolean;
+    };
 
 /**
  * The isolation that the configuration asks for and the machine allows. Whether bubblewrap works is found out by running Node.js in a
@@ -29,9 +35,9 @@ export type Isolation =
  * @throws AppError `missing` where the configuration insists on what does not work here, or names a folder that is not there.
  */
 export async function findIsolation({ process: settings, tls }: ServiceConfig, data: string): Promise<Isolation> {
-  if (settings.isolation === 'none') return { type: 'none', why: 'the configuration says so' };
+  if (settings.isolation === 'none') return { type: 'none', why: 'the configuration says so', isChosen: true };
   const problem = (why: string): Isolation => {
-    if (settings.isolation === 'auto') return { type: 'none', why };
+    if (settings.isolation === 'auto') return { type: 'none', why, isChosen: false };
     const message = `Jobs cannot be isolated here: ${why} The configuration asks for isolation = "bubblewrap"; "auto" uses it where it works.`;
     throw new AppError('missing', message);
   };
@@ -64,12 +70,16 @@ export function describeIsolation(isolation: Isolation): string {
   const { hasNetwork, writable } = isolation.sandbox;
   const shared = writable.length === 0 ? '' : `; they can also write ${writable.join(', ')}`;
   const network = hasNetwork ? 'with the network' : 'without network';
-  return `jobs are isolated by bubblewrap: processes, /tmp and home of their own, a read-only system, ${network}${shared}`;
+  const root =
+    process.getuid?.() === 0
+      ? '; the service runs as root, whose processes the kernel does not limit: run it as a user'
+      : '';
+  return `jobs are isolated by bubblewrap: processes, /tmp and home of their own, a read-only system, ${network}${shared}${root}`;
 }
 
 /** The same about jobs on a cluster, which keeps their resources apart and not their files. */
 export function describeClusterJobs(): string {
-  return `jobs are NOT isolated: on the nodes they are the user ${userInfo().username}, as the service is, and reach its data folder`;
+  return `jobs are NOT isolated: on the nodes they are the user ${userInfo().username}, as the service is, and reach the files of all other jobs`;
 }
 
 /** What is wrong when Node.js runs in a sandbox; undefined when nothing is. */
@@ -81,10 +91,11 @@ async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
   const folder = jobFolder(path);
   try {
     for (const each of [folder.workspace, folder.virtualEnvironment, folder.home, folder.temporary]) mkdirSync(each);
-    const inside = sandboxArguments(sandbox, folder, { cwd: folder.workspace, variables: {} });
-    const env = process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
-    const options = { timeout: PROBE_TIMEOUT_MS, env };
-    await promisify(execFile)(sandbox.program, [...inside, process.execPath, '--version'], options);
+    const variables: Record<string, string> =
+      process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' };
+    const inside = sandboxOptions(sandbox, folder, { cwd: folder.workspace, variables });
+    const options = { timeout: PROBE_TIMEOUT_MS, env: NO_VARIABLES };
+    await promisify(execFile)(sandbox.program, [...inside, '--', process.execPath, '--version'], options);
     return undefined;
   } catch (error) {
     const told = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').at(-1) : '';

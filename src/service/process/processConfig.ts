@@ -7,7 +7,7 @@ const absolutePath = z.string().refine(isAbsolute, 'must be an absolute path');
 export const processSettings = z.strictObject({
   /** Jobs that run at once; the number of cores unless said. */
   max_jobs: z.int().min(1).max(10_000).optional(),
-  /** `auto` isolates jobs where bubblewrap works, `bubblewrap` refuses to start where it does not. */
+  /** `auto` isolates jobs where bubblewrap works, `bubblewrap` refuses to start where it does not, `none` lets several accounts run jobs without. */
   isolation: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
   /** What isolated jobs can read beside the system: data sets, interpreters outside of it. */
   read_only: z.array(absolutePath).default([]),

@@ -7,19 +7,21 @@ import { bootIdentity, endProcesses, processIdentity } from '../../core/processT
 import { CpuShares } from './cpuShares.ts';
 import type { Executor, RunnableJob } from '../executor.ts';
 import type { Isolation } from './isolation.ts';
+import { unisolatedRefusal } from './isolationRule.ts';
 import { readJobText } from '../jobs/jobFileReading.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import { readClaim, readStarted } from '../jobs/markers.ts';
 import type { ProcessSettings } from './processConfig.ts';
-import { allowedEnvironment } from '../runner/childEnvironment.ts';
+import { allowedEnvironment } from '../../core/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../runner/confinement.ts';
 import { type JobFolder, type StartedMarker, writeMarker } from '../runner/jobFolder.ts';
 import { jobMark } from '../runner/jobMark.ts';
 
 const CLAIM_POLL_MS = 10;
 const MAX_WORDS = 500;
-// Part of util-linux, which has it in this place on every distribution.
+// Parts of util-linux, which has them in these places on every distribution.
 const TASKSET = '/usr/bin/taskset';
+const PRLIMIT = '/usr/bin/prlimit';
 
 export interface ProcessExecutorOptions {
   /** Path of the built `jobRunner.mjs`, or of its source. */
@@ -29,6 +31,8 @@ export interface ProcessExecutorOptions {
   readonly settings: ProcessSettings;
   readonly isolation: Isolation;
   readonly machineClasses: MachineClasses;
+  /** How many accounts are enabled. */
+  readonly accounts: () => number;
 }
 
 /**
@@ -36,19 +40,23 @@ export interface ProcessExecutorOptions {
  * sandbox: a job can do what the user can do.
  */
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
-  const { runner, killGraceMs, settings } = options;
+  const { runner, killGraceMs, settings, isolation, accounts } = options;
   const cpus = new CpuShares();
   return {
     capacity: settings.max_jobs ?? availableParallelism(),
     isLocal: true,
+    refusal: () => unisolatedRefusal(isolation, accounts),
 
     async launch(job, folder, signal) {
       if (existsSync(folder.claim)) return;
+      const refusal = unisolatedRefusal(isolation, accounts);
+      // It waits: an account may be disabled, and the next service may isolate.
+      if (refusal !== undefined) throw new AppError('unreachable', refusal);
       const confinement = confinementOf(job, options, cpus);
       writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
       const electron = process.env['ELECTRON_RUN_AS_NODE'];
-      const [file, ...args] = onCores(confinement.cpus, [process.execPath, runner, folder.path]);
+      const [file, ...args] = withLimits(confinement, [process.execPath, runner, folder.path]);
       const child = spawn(file, args, {
         cwd: folder.path,
         detached: true,
@@ -119,12 +127,17 @@ function confinementOf(
   };
 }
 
-/** The command, bound to these cores; what it starts stays on them. */
-function onCores(
-  cores: readonly number[] | null,
+/**
+ * The command, bound to its cores and with its largest file; what it starts inherits both. They are set on the runner, before
+ * there is anything that the account chose: a program in front of the job's own would have the job's variables.
+ */
+function withLimits(
+  { cpus, limits: { maxFileBytes } }: Confinement,
   command: readonly [string, ...string[]],
 ): readonly [string, ...string[]] {
-  return cores === null || !existsSync(TASKSET) ? command : [TASKSET, '--cpu-list', cores.join(','), ...command];
+  const onCores: readonly [string, ...string[]] =
+    cpus === null || !existsSync(TASKSET) ? command : [TASKSET, '--cpu-list', cpus.join(','), ...command];
+  return maxFileBytes === null || !existsSync(PRLIMIT) ? onCores : [PRLIMIT, `--fsize=${maxFileBytes}`, ...onCores];
 }
 
 /** A job that an earlier service started keeps the cores that it was given then. */

@@ -1,5 +1,5 @@
 import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, extname, join } from 'node:path';
+import { delimiter, extname, isAbsolute, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 
 const NODE_EXTENSIONS = ['.js', '.mjs', '.ts'];
@@ -68,11 +68,14 @@ export function findPython(name: string | undefined, searchPath: string): string
 
 function findProgram(name: string, searchPath: string): string | undefined {
   const suffix = process.platform === 'win32' ? '.exe' : '';
-  return searchPath
-    .split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, name + suffix))
-    .find(isExecutable);
+  return (
+    searchPath
+      .split(delimiter)
+      // Others are relative to a folder that the job's own search would not start from.
+      .filter(isAbsolute)
+      .map((folder) => join(folder, name + suffix))
+      .find(isExecutable)
+  );
 }
 
 function isExecutable(path: string): boolean {

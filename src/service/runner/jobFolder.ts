@@ -80,6 +80,8 @@ export interface ExitMarker {
   readonly at: number;
   /** Seconds that the script ran. */
   readonly ranSeconds: number;
+  /** Whether a signal told the runner to end before this was written. Runners of an earlier version did not note it. */
+  readonly wasToldToEnd?: boolean | undefined;
 }
 
 export interface LogFrame {

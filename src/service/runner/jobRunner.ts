@@ -3,7 +3,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDiskFull } from '../../core/diskSpace.ts';
 import { messageOf, systemCode } from '../../core/errors.ts';
+import { readConfinement } from './confinement.ts';
 import { claimJob, type ExitMarker, jobFolder, type RunnerSpec, writeMarker } from './jobFolder.ts';
 import { OutputLog } from './outputLog.ts';
 import { endProcesses, processIdentity } from '../../core/processTree.ts';
@@ -31,15 +33,20 @@ async function watchForCancel(): Promise<void> {
 async function main(): Promise<void> {
   const identity = processIdentity(process.pid) ?? 'unknown';
   if (!claimJob(folder, { pid: process.pid, identity })) return;
+  let wasToldToEnd = false;
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-    process.on(signal, () => stop.abort('stopped' satisfies StopReason));
+    process.on(signal, () => {
+      wasToldToEnd = true;
+      stop.abort('stopped' satisfies StopReason);
+    });
   }
   if (existsSync(folder.cancel)) stop.abort('cancelled' satisfies StopReason);
   else void watchForCancel();
   const output = new OutputLog(folder.output, maxLogBytes());
   const outcome = await runJob(folder, output, stop.signal);
   output.close();
-  await report({ ...outcome, at: Date.now() });
+  // The script got the signal too, and may have ended first, with any status.
+  await report({ ...outcome, at: Date.now(), wasToldToEnd });
 }
 
 /** Writes how the job ended. Jobs fill disks, so this waits for space rather than let the job be lost. */
@@ -48,7 +55,7 @@ async function report(exit: ExitMarker): Promise<void> {
     try {
       return writeMarker(folder.exit, exit);
     } catch (error) {
-      if (systemCode(error) !== 'ENOSPC' && systemCode(error) !== 'EDQUOT') throw error;
+      if (!isDiskFull(error)) throw error;
       await sleep(FULL_DISK_POLL_MS);
     }
   }
@@ -57,7 +64,10 @@ async function report(exit: ExitMarker): Promise<void> {
 /** What is wrong with the job's folder is told when the job is run. */
 function maxLogBytes(): number {
   try {
-    return (JSON.parse(readFileSync(folder.spec, 'utf8')) as Partial<RunnerSpec>).maxLogBytes ?? DEFAULT_MAX_LOG_BYTES;
+    const spec = JSON.parse(readFileSync(folder.spec, 'utf8')) as Partial<RunnerSpec>;
+    // The limit of a job's files binds its runner too. Its end and what the runner notes come after what the log may keep.
+    const maxFileBytes = readConfinement(folder.confinement)?.limits.maxFileBytes ?? Number.POSITIVE_INFINITY;
+    return Math.min(spec.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES, Math.floor(maxFileBytes / 2));
   } catch {
     return DEFAULT_MAX_LOG_BYTES;
   }

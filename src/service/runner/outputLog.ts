@@ -2,6 +2,7 @@ import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import { formatBytes } from '../../core/format.ts';
 import { MarkedLineReader, type OutputPiece } from '../../core/markedLines.ts';
+import { MAX_FRAME_BYTES } from '../../core/outputLimits.ts';
 import type { FlowFrame, LogFrame } from './jobFolder.ts';
 import { OutputTail } from './outputTail.ts';
 
@@ -56,7 +57,9 @@ export class OutputLog {
 
   #writePieces(stream: StreamName, pieces: readonly OutputPiece[]): void {
     for (const piece of pieces) {
-      this.#keep(lineOf(piece.type === 'text' ? { stream, text: piece.text } : { flow: piece.value }));
+      const line = lineOf(piece.type === 'text' ? { stream, text: piece.text } : { flow: piece.value });
+      // Numbers that JSON writes longer than they were can make a value longer than a reader takes.
+      if (line.length <= MAX_FRAME_BYTES) this.#keep(line);
     }
   }
 

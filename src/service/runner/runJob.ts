@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
 import { bootIdentity, processIdentity } from '../../core/processTree.ts';
 import { confine } from './confine.ts';
+import { beat } from './heartbeat.ts';
 import { type Confinement, readConfinement } from './confinement.ts';
 import { programFor } from './interpreter.ts';
 import { type ExitMarker, type JobFolder, type RunnerSpec, type StartedMarker, writeMarker } from './jobFolder.ts';
@@ -76,9 +77,11 @@ async function runScript(run: Run): Promise<Outcome> {
   const program = programFor(script, args, folder.workspace, searchPath(run, env['PATH'] ?? ''));
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
   const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
-  const end = await runConfined(call, spec.maxRuntimeSeconds * 1000, run, (pid) =>
-    writeMarker(folder.started, startedMarker(pid)),
-  );
+  const ended = new AbortController();
+  const end = await runConfined(call, spec.maxRuntimeSeconds * 1000, run, (pid) => {
+    writeMarker(folder.started, startedMarker(pid));
+    void beat(folder.started, ended.signal);
+  }).finally(() => ended.abort());
   const { code, signal: endSignal, detail, ranSeconds } = end;
   return { outcome: outcomeOf(end, signal), code, signal: endSignal, detail, ranSeconds };
 }

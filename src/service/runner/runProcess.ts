@@ -1,7 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
-import type { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import { endProcesses } from '../../core/processTree.ts';
@@ -9,6 +7,14 @@ import type { ResourceLimits } from './confinement.ts';
 import { jobMark } from './jobMark.ts';
 import type { OutputLog } from './outputLog.ts';
 import { untilOverLimit } from './resourceWatch.ts';
+import {
+  NO_VARIABLES,
+  SANDBOX_STDIO,
+  type SandboxCall,
+  type SandboxStart,
+  sandboxCommand,
+  startSandbox,
+} from './sandboxStart.ts';
 
 // A process that left the group can hold the pipes open for as long as it likes; what it prints later is not waited for.
 const PIPE_WAIT_MS = 1_000;
@@ -22,8 +28,8 @@ export interface ProcessCall {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** Whether this is bwrap, which runs the program in a sandbox. */
-  readonly isSandboxed?: boolean;
+  /** What runs the program in a sandbox; `env` is for the program inside alone. */
+  readonly sandbox?: SandboxCall;
 }
 
 export interface ProcessLimits {
@@ -52,21 +58,15 @@ type Exit = Pick<ProcessEnd, 'code' | 'signal' | 'ranSeconds'>;
  * @throws the system error when it cannot be started, AppError `refused` when its sandbox cannot be set up.
  */
 export async function runProcess(
-  { file, args, cwd, env, isSandboxed = false }: ProcessCall,
+  call: ProcessCall,
   { jobId, limitMs, killGraceMs, resources, signal }: ProcessLimits,
   { output, onStart }: { output: OutputLog; onStart?: (pid: number) => void },
 ): Promise<ProcessEnd> {
-  const child = spawn(file, [...(isSandboxed ? ['--json-status-fd', '3'] : []), ...args], {
-    cwd,
-    env,
-    stdio: ['ignore', 'pipe', 'pipe', ...(isSandboxed ? (['pipe'] as const) : [])],
-    detached: process.platform !== 'win32',
-    windowsHide: true,
-  });
+  const child = spawnCall(call);
+  const isSandboxed = call.sandbox !== undefined;
   const startedAt = performance.now();
   child.stdout?.on('data', (bytes: Buffer) => output.append('stdout', bytes));
   child.stderr?.on('data', (bytes: Buffer) => output.append('stderr', bytes));
-  const report = isSandboxed ? text(child.stdio[3] as Readable).catch(() => '') : undefined;
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   const exited = new Promise<Exit>((resolve, reject) => {
     child.once('error', reject);
@@ -74,41 +74,58 @@ export async function runProcess(
       resolve({ code, signal: exitSignal, ranSeconds: (performance.now() - startedAt) / 1000 }),
     );
   });
+  exited.catch(() => {}); // awaited below
+  const settled = new AbortController();
+  const never = new Promise<never>(() => {});
+  let sandbox: SandboxStart | undefined;
+  let detail: string | null = null;
+  let endedBy: ProcessEnd['endedBy'];
   try {
     if (child.pid !== undefined) onStart?.(child.pid);
+    sandbox = call.sandbox && startSandbox(child, call.sandbox);
+    endedBy = await Promise.race([
+      exited.then(() => 'itself' as const),
+      untilLimit(limitMs, settled.signal),
+      abortOf(signal),
+      resources === undefined || child.pid === undefined
+        ? never
+        : untilOverLimit(child.pid, resources, settled.signal).then((sentence) => {
+            detail = sentence ?? null;
+            return sentence === undefined ? never : ('resources' as const);
+          }),
+      sandbox === undefined ? never : sandbox.release().then(() => never),
+    ]);
   } catch (error) {
-    // The folder is gone or full: a program that nobody knows of must not go on.
+    // The folder is gone or full, or a limit cannot be set: a program that nobody knows of or that nothing bounds must not run.
     await endAll(child, { jobId, isSandboxed, graceMs: 0 });
     child.stdout?.destroy();
     child.stderr?.destroy();
     throw error;
+  } finally {
+    settled.abort();
   }
-
-  const settled = new AbortController();
-  const never = new Promise<never>(() => {});
-  let detail: string | null = null;
-  const endedBy = await Promise.race([
-    exited.then(() => 'itself' as const),
-    untilLimit(limitMs, settled.signal),
-    abortOf(signal),
-    resources === undefined || child.pid === undefined
-      ? never
-      : untilOverLimit(child.pid, resources, settled.signal).then((sentence) => {
-          detail = sentence ?? null;
-          return sentence === undefined ? never : ('resources' as const);
-        }),
-  ]).finally(() => settled.abort());
   // What uses too much is not given the time to use more.
   await endAll(child, { jobId, isSandboxed, graceMs: endedBy === 'resources' ? 0 : killGraceMs });
   const end = isSandboxed ? insideOf(await exited) : await exited;
   await Promise.race([closed, sleep(PIPE_WAIT_MS, undefined, { ref: false })]);
   child.stdout?.destroy();
   child.stderr?.destroy();
-  if (endedBy === 'itself' && report !== undefined && !(await report).includes('exit-code')) {
+  if (endedBy === 'itself' && sandbox !== undefined && !(await sandbox.hasRun)) {
     const message = 'The sandbox of the job could not be set up; the end of its log says why.';
     throw new AppError('refused', message);
   }
   return { ...end, endedBy, detail };
+}
+
+function spawnCall({ file, args, cwd, env, sandbox }: ProcessCall): ChildProcess {
+  const options = { detached: process.platform !== 'win32', windowsHide: true };
+  if (sandbox === undefined) return spawn(file, args, { ...options, cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(sandbox.program, sandboxCommand(file, args), {
+    ...options,
+    cwd: '/',
+    env: NO_VARIABLES,
+    stdio: ['ignore', 'pipe', 'pipe', ...SANDBOX_STDIO],
+  });
 }
 
 /** Waits for any number of milliseconds. @throws the signal's reason on abort. */

@@ -20,12 +20,13 @@ export type SandboxFolders = Pick<
 >;
 
 /**
- * Arguments for bwrap, up to the `--` before the program: a file system of its own in which the system is read-only and the
- * job's folders are the only ones of the service, and process ids of its own, so that nothing outlives the first process.
+ * Options for bwrap: a file system of its own in which the system is read-only and the job's folders are the only ones of the
+ * service, and process ids of its own, so that nothing outlives the first process.
  *
- * @param variables set inside and not for bwrap itself.
+ * @param variables all that the program inside has. bwrap itself must be started with an empty environment, which
+ * does the same as its option `--clearenv` and works with versions before 0.5 too.
  */
-export function sandboxArguments(
+export function sandboxOptions(
   sandbox: Sandbox,
   folders: SandboxFolders,
   { cwd, variables }: { cwd: string; variables: Readonly<Record<string, string>> },
@@ -48,7 +49,6 @@ export function sandboxArguments(
     ...Object.entries(variables).flatMap(([name, value]) => ['--setenv', name, value]),
     '--chdir',
     cwd,
-    '--',
   ];
 }
 
@@ -59,6 +59,11 @@ export function visibleSearchPath(sandbox: Sandbox, folders: SandboxFolders, sea
     .split(':')
     .filter((folder) => isVisible(mounts, folder))
     .join(':');
+}
+
+/** Whether a path is the same file for the sandboxed job as it is outside. */
+export function seesPath(sandbox: Sandbox, folders: SandboxFolders, path: string): boolean {
+  return isVisible(mountsOf(sandbox, folders), path);
 }
 
 function isVisible(mounts: readonly Mount[], path: string): boolean {

@@ -1,4 +1,4 @@
-import type { FinalState } from '../store/jobs.ts';
+import type { RunnerEnding } from '../executor.ts';
 
 /** A job as `squeue` or `sacct` tells of it. */
 export interface ClusterJob {
@@ -9,6 +9,8 @@ export interface ClusterJob {
   readonly state: string;
   readonly reason: string;
   readonly nodes: string;
+  /** Of a cancelled job, the user id of whoever cancelled it, which only the cluster's accounts tell. */
+  readonly cancelledBy?: number | undefined;
 }
 
 /** What a job left in its folder. */
@@ -57,45 +59,69 @@ export function wasDropped({ state, nodes }: ClusterJob, { hasStarted, words }: 
 
 /** The sentence for a job that waits in the cluster. */
 export function waitingReason({ state, reason }: ClusterJob): string {
-  const why = NO_REASON.has(reason) ? state.toLowerCase() : reason;
-  return `Waiting in the cluster: ${why}.`;
+  if (!NO_REASON.has(reason)) return `Waiting in the cluster: ${reason}.`;
+  // Slurm names no reason until its scheduler has looked at the job for the first time.
+  return state === 'PENDING' ? 'Waiting in the cluster.' : `Waiting in the cluster: ${state.toLowerCase()}.`;
 }
 
 /**
- * The end of a job that the cluster says is over and whose runner did not report one: what the cluster did to it.
+ * The end of a job that the cluster says is over: what the cluster did to it. What the cluster or its administrators took from the
+ * job is not charged; a job that cancelled itself is, where that can be told.
+ *
+ * @param user the id of the user that jobs run as. Root is an administrator, whatever runs the service.
  */
 export function endingOfClusterJob(
-  { state, reason, nodes }: ClusterJob,
+  { state, reason, nodes, cancelledBy }: ClusterJob,
   { hasStarted, words }: RunnerTraces,
-): { readonly state: FinalState; readonly reason: string } {
+  user: number | undefined,
+): RunnerEnding {
+  const cause = (of: Pick<RunnerEnding, 'state' | 'reason' | 'isCharged'>): RunnerEnding => ({
+    ...of,
+    reason: `${of.reason}${told}${of.isCharged ? '' : ' Nothing was charged.'}`,
+    isCause: true,
+  });
+  const unreported = (sentence: string): RunnerEnding => ({
+    state: 'failed',
+    reason: `${sentence}${told}`,
+    isCharged: true,
+    isCause: false,
+  });
   const where = nodes === '' ? 'its node' : nodes;
   const why = NO_REASON.has(reason) ? '' : ` (${reason})`;
   const told = words === '' ? '' : ` The cluster says: ${words}`;
   switch (state) {
-    case 'CANCELLED':
-      return { state: 'cancelled', reason: `The job was cancelled by the cluster or its administrators${why}.${told}` };
+    case 'CANCELLED': {
+      const isOwn = cancelledBy !== undefined && cancelledBy !== 0 && cancelledBy === user;
+      const who = isOwn ? 'in the cluster by its own user' : 'by the cluster or its administrators';
+      return cause({ state: 'cancelled', reason: `The job was cancelled ${who}${why}.`, isCharged: isOwn });
+    }
     case 'TIMEOUT':
     case 'DEADLINE':
-      return { state: 'timed_out', reason: `The cluster ended the job at its time limit${why}.${told}` };
-    case 'OUT_OF_MEMORY':
-      return {
-        state: 'failed',
-        reason: `The job ran out of memory on ${where}. Choose a machine class with more.${told}`,
-      };
+      return cause({
+        state: 'timed_out',
+        reason: `The cluster ended the job at its time limit${why}.`,
+        isCharged: true,
+      });
+    case 'OUT_OF_MEMORY': {
+      const sentence = `The job ran out of memory on ${where}. Choose a machine class with more.`;
+      return cause({ state: 'failed', reason: sentence, isCharged: true });
+    }
     case 'NODE_FAIL':
     case 'BOOT_FAIL':
     case 'LAUNCH_FAILED':
-    case 'PREEMPTED':
-      return {
-        state: 'failed',
-        reason: `The cluster took ${where} away (${state}${reason === '' || reason === 'None' ? '' : `, ${reason}`}), which is no fault of the job: submit it again.${told}`,
-      };
+    case 'PREEMPTED': {
+      const named = reason === '' || reason === 'None' ? state : `${state}, ${reason}`;
+      const sentence = `The cluster took ${where} away (${named}), which is no fault of the job: submit it again.`;
+      return cause({ state: 'failed', reason: sentence, isCharged: false });
+    }
     case 'COMPLETED':
     case 'FAILED':
-      if (!hasStarted)
-        return { state: 'failed', reason: `The job's runner could not be started on ${where}${why}.${told}` };
-      return { state: 'failed', reason: `The job was ended on ${where} before it could report${why}.${told}` };
+      return unreported(
+        hasStarted
+          ? `The job was ended on ${where} before it could report${why}.`
+          : `The job's runner could not be started on ${where}${why}.`,
+      );
     default:
-      return { state: 'failed', reason: `The cluster ended the job: ${state}${why}.${told}` };
+      return unreported(`The cluster ended the job: ${state}${why}.`);
   }
 }

@@ -24,6 +24,8 @@ export const sbatchArguments = z.array(
 
 /** The part of the configuration that is for Slurm alone. */
 export const slurmSettings = z.strictObject({
+  /** For the files of jobs, on a file system that the nodes share, under the same path everywhere. */
+  folder: z.string().startsWith('/', 'must be an absolute path').optional(),
   /** Seconds between two questions to the controller, each for all jobs at once. */
   poll_seconds: z.number().min(0.2).max(300).default(2),
   /** Jobs that may be in the cluster at once, waiting ones included. */

@@ -3,13 +3,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { Semaphore } from '../../core/semaphore.ts';
-import { plainText } from '../../core/terminalText.ts';
+import { printableText } from '../../core/printable.ts';
 import type { Executor, RunnableJob, RunnerStatus } from '../executor.ts';
 import { readJobText } from '../jobs/jobFileReading.ts';
 import type { JobFolder } from '../runner/jobFolder.ts';
 import { ClusterQueue, parseQueue, QUERY, type SeenJob } from './clusterQueue.ts';
 import { type ClusterJob, endingOfClusterJob, neverStarts, phaseOf, waitingReason, wasDropped } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
+import type { PrivacyCheck } from './privacyCheck.ts';
 import type { SlurmResources } from './slurmConfig.ts';
 import { clusterLog, prepareSubmission, type RunnerProgram, submissionScript } from './submission.ts';
 
@@ -31,6 +32,7 @@ export interface SlurmOptions {
   readonly resources: ReadonlyMap<string, SlurmResources>;
   readonly capacity: number;
   readonly pollMs: number;
+  readonly privacy: Pick<PrivacyCheck, 'beforeLaunch' | 'stop'>;
   readonly log: Logger;
 }
 
@@ -59,8 +61,15 @@ export class SlurmExecutor implements Executor {
     this.#queue = new ClusterQueue({ log: options.log, intervalMs: options.pollMs });
   }
 
+  // On a cluster no job is isolated, which its operator was told.
+  refusal(): undefined {
+    return undefined;
+  }
+
   async launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void> {
     if (existsSync(folder.claim)) return;
+    const resources = this.#options.resources.get(job.machineClass);
+    if (resources !== undefined) await this.#options.privacy.beforeLaunch(resources);
     const launches = (this.#launches.get(job.id) ?? 0) + 1;
     if (launches > MAX_LAUNCHES) throw new AppError('refused', LOST_TOO_OFTEN);
     // What made the cluster lose it, like a controller that gives numbers which nodes still use, may take a while to pass.
@@ -87,10 +96,11 @@ export class SlurmExecutor implements Executor {
     }
     if (job === undefined) return this.#statusOfUnlisted(jobId, hasStarted);
     this.#unlistedSince.delete(jobId);
-    if (phaseOf(job) === 'ended') return statusOfEnded(job, folder, hasStarted);
+    if (phaseOf(job) === 'ended') return this.#statusOfEnded(job, folder, hasStarted);
     if (hasStarted) return { state: 'running' };
     const never = job.timesSeen < SURE_ANSWERS ? undefined : neverStarts(job);
-    if (never !== undefined) return { state: 'gone', ending: { state: 'failed', reason: never } };
+    if (never !== undefined)
+      return { state: 'gone', ending: { state: 'failed', reason: never, isCharged: false, isCause: true } };
     return { state: 'waiting', reason: waitingReason(job) };
   }
 
@@ -108,7 +118,7 @@ export class SlurmExecutor implements Executor {
   }
 
   async stop(): Promise<void> {
-    await this.#queue.stop();
+    await Promise.all([this.#queue.stop(), this.#options.privacy.stop()]);
   }
 
   async #submit(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void> {
@@ -129,9 +139,21 @@ export class SlurmExecutor implements Executor {
     if (answers < SURE_ANSWERS) return { state: 'running' };
     const job = await accountOf(jobId);
     if (job !== undefined && phaseOf(job) === 'ended') {
-      return { state: 'gone', ending: endingOfClusterJob(job, { hasStarted, words: '' }) };
+      return { state: 'gone', ending: endingOfClusterJob(job, { hasStarted, words: '' }, process.getuid?.()) };
     }
     return job !== undefined && answers < MAX_ANSWERS_WITHOUT ? { state: 'running' } : { state: 'gone' };
+  }
+
+  async #statusOfEnded(job: SeenJob, folder: JobFolder, hasStarted: boolean): Promise<RunnerStatus> {
+    if (job.timesSeen < SURE_ANSWERS) return { state: 'running' };
+    const traces = { hasStarted, words: await lastWords(folder) };
+    if (wasDropped(job, traces)) return { state: 'absent' };
+    // Only accounts tell who cancelled a job.
+    const account = job.state === 'CANCELLED' ? await accountOf(job.name) : undefined;
+    const isBehind = account !== undefined && phaseOf(account) !== 'ended';
+    if (isBehind && job.timesSeen < MAX_ANSWERS_WITHOUT) return { state: 'running' };
+    const known = { ...job, cancelledBy: account?.cancelledBy };
+    return { state: 'gone', ending: endingOfClusterJob(known, traces, process.getuid?.()) };
   }
 }
 
@@ -148,22 +170,17 @@ async function accountOf(jobId: string): Promise<ClusterJob | undefined> {
   try {
     const answer = await slurm('sacct', ['-n', '-X', '-P', since, `--name=${jobId}`, '-o', format]);
     const job = parseQueue(answer).get(jobId);
-    // "CANCELLED by 1000": the word that counts is the first.
-    return job && { ...job, state: job.state.split(' ')[0] ?? '' };
+    if (job === undefined) return undefined;
+    const [state = '', , user] = job.state.split(' '); // "CANCELLED by 1000"
+    return { ...job, state, ...(user !== undefined && { cancelledBy: Number(user) }) };
   } catch {
     return undefined; // most small clusters keep no accounts
   }
 }
 
-async function statusOfEnded(job: SeenJob, folder: JobFolder, hasStarted: boolean): Promise<RunnerStatus> {
-  if (job.timesSeen < SURE_ANSWERS) return { state: 'running' };
-  const traces = { hasStarted, words: await lastWords(folder) };
-  return wasDropped(job, traces) ? { state: 'absent' } : { state: 'gone', ending: endingOfClusterJob(job, traces) };
-}
-
 async function lastWords(folder: JobFolder): Promise<string> {
   const text = (await readJobText(clusterLog(folder), MAX_WORDS).catch(() => '')) ?? '';
-  const lines = plainText(text).split('\n');
+  const lines = printableText(text).split('\n');
   return lines
     .map((line) => line.trim())
     .filter((line) => line !== '')

@@ -76,6 +76,7 @@ export function clusterLog(folder: JobFolder): string {
   return join(folder.path, 'slurm.log');
 }
 
-function quote(word: string): string {
+/** A word as shells read it. */
+export function quote(word: string): string {
   return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -45,6 +45,7 @@ const COLUMN_OF_LIMIT: Readonly<Record<keyof OwnLimits, string>> = {
 export class AccountTable {
   readonly #get: StatementSync;
   readonly #list: StatementSync;
+  readonly #countEnabled: StatementSync;
   readonly #insert: StatementSync;
   readonly #setDisabled: StatementSync;
   readonly #setLimits: StatementSync;
@@ -52,6 +53,7 @@ export class AccountTable {
   constructor(database: DatabaseSync) {
     const columns = Object.values(COLUMN_OF_LIMIT);
     this.#get = database.prepare('SELECT * FROM accounts WHERE id = ?');
+    this.#countEnabled = database.prepare('SELECT count(*) AS count FROM accounts WHERE disabled_at IS NULL');
     this.#list = database.prepare('SELECT * FROM accounts ORDER BY id');
     this.#insert = database.prepare('INSERT OR IGNORE INTO accounts (id, name, plan, created_at) VALUES (?, ?, ?, ?)');
     this.#setDisabled = database.prepare('UPDATE accounts SET disabled_at = ? WHERE id = ?');
@@ -75,6 +77,11 @@ export class AccountTable {
   /** All accounts, by id. */
   list(): readonly Account[] {
     return this.#list.all().map(toAccount);
+  }
+
+  /** How many accounts are not disabled. */
+  countEnabled(): number {
+    return Number(this.#countEnabled.get()?.['count'] ?? 0);
   }
 
   /** @throws AppError `bad-input` for an id that is none, `conflict` when there is one of that id. */

@@ -1,7 +1,9 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, renameSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
+import { requireOwn } from '../../core/ownFiles.ts';
+import { ensurePrivateFile, ensurePrivateFolder } from '../../core/privateFolder.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 const SQLITE_BUSY = 5;
@@ -12,19 +14,40 @@ const SQLITE_BUSY = 5;
  *
  * The operating system releases the lock when the process ends, however it ends, so no stale lock can be left behind.
  *
- * @throws AppError `conflict` when another process holds the store, `corrupt` when it is damaged or of a later version.
+ * Only this user can read it and what lies beside it, whatever an earlier version or a copy left.
+ *
+ * @throws AppError `conflict` when another process holds the store, `corrupt` when it is damaged or of a later version,
+ * `permission` when it belongs to another user, `refused` when others can write it.
  */
 export function openDatabase(path: string): DatabaseSync {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const database = openLocked(path);
+  try {
+    upgrade(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw explained(error, path);
+  }
+}
+
+/** Opens the store at `path` as it is, of whatever version, and holds it for this process alone. @throws as `openDatabase` does. */
+export function openLocked(path: string): DatabaseSync {
+  const folder = dirname(path);
+  ensurePrivateFolder(folder);
   // SQLite gives its other files the mode of this one.
   closeSync(openSync(path, 'a', 0o600));
+  // Its journal and the copies that upgrades kept have the same rows.
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(basename(path))) continue;
+    requireOwn(join(folder, name)); // what others may have written is not believed
+    ensurePrivateFile(join(folder, name));
+  }
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
     // FULL keeps a commit over a power loss as well: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.exec(`
       PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
       BEGIN EXCLUSIVE; COMMIT;`);
-    upgrade(database, path);
     return database;
   } catch (error) {
     database.close();

@@ -41,7 +41,7 @@ export class Store implements Disposable {
     JobTable,
     'get' | 'find' | 'unfinished' | 'countUnfinished' | 'countByState' | 'queuesAtLeast' | 'countOf' | 'list'
   >;
-  readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'setDisabled' | 'setLimits'>;
+  readonly accounts: Pick<AccountTable, 'find' | 'get' | 'list' | 'countEnabled' | 'setDisabled' | 'setLimits'>;
   readonly keys: ApiKeyTable;
   readonly expiry: ExpiryTable;
   readonly file: StoreFile;

@@ -1,4 +1,4 @@
-import { html } from './elements.ts';
+import { html, setText } from './elements.ts';
 
 const NOTICE_MS = 8_000;
 
@@ -9,7 +9,7 @@ export class Announcer {
 
   /** For screen readers: what an eye sees by itself. */
   say(text: string): void {
-    this.live.textContent = text;
+    setText(this.live, text);
   }
 
   /** For everybody: why something was not done. Goes away by itself, later than anybody needs to read it. */

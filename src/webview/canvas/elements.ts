@@ -1,3 +1,5 @@
+import { printableText } from '../../core/printable.ts';
+
 type Attributes = Readonly<Record<string, string | number | boolean | undefined>>;
 
 const SVG = 'http://www.w3.org/2000/svg';
@@ -10,7 +12,7 @@ export function html<Name extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[Name] {
   const element = document.createElement(name);
   setAttributes(element, attributes);
-  element.append(...children);
+  element.append(...children.map((child) => (typeof child === 'string' ? printableText(child) : child)));
   return element;
 }
 
@@ -22,15 +24,20 @@ export function svg<Name extends keyof SVGElementTagNameMap>(
 ): SVGElementTagNameMap[Name] {
   const element = document.createElementNS(SVG, name);
   setAttributes(element, attributes);
-  element.append(...children);
+  element.append(...children.map((child) => (typeof child === 'string' ? printableText(child) : child)));
   return element;
 }
 
 export function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (value === undefined || value === false) element.removeAttribute(name);
-    else element.setAttribute(name, value === true ? '' : String(value));
+    else element.setAttribute(name, value === true ? '' : printableText(String(value)));
   }
+}
+
+/** Replaces what an element contains by a text. */
+export function setText(element: Element, text: string): void {
+  element.textContent = printableText(text);
 }
 
 /** Whether keys typed now belong to a text field. */

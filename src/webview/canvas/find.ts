@@ -1,5 +1,5 @@
 import type { CanvasActions } from './canvasActions.ts';
-import { html } from './elements.ts';
+import { html, setText } from './elements.ts';
 import { icon } from './icons.ts';
 import { matches } from './picker.ts';
 import type { Store } from './store.ts';
@@ -80,15 +80,17 @@ export class Find {
     this.#store.set({ found: words === '' ? undefined : new Set(this.#hits) });
     this.#at = 0;
     if (!isQuiet) this.#show();
-    this.#count.textContent =
-      words === '' ? '' : this.#hits.length === 0 ? 'No node' : `${this.#at + 1} of ${this.#hits.length}`;
+    setText(
+      this.#count,
+      words === '' ? '' : this.#hits.length === 0 ? 'No node' : `${this.#at + 1} of ${this.#hits.length}`,
+    );
   }
 
   #go(step: 1 | -1): void {
     if (this.#hits.length === 0) return;
     this.#at = (this.#at + step + this.#hits.length) % this.#hits.length;
     this.#show();
-    this.#count.textContent = `${this.#at + 1} of ${this.#hits.length}`;
+    setText(this.#count, `${this.#at + 1} of ${this.#hits.length}`);
   }
 
   #show(): void {

@@ -1,6 +1,6 @@
 import { type DrawnEdge, type DrawnNode, titleOf } from '../../flows/drawing.ts';
 import { type CanvasActions, describeEdge, describeNode } from './canvasActions.ts';
-import { html, setAttributes } from './elements.ts';
+import { html, setAttributes, setText } from './elements.ts';
 import type { CanvasState, Selection, Store } from './store.ts';
 
 interface Item {
@@ -137,7 +137,7 @@ function fill(row: Element, { text, level, setSize, position, isExpanded, select
     'aria-posinset': position,
     'aria-expanded': isExpanded === undefined ? undefined : String(isExpanded),
   });
-  row.textContent = text;
+  setText(row, text);
   if (row instanceof HTMLElement) row.style.paddingInlineStart = `${level * 14}px`;
 }
 

@@ -1,5 +1,5 @@
 import type { Point } from '../../flows/layout/shape.ts';
-import { html } from './elements.ts';
+import { html, setText } from './elements.ts';
 
 export interface Choice<T> {
   readonly label: string;
@@ -70,7 +70,7 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
       ({ label, detail }) => isUntouched || matches(`${label} ${detail ?? ''}`, typed),
     );
     const free = typed === '' ? undefined : options.fromText?.(typed);
-    problem.textContent = free !== undefined && 'refusal' in free && hits.length === 0 ? free.refusal : '';
+    setText(problem, free !== undefined && 'refusal' in free && hits.length === 0 ? free.refusal : '');
     shown = [...hits.slice(0, MAX_SHOWN), ...(free === undefined || 'refusal' in free ? [] : [free])];
     active = 0;
     list.replaceChildren(

@@ -1,4 +1,4 @@
-import { html } from './elements.ts';
+import { html, setText } from './elements.ts';
 import type { SharedChange } from './messages.ts';
 import type { Runs } from './runs.ts';
 import type { CanvasState, Store } from './store.ts';
@@ -24,7 +24,10 @@ export class SharedPanel {
     const isShown = step !== undefined && run !== undefined;
     this.element.hidden = !isShown;
     if (!isShown) return;
-    this.#title.textContent = `shared after step ${step + 1}${this.#runs.stepAt(step) === undefined ? '' : `, ${this.#runs.stepAt(step)?.label}`}`;
+    setText(
+      this.#title,
+      `shared after step ${step + 1}${this.#runs.stepAt(step) === undefined ? '' : `, ${this.#runs.stepAt(step)?.label}`}`,
+    );
     const isThere = shared?.run === run.id && shared.step === step;
     this.element.setAttribute('aria-busy', String(!isThere));
     if (!isThere) return; // the earlier one stays until the new one is here: nothing flickers while stepping
@@ -34,7 +37,7 @@ export class SharedPanel {
       ...(changes.length === 0 ? [html('p', { class: 'quiet' }, nothing)] : changes.map(changeElement)),
     );
     this.#whole.hidden = state === undefined;
-    this.#json.textContent = state ?? '';
+    setText(this.#json, state ?? '');
   }
 }
 

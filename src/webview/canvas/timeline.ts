@@ -1,5 +1,5 @@
 import { formatCount, formatMicros } from '../../core/format.ts';
-import { html, setAttributes, svg } from './elements.ts';
+import { html, setAttributes, svg, setText } from './elements.ts';
 import { type IconName, icon } from './icons.ts';
 import type { RunInfo } from './messages.ts';
 import type { RunStep } from './runOverlay.ts';
@@ -94,20 +94,22 @@ export class Timeline {
       shown === undefined
         ? 'No step has ended yet'
         : `Step ${firstStep + at + 1} of ${firstStep + steps.length}: ${stepText(shown)}`;
-    this.#slider.setAttribute('aria-valuetext', text);
-    this.#moment.textContent = text;
+    setAttributes(this.#slider, { 'aria-valuetext': text });
+    setText(this.#moment, text);
     this.#moment.classList.toggle('failed', shown?.message !== undefined);
     this.#follow.disabled = step === undefined;
     this.#pin.disabled = !run.isRecorded || run.state === 'running';
     this.#rerun.disabled = !this.#runs.canRerun(step === undefined ? undefined : shown?.path);
     this.#drawStrip(steps, comparison?.divergence === undefined ? undefined : comparison.divergence.step - firstStep);
     this.#showComparing(run, runs, comparison?.other);
-    this.#difference.textContent =
+    setText(
+      this.#difference,
       comparison === undefined
         ? ''
         : comparison.divergence === undefined
           ? 'Both runs did the same.'
-          : `First difference at step ${comparison.divergence.step + 1}: ${comparison.divergence.reason}`;
+          : `First difference at step ${comparison.divergence.step + 1}: ${comparison.divergence.reason}`,
+    );
   }
 
   #drawStrip(steps: readonly RunStep[], divergence: number | undefined): void {

@@ -1,5 +1,5 @@
 import type { CanvasActions } from './canvasActions.ts';
-import { html } from './elements.ts';
+import { html, setText, setAttributes } from './elements.ts';
 import type { Find } from './find.ts';
 import { type IconName, icon } from './icons.ts';
 import type { Command } from './commands.ts';
@@ -93,8 +93,8 @@ export function toolbar({
     run.title = isTrusted ? 'Run' : 'This folder is not trusted yet: running its code has to be allowed first';
   };
   const showZoom = (): void => {
-    zoom.textContent = `${Math.round(viewport.scale * 100)} %`;
-    zoom.setAttribute('aria-label', `Zoom ${Math.round(viewport.scale * 100)} percent; natural size`);
+    setText(zoom, `${Math.round(viewport.scale * 100)} %`);
+    setAttributes(zoom, { 'aria-label': `Zoom ${Math.round(viewport.scale * 100)} percent; natural size` });
   };
   store.on(['file', 'flow'], showFlows);
   store.on(['runs', 'run', 'flow', 'isTrusted', 'file'], showRuns);

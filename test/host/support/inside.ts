@@ -8,7 +8,7 @@ import { JobLedger } from '../../../src/jobs/ledger.ts';
 import type { JobRecord } from '../../../src/jobs/record.ts';
 import { type GatedWorkspace, writeGatedWorkspace } from './workspace.ts';
 
-const TIMEOUT_MS = 45_000;
+const TIMEOUT_MS = 120_000;
 const LOG_CHANNEL = 'Farwharf Job';
 const POLL_MS = 50;
 
@@ -55,7 +55,7 @@ export function shownLog(): string {
  * Waits until `look` gives something.
  *
  * @param describe says what there is instead, for the failure.
- * @throws Error after 45 seconds.
+ * @throws Error after two minutes.
  */
 export async function eventually<T>(
   look: () => Promise<T | undefined | false> | T | undefined | false,

@@ -15,7 +15,7 @@ export async function runMocha(folder: string): Promise<void> {
   const report = process.env['FARWHARF_TEST_REPORT'];
   if (report === undefined) throw new Error('FARWHARF_TEST_REPORT is not set.');
   const tell = (event: TestEvent) => appendFileSync(report, `${JSON.stringify(event)}\n`);
-  const mocha = new Mocha({ ui: 'tdd', timeout: 60_000, reporter: Silent });
+  const mocha = new Mocha({ ui: 'tdd', timeout: 300_000, reporter: Silent });
   const grep = process.env['FARWHARF_TEST_GREP'];
   if (grep) mocha.grep(grep);
   const files = readdirSync(folder).filter((file) => file.endsWith('.test.js'));

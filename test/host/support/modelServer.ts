@@ -20,8 +20,8 @@ export type ModelBehaviour =
 export interface ModelServer extends AsyncDisposable {
   /** Up to and with `/v1`. */
   readonly baseUrl: string;
-  /** What it was sent, the oldest first. */
-  readonly requests: readonly ModelRequest[];
+  /** What it was sent, the oldest first; a test may empty it. */
+  readonly requests: ModelRequest[];
   behaviour: ModelBehaviour;
 }
 
@@ -29,6 +29,11 @@ const MODEL = 'stub-1';
 export const ANSWER_START = 'The folder says so';
 const PIECES = 12;
 const PIECE_EVERY_MS = 40;
+
+/** What the window calls the place of the model. */
+export function placeOf({ baseUrl }: ModelServer): string {
+  return `this machine (${new URL(baseUrl).host})`;
+}
 
 /** Starts it on a free port of 127.0.0.1. */
 export async function startModelServer(): Promise<ModelServer> {

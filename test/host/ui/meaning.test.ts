@@ -5,13 +5,10 @@ import type { Locator } from 'playwright-core';
 import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
 import { writeTinyModel } from '../../service/support/tinyModel.ts';
 
-const STEP_TIMEOUT_MS = 20_000;
-const INSTALL_TIMEOUT_MS = 90_000;
-
-// One story: each test goes on where the one before ended.
-suite('searching by meaning in a window', { timeout: 300_000 }, () => {
+suite('searching by meaning in a window', () => {
   let window: Window;
   let modelFolder: string;
 
@@ -26,12 +23,12 @@ suite('searching by meaning in a window', { timeout: 300_000 }, () => {
         await writeTinyModel(modelFolder);
       },
     });
-    window.page.setDefaultTimeout(STEP_TIMEOUT_MS);
+    await window.page.locator('.activitybar a[aria-label^="Farwharf"]').first().click();
+    await window.page.locator('.pane-header', { hasText: 'Index' }).click();
+    await indexRow('Up to date').waitFor();
   });
   after(() => window[Symbol.asyncDispose]());
-  afterEach(async (t) => {
-    if ('passed' in t && t.passed !== true) await picture(`failed ${t.name}`);
-  });
+  afterEach((t) => screenshotOfFailure(window.page, t));
 
   const picture = (name: string): Promise<unknown> =>
     window.page.screenshot({ path: join(EVIDENCE, `${name.replaceAll(/\W+/g, '-')}.png`) });
@@ -46,16 +43,11 @@ suite('searching by meaning in a window', { timeout: 300_000 }, () => {
     await list().locator('input.input').fill(words);
   };
 
-  test('it is off at first: a word that is nowhere finds nothing', async () => {
-    await window.page.locator('.activitybar a[aria-label^="Farwharf"]').first().click();
-    await window.page.locator('.pane-header', { hasText: 'Index' }).click();
-    await indexRow('Up to date').waitFor();
+  test('a model in a folder finds the same in other words, from when it was agreed to until it is switched off', async () => {
     await searchFor('ship');
-    await row('Nothing in').waitFor();
+    await row('Nothing in').waitFor(); // the word is nowhere in the folder
     await window.page.keyboard.press('Escape');
-  });
 
-  test('a model in a folder is taken after it was agreed to, and the view says when it is ready', async () => {
     await runCommand(window.page, 'Farwharf: Search by Meaning');
     await row('A small model, fetched once').waitFor();
     await picture('meaning choice');
@@ -71,18 +63,14 @@ suite('searching by meaning in a window', { timeout: 300_000 }, () => {
     await dialog.getByText('2 chunks then go through the model').waitFor();
     await picture('meaning question');
     await dialog.locator('.monaco-button', { hasText: 'Start' }).click();
-    await indexRow(/By meaning\s*on/).waitFor({ timeout: INSTALL_TIMEOUT_MS });
+    await indexRow(/By meaning\s*on/).waitFor();
     await picture('meaning ready');
-  });
 
-  test('what says the same in other words is found', async () => {
     await searchFor('ship');
     await row('sea.md').waitFor();
     await picture('meaning found');
     await window.page.keyboard.press('Escape');
-  });
 
-  test('words alone again finds words alone', async () => {
     await runCommand(window.page, 'Farwharf: Search by Meaning');
     await choose(window.page, 'Words alone');
     await indexRow('By meaning').waitFor({ state: 'detached' });

@@ -13,7 +13,8 @@ import { THEMES, type ThemeName } from './themes.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../src/webview/canvas');
 const NONCE = 'x7Gk2';
-const WAIT_MS = 10_000;
+// Guards against a hang only: a busy machine takes many times as long as a quiet one.
+const WAIT_MS = 3 * 60_000;
 const POLL_MS = 10;
 
 interface PageOptions {
@@ -74,6 +75,7 @@ export class CanvasBench implements AsyncDisposable {
       reducedMotion: 'reduce',
       forcedColors,
     });
+    context.setDefaultTimeout(WAIT_MS);
     const page = await context.newPage();
     const canvas = new CanvasPage(page);
     page.on('pageerror', (error) => canvas.errors.push(error));

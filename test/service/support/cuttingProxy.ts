@@ -12,6 +12,9 @@ interface Cut {
   readonly whenCut?: () => Promise<void>;
 }
 
+/** Where the service is; a connection is held until that is known. */
+type Target = () => string | Promise<string>;
+
 /** A line to a service that breaks as told: the first cut ends the first connection that meets it, and so on. */
 export class CuttingProxy {
   /** Bytes of requests on each connection. */
@@ -19,12 +22,12 @@ export class CuttingProxy {
   readonly #cuts: Cut[];
   readonly #server: Server;
 
-  private constructor(target: () => string, cuts: readonly Cut[]) {
+  private constructor(target: Target, cuts: readonly Cut[]) {
     this.#cuts = [...cuts];
-    this.#server = createServer((client) => this.#join(client, new URL(target())));
+    this.#server = createServer((client) => void this.#accept(client, target));
   }
 
-  static async start(t: TestContext, target: () => string, cuts: readonly Cut[]): Promise<CuttingProxy> {
+  static async start(t: TestContext, target: Target, cuts: readonly Cut[]): Promise<CuttingProxy> {
     const proxy = new CuttingProxy(target, cuts);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
@@ -34,6 +37,11 @@ export class CuttingProxy {
 
   get url(): string {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  async #accept(client: Socket, target: Target): Promise<void> {
+    client.on('error', () => client.destroy());
+    this.#join(client, new URL(await target()));
   }
 
   #join(client: Socket, { hostname, port }: URL): void {

@@ -40,7 +40,7 @@ export class ServiceProcess {
     const [line] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [])])) as [string?];
     assert.ok(line !== undefined, `the service ended: ${errors}`);
     const address = JSON.parse(line) as { url: string; key: string };
-    return new ServiceProcess(child, new ServiceClient(address, join(home, 'service')));
+    return new ServiceProcess(child, new ServiceClient(address, overrides.data ?? join(home, 'service')));
   }
 
   get exitCode(): number | null {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { AppError, BaseNode, Flow, Node, type TraceEvent } from '../../../src/agents/index.ts';
+import { GUARD_MS } from '../timeLimits.ts';
 
 interface Shared {
   steps: string[];
@@ -300,6 +301,6 @@ test('a long loop of sync nodes lets timers fire', async () => {
   }
   const node = new Until();
   const flow = new Flow<Shared>({ start: node }).connect(node, node, 'again').connect(node, null, 'done');
-  await flow.run(fresh(), { signal: AbortSignal.timeout(10_000) });
+  await flow.run(fresh(), { signal: AbortSignal.timeout(GUARD_MS) });
   assert.ok(fired);
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
 import { BatchNode, type ExecContext, Node, type NodeOptions, ParallelBatchNode } from '../../../src/agents/index.ts';
+import { GUARD_MS } from '../timeLimits.ts';
 
 interface Shared {
   result?: unknown;
@@ -80,12 +81,12 @@ for (const isAsync of [false, true]) {
   });
 }
 
-test('wait is in seconds, between attempts and not after the last', { timeout: 30_000 }, async () => {
+test('wait is in seconds, between attempts and not after the last', { timeout: GUARD_MS }, async () => {
   const node = new Flaky(9, { maxRetries: 3, wait: 0.05 });
   await assert.rejects(node.run({}));
   const [first = 0, second = 0, third = 0] = node.times;
   assert.ok(second - first >= 45 && third - second >= 45, node.times.join());
-  await assert.rejects(new Flaky(9, { maxRetries: 1, wait: 60 }).run({})); // the test's own limit would end a wait
+  await assert.rejects(new Flaky(9, { maxRetries: 1, wait: 3600 }).run({})); // the test's own limit would end a wait
 });
 
 test('maxRetries that is below 1 or no whole number is a RangeError that names the node', () => {

@@ -40,7 +40,8 @@ test('a failed connection names the service, and a message from outside cannot m
     describeFailure(refused, 'https://gpu.example.org').message,
     /https:\/\/gpu\.example\.org was not reached/,
   );
-  assert.equal(describeFailure(new RemoteError(400, 'bad\u001b[2J request')).message, 'bad request');
+  const { message } = describeFailure(new RemoteError(400, 'bad\u001b[2J request'));
+  assert.equal(message, 'The service refused the request: bad request.');
 });
 
 test('a key or credits that the service refuses come with what to do about them', () => {

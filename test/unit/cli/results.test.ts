@@ -25,6 +25,7 @@ test('what came home, what did not and why is told, and where it lies', () => {
     plan: PLAN,
     written: ['new.txt', 'conflict (job 1).txt'],
     skipped: ['same.txt', 'changed.txt', '.git/config'],
+    setAside: [],
     refused: [{ path: 'link', reason: 'a link' }],
   });
   assert.deepEqual(lines, [
@@ -37,9 +38,32 @@ test('what came home, what did not and why is told, and where it lies', () => {
   ]);
 });
 
+test('what was set aside is told with its reason and its place', () => {
+  const lines = describeResults({
+    folder: '/f',
+    plan: [
+      { path: '.npmrc', size: 1, status: 'review', review: { reason: 'hidden', isNew: true } },
+      { path: '.gitignore', size: 1, status: 'review', review: { reason: 'selection', isNew: false } },
+    ],
+    written: [],
+    skipped: [],
+    setAside: [
+      { path: '.npmrc', at: '.farwharf-results/7/.npmrc' },
+      { path: '.gitignore', at: '.farwharf-results/7/.gitignore' },
+    ],
+    refused: [],
+  });
+  assert.deepEqual(lines, [
+    '  ? .npmrc (set aside: hidden)',
+    '  ? .gitignore (set aside: changes what the next submit sends)',
+    'They are in .farwharf-results/7, which is never sent. Compare, and move into place what you want.',
+    'Nothing was written among the files of /f.',
+  ]);
+});
+
 test('many files are counted, and no new ones are called so', () => {
   const written = Array.from({ length: 1_020 }, (_, i) => `f${i}`);
-  const empty = { folder: '/f', plan: [], written: [], skipped: [], refused: [] };
+  const empty = { folder: '/f', plan: [], written: [], skipped: [], setAside: [], refused: [] };
   assert.equal(describeResults({ ...empty, written })[20], '  + 1,000 more files');
   const same = { ...empty, plan: PLAN, skipped: ['same.txt'] };
   assert.deepEqual(describeResults(same), ['Nothing new: /f has all the results already.']);

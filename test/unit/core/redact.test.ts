@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../../src/core/log.ts';
-import { Redactor } from '../../../src/core/redact.ts';
+import { LLMClient } from '../../../src/agents/llm/llmClient.ts';
+import { RAGNode } from '../../../src/agents/rag/ragNode.ts';
+import { Redactor, withoutUserinfo } from '../../../src/core/redact.ts';
 
 const KEY = 'fw_key/3f9a+77';
 
@@ -37,4 +39,47 @@ test('a log line holds no secret, wherever in its fields or causes it was', () =
   assert.equal(lines.length, 1);
   assert.ok(!lines[0]?.includes(KEY));
   assert.match(lines[0] ?? '', /^upload failed \{.*outer.*bad key \[redacted\]/);
+});
+
+test('a password in a URL is removed with characters that should have been encoded, and a path with an @ stays', () => {
+  const cases: [string, string][] = [
+    ['https://me:p/w?x#y@host/x', 'https://[redacted]@host/x'],
+    ['https://me:p@w@host:8080/x', 'https://[redacted]@host:8080/x'],
+    ['https://token@host', 'https://[redacted]@host'],
+    ['https://:pw@host', 'https://[redacted]@host'],
+    ['"postgres://u:pw@db/x", "http://a:b@c"', '"postgres://[redacted]@db/x", "http://[redacted]@c"'],
+    ['https://host/@scope/name', 'https://host/@scope/name'],
+    ['https://host:8080/@scope/name', 'https://host:8080/@scope/name'],
+    ['https://host/?mail=a@b', 'https://host/?mail=a@b'],
+  ];
+  for (const [text, clean] of cases) assert.equal(withoutUserinfo(text), clean);
+});
+
+test('a megabyte of beginnings of URLs takes no time', () => {
+  for (const begin of ['a://', 'a.', 'a://b:c', 'a://@']) {
+    assert.ok(withoutUserinfo(`://${begin.repeat(1_000_000 / begin.length)}`).length > 0);
+  }
+});
+
+test('an error about an address shows no password that is in it', async () => {
+  const password = 'hunter22-secret';
+  const node = new RAGNode({ sources: `http://me:${password}@127.0.0.1:1/page` });
+  const ragError: unknown = await node.ready.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const client = new LLMClient({ baseUrl: `http://me:${password}@127.0.0.1:1/v1`, model: 'm' });
+  const modelError: unknown = await client.ask('x', { retries: 0 }).then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  for (const error of [ragError, modelError]) {
+    assert.ok(error instanceof Error);
+    assert.match(error.message, /127\.0\.0\.1/);
+    assert.ok(!error.message.includes(password), error.message);
+  }
+  assert.throws(
+    () => new LLMClient({ baseUrl: `ftp://me:${password}@host/v1` }),
+    ({ message }: Error) => !message.includes(password) && message.includes('ftp://[redacted]@host/v1'),
+  );
 });

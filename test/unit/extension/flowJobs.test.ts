@@ -11,6 +11,7 @@ import type { AsyncLedger } from '../../../src/jobs/asyncLedger.ts';
 import { isOver, type JobRecord } from '../../../src/jobs/record.ts';
 import { EventSpool } from '../../../src/jobs/spool.ts';
 import { jobRecord, runningJob } from './jobs.ts';
+import { GUARD_MS } from '../timeLimits.ts';
 
 const FILE = '/home/ada/flows/research.mts';
 
@@ -43,7 +44,7 @@ async function homeOf(t: TestContext): Promise<string> {
   return home;
 }
 
-test('the run of a job that is removed does not go on forever', { timeout: 10_000 }, async (t) => {
+test('the run of a job that is removed does not go on forever', { timeout: GUARD_MS }, async (t) => {
   const { jobs, ledger, store, ended } = await follow(t, await homeOf(t));
   assert.equal(jobs.list(FILE).length, 1);
   ledger.records = [];
@@ -52,7 +53,7 @@ test('the run of a job that is removed does not go on forever', { timeout: 10_00
   assert.deepEqual(jobs.list(FILE), []);
 });
 
-test('a run has ended when the ledger says so, which is after its events', { timeout: 10_000 }, async (t) => {
+test('a run has ended when the ledger says so, which is after its events', { timeout: GUARD_MS }, async (t) => {
   const home = await homeOf(t);
   const { jobs, ledger, store, ended } = await follow(t, home);
   await new EventSpool(home, 'a').append([{ event: 'end', data: { state: 'succeeded' } }]);
@@ -63,7 +64,7 @@ test('a run has ended when the ledger says so, which is after its events', { tim
   assert.equal(jobs.list(FILE)[0]?.state, 'done');
 });
 
-test('a run whose events cannot be read is not shown as running for good', { timeout: 10_000 }, async (t) => {
+test('a run whose events cannot be read is not shown as running for good', { timeout: GUARD_MS }, async (t) => {
   const home = await homeOf(t);
   await mkdir(join(home, 'spool', 'a.jsonl'), { recursive: true }); // a folder where the file should be
   const { ended } = await follow(t, home);

@@ -9,6 +9,7 @@ import {
   timeLimitOffers,
 } from '../../../src/extension/preflightText.ts';
 import type { SubmitDraft, SubmitView } from '../../../src/extension/submitDraft.ts';
+import { preflightJob } from '../../../src/jobs/preflight.ts';
 import type { Exclusion, SelectedFile, Selection } from '../../../src/workspace/selection.ts';
 
 const file = (path: string, size: number, mode = 0o644): SelectedFile => ({ path, size, mode, mtimeMs: 0 });
@@ -35,6 +36,8 @@ const view: SubmitView = {
   selection,
   rates: [{ machineClass: 'a10g', creditsPerMinute: 0.3, description: 'one A10G' }],
   estimate: { type: 'known', creditsPerMinute: 0.3, highest: 6, balance: 312 },
+  findings: [],
+  maxUploadBytes: undefined,
 };
 const find = (rows: readonly PreflightRow[], choice: PreflightRow['choice']) =>
   rows.find((row) => row.choice === choice);
@@ -67,12 +70,20 @@ test('packages are a question only where the folder lists some', () => {
   assert.equal(find(preflightRows(draft, without, []), 'requirements'), undefined);
 });
 
-test('missing credits, findings and an empty folder are pointed out before the terms', () => {
+test('what the service would refuse, findings and an empty folder are pointed out before the terms', () => {
   const findings: Selection['findings'] = [{ type: 'secret', path: 'config.py', message: 'holds a token' }];
   const poor: SubmitView = {
     ...view,
     selection: { ...selection, files: [], findings },
-    estimate: { type: 'known', creditsPerMinute: 0.3, highest: 6, balance: 2 },
+    findings: preflightJob(
+      {
+        credits: 2,
+        rate_card: [{ machine_class: 'a10g', credits_per_minute: 0.3 }],
+        limits: { max_runtime: 600, max_upload_bytes: 1e9 },
+      },
+      { machineClass: 'a10', maxRuntime: 1200 },
+      'gpu.example.org',
+    ),
   };
   const rows = preflightRows(draft, poor, []);
   const labels = rows
@@ -82,7 +93,14 @@ test('missing credits, findings and an empty folder are pointed out before the t
       rows.findIndex(({ label }) => label === 'Job'),
     )
     .join('\n');
-  assert.match(labels, /config\.py[^]*4 credits are missing[^]*No file would be sent/);
+  assert.equal(
+    find(rows.slice(2), 'machine')?.description,
+    'Available: a10g (0.3 credits a minute). Did you mean "a10g"?',
+  );
+  assert.match(
+    labels,
+    /config\.py[^]*class "a10" does not exist on gpu\.example\.org[^]*20 min is too long[^]*No file would be sent/,
+  );
 });
 
 test('secrets are named and come first among what is left out', () => {

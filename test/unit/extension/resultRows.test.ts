@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { decisionsFor, needsDecision, resultRows, toggled } from '../../../src/extension/resultRows.ts';
+import { decisionsFor, needsDecision, resultRows, tickedOneByOne, toggled } from '../../../src/extension/resultRows.ts';
 import type { PlannedResult, ResultStatus } from '../../../src/workspace/results.ts';
 
 const planned = (path: string, status: ResultStatus): PlannedResult => ({ path, status, size: 1200 });
@@ -9,23 +9,43 @@ const plan = [
   planned('same.txt', 'same'),
   planned('changed.txt', 'changed'),
   planned('both.txt', 'conflict'),
-  planned('.vscode/settings.json', 'protected'),
-];
+  { ...planned('.vscode/settings.json', 'protected'), review: { reason: 'protected', isNew: true } },
+  { ...planned('.npmrc', 'review'), review: { reason: 'hidden', isNew: true } },
+  { ...planned('conf/.hydra/x', 'review'), review: { reason: 'hidden', isNew: false } },
+] as const;
 
-test('what needs a decision comes first, what is the same is not asked about', () => {
+test('the hardest decisions come first and what is chosen one by one last; what is the same is not asked about', () => {
   assert.deepEqual(
     resultRows(plan).map(({ path }) => path),
-    ['both.txt', 'changed.txt', '.vscode/settings.json', 'new.txt'],
+    ['both.txt', 'changed.txt', 'new.txt', '.npmrc', 'conf/.hydra/x', '.vscode/settings.json'],
   );
 });
 
-test('protected names are the only ones not ticked', () => {
+test('what may change what tools do is not ticked, and has a diff, also when it is new', () => {
+  const apart = resultRows(plan).filter(({ isApart }) => isApart);
   assert.deepEqual(
-    resultRows(plan)
-      .filter(({ isTicked }) => !isTicked)
-      .map(({ path }) => path),
-    ['.vscode/settings.json'],
+    apart.map(({ path, isTicked, canCompare, isNew }) => ({ path, isTicked, canCompare, isNew })),
+    [
+      { path: '.npmrc', isTicked: false, canCompare: true, isNew: true },
+      { path: 'conf/.hydra/x', isTicked: false, canCompare: true, isNew: false },
+      { path: '.vscode/settings.json', isTicked: false, canCompare: true, isNew: true },
+    ],
   );
+  assert.deepEqual(
+    resultRows(plan).filter(({ isTicked, isApart }) => isTicked === isApart),
+    [],
+  );
+});
+
+test('a tick for all rows at once does not tick what is chosen one by one', () => {
+  const items = resultRows(plan).map((row) => ({ row }));
+  const ticked = items.filter(({ row }) => row.isTicked);
+  assert.deepEqual(tickedOneByOne([], items), ticked);
+  const [npmrc] = items.filter(({ row }) => row.path === '.npmrc');
+  assert.ok(npmrc);
+  const withOne = [...ticked, npmrc];
+  assert.deepEqual(tickedOneByOne(ticked, withOne), withOne);
+  assert.deepEqual(tickedOneByOne(withOne, items), withOne, 'what was ticked by itself stays ticked');
 });
 
 test('as it stands, a conflict keeps both, and nothing unticked is written', () => {
@@ -39,6 +59,8 @@ test('as it stands, a conflict keeps both, and nothing unticked is written', () 
     'changed.txt': 'write',
     'both.txt': 'keep-both',
     '.vscode/settings.json': 'skip',
+    '.npmrc': 'skip',
+    'conf/.hydra/x': 'skip',
   });
 });
 

@@ -36,6 +36,11 @@ const rows: readonly [string, Partial<JobRecord>, string][] = [
     { state: 'failed', exitCode: 127, reason: 'python3 is not installed', lastLogLine: 'x' },
     'exit 127: python3 is not installed',
   ],
+  [
+    'a failed job whose script did not fail',
+    { state: 'failed', exitCode: 0, reason: 'The results could not be packed.', lastLogLine: 'x' },
+    'The results could not be packed.',
+  ],
   ['a failed job of which nothing is known', { state: 'failed' }, 'failed'],
   [
     'a job over its time limit',

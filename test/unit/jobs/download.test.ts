@@ -9,6 +9,7 @@ import { directArchiver } from '../../../src/jobs/archiver.ts';
 import { directLedger } from '../../../src/jobs/asyncLedger.ts';
 import { defaultDecisions, type DownloadDeps, downloadResults } from '../../../src/jobs/download.ts';
 import { JobLedger } from '../../../src/jobs/ledger.ts';
+import { ResultJournals } from '../../../src/jobs/resultJournals.ts';
 import type { JobRecord } from '../../../src/jobs/record.ts';
 import { makeRecord, tempHome } from './fixtures.ts';
 import { connectTo } from './testClient.ts';
@@ -29,7 +30,13 @@ async function setUp(t: TestContext, artifacts: NonNullable<Answers['artifacts']
   t.after(() => jobs.dispose());
   const record = makeRecord({ folder, jobId: 'job-1', state: 'succeeded' });
   jobs.insert(record);
-  const deps = { service: connectTo(http.url), archiver: directArchiver, ledger: directLedger(jobs), home };
+  const deps = {
+    service: connectTo(http.url),
+    archiver: directArchiver,
+    ledger: directLedger(jobs),
+    home,
+    journals: new ResultJournals(home),
+  };
   return { deps, jobs, record, folder, home };
 }
 
@@ -49,7 +56,7 @@ function serveArchive(archive: Buffer): NonNullable<Answers['artifacts']> {
 const isClean = ({ home, folder }: Setting): void => {
   assert.deepEqual(readdirSync(join(home, 'downloads')), []);
   assert.deepEqual(
-    readdirSync(folder).filter((name) => name.startsWith('.farwharf')),
+    readdirSync(folder).filter((name) => name.startsWith('.farwharf-staging')),
     [],
   );
 };
@@ -74,6 +81,38 @@ test('new results are written, local work is kept beside, the rest is left alone
     '.env': 'protected',
   });
   assert.notEqual(setting.jobs.get(setting.record.id)?.downloadedAt, null);
+  isClean(setting);
+});
+
+test('results are compared again when a local file changed since, and it is kept', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'out.txt': 'theirs' })));
+  const plans: string[] = [];
+  await downloadResults(setting.deps, setting.record.id, {
+    decide: (plan) => {
+      plans.push(...plan.map(({ status }) => status));
+      // As another command does that brings the results of its own job into the same folder.
+      if (plans.length === 1) writeFileSync(join(setting.folder, 'out.txt'), 'mine');
+      return defaultDecisions(plan);
+    },
+  });
+  assert.deepEqual(plans, ['new', 'conflict']);
+  assert.equal(readFileSync(join(setting.folder, 'out.txt'), 'utf8'), 'mine');
+  assert.equal(readFileSync(join(setting.folder, 'out (job job-1).txt'), 'utf8'), 'theirs');
+  isClean(setting);
+});
+
+test('a folder that never stops changing is told, and gets nothing', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'out.txt': 'theirs' })));
+  let comparisons = 0;
+  const downloading = downloadResults(setting.deps, setting.record.id, {
+    decide: (plan) => {
+      comparisons += 1;
+      writeFileSync(join(setting.folder, 'out.txt'), `version ${comparisons}`);
+      return new Map(plan.map(({ path }) => [path, 'write']));
+    },
+  });
+  await assert.rejects(downloading, { code: 'conflict', message: /^out\.txt changed after the results were compared/ });
+  assert.equal(readFileSync(join(setting.folder, 'out.txt'), 'utf8'), `version ${comparisons}`);
   isClean(setting);
 });
 
@@ -122,6 +161,41 @@ test('a damaged archive is refused and the folder is as it was', async (t) => {
   await assert.rejects(downloadResults(setting.deps, setting.record.id), { code: 'corrupt' });
   assert.deepEqual(readdirSync(setting.folder), []);
   isClean(setting);
+});
+
+test('an endless answer that is no gzip archive is refused by its first bytes', async (t) => {
+  const sent = { bytes: 0 };
+  const setting = await setUp(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/gzip' });
+    const more = (): void => {
+      while (sent.bytes < 300_000_000 && !response.destroyed) {
+        sent.bytes += 65_536;
+        if (!response.write(Buffer.alloc(65_536, 'no gzip'))) return void response.once('drain', more);
+      }
+      response.end();
+    };
+    more();
+  });
+  const progress: number[] = [];
+  const downloading = downloadResults(setting.deps, setting.record.id, {
+    onPhase: (phase) => void (phase.type === 'download' && progress.push(phase.doneBytes)),
+  });
+  await assert.rejects(downloading, { code: 'corrupt', message: /not a gzip file/ });
+  assert.deepEqual(progress, [], 'nothing of it was written');
+  assert.ok(sent.bytes < 100_000_000, `${sent.bytes} bytes were taken`);
+  isClean(setting);
+});
+
+test('results that may change what tools do are put into a folder of their own unless they were chosen', async (t) => {
+  const setting = await setUp(
+    t,
+    serveArchive(archiveOf(t, { 'out.txt': 'x', '.npmrc': 'script-shell=./x', '.env': 'X' })),
+  );
+  const { written, skipped, setAside } = await downloadResults(setting.deps, setting.record.id);
+  assert.deepEqual([written, skipped], [['out.txt'], ['.env']]);
+  assert.deepEqual(setAside, [{ path: '.npmrc', at: '.farwharf-results/job-1/.npmrc' }]);
+  assert.deepEqual(readdirSync(setting.folder).sort(), ['.farwharf-results', 'out.txt']);
+  assert.deepEqual(readdirSync(join(setting.folder, '.farwharf-results/job-1')), ['.npmrc']);
 });
 
 test('a cancel while deciding writes nothing', async (t) => {

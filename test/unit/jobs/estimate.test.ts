@@ -23,7 +23,7 @@ test('a cost above the balance is said', () => {
 test('an unknown rate says unknown', () => {
   const estimate = estimateCost(account, { machineClass: 'h100', maxRuntime: 600 });
   assert.equal(estimate.type, 'unknown');
-  assert.equal(describeEstimate(estimate), 'The cost is unknown: the service tells no price for h100.');
+  assert.equal(describeEstimate(estimate), 'No price is listed for h100.');
   const two = { rate_card: { a: 1, b: 2 } };
   assert.match(describeEstimate(estimateCost(two, { maxRuntime: 60 })), /no machine class is chosen/);
 });

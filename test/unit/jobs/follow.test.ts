@@ -8,6 +8,7 @@ import { JobLedger } from '../../../src/jobs/ledger.ts';
 import type { JobRecord } from '../../../src/jobs/record.ts';
 import { EventSpool, type SpooledEvent } from '../../../src/jobs/spool.ts';
 import type { JobEvent } from '../../../src/remote/schemas.ts';
+import { withGrowingLimit } from '../timeLimits.ts';
 import { makeRecord, tempHome } from './fixtures.ts';
 import { connectTo } from './testClient.ts';
 import { type Answers, cut, sendEvents, sendJson, TestService } from './testService.ts';
@@ -260,6 +261,10 @@ test('a service without a log tells the end all the same, and the gap is drawn',
 });
 
 test('two followers: one streams, both end, and the readers of both see every event once', async (t) => {
+  await withGrowingLimit(FAST.leaseMs, (leaseMs) => followTwice(t, leaseMs));
+});
+
+async function followTwice(t: TestContext, leaseMs: number): Promise<void> {
   const opened = Promise.withResolvers<ServerResponse>();
   const setting = await setUp(t, {
     events: (_, response) => {
@@ -272,19 +277,20 @@ test('two followers: one streams, both end, and the readers of both see every ev
     Array.fromAsync(
       watchJob({ ...setting, spool: new EventSpool(setting.home, setting.record.id) }, setting.record.id, {
         ...FAST,
+        leaseMs,
         signal: t.signal,
       }),
     );
   const both = Promise.all([read(), read()]);
   const open = await opened.promise;
-  await sleep(400); // longer than a lease: it must have been renewed
+  await sleep(1.3 * leaseMs); // longer than a lease: it must have been renewed
   sendEvents(open, whole.slice(3), 4);
   open.end();
   const [first, second] = await both;
   assert.deepEqual(kinds(first), kinds(whole as SpooledEvent[]));
   assert.deepEqual(second, first);
   assert.equal(setting.http.attempts.events, 1);
-});
+}
 
 test('leaving the loop frees the lease and closes the stream', async (t) => {
   const closed = Promise.withResolvers<void>();
@@ -314,4 +320,33 @@ test('an abort ends the following with its reason', async (t) => {
 test('a job whose id was never told cannot be followed, and that is said', async (t) => {
   const setting = await setUp(t, {}, { jobId: null, state: 'unknown' });
   await assert.rejects(followJob(setting, setting.record.id, { ...FAST, signal: t.signal }), { code: 'missing' });
+});
+
+test('the list keeps of a service no more than a person reads, and no time that is none', async (t) => {
+  const huge = 'x'.repeat(1_000_000);
+  const setting = await setUp(t, {
+    events: (_, response) => {
+      const data = { state: `run${huge}`, at: huge, reason: huge };
+      sendEvents(
+        response,
+        [{ event: 'state', data }, log(`${huge}\n`), { event: 'end', data: { state: 'failed', at: 'soon' } }],
+        1,
+      );
+      response.end();
+    },
+    job: (_, response) =>
+      sendJson(response, {
+        state: 'failed',
+        reason: huge,
+        started_at: huge,
+        finished_at: 'never',
+        machine_class: huge,
+      }),
+  });
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(last.state, 'failed');
+  assert.equal(last.reason?.length, 2_000);
+  assert.equal(last.startedAt, null);
+  assert.ok(!Number.isNaN(Date.parse(last.finishedAt ?? '')));
+  assert.ok(JSON.stringify(setting.jobs.get(setting.record.id)).length < 5_000);
 });

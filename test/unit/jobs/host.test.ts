@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { hostAddress, resolveHost, resolveKey } from '../../../src/jobs/host.ts';
+import { hostAddress, resolveHost } from '../../../src/jobs/host.ts';
+import { resolveKey } from '../../../src/jobs/hostKey.ts';
 
 const resolve = (remote?: string, env: NodeJS.ProcessEnv = {}): string =>
   resolveHost({ ...(remote !== undefined && { remote }), env });
@@ -35,8 +36,27 @@ test('what is no address is said', () => {
 });
 
 test('the key comes from the environment, and its lack names the variable', () => {
-  assert.equal(resolveKey('https://x', { FARWHARF_API_KEY: ' k-1 ' }), 'k-1');
-  assert.throws(() => resolveKey('https://x', {}), { code: 'not-signed-in', message: /FARWHARF_API_KEY/ });
+  const home = '/nowhere';
+  const env = { FARWHARF_REMOTE_HOST: 'https://X/', FARWHARF_API_KEY: ' k-1 ' };
+  assert.equal(resolveKey('https://x', { home, env }), 'k-1');
+  assert.throws(() => resolveKey('https://x', { home, env: {} }), {
+    code: 'not-signed-in',
+    message: /FARWHARF_API_KEY/,
+  });
+});
+
+test('a key belongs to one address: another port, scheme, path or name gets none', () => {
+  const home = '/nowhere';
+  for (const other of ['https://x:8443', 'https://x/team', 'https://x.evil.org', 'http://localhost:1']) {
+    for (const belongs of ['https://x', 'local', '', 'not an address']) {
+      const env = { FARWHARF_REMOTE_HOST: belongs, FARWHARF_API_KEY: 'k-1' };
+      assert.throws(
+        () => resolveKey(other, { home, env }),
+        { code: 'not-signed-in', message: /nothing was sent/ },
+        other,
+      );
+    }
+  }
 });
 
 test('the embedded service never sees the user’s key', async () => {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { DatabaseSync } from 'node:sqlite';
 import { directLedger, ledgerChanges } from '../../../src/jobs/asyncLedger.ts';
 import { JobLedger } from '../../../src/jobs/ledger.ts';
@@ -151,6 +152,31 @@ test('an upload whose process is gone becomes unknown, one that runs does not', 
   assert.equal(ledger.get(alive.id)?.state, 'sending');
 });
 
+test('an upload whose process was killed is settled before its lease ends', async (t) => {
+  const ledger = new JobLedger(tempHome(t));
+  t.after(() => ledger.dispose());
+  const record = makeRecord({ state: 'sending', jobId: null });
+  const elsewhere = makeRecord({ state: 'sending', jobId: null });
+  for (const each of [record, elsewhere]) ledger.insert(each);
+  const program = fileURLToPath(new URL('../../../src/jobs/leaseOwner.ts', import.meta.url));
+  const print = `console.log((await import(${JSON.stringify(pathToFileURL(program).href)})).leaseOwner()); setInterval(() => {}, 1000)`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', print], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
+  const [id, , ...rest] = line.trim().split('|');
+  ledger.claim(record.id, line.trim(), 60_000);
+  // The same process id on another machine that shares the folder is another process.
+  ledger.claim(elsewhere.id, [id, 'another machine', ...rest].join('|'), 60_000);
+  assert.deepEqual(ledger.settleAbandoned(), []);
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  assert.deepEqual(
+    ledger.settleAbandoned().map((settled) => [settled.id, settled.state]),
+    [[record.id, 'unknown']],
+  );
+  assert.deepEqual(ledger.settleAbandoned(), []);
+});
+
 test('the revision grows with records, also those of another connection, and not with leases', (t) => {
   const home = tempHome(t);
   const [mine, theirs] = [new JobLedger(home), new JobLedger(home)];
@@ -168,6 +194,9 @@ test('changes by another connection arrive and the watch ends with its signal', 
   const home = tempHome(t);
   const [mine, theirs] = [new JobLedger(home), new JobLedger(home)];
   t.after(() => [mine.dispose(), theirs.dispose()]);
+  // The watch itself keeps no process alive.
+  const alive = setTimeout(() => {}, 2 ** 31 - 1);
+  t.after(() => clearTimeout(alive));
   const stop = new AbortController();
   const seen: number[] = [];
   for await (const revision of ledgerChanges(directLedger(mine), { signal: stop.signal, intervalMs: 5 })) {
@@ -227,7 +256,7 @@ test('where no file can be used the ledger works in memory and says so', (t) => 
   const home = tempHome(t);
   mkdirSync(join(home, 'jobs.sqlite'));
   const ledger = new JobLedger(home);
-  assert.match(ledger.problem ?? '', /cannot be used.*forgotten/);
+  assert.match(ledger.problem ?? '', /cannot be used.*not recorded/);
   const record = makeRecord();
   ledger.insert(record);
   assert.deepEqual(ledger.list(), [record]);

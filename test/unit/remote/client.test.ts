@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import http from 'node:http';
 import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -223,4 +224,53 @@ test('addresses and keys that cannot work are refused without being repeated', (
       (error: Error) => /API key/.test(error.message) && (key === '' || !error.message.includes(key)),
     );
   }
+});
+
+test('a job whose id is huge, or more than a name, is refused before it is kept', async (t) => {
+  const archive = join(await makeFolder(t), 'a.tar.gz');
+  await writeFile(archive, 'x');
+  const hostile = ['x'.repeat(3_000_000), 'a\u001b]52;c;eA==\u0007', 'a b', 'x;rm -rf ~', '$(id)', 'é', 'a\nb', ''];
+  const fine = ['0198c0de-7e57-7abc-8def-0123456789ab', 'job_1-Z', '-_aB9', 'ns:job/42'.replace('/', '.'), 'a=~@+'];
+  const ids = [...hostile, ...fine];
+  const { client } = await serve(t, (request, response) => {
+    request.resume().on('end', () => answerJson(response, { job_id: ids.shift() }));
+  });
+  const submit = () => client.submitJob(archive, { script: 's', maxRuntime: 1 });
+  for (const id of hostile) {
+    const { message } = await rejection(submit());
+    assert.match(message, /HTTP 200: .*job_id/);
+    assert.ok(message.length < 300);
+    if (id !== '') assert.ok(!message.includes(id));
+  }
+  for (const id of fine) assert.equal((await submit()).job_id, id);
+});
+
+test('many clients that nobody closes share a connection without a warning', async (t) => {
+  // As inside VS Code, where connections to other machines are those of the global agent.
+  const editor = http as unknown as { __vscodeOriginal?: unknown };
+  const agent = http.globalAgent as unknown as { options: { lookup?: unknown } };
+  editor.__vscodeOriginal = {};
+  agent.options.lookup = (_name: string, _options: unknown, found: (error: null, all: unknown) => void) =>
+    found(null, [{ address: '127.0.0.1', family: 4 }]);
+  t.after(() => {
+    delete editor.__vscodeOriginal;
+    delete agent.options.lookup;
+  });
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error): void => void warnings.push(name);
+  process.on('warning', onWarning);
+  t.after(() => process.off('warning', onWarning));
+  const ports = new Set<number | undefined>();
+  const { host } = await serve(t, (request, response) => {
+    ports.add(request.socket.remotePort);
+    answerJson(response, {});
+  });
+  const clients = Array.from(
+    { length: 30 },
+    () => new RemoteClient(host.replace('127.0.0.1', 'jobs.example.org'), KEY),
+  );
+  for (const client of clients) await client.me();
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.deepEqual([ports.size, warnings], [1, []]);
+  await Promise.all(clients.map((client) => client.close()));
 });

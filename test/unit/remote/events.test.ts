@@ -164,3 +164,18 @@ test('calls of next that do not wait for each other get the events in order', as
     [1, 2, 3, 'end'],
   );
 });
+
+test('JSON that ends with an empty data line is JSON like any other', async () => {
+  for (const json of ['"q"', '{"a":1}', '[1]', 'true', 'false', 'null', '-1.5']) {
+    const [event] = await Array.fromAsync(parseEvents(bytesOf(`data: ${json}\ndata:\n\n`)));
+    assert.deepEqual(event?.data, JSON.parse(json), json);
+    const [begun] = await Array.fromAsync(parseEvents(bytesOf(`data:\ndata: ${json}\ndata:\n\n`)));
+    assert.deepEqual(begun?.data, JSON.parse(json), json);
+  }
+  const [text] = await Array.fromAsync(parseEvents(bytesOf('data: "q\ndata:\n\n')));
+  assert.equal(text?.data, '"q\n');
+});
+
+async function* bytesOf(text: string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(text);
+}

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { RemoteError } from '../../../src/remote/errors.ts';
 import { answerJson, makeFolder, rejection, serve } from './server.ts';
+import { GUARD_MS } from '../timeLimits.ts';
 
 function putOff(response: ServerResponse, retryAfter: string): void {
   response.setHeader('retry-after', retryAfter);
@@ -91,7 +92,7 @@ test('a service that puts off without a wait is not asked for ever, nor many tim
     },
     { patience: { maxSeconds: 2 } },
   );
-  await assert.rejects(client.me({ signal: AbortSignal.timeout(10_000) }), { status: 429 });
+  await assert.rejects(client.me({ signal: AbortSignal.timeout(GUARD_MS) }), { status: 429 });
   assert.equal(asked, 3);
 });
 

@@ -39,9 +39,10 @@ export async function serve(
 export async function serveBytes(
   t: TestContext,
   onConnection: (socket: Socket) => void,
+  options?: RemoteClientOptions,
 ): Promise<{ client: RemoteClient; host: string }> {
   const host = `http://127.0.0.1:${await listen(t, createTcpServer(onConnection))}`;
-  const client = new RemoteClient(host, KEY);
+  const client = new RemoteClient(host, KEY, options);
   t.after(() => client.close());
   return { client, host };
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
+import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -7,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { RemoteClient } from '../../../src/remote/client.ts';
 import { NetworkError } from '../../../src/remote/errors.ts';
+import { withGrowingLimit } from '../timeLimits.ts';
 import { answerJson, KEY, makeFolder, rejection, serve, serveBytes } from './server.ts';
 
 function assertTimeout(error: Error, host: string, cause: RegExp): void {
@@ -19,73 +21,91 @@ function assertTimeout(error: Error, host: string, cause: RegExp): void {
 
 const job = { script: 's', maxRuntime: 1 };
 
+/** A check for any limit, in seconds. */
+function withLimit(check: (seconds: number) => Promise<void>): Promise<void> {
+  return withGrowingLimit(100, (limitMs) => check(limitMs / 1000));
+}
+
 test('a service that never answers times out, with either fetch', async (t) => {
   for (const options of [{}, { fetch }]) {
     const { client, host } = await serve(t, () => {}, options);
-    assertTimeout(await rejection(client.me({ timeout: 0.1 })), host, /no data for 0\.[12] s/);
+    await withLimit(async (timeout) => {
+      // With a fetch of the caller's, the time for the connection comes on top.
+      const silence = new RegExp(`no data for (${timeout}|${2 * timeout}) s`);
+      assertTimeout(await rejection(client.me({ timeout })), host, silence);
+    });
   }
 });
 
 test('a reused connection is watched as a new one is', async (t) => {
   let asked = 0;
+  const ports = new Set<number | undefined>();
   const { client, host } = await serve(t, (request, response) => {
     asked += 1;
-    if (asked === 1) answerJson(response, { port: request.socket.remotePort });
+    ports.add(request.socket.remotePort);
+    if (asked === 1) answerJson(response, {});
   });
   await client.me();
   assertTimeout(await rejection(client.me({ timeout: { read: 0.1 } })), host, /no data for 0.1 s/);
+  assert.deepEqual([asked, ports.size], [2, 1]);
 });
 
 test('bytes that trickle in keep an answer alive, in its head too', async (t) => {
-  const { client } = await serveBytes(t, (socket) => {
-    void (async () => {
-      const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"credits":1}';
-      for (const byte of answer) {
-        socket.write(byte);
-        await sleep(15);
-      }
-    })();
+  const answer = 'HTTP/1.1 200 OK\r\nContent-Length: 13\r\n\r\n{"credits":1}';
+  await withLimit(async (timeout) => {
+    const { client } = await serveBytes(t, (socket) => {
+      void (async () => {
+        for (const byte of answer) {
+          socket.write(byte);
+          await sleep((1000 * timeout) / 20);
+        }
+      })();
+    });
+    const started = performance.now();
+    assert.equal((await client.me({ timeout })).credits, 1);
+    assert.ok(performance.now() - started > 2000 * timeout); // longer in all than the limit of silence
   });
-  const started = performance.now();
-  assert.equal((await client.me({ timeout: 0.4 })).credits, 1);
-  assert.ok(performance.now() - started > 600); // longer in all than the limit of silence
 });
 
 test('silence inside a body times out', async (t) => {
   for (const options of [{}, { fetch }]) {
     const { client, host } = await serve(t, (_request, response) => void response.write('{"a":'), options);
-    assertTimeout(await rejection(client.me({ timeout: 0.1 })), host, /no data for/);
+    await withLimit(async (timeout) => assertTimeout(await rejection(client.me({ timeout })), host, /no data for/));
   }
 });
 
 test('a stalled event stream times out, comments keep it alive', async (t) => {
-  const { client, host } = await serve(t, (_request, response) => {
-    void (async () => {
-      response.write('data: 1\n\n');
-      for (let count = 0; count < 8; count++) {
-        await sleep(50);
-        response.write(': still here\n\n');
-      }
-      response.write('data: 2\n\n');
-    })();
+  await withLimit(async (limit) => {
+    const { client, host } = await serve(t, (_request, response) => {
+      void (async () => {
+        response.write('data: 1\n\n');
+        for (let count = 0; count < 16; count++) {
+          await sleep((1000 * limit) / 8);
+          response.write(': still here\n\n');
+        }
+        response.write('data: 2\n\n');
+      })();
+    });
+    const seen: unknown[] = [];
+    const read = async () => {
+      for await (const { data } of client.streamEvents('j', { timeout: { read: limit } })) seen.push(data);
+    };
+    assertTimeout(await rejection(read()), host, new RegExp(`no data for ${limit} s`));
+    assert.deepEqual(seen, [1, 2]);
   });
-  const seen: unknown[] = [];
-  const read = async () => {
-    for await (const { data } of client.streamEvents('j', { timeout: { read: 0.25 } })) seen.push(data);
-  };
-  assertTimeout(await rejection(read()), host, /no data for 0.25 s/);
-  assert.deepEqual(seen, [1, 2]);
 });
 
 test('a reader that takes its time is not a silent service', async (t) => {
   const { client } = await serve(t, (_request, response) => {
     response.end('data: x\n\n'.repeat(200_000)); // more than all buffers on the way hold
   });
-  let count = 0;
-  for await (const _event of client.streamEvents('j', { timeout: 0.1 })) {
-    if (count++ === 10) await sleep(400);
-  }
-  assert.equal(count, 200_000);
+  await withLimit(async (timeout) => {
+    let count = 0;
+    for await (const _event of client.streamEvents('j', { timeout })) {
+      if (count++ === 10) await sleep(4000 * timeout);
+    }
+    assert.equal(count, 200_000);
+  });
 });
 
 test('a connection that is not made in time times out', async (t) => {
@@ -98,29 +118,36 @@ test('a connection that is not made in time times out', async (t) => {
 });
 
 test('the limit of the connection ends with the connection', async (t) => {
-  const { client } = await serve(t, (_request, response) => void setTimeout(() => answerJson(response, {}), 300));
-  await client.me({ timeout: { connect: 0.1 } });
+  await withLimit(async (connect) => {
+    const answerLater: RequestListener = (_request, response) =>
+      void setTimeout(() => answerJson(response, {}), 3000 * connect);
+    const { client } = await serve(t, answerLater);
+    await client.me({ timeout: { connect } });
+  });
 });
 
 test('an upload whose bytes move slowly does not time out', async (t) => {
   const archive = join(await makeFolder(t), 'a.tar.gz');
-  const bytes = 12_000_000;
+  const bytes = 36_000_000;
   await writeFile(archive, Buffer.alloc(bytes));
-  const { client } = await serveBytes(t, (socket: Socket) => {
-    let received = 0;
-    socket.on('data', (chunk) => {
-      received += chunk.length;
-      if (received > bytes) {
-        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{"job_id":"j"}');
-        return;
-      }
-      socket.pause();
-      setTimeout(() => socket.resume(), 5); // 64 KB in 5 ms or more, so about a second in all
+  await withGrowingLimit(500, async (limitMs) => {
+    const { client } = await serveBytes(t, (socket: Socket) => {
+      let received = 0;
+      socket.on('data', (chunk) => {
+        received += chunk.length;
+        if (received > bytes) {
+          socket.end('HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{"job_id":"j"}');
+          return;
+        }
+        socket.pause();
+        // For each 64 KB, so more than twice the limit in all, and a part of it for what the system holds on the way.
+        setTimeout(() => socket.resume(), limitMs / 200);
+      });
     });
+    const started = performance.now();
+    assert.equal((await client.submitJob(archive, job, { timeout: limitMs / 1000 })).job_id, 'j');
+    assert.ok(performance.now() - started > 1.5 * limitMs);
   });
-  const started = performance.now();
-  assert.equal((await client.submitJob(archive, job, { timeout: 0.5 })).job_id, 'j');
-  assert.ok(performance.now() - started > 500);
 });
 
 test('an upload that the service stops reading times out', async (t) => {
@@ -129,7 +156,9 @@ test('an upload that the service stops reading times out', async (t) => {
   for (const options of [{}, { fetch }]) {
     const { host } = await serveBytes(t, (socket) => socket.pause());
     await using client = new RemoteClient(host, KEY, options);
-    assertTimeout(await rejection(client.submitJob(archive, job, { timeout: 0.2 })), host, /no data for/);
+    await withLimit(async (timeout) =>
+      assertTimeout(await rejection(client.submitJob(archive, job, { timeout })), host, /no data for/),
+    );
   }
 });
 
@@ -156,4 +185,70 @@ test('timeouts must be above zero', async (t) => {
   }
   await client.me({ timeout: Number.POSITIVE_INFINITY });
   await client.me({ timeout: 1e9 });
+});
+
+/** Sends one byte after the other, for as long as the other side listens. */
+async function trickle(socket: Socket, begin: string): Promise<void> {
+  socket.write(begin);
+  for (let isOpen = true; isOpen; isOpen = !socket.destroyed) {
+    socket.write(' ');
+    await sleep(5);
+  }
+}
+
+test('a service that sends a byte now and then holds no call for ever', async (t) => {
+  const heads = [
+    'HTTP/1.1 200 OK\r\nX: ',
+    'HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n',
+    'HTTP/1.1 500 Oh no\r\nContent-Length: 1000000000\r\n\r\n',
+  ];
+  for (const head of heads) {
+    for (const options of [{}, { fetch }]) {
+      const { client, host } = await serveBytes(t, (socket) => void trickle(socket, head), options);
+      const error = await rejection(client.me({ timeout: { total: 0.3 } }));
+      // What has come of a refusal by then is the refusal.
+      if (head.includes('500')) assert.match(error.message, /^HTTP 500: Oh no$/);
+      else assertTimeout(error, host, /no whole answer within 0.3 s/);
+      if (head.includes('500')) assert.match((await rejection(events(client))).message, /^HTTP 500: Oh no$/);
+    }
+  }
+});
+
+const events = (client: RemoteClient): Promise<unknown> =>
+  Array.fromAsync(client.streamEvents('j', { timeout: { total: 0.3 } }));
+
+test('an event stream and a download take longer than an answer may', async (t) => {
+  const folder = await makeFolder(t);
+  for (const options of [{}, { fetch }]) {
+    const { client } = await serve(
+      t,
+      (_request, response) => {
+        response.write('data: 1\n\n');
+        setTimeout(() => response.end('data: 2\n\n'), 300);
+      },
+      options,
+    );
+    const timeout = { total: 0.1 };
+    const seen = await Array.fromAsync(client.streamEvents('j', { timeout }));
+    assert.deepEqual(
+      seen.map(({ data }) => data),
+      [1, 2],
+    );
+    await client.downloadArtifacts('j', join(folder, 'results'), { timeout });
+  }
+});
+
+test('the time for an answer begins when an upload has left', async (t) => {
+  const archive = join(await makeFolder(t), 'archive');
+  await writeFile(archive, Buffer.alloc(2_000_000));
+  const { client } = await serve(t, (request, response) => {
+    void (async () => {
+      for await (const chunk of request) await sleep((chunk as Buffer).length / 10_000);
+      answerJson(response, { job_id: 'j' });
+    })().catch(() => {}); // a limit that was too short has ended the request
+  });
+  await withLimit(async (total) => {
+    // 200 ms of reading at least; the limit grows until the answer itself is in time.
+    assert.equal((await client.submitJob(archive, job, { timeout: { total } })).job_id, 'j');
+  });
 });

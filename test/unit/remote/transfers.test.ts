@@ -200,3 +200,62 @@ test('a destination that cannot be written is the error of the system, and leave
   );
   assert.deepEqual(await readdir(folder), ['taken']);
 });
+
+test('a download is refused when it is, or becomes, larger than allowed, announced, or free on the disk', async (t) => {
+  const folder = await makeFolder(t);
+  const dest = join(folder, 'out.tar.gz');
+  const sent = { bytes: 0 };
+  const { client } = await serve(t, (request, response) => {
+    if (request.url?.includes('/endless/')) {
+      const more = (): void => {
+        while (sent.bytes < 100_000_000 && !response.destroyed) {
+          sent.bytes += 65_536;
+          if (!response.write(Buffer.alloc(65_536))) return void response.once('drain', more);
+        }
+        response.end();
+      };
+      more();
+    } else {
+      response.writeHead(200, { 'content-length': request.url?.includes('/huge/') ? 10 ** 15 : 2_000_000 });
+      response.write('x');
+    }
+  });
+  const refusals: [() => Promise<unknown>, RegExp][] = [
+    [
+      () => client.downloadArtifacts('endless', dest, { maxBytes: 1_000_000 }),
+      /more than 1\.0 MB, the most that is downloaded/,
+    ],
+    [() => client.downloadArtifacts('announced', dest, { maxBytes: 1_000_000 }), /more than 1\.0 MB/],
+    [() => client.downloadArtifacts('huge', dest), /The download has .* are free on this disk/],
+  ];
+  for (const [download, message] of refusals) assert.match((await rejection(download())).message, message);
+  assert.ok(sent.bytes < 50_000_000, `${sent.bytes} bytes were taken`);
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test('more bytes than were announced end a download, whichever fetch brings them', async (t) => {
+  const folder = await makeFolder(t);
+  const lying: typeof fetch = async () =>
+    new Response(new Blob([Buffer.alloc(200_000)]).stream(), { headers: { 'content-length': '100000' } });
+  const { client } = await serve(t, (_request, response) => response.end(), { fetch: lying });
+  const calls: number[] = [];
+  const onProgress = (bytes: number): void => void calls.push(bytes);
+  const error = await rejection(client.downloadArtifacts('j', join(folder, 'a'), { onProgress }));
+  assert.match(error.message, /of 100000 bytes/);
+  assert.ok(calls.every((bytes) => bytes <= 100_000));
+  assert.deepEqual(await readdir(folder), []);
+});
+
+test('the name that a service gives to a download is never used', async (t) => {
+  const folder = await makeFolder(t);
+  await mkdir(join(folder, 'into'));
+  const names = ['../escaped', '/tmp/farwharf-escaped', '..%2fescaped', "x\"; filename*=UTF-8''..%2Fescaped"];
+  for (const name of names) {
+    const { client } = await serve(t, (_request, response) => {
+      response.writeHead(200, { 'content-disposition': `attachment; filename="${name}"` }).end('abc');
+    });
+    const dest = join(folder, 'into', 'out.tar.gz');
+    assert.equal(await client.downloadArtifacts('j', dest), dest);
+  }
+  assert.deepEqual(await readdir(folder, { recursive: true }), ['into', join('into', 'out.tar.gz')]);
+});

@@ -1,8 +1,19 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { AppError } from '../../../src/core/errors.ts';
 import { discardStaged, stageArchive } from '../../../src/workspace/extract.ts';
@@ -287,6 +298,79 @@ test('limits on bytes, entries and depth hold, and say so', async (t) => {
   await assert.rejects(stageArchive(archive, folder, { limits: { totalBytes: 4 } }), { code: 'limit' });
   await assert.rejects(stageArchive(archive, folder, { limits: { entries: 1 } }), { code: 'limit' });
   await assert.rejects(stageArchive(archive, folder, { limits: { depth: 2 } }), { code: 'limit' });
+});
+
+test('10 KB of archive cannot name 144,000 folders: it is refused before one is made', async (t) => {
+  const deep = (index: number): Buffer[] => [
+    paxHeader({ path: `${index}/${'d/'.repeat(239)}file` }),
+    tarEntry({ name: 'x', body: '' }),
+  ];
+  const { archive, folder } = place(t, tarGz(...Array.from({ length: 600 }, (_, index) => deep(index)).flat()));
+  const made = await namesMade(folder, () =>
+    assert.rejects(stageArchive(archive, folder), { code: 'limit', message: /folders/ }),
+  );
+  assert.deepEqual(made, []);
+});
+
+test('nothing is made before the last entry of an archive was judged', async (t) => {
+  const { archive, folder } = place(t, pair('a', '../out'));
+  const made = await namesMade(folder, () => assert.rejects(stageArchive(archive, folder), { code: 'refused' }));
+  assert.deepEqual(made, []);
+});
+
+/** The names that appear in a folder meanwhile, also those that are gone afterwards. */
+async function namesMade(folder: string, work: () => Promise<void>): Promise<string[]> {
+  const names: string[] = [];
+  const last = Promise.withResolvers<void>();
+  const watcher = watch(folder, (_, name) => {
+    if (name === 'last') last.resolve();
+    else if (name !== null) names.push(name);
+  });
+  try {
+    await work();
+    writeFileSync(join(folder, 'last'), ''); // events come in order: those before it have come when it has
+    await last.promise;
+    return names;
+  } finally {
+    watcher.close();
+  }
+}
+
+test('limits on folders, path components, name bytes and time hold', async (t) => {
+  const { archive, folder } = place(t, tarGz(good, tarEntry({ name: 'a/b/c', body: 'x' })));
+  for (const [limits, message] of [
+    [{ folders: 1 }, /more than 1 folder/],
+    [{ components: 3 }, /more than 3 names/],
+    [{ nameBytes: 12 }, /longer than 12 B/],
+    [{ seconds: 0 }, /takes more than/],
+  ] as const) {
+    await assert.rejects(stageArchive(archive, folder, { limits }), { code: 'limit', message });
+  }
+  const limits = { folders: 2, components: 4, nameBytes: 13 };
+  assert.equal((await stageArchive(archive, folder, { limits })).entries.length, 2);
+});
+
+test('a folder that is swapped for a link while an archive is unpacked gets nothing written outside', async (t) => {
+  if (process.platform === 'win32') return t.skip('making a link needs a right on Windows');
+  const files = Array.from({ length: 18_000 }, (_, index) => tarEntry({ name: `out/${index}`, body: 'r' }));
+  const { archive, folder } = place(t, tarGz(...files));
+  const outside = temporaryFolder(t);
+  const state = { isSwapped: false, isOver: false };
+  const unpacking = stageArchive(archive, folder)
+    .catch(() => undefined) // refused, or unpacked into the folder that was moved away: both are right
+    .finally(() => (state.isOver = true));
+  while (!state.isSwapped && !state.isOver) {
+    await nextTurn();
+    const staging = readdirSync(folder).find((name) => name.startsWith('.farwharf-staging-'));
+    const out = join(folder, staging ?? '', 'files/out');
+    if (staging === undefined || !existsSync(out)) continue;
+    renameSync(out, join(folder, '..', 'moved'));
+    symlinkSync(outside, out);
+    state.isSwapped = true;
+  }
+  await unpacking;
+  assert.ok(state.isSwapped, 'the files were unpacked before the folder could be swapped');
+  assert.deepEqual(readdirSync(outside), []);
 });
 
 test('modes keep the right to execute and nothing else', async (t) => {

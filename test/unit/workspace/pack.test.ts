@@ -18,6 +18,7 @@ import { test, type TestContext } from 'node:test';
 import { stageArchive } from '../../../src/workspace/extract.ts';
 import { packWorkspace } from '../../../src/workspace/pack.ts';
 import { type Selection, selectFiles } from '../../../src/workspace/selection.ts';
+import { cannotListOpenFiles, openFilesIn } from '../openFiles.ts';
 import { temporaryFolder, writeTree } from './temporaryFolder.ts';
 
 const longName = `${'deep/'.repeat(40)}${'n'.repeat(120)}.txt`;
@@ -179,5 +180,23 @@ test('a folder that does not exist, and a full disk, are clear failures', async 
     assert.deepEqual(readdirSync(small), []);
   } finally {
     execFileSync('umount', [small]);
+  }
+});
+
+test('no file stays open when packing is aborted', { skip: cannotListOpenFiles }, async (t) => {
+  const large = Buffer.alloc(1_200_000, 'abc');
+  const names = Array.from({ length: 8 }, (_, index) => `large${index}`);
+  const { root, out, selection } = await selectTree(t, Object.fromEntries(names.map((name) => [name, large])));
+  // At each megabyte: between two files, and while one of them is read.
+  for (let limit = 0; limit < names.length * large.length; limit += 1 << 20) {
+    const controller = new AbortController();
+    const packing = packWorkspace(selection, join(out, 'w.tar.gz'), {
+      signal: controller.signal,
+      onProgress: (done) => {
+        if (done > limit) controller.abort();
+      },
+    });
+    await assert.rejects(packing, { name: 'AbortError' });
+    assert.deepEqual(openFilesIn(root), []);
   }
 });

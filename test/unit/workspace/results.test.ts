@@ -22,6 +22,7 @@ async function stage(
   return { folder, staged: await stageArchive(writeArchive(join(root, 'a.tgz'), tarGz(...entries)), folder) };
 }
 
+const journalOf = (folder: string): string => join(folder, '../journal');
 const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
 const decide = (...entries: [string, ResultDecision][]): Map<string, ResultDecision> => new Map(entries);
 const manifestOf = (files: Record<string, string>) =>
@@ -65,8 +66,8 @@ test('without decisions only new results are written, and none that is protected
     { old: 'theirs', 'a/new': 'n', '.git/hooks/pre-commit': 'x' },
   );
   await planResults(staged, folder);
-  const applied = await applyResults(staged, folder, decide(), { label: '1' });
-  assert.deepEqual(applied, { written: ['a/new'], skipped: ['old', '.git/hooks/pre-commit'] });
+  const applied = await applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) });
+  assert.deepEqual(applied, { written: ['a/new'], skipped: ['old', '.git/hooks/pre-commit'], setAside: [] });
   assert.equal(text(folder, 'old'), 'mine');
   assert.equal(text(folder, 'a/new'), 'n');
   assert.equal(existsSync(join(folder, '.git')), false);
@@ -90,7 +91,7 @@ test('a decision for each path is carried out, protected ones too', async (t) =>
     ['skip', 'skip'],
     ['.env', 'write'],
   );
-  const { written } = await applyResults(staged, folder, decisions, { label: '7' });
+  const { written } = await applyResults(staged, folder, decisions, { label: '7', journal: journalOf(folder) });
   assert.deepEqual(written, ['over', 'both (job 7)', 'plots/loss (job 7) 2.png', '.env']);
   assert.equal(text(folder, 'over'), 'r');
   assert.equal(text(folder, 'both'), 'mine');
@@ -104,7 +105,7 @@ test('a file that changed after the plan is not overwritten, and what was writte
   await planResults(staged, folder);
   writeFileSync(join(folder, 'b'), 'edited since');
   const decisions = decide(['a', 'write'], ['b', 'write']);
-  await assert.rejects(applyResults(staged, folder, decisions, { label: '1' }), {
+  await assert.rejects(applyResults(staged, folder, decisions, { label: '1', journal: journalOf(folder) }), {
     code: 'conflict',
     message: /^b changed/,
   });
@@ -113,7 +114,7 @@ test('a file that changed after the plan is not overwritten, and what was writte
   assert.equal(text(folder, 'b'), 'edited since');
 
   await planResults(staged, folder);
-  await applyResults(staged, folder, decisions, { label: '1' });
+  await applyResults(staged, folder, decisions, { label: '1', journal: journalOf(folder) });
   assert.deepEqual([text(folder, 'a'), text(folder, 'b'), text(folder, 'x/new')], ['r', 'r', 'n']);
 });
 
@@ -121,7 +122,9 @@ test('a file that appeared after the plan is not overwritten', async (t) => {
   const { folder, staged } = await stage(t, {}, { first: '1', late: 'r' });
   await planResults(staged, folder);
   writeFileSync(join(folder, 'late'), 'mine');
-  await assert.rejects(applyResults(staged, folder, decide(), { label: '1' }), { code: 'conflict' });
+  await assert.rejects(applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) }), {
+    code: 'conflict',
+  });
   assert.deepEqual(ownFiles(folder), ['late']);
   assert.equal(text(folder, 'late'), 'mine');
 });
@@ -137,8 +140,11 @@ test('nothing is written through a link in the folder, and a link itself is repl
     planned.map(({ status }) => status),
     ['conflict', 'conflict'],
   );
-  await assert.rejects(applyResults(staged, folder, decide(['out/x', 'write']), { label: '1' }), { code: 'refused' });
-  await applyResults(staged, folder, decide(['target', 'write']), { label: '1' });
+  await assert.rejects(
+    applyResults(staged, folder, decide(['out/x', 'write']), { label: '1', journal: journalOf(folder) }),
+    { code: 'refused' },
+  );
+  await applyResults(staged, folder, decide(['target', 'write']), { label: '1', journal: journalOf(folder) });
   assert.deepEqual(readdirSync(outside), ['file']);
   assert.equal(text(outside, 'file'), 'outside');
   assert.equal(text(folder, 'target'), 'r');
@@ -147,15 +153,20 @@ test('nothing is written through a link in the folder, and a link itself is repl
 test('a result in place of a folder is refused in words', async (t) => {
   const { folder, staged } = await stage(t, { 'data/x': 'mine' }, { data: 'r' });
   await planResults(staged, folder);
-  await assert.rejects(applyResults(staged, folder, decide(['data', 'write']), { label: '1' }), {
-    code: 'refused',
-    message: /it is a folder here/,
-  });
+  await assert.rejects(
+    applyResults(staged, folder, decide(['data', 'write']), { label: '1', journal: journalOf(folder) }),
+    {
+      code: 'refused',
+      message: /it is a folder here/,
+    },
+  );
 });
 
 test('without a plan nothing is written', async (t) => {
   const { folder, staged } = await stage(t, {}, { a: 'r' });
-  await assert.rejects(applyResults(staged, folder, decide(), { label: '1' }), { code: 'missing' });
+  await assert.rejects(applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) }), {
+    code: 'missing',
+  });
   assert.deepEqual(ownFiles(folder), []);
 });
 

@@ -1,14 +1,26 @@
 import { AppError } from '../../../core/errors.ts';
 import { formatBytes, formatCount, formatCredits } from '../../../core/format.ts';
-import { plainText } from '../../../core/terminalText.ts';
+import { printableLine } from '../../../core/printable.ts';
 import type { AdminAccount } from '../../../service/admin/accountOperations.ts';
 import { type AdminFlags, findAdmin } from '../../adminService.ts';
 import type { Context } from '../../context.ts';
 import { EXIT } from '../../exit.ts';
-import { formatTable } from '../../table.ts';
+import { type Column, formatTable } from '../../table.ts';
 
-const HEADER = ['ACCOUNT', 'NAME', 'PLAN', 'CREDITS', 'HELD', 'SPENT', 'RUNNING', 'WAITING', 'STATE'];
+const COLUMNS: readonly Column[] = [
+  { title: 'ACCOUNT' },
+  { title: 'NAME', minWidth: 8, dropOrder: 5 },
+  { title: 'PLAN', dropOrder: 1 },
+  { title: 'CREDITS', align: 'right' },
+  { title: 'HELD', align: 'right', dropOrder: 3 },
+  { title: 'SPENT', align: 'right', dropOrder: 2 },
+  { title: 'RUNNING', align: 'right', dropOrder: 6 },
+  { title: 'WAITING', align: 'right', dropOrder: 4 },
+  { title: 'STATE' },
+];
 const BYTES_OF_GB = 1e9;
+const ISOLATION_NOTE =
+  'With more than one account, jobs start only where they are isolated or the configuration says isolation = "none": see farwharf serve --check.';
 
 interface AddFlags extends AdminFlags {
   readonly name?: string;
@@ -37,6 +49,8 @@ export async function addAccount(context: Context, id: string, flags: AddFlags):
   });
   const has = account.credits_available === 0 ? 'without credits' : `with ${creditsOf(account)}`;
   tell(context, account, `Account ${id} was added, ${has}.`);
+  if (account.warning !== undefined) context.terminal.note(printableLine(account.warning));
+  else if (!admin.isServiceRunning) context.terminal.note(ISOLATION_NOTE);
   if (account.credits_available === 0) context.terminal.note(`Give it some:   farwharf admin credits grant ${id} 100`);
   context.terminal.note(`Give it a key:  farwharf admin key add ${id}`);
   return EXIT.done;
@@ -51,8 +65,8 @@ export async function listAccounts(context: Context, _: string, flags: AdminFlag
   if (terminal.isJson) return EXIT.done;
   const rows = accounts.map((account) => [
     account.account_id,
-    plainText(account.name),
-    plainText(account.plan),
+    printableLine(account.name),
+    printableLine(account.plan),
     formatCredits(account.credits_available),
     formatCredits(account.credits_held),
     formatCredits(account.credits_spent),
@@ -60,7 +74,7 @@ export async function listAccounts(context: Context, _: string, flags: AdminFlag
     String(account.queued_jobs),
     account.disabled_at === null ? '' : 'disabled',
   ]);
-  for (const line of formatTable(HEADER, rows, [3, 4, 5, 6, 7])) terminal.answer(line);
+  for (const line of formatTable(COLUMNS, rows, terminal.answerColumns)) terminal.answer(line);
   return EXIT.done;
 }
 
@@ -73,7 +87,7 @@ export async function showAccount(context: Context, id: string, flags: AdminFlag
   tell(
     context,
     account,
-    `${id}: ${plainText(account.name)}, plan ${plainText(account.plan)}${state}`,
+    `${id}: ${printableLine(account.name)}, plan ${printableLine(account.plan)}${state}`,
     `${creditsOf(account)}, ${formatCredits(account.credits_held)} held, ${formatCredits(account.credits_spent)} spent; ${jobs}`,
     describeLimits(account),
   );

@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../../core/errors.ts';
 import { formatCredits } from '../../../core/format.ts';
-import { plainText } from '../../../core/terminalText.ts';
+import { printableLine } from '../../../core/printable.ts';
 import { type AdminFlags, findAdmin } from '../../adminService.ts';
 import type { Context } from '../../context.ts';
 import { EXIT } from '../../exit.ts';
-import { formatTable } from '../../table.ts';
+import { type Column, formatTable } from '../../table.ts';
 import { parseCredits } from './accounts.ts';
 
-const HEADER = ['WHEN (UTC)', 'WHAT', 'CREDITS', 'REFERENCE', 'NOTE'];
+const COLUMNS: readonly Column[] = [
+  { title: 'WHEN (UTC)' },
+  { title: 'WHAT' },
+  { title: 'CREDITS', align: 'right' },
+  { title: 'REFERENCE', dropOrder: 2 },
+  { title: 'NOTE', minWidth: 8, dropOrder: 1 },
+];
 
 interface GrantFlags extends AdminFlags {
   readonly note?: string;
@@ -60,9 +66,11 @@ export async function listCredits(
     at.slice(0, 16).replace('T', ' '),
     kind,
     formatCredits(credits),
-    plainText(reference),
-    plainText(note ?? ''),
+    printableLine(reference),
+    printableLine(note ?? ''),
   ]);
-  if (rows.length > 0) for (const line of formatTable(HEADER, rows, [2])) terminal.answer(line);
+  if (rows.length > 0) {
+    for (const line of formatTable(COLUMNS, rows, terminal.answerColumns)) terminal.answer(line);
+  }
   return EXIT.done;
 }

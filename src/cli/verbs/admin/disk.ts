@@ -2,7 +2,14 @@ import { formatBytes } from '../../../core/format.ts';
 import { type AdminFlags, findAdmin } from '../../adminService.ts';
 import type { Context } from '../../context.ts';
 import { EXIT } from '../../exit.ts';
-import { formatTable } from '../../table.ts';
+import { type Column, formatTable } from '../../table.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'ACCOUNT' },
+  { title: 'JOBS', align: 'right' },
+  { title: 'RESULTS', align: 'right' },
+  { title: 'OLDEST', dropOrder: 1 },
+];
 
 /** `farwharf admin disk`: what is free and whose results take how much. JSON: `{ free_bytes, store_bytes, accounts: [...] }`. */
 export async function showDisk(context: Context, _: string, flags: AdminFlags): Promise<number> {
@@ -18,7 +25,7 @@ export async function showDisk(context: Context, _: string, flags: AdminFlags): 
     formatBytes(bytes),
     oldest.slice(0, 10),
   ]);
-  const table = formatTable(['ACCOUNT', 'JOBS', 'RESULTS', 'OLDEST'], rows, [1, 2]);
+  const table = formatTable(COLUMNS, rows, terminal.answerColumns);
   for (const line of rows.length > 0 ? table : ['No results are kept.']) terminal.answer(line);
   terminal.note(`The store takes ${formatBytes(store)}; ${formatBytes(free)} are free.`);
   return EXIT.done;

@@ -1,13 +1,21 @@
 import { AppError } from '../../../core/errors.ts';
 import { formatDuration } from '../../../core/format.ts';
-import { plainText } from '../../../core/terminalText.ts';
+import { printableLine } from '../../../core/printable.ts';
 import { type AdminFlags, findAdmin } from '../../adminService.ts';
 import type { Context } from '../../context.ts';
 import { isDay } from '../../day.ts';
 import { EXIT } from '../../exit.ts';
-import { formatTable } from '../../table.ts';
+import { type Column, formatTable } from '../../table.ts';
 
-const HEADER = ['KEY', 'ACCOUNT', 'LABEL', 'STATE', 'MADE', 'LAST USED', 'EXPIRES'];
+const COLUMNS: readonly Column[] = [
+  { title: 'KEY' },
+  { title: 'ACCOUNT', dropOrder: 5 },
+  { title: 'LABEL', minWidth: 8, dropOrder: 4 },
+  { title: 'STATE' },
+  { title: 'MADE', dropOrder: 1 },
+  { title: 'LAST USED', dropOrder: 3 },
+  { title: 'EXPIRES', dropOrder: 2 },
+];
 const MS_OF_UNIT: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
 interface AddKeyFlags extends AdminFlags {
@@ -30,7 +38,7 @@ export async function addKey(context: Context, account: string, flags: AddKeyFla
   const until = key.expires_at === null ? 'does not expire' : `expires at ${key.expires_at}`;
   terminal.note(`Key ${key.key_id} of ${account}, which ${until}. It is shown only here:`);
   terminal.answer(key.key);
-  terminal.note('Use it:  FARWHARF_API_KEY=… farwharf --remote URL me');
+  terminal.note('Use it:  FARWHARF_REMOTE_HOST=URL FARWHARF_API_KEY=… farwharf me');
   return EXIT.done;
 }
 
@@ -51,13 +59,13 @@ export async function listKeys(context: Context, account: string, flags: AdminFl
   const rows = keys.map((key) => [
     key.key_id,
     key.account_id,
-    plainText(key.label),
+    printableLine(key.label),
     key.state,
     ago(key.created_at),
     key.last_used_at === null ? 'never' : ago(key.last_used_at),
     key.expires_at === null ? 'never' : key.expires_at.slice(0, 16).replace('T', ' '),
   ]);
-  for (const line of formatTable(HEADER, rows)) terminal.answer(line);
+  for (const line of formatTable(COLUMNS, rows, terminal.answerColumns)) terminal.answer(line);
   return EXIT.done;
 }
 

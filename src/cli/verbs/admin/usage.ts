@@ -1,13 +1,22 @@
 import { AppError } from '../../../core/errors.ts';
 import { formatCredits } from '../../../core/format.ts';
-import { plainText } from '../../../core/terminalText.ts';
+import { printableLine } from '../../../core/printable.ts';
 import type { UsageRow } from '../../../service/admin/usageOperations.ts';
 import { type AdminFlags, findAdmin } from '../../adminService.ts';
 import type { Context } from '../../context.ts';
 import { formatCsv } from '../../csv.ts';
 import { isDay } from '../../day.ts';
 import { EXIT } from '../../exit.ts';
-import { formatTable } from '../../table.ts';
+import { type Column, formatTable } from '../../table.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'ACCOUNT' },
+  { title: 'NAME', minWidth: 8, dropOrder: 1 },
+  { title: 'MACHINE', dropOrder: 4 },
+  { title: 'JOBS', align: 'right', dropOrder: 2 },
+  { title: 'MINUTES', align: 'right', dropOrder: 3 },
+  { title: 'CREDITS', align: 'right' },
+];
 
 interface UsageFlags extends AdminFlags {
   readonly from?: string;
@@ -30,7 +39,7 @@ export async function reportUsage(context: Context, _: string, flags: UsageFlags
     ...(flags.account !== undefined && { account_id: flags.account }),
   });
   terminal.json(report);
-  if (flags.csv === true) for (const line of asCsv(report.rows)) terminal.output('stdout', line);
+  if (flags.csv === true) for (const line of asCsv(report.rows)) terminal.programOutput('stdout', line);
   else if (!terminal.isJson) tellTable(context, from, to, report.rows);
   return EXIT.done;
 }
@@ -61,16 +70,14 @@ function tellTable({ terminal }: Context, from: string, to: string, rows: readon
   ];
   const lines = rows.map((row) => [
     row.account_id,
-    plainText(row.name),
-    plainText(row.machine_class),
+    printableLine(row.name),
+    printableLine(row.machine_class),
     String(row.jobs),
     showMinutes(row.machine_minutes),
     formatCredits(row.credits),
   ]);
-  const header = ['ACCOUNT', 'NAME', 'MACHINE', 'JOBS', 'MINUTES', 'CREDITS'];
-  for (const line of formatTable(header, [...lines, ...(lines.length > 1 ? [total] : [])], [3, 4, 5])) {
-    terminal.answer(line);
-  }
+  const table = [...lines, ...(lines.length > 1 ? [total] : [])];
+  for (const line of formatTable(COLUMNS, table, terminal.answerColumns)) terminal.answer(line);
 }
 
 function showMinutes(minutes: number): string {

@@ -11,6 +11,7 @@ import { failureOf } from './failure.ts';
 import { runFlowFile } from './fileRun.ts';
 import { FlowHost } from './flowHost.ts';
 import { loadGraphs } from './graphRun.ts';
+import type { KeyRequests } from './keyRequests.ts';
 import { closeNetwork } from './offline.ts';
 import { openHandles } from './openHandles.ts';
 import { RecordedCompletions } from './recordedCompletions.ts';
@@ -18,7 +19,7 @@ import { createResolver } from './resolver.ts';
 import { RunWriter } from './runWriter.ts';
 import { findSyntaxError } from './syntaxCheck.ts';
 import type { ViewLimits } from '../stateView.ts';
-import { createLoader } from './typescriptSource.ts';
+import { createLoader, findTransform } from './typescriptSource.ts';
 
 // Long enough for what a file does after its flow (a last write, a connection that closes), short enough to wait for.
 const LINGER_MS = 3_000;
@@ -53,12 +54,14 @@ interface ChildParts {
   readonly stop: AbortSignal;
   /** How much of the shared state is told. */
   readonly viewLimits?: ViewLimits;
+  /** Where keys of models are, that no variable here has. */
+  readonly keys?: Pick<KeyRequests, 'ask'>;
 }
 
 /** Runs a flow file in this process, whose only work it is. Everything goes to the outlet; errors are the exit status. */
 export async function runChild(
   request: ChildRequest,
-  { runtime, outlet, stop, viewLimits }: ChildParts,
+  { runtime, outlet, stop, viewLimits, keys }: ChildParts,
 ): Promise<void> {
   const isOwn = (file: string): boolean =>
     !file.includes(`${sep}node_modules${sep}`) && !file.startsWith(runtime.root + sep);
@@ -66,6 +69,10 @@ export async function runChild(
   for (const [name, value] of Object.entries(process.env)) {
     if (SECRET_NAME.test(name) && value !== undefined) redactor.add(value);
   }
+  const hidden = (key: string | undefined): string | undefined => {
+    if (key !== undefined) redactor.add(key);
+    return key;
+  };
   const clean = (text: string): string => redactor.redact(text);
   const describe = (thrown: unknown, path?: string): FlowFailure => cleaned(failureOf(thrown, isOwn, path), clean);
   const note = (message: string): void => outlet.send({ type: 'note', message: clean(message) });
@@ -94,9 +101,10 @@ export async function runChild(
     emit: (event) => outlet.event(event),
     pause: () => outlet.pause,
     failureOf: describe,
+    modelKey: keys && ((variable) => keys.ask(variable).then(hidden)),
   });
   installRunHost(host);
-  const imports = prepareImports(runtime, outlet, note);
+  const imports = await prepareImports(runtime, outlet, note);
   if (request.isOffline === true) closeNetwork();
   try {
     if (request.isGraphOnly === true) outlet.send({ type: 'graph', graphs: await loadGraphs(request) });
@@ -124,11 +132,11 @@ function recordedCompletions({ isOffline, replay }: ChildRequest): RecordedCompl
   return replay === undefined ? new RecordedCompletions([]) : RecordedCompletions.read(runFolder(replay).calls);
 }
 
-function prepareImports(
+async function prepareImports(
   { library, schemas }: RuntimeFiles,
   outlet: Outlet,
   note: (message: string) => void,
-): { readonly lastUrl: string } {
+): Promise<{ readonly lastUrl: string }> {
   const imports = { lastUrl: '', library: '', isTransformed: false };
   const resolve = createResolver({
     library,
@@ -141,6 +149,7 @@ function prepareImports(
   });
   const load = createLoader({
     onLoad: (url) => (imports.lastUrl = url),
+    toErasable: await findTransform(),
     onTransform: (file, what) => {
       if (imports.isTransformed) return;
       imports.isTransformed = true;

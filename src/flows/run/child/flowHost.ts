@@ -29,11 +29,13 @@ export interface HostParts {
   /** A promise while the run should wait for its watchers. */
   readonly pause: () => Promise<void> | undefined;
   readonly failureOf: (thrown: unknown, path: string | undefined) => FlowFailure;
+  readonly modelKey: RunHost['modelKey'];
 }
 
 /** Hosts the runs of a flow file: tells their events, keeps their results, and answers from earlier ones. */
 export class FlowHost implements RunHost {
   readonly #parts: HostParts;
+  readonly modelKey: RunHost['modelKey'];
   #begun = 0;
   #active = 0;
   /** Whether the runs that begin now were begun by the file itself. */
@@ -41,6 +43,7 @@ export class FlowHost implements RunHost {
 
   constructor(parts: HostParts) {
     this.#parts = parts;
+    this.modelKey = parts.modelKey;
   }
 
   /** How many runs have begun. */

@@ -15,13 +15,21 @@ interface LoaderListener {
   readonly onLoad: (url: string) => void;
   /** A file was transformed, with what was found there. */
   readonly onTransform: (file: string, what: string) => void;
+  /** Rewrites what is more than types; Node.js does it itself unless given. */
+  readonly toErasable: ((text: string) => string) | undefined;
+}
+
+/** What transforms TypeScript where Node.js no longer does: since version 25 it only removes types. Not loaded where it does. */
+export async function findTransform(): Promise<LoaderListener['toErasable']> {
+  if (Number.parseInt(process.versions.node, 10) < 25) return undefined;
+  return (await import('../erasable/erasable.ts')).toErasable;
 }
 
 /**
  * Loads modules as Node does, and TypeScript whose syntax is more than types (enums, namespaces, parameter properties) by
  * transforming it.
  */
-export function createLoader({ onLoad, onTransform }: LoaderListener): nodeModule.LoadHookSync {
+export function createLoader({ onLoad, onTransform, toErasable }: LoaderListener): nodeModule.LoadHookSync {
   return (url, context, next) => {
     onLoad(url);
     if (/\.[jt]sx$/.test(url)) {
@@ -41,18 +49,26 @@ export function createLoader({ onLoad, onTransform }: LoaderListener): nodeModul
       if (code === INVALID) throw withPlace(error, url);
       if (code === UNKNOWN_EXTENSION || code === NO_TYPESCRIPT) throw withoutTypes(url, error);
       if (code !== UNSUPPORTED) throw error;
+      const result = transformed(url, error, toErasable);
       onTransform(fileOf(url), messageOf(error));
-      return { ...transformed(url, error), shortCircuit: true };
+      return { ...result, shortCircuit: true };
     }
   };
 }
 
-function transformed(url: string, cause: unknown): { format: 'module' | 'commonjs'; source: string } {
+function transformed(
+  url: string,
+  cause: unknown,
+  toErasable: LoaderListener['toErasable'],
+): { format: 'module' | 'commonjs'; source: string } {
   const file = fileOf(url);
   const text = readFileSync(file, 'utf8');
   let source: string;
   try {
-    source = nodeModule.stripTypeScriptTypes(text, { mode: 'transform', sourceMap: true, sourceUrl: url });
+    source =
+      toErasable === undefined
+        ? nodeModule.stripTypeScriptTypes(text, { mode: 'transform', sourceMap: true, sourceUrl: url })
+        : nodeModule.stripTypeScriptTypes(toErasable(text), { mode: 'strip', sourceUrl: url });
   } catch (error) {
     if (systemCode(error) === INVALID) throw withPlace(error, url);
     const why = messageOf(cause);

@@ -12,6 +12,7 @@ suite('activation', () => {
 
   test('every command of the manifest is registered', async () => {
     assert.ok(extension);
+    await extension.activate();
     const manifest = extension.packageJSON as { contributes?: { commands?: readonly { command: string }[] } };
     const registered = new Set(await vscode.commands.getCommands(true));
     const declared = (manifest.contributes?.commands ?? []).map(({ command }) => command);

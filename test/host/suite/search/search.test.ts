@@ -12,8 +12,9 @@ import { note } from '../../support/note.ts';
 
 const KEY_EVERY_MS = 30;
 const SETTLE_MS = 3000;
-// Only what nobody could call responsive; the figure itself is printed.
-const MAX_SLICE_MS = 1000;
+// Only what nobody could call responsive; the figure itself is printed. Of processor time, because on a busy machine any
+// thread can wait for a second.
+const MAX_SLICE_CPU_MS = 1000;
 
 // One story in one window: each test goes on where the one before ended.
 suite('searching a large checkout', () => {
@@ -72,7 +73,10 @@ suite('searching a large checkout', () => {
       `longest slice of the extension host while ${status[0]?.files} files are indexed and somebody types: ${slice(later)}; ` +
         `while the window starts too: ${slice(atStart)}; in an idle second: ${slice(otherwise)}`,
     );
-    for (const longest of [atStart, later]) assert.ok(longest.wallMs < MAX_SLICE_MS, slice(longest));
+    for (const longest of [atStart, later]) {
+      if (Number.isNaN(longest.cpuMs)) note('NOT JUDGED: this Node.js does not report the processor time of a thread');
+      else assert.ok(longest.cpuMs < MAX_SLICE_CPU_MS, slice(longest));
+    }
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   });
 

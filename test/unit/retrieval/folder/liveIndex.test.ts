@@ -9,6 +9,7 @@ import type { FileChange, FolderStatus } from '../../../../src/retrieval/folder/
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
 import { LiveIndex } from '../../../../src/retrieval/folder/liveIndex.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/searchableFiles.ts';
+import { GUARD_MS } from '../../timeLimits.ts';
 
 const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
 const SELECTOR = { select: selectSearchable, inspect: inspectSearchable };
@@ -78,11 +79,9 @@ class Window {
   }
 
   async until(isSo: (status: FolderStatus) => boolean): Promise<void> {
-    for (let tries = 0; tries < 100; tries += 1) {
-      if (isSo(await this.status())) return;
-      await sleep(100);
+    for (const deadline = performance.now() + GUARD_MS; !isSo(await this.status()); await sleep(50)) {
+      if (performance.now() > deadline) assert.fail(JSON.stringify(await this.status()));
     }
-    assert.fail(JSON.stringify(await this.status()));
   }
 }
 
@@ -328,7 +327,8 @@ test('the status is told at once and when it changes', async (t) => {
   const following = window.index.follow(([status]) => void seen.push(status?.files ?? 0), { signal: end.signal });
   await window.write('b.md', 'zebra');
   await window.notify(['created', 'b.md']);
-  for (let tries = 0; tries < 50 && seen.at(-1) !== 2; tries += 1) await sleep(50);
+  for (const deadline = performance.now() + GUARD_MS; seen.at(-1) !== 2 && performance.now() < deadline; )
+    await sleep(20);
   end.abort();
   await following;
   assert.deepEqual([seen[0], seen.at(-1)], [1, 2]);

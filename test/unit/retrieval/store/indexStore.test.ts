@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -10,6 +10,7 @@ import type { Segment } from '../../../../src/retrieval/segments/segment.ts';
 import { INDEX_VERSION } from '../../../../src/retrieval/segments/segmentFile.ts';
 import { readSegmentList, writeSegmentList } from '../../../../src/retrieval/store/segmentList.ts';
 import { SegmentSet } from '../../../../src/retrieval/search/segmentSet.ts';
+import { cannotListOpenFiles, openFilesIn } from '../../openFiles.ts';
 import { textChunk } from '../randomCorpus.ts';
 
 const NOTHING = new Map<string, number>();
@@ -101,7 +102,6 @@ test('a journal that was cut or damaged anywhere gives what stands before, and i
     await journal.append({ segment: segmentOf(`${word}.txt`, word), touched: NOTHING });
     ends.push(journal.length);
   }
-  await journal.close();
 
   const whole = await readFile(path);
   for (let at = 0; at < whole.length; at += 1) {
@@ -118,10 +118,31 @@ test('a journal that was cut or damaged anywhere gives what stands before, and i
   const { end } = await readJournal(path);
   const next = new Journal(path, end);
   await next.append({ segment: undefined, touched: new Map([['x', 1]]) });
-  await next.close();
   const { entries } = await readJournal(path);
   assert.deepEqual(
     entries.map(({ segment }) => segment?.sources[0]?.path),
     ['zebra.txt', 'lion.txt', undefined],
   );
+});
+
+test('no journal stays open', { skip: cannotListOpenFiles }, async (t) => {
+  const folder = await temporaryFolder(t);
+  const store = IndexStore.open(folder, '/root');
+  t.after(() => store.dispose());
+  const set = new SegmentSet();
+  set.add(segmentOf('a.txt', 'zebra'));
+  const journals = () => openFilesIn(folder).filter((path) => path.endsWith('.journal'));
+  await store.write({ set, touched: NOTHING }, []);
+  await store.read();
+  assert.deepEqual(journals(), []);
+
+  // A list that cannot be replaced.
+  await rm(join(folder, 'segments.json'));
+  await mkdir(join(folder, 'segments.json'));
+  const file = store.nextFile();
+  await writeFile(file, 'a segment');
+  set.add(segmentOf('b.txt', 'okapi'), file);
+  await store.write({ set, touched: NOTHING }, []);
+  assert.ok(store.problem);
+  assert.deepEqual(journals(), []);
 });

@@ -10,9 +10,9 @@ import { LiveIndex } from '../../../../src/retrieval/folder/liveIndex.ts';
 import { writeMeaningChoice } from '../../../../src/retrieval/vectors/meaningChoice.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/searchableFiles.ts';
 import { WordEmbedder } from './wordEmbedder.ts';
+import { GUARD_MS } from '../../timeLimits.ts';
 
 const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
-const PATIENCE_MS = 20_000;
 
 class LocalWords extends WordEmbedder {
   isOpen = true;
@@ -23,7 +23,6 @@ class LocalWords extends WordEmbedder {
 
 async function openWindow(t: TestContext, openModel: () => Promise<LocalWords>) {
   const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-live-meaning-')));
-  t.after(() => rm(base, { recursive: true, force: true, maxRetries: 5 }));
   const [folder, home] = [join(base, 'folder'), join(base, 'home')];
   await mkdir(folder);
   await writeFile(join(folder, 'sea.md'), 'The vessel is here.\n');
@@ -35,11 +34,14 @@ async function openWindow(t: TestContext, openModel: () => Promise<LocalWords>) 
     selector,
     openModel: ({ provider }) => (provider === 'local' ? openModel() : undefined),
   });
-  t.after(() => index.dispose());
+  t.after(async () => {
+    index.dispose(); // what it writes just then is done soon after
+    await rm(base, { recursive: true, force: true, maxRetries: 20 });
+  });
   await index.open([{ path: folder, isTrusted: false }]);
   await index.settle();
   const until = async (isSo: (meaning: FolderStatus['meaning']) => boolean): Promise<void> => {
-    for (const end = Date.now() + PATIENCE_MS; ; ) {
+    for (const end = Date.now() + GUARD_MS; ; ) {
       const [status] = await index.status();
       if (isSo(status?.meaning)) return;
       assert.ok(Date.now() < end, `it stays ${JSON.stringify(status?.meaning)}`);
@@ -73,7 +75,7 @@ test('an open folder is ranked by meaning once a model is chosen, keeps up with 
   await writeFile(join(folder, 'food.md'), 'The boat is here.\n');
   await index.notify([{ type: 'changed', path: join(folder, 'food.md') }]);
   await index.settle();
-  for (const end = Date.now() + PATIENCE_MS; !(await find('ship')).includes('food.md'); ) {
+  for (const end = Date.now() + GUARD_MS; !(await find('ship')).includes('food.md'); ) {
     assert.ok(Date.now() < end, 'the change is not embedded');
     await sleep(50);
   }

@@ -13,6 +13,7 @@ import { localMachineClasses } from '../../../../src/service/config/machineClass
 import { Scheduler } from '../../../../src/service/jobs/scheduler.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs.ts';
 import { Store } from '../../../../src/service/store/store.ts';
+import { GUARD_MS } from '../../timeLimits.ts';
 
 const FULL = 'database or disk is full';
 
@@ -30,6 +31,7 @@ async function setUp(
   const executor: Executor = {
     capacity,
     isLocal: true,
+    refusal: () => undefined,
     launch: ({ id }, _folder, signal) => launch(id, signal),
     status: async () => ({ state: 'gone' }),
     cancel: async () => {},
@@ -137,7 +139,7 @@ test('a job that waits can be cancelled though a power failure took its files', 
 });
 
 test('each job that is followed waits at a signal of its own, and the end reaches all', {
-  timeout: 10_000,
+  timeout: GUARD_MS,
 }, async (t) => {
   const ids = Array.from({ length: 20 }, (_, index) => `ada${index}`);
   const signals = new Set<AbortSignal>();
@@ -146,7 +148,7 @@ test('each job that is followed waits at a signal of its own, and the end reache
     ids,
     async (_id, signal) => {
       signals.add(signal);
-      await sleep(60_000, undefined, { signal });
+      await sleep(3_600_000, undefined, { signal });
     },
     ids.length,
   );

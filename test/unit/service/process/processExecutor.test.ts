@@ -19,13 +19,14 @@ test('a service that ends does not wait for a runner that never takes its job', 
     `import { writeFileSync } from 'node:fs'; writeFileSync('pid', String(process.pid)); setInterval(() => {}, 1e6);`,
   );
   const machineClasses = localMachineClasses({ isPractice: false });
-  const isolation = { type: 'none', why: 'this is a test' } as const;
+  const isolation = { type: 'none', why: 'this is a test', isChosen: true } as const;
   const executor = createProcessExecutor({
     runner,
     killGraceMs: 100,
     settings: DEFAULT_CONFIG.process,
     isolation,
     machineClasses,
+    accounts: () => 1,
   });
   const stop = new AbortController();
   const launched = executor.launch({ id: 'j1', machineClass: 'local', maxRuntime: 60 }, jobFolder(path), stop.signal);

@@ -25,7 +25,15 @@ function fakeCluster(t: TestContext, programs: Readonly<Record<string, string>>)
 
 function startExecutor(t: TestContext): SlurmExecutor {
   const program = { node: process.execPath, runner: 'runner', hasLoginEnvironment: false };
-  const executor = new SlurmExecutor({ program, resources: new Map(), capacity: 1, pollMs: 1, log: silentLogger });
+  const privacy = { beforeLaunch: () => Promise.resolve(), stop: () => Promise.resolve() };
+  const executor = new SlurmExecutor({
+    program,
+    privacy,
+    resources: new Map(),
+    capacity: 1,
+    pollMs: 1,
+    log: silentLogger,
+  });
   t.after(() => executor.stop());
   return executor;
 }
@@ -54,4 +62,23 @@ test('what narrows the answers of squeue for a person does not hide jobs from th
   const seen = readFileSync(join(cluster, 'seen'), 'utf8');
   assert.match(seen, /^SLURM_CONF=\/nowhere/m);
   assert.doesNotMatch(seen, /SQUEUE_PARTITION/);
+});
+
+test('who cancelled a job is asked of the accounts, and waited for while they are behind', async (t) => {
+  const cluster = fakeCluster(t, {
+    squeue: 'echo "7|CANCELLED|None|n1|j1"',
+    sacct:
+      'cd "$(dirname "$0")"; if mkdir asked 2>&-; then echo "7|RUNNING|None|n1|j1"; else echo "7|CANCELLED by 12345|None|n1|j1"; fi',
+  });
+  const folder = jobFolder(cluster);
+  writeFileSync(folder.claim, '{}');
+  const real = Object.getOwnPropertyDescriptor(process, 'getuid');
+  Object.defineProperty(process, 'getuid', { value: () => 12_345, configurable: true });
+  t.after(() => real && Object.defineProperty(process, 'getuid', real));
+  const executor = startExecutor(t);
+  let status = await executor.status('j1', folder);
+  for (; status.state === 'running'; await sleep(20)) status = await executor.status('j1', folder);
+  assert.ok(status.state === 'gone' && status.ending !== undefined);
+  assert.equal(status.ending.isCharged, true);
+  assert.match(status.ending.reason, /cancelled in the cluster by its own user/);
 });

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
-import { setImmediate } from 'node:timers/promises';
 import { openDatabase } from '../../../../src/service/store/database.ts';
 import { GroupCommit } from '../../../../src/service/store/groupCommit.ts';
 
@@ -83,14 +82,22 @@ test('what waits is durable after a flush', (t) => {
 
 test('after a slow commit the next changes gather before they are written', async (t) => {
   const { database, commits, notes } = open(t);
+  let now = 0;
+  t.mock.method(performance, 'now', () => now);
+  t.mock.timers.enable({ apis: ['setTimeout'] });
+  const pass = (milliseconds: number): void => {
+    now += milliseconds;
+    t.mock.timers.tick(milliseconds);
+  };
   const note = (text: string) => commits.run(() => database.prepare('INSERT INTO notes VALUES (?)').run(text));
-  await commits.run(() => {
-    const end = performance.now() + 15;
-    while (performance.now() < end);
-  });
+  const slow = commits.run(() => (now += 15));
+  pass(1);
+  await slow;
   const first = note('first');
-  for (let turn = 0; turn < 5; turn += 1) await setImmediate();
+  pass(44);
   assert.deepEqual(notes(), [], 'more may come');
-  await Promise.all([first, note('second')]);
+  const second = note('second');
+  pass(1);
+  await Promise.all([first, second]);
   assert.deepEqual(notes(), ['first', 'second']);
 });

@@ -1,0 +1,39 @@
+import { run } from 'node:test';
+import { inspect } from 'node:util';
+import type { TestEvent } from '../test/host/support/events.ts';
+
+interface Options {
+  readonly files: string[];
+  /** How many files run at once. */
+  readonly concurrency: number;
+  /** Only tests with this in their names. */
+  readonly grep?: string | undefined;
+}
+
+/** Runs test files as `node --test` does, and yields the outcome of each test. */
+export async function* runTestFiles({ files, concurrency, grep }: Options): AsyncGenerator<TestEvent, void> {
+  const patterns = grep === undefined ? {} : { testNamePatterns: [grep] };
+  const events = run({ files, concurrency, ...patterns }) as AsyncIterable<{ type: string; data: Outcome }>;
+  for await (const { type, data } of events) {
+    if (type !== 'test:pass' && type !== 'test:fail') continue;
+    const event = describe(type === 'test:pass', data);
+    if (event !== undefined) yield event;
+  }
+}
+
+/** What Node.js reports of a test. */
+interface Outcome {
+  readonly name: string;
+  readonly skip?: string | boolean;
+  readonly details: { readonly type?: string; readonly duration_ms: number; readonly error?: Error };
+}
+
+function describe(isPassed: boolean, { name: title, skip, details }: Outcome): TestEvent | undefined {
+  if (skip !== undefined) return { type: 'skip', title };
+  const { error } = details;
+  if (!isPassed) {
+    if (error !== undefined && 'failureType' in error && error.failureType === 'subtestsFailed') return undefined; // each of them was reported
+    return { type: 'fail', title, error: inspect(error?.cause ?? error) };
+  }
+  return details.type === 'suite' ? undefined : { type: 'pass', title, durationMs: details.duration_ms };
+}

@@ -1,0 +1,154 @@
+// Tests what is shipped, the npm package and the extension as they are packed, on every platform that package.json promises,
+// and prints a table. `--short`: the lowest and the newest Node.js only. `--only TEXT` picks rows.
+import { chmod, cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../src/core/errors.ts';
+import type { TestEvent } from '../test/host/support/events.ts';
+import { GIVEN_VARIABLE, type Given } from '../test/matrix/support/given.ts';
+import { lowestNode } from './requirements.mjs';
+import { type Environment, ENVIRONMENTS } from './matrix/environments.ts';
+import { type Kit, makeKit } from './matrix/kit.ts';
+import { installNode, newestNodes } from './matrix/nodes.ts';
+import { rowPath, runRow } from './matrix/runRow.ts';
+import { type Row, formatMatrix, note } from './matrix/table.ts';
+import { compileUnitTests } from './matrix/unitTree.ts';
+import { findChromium } from './vscode/browser.ts';
+import { EVIDENCE } from './vscode/evidence.ts';
+import { installCodeServer } from './vscode/install.ts';
+import { type Release, RELEASE_VARIABLE, newestRelease, oldestRelease } from './vscode/releases.ts';
+import { type Counts, printEvent } from './vscode/report.ts';
+import { Unavailable } from './vscode/unavailable.ts';
+
+const { values: flags } = parseArgs({ options: { short: { type: 'boolean' }, only: { type: 'string' } } });
+const PACKAGE_COLUMNS = ['main job', 'flow', 'search', 'serve'];
+const WINDOW_COLUMNS = ['main job', 'flow', 'search'];
+const UNIT_TESTS = 'unit tests';
+
+const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+const rows: Row[] = [];
+const print = (text: string): void => void process.stdout.write(text);
+const log = (line: string): void => print(`-- ${line}\n`);
+
+const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-matrix-')));
+try {
+  await chmod(scratch, 0o755);
+  await mkdir(EVIDENCE, { recursive: true });
+  const kit = await makeKit(scratch);
+  await testNodes(kit);
+  for (const environment of ENVIRONMENTS) {
+    await addRow(environment.name, kit.tarball, PACKAGE_COLUMNS, (report) => testEnvironment(kit, environment, report));
+  }
+  for (const release of [oldestRelease(), newestRelease()]) {
+    const name = `VS Code ${release.vscode} (code-server, Node.js ${release.node})`;
+    await addRow(name, kit.vsix, WINDOW_COLUMNS, (report) => testWindow(release, report));
+  }
+} finally {
+  await rm(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+}
+print(rows.length === 0 ? `No platform starts with ${flags.only ?? ''}.\n` : `\n${formatMatrix(rows)}`);
+print(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} SKIPPED` : ''}\n`);
+process.exitCode = counts.failed > 0 || rows.length === 0 ? 1 : 0;
+
+type Report = (column: string | undefined, event: TestEvent) => void;
+
+/** One row. What this machine cannot run is said loudly and counted; what goes wrong has failed. */
+async function addRow(
+  platform: string,
+  artefact: string,
+  columns: readonly string[],
+  run: (report: Report) => Promise<void>,
+): Promise<void> {
+  if (flags.only !== undefined && !platform.startsWith(flags.only)) return;
+  const row: Row = { platform, artefact, cells: new Map() };
+  rows.push(row);
+  const started = performance.now();
+  print(`\n${platform}\n`);
+  const report: Report = (column, event) => {
+    if (column === UNIT_TESTS && event.type === 'pass') counts.passed += 1;
+    else printEvent(event, counts, print);
+    if (event.type === 'note' || event.type === 'done') return;
+    const own = column ?? columns.find((name) => event.title.startsWith(`${name}:`));
+    const outcome = { pass: 'ok', fail: 'FAILED', skip: 'skipped' } as const;
+    for (const name of own === undefined ? columns : [own]) note(row, name, outcome[event.type]);
+  };
+  try {
+    await run(report);
+  } catch (error) {
+    if (!(error instanceof Unavailable)) report(undefined, { type: 'fail', title: platform, error: messageOf(error) });
+    else {
+      for (const name of columns) note(row, name, 'skipped');
+      skip(platform, error.message);
+    }
+  }
+  log(`${((performance.now() - started) / 1000).toFixed(0)} s`);
+}
+
+function skip(platform: string, reason: string): void {
+  counts.skipped += 1;
+  print(`\n!!!! SKIPPED: ${platform} cannot be tested on this machine.\n!!!! ${reason}\n\n`);
+}
+
+async function testNodes(kit: Kit): Promise<void> {
+  const lowest = `${lowestNode()}.0`;
+  const { versions: newest, problem } = await newestNodes();
+  if (problem !== undefined) skip('the newest Node.js that npm has', problem);
+  const versions = flags.short === true ? [lowest, ...newest.slice(-1)] : [lowest, ...newest];
+  const unit = await compileUnitTests();
+  for (const version of new Set(versions)) {
+    await addRow(`Node.js ${version}`, kit.tarball, [...PACKAGE_COLUMNS, UNIT_TESTS], async (report) => {
+      const node = await installNode(version, log);
+      await testPackage(kit, { name: version, tests: 'package.test.mjs', enter: () => ({ node }) }, report);
+      const command = { node, runner: join(kit.folder, 'runner.mjs'), files: unit.files, cwd: unit.folder };
+      for await (const event of runRow(command)) report(UNIT_TESTS, event);
+    });
+  }
+}
+
+async function testEnvironment(kit: Kit, environment: Environment, report: Report): Promise<void> {
+  if (process.platform !== 'linux') throw new Unavailable('the environments are made with programs of Linux');
+  await testPackage(kit, environment, report);
+}
+
+/** Runs the tests of the npm package on a copy of the kit. */
+async function testPackage(kit: Kit, environment: Environment, report: Report): Promise<void> {
+  const base = await mkdtemp(join(scratch, 'row-'));
+  await chmod(base, 0o755); // another user may be the one who runs the tests
+  const folder = join(base, environment.folder ?? 'kit');
+  try {
+    await cp(kit.folder, folder, { recursive: true, verbatimSymlinks: true });
+    await mkdir(join(folder, 'tmp'));
+    const { node = process.execPath, prefix = [], env } = environment.enter(folder, rowPath(process.execPath));
+    const given: Given = {
+      project: join(folder, 'project'),
+      examples: join(folder, 'examples'),
+      scratch: join(folder, 'tmp'),
+      isNewUser: environment.isNewUser ?? false,
+    };
+    const command = {
+      node,
+      prefix,
+      runner: join(folder, 'runner.mjs'),
+      files: [join(folder, environment.tests)],
+      cwd: folder,
+      env: { ...env, [GIVEN_VARIABLE]: JSON.stringify(given) },
+    };
+    for await (const event of runRow(command)) report(undefined, event);
+  } finally {
+    await rm(base, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
+  }
+}
+
+async function testWindow(release: Release, report: Report): Promise<void> {
+  await installCodeServer(log, release);
+  findChromium(log);
+  const command = {
+    node: process.execPath,
+    runner: join(import.meta.dirname, 'matrix', 'runner.ts'),
+    files: [join(import.meta.dirname, '../test/matrix/window.test.ts')],
+    cwd: scratch,
+    env: { ...process.env, [RELEASE_VARIABLE]: release.codeServer },
+  };
+  for await (const event of runRow(command)) report(undefined, event);
+}

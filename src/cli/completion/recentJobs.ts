@@ -1,0 +1,25 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { farwharfHome } from '../../core/home.ts';
+import { printableLine } from '../../core/printable.ts';
+import { resolveHost } from '../../jobs/host.ts';
+import { JobLedger } from '../../jobs/ledger.ts';
+import type { Candidate } from './complete.ts';
+
+const MOST_JOBS = 30;
+
+/** The newest jobs of a service in the ledger of this machine. Nothing is created, started or asked for them. */
+export function recentJobs(remote: string | undefined, env: NodeJS.ProcessEnv): readonly Candidate[] {
+  const home = farwharfHome(env);
+  if (!existsSync(join(home, 'jobs.sqlite'))) return [];
+  const host = resolveHost({ env, ...(remote !== undefined && { remote }) });
+  const ledger = new JobLedger(home);
+  try {
+    return ledger.list({ host, limit: MOST_JOBS }).flatMap(({ jobId, script, state }) => {
+      const description = printableLine(`${script}: ${state}`).replaceAll('\t', ' ');
+      return jobId === null ? [] : [{ value: jobId, description }];
+    });
+  } finally {
+    ledger.dispose();
+  }
+}

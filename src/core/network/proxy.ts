@@ -1,0 +1,56 @@
+import { AppError } from '../errors.ts';
+import { isOwnMachine } from './loopback.ts';
+import { isInNoProxy } from './noProxy.ts';
+
+/** A proxy that the environment names. */
+export interface Proxy {
+  readonly host: string;
+  readonly port: number;
+  /** Whether the proxy itself speaks TLS. */
+  readonly isSecure: boolean;
+  /** Value of `Proxy-Authorization`; belongs in no message. */
+  readonly authorization: string | undefined;
+  /** `proxy.example.org:3128`, for messages. */
+  readonly address: string;
+  /** The variable that names it: `HTTPS_PROXY`. */
+  readonly setting: string;
+}
+
+/**
+ * The proxy for a URL by `HTTPS_PROXY` or `HTTP_PROXY`, unless `NO_PROXY` names the host; lower case wins, as in curl. Undefined
+ * without one, and for this machine itself, whatever the variables say.
+ *
+ * @throws AppError `bad-input` for a value that is not the address of an http or https proxy.
+ */
+export function proxyFor(url: URL, env: NodeJS.ProcessEnv = process.env): Proxy | undefined {
+  if (isOwnMachine(url.hostname) || !/^https?:$/.test(url.protocol)) return undefined;
+  const lower = `${url.protocol.slice(0, -1)}_proxy`;
+  const setting = env[lower] ? lower : lower.toUpperCase();
+  const value = env[setting]?.trim() ?? '';
+  if (value === '' || isInNoProxy(env['no_proxy'] || env['NO_PROXY'] || '', url)) return undefined;
+  return parseProxy(value, setting);
+}
+
+function parseProxy(value: string, setting: string): Proxy {
+  const url = URL.parse(value.includes('://') ? value : `http://${value}`);
+  // The value itself is not repeated: it may hold a password.
+  if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') {
+    const message = `${setting} is not the address of an http or https proxy, so nothing was sent. Use the form http://proxy.example.org:3128.`;
+    throw new AppError('bad-input', message);
+  }
+  const isSecure = url.protocol === 'https:';
+  const port = Number(url.port || (isSecure ? 443 : 80));
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const authorization = url.username === '' ? undefined : basic(url, setting);
+  return { host, port, isSecure, authorization, address: `${url.hostname}:${port}`, setting };
+}
+
+function basic({ username, password }: URL, setting: string): string {
+  try {
+    const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    return `Basic ${Buffer.from(pair).toString('base64')}`;
+  } catch {
+    const message = `The user name or password in ${setting} has a % that is not followed by two hexadecimal digits. Write % as %25.`;
+    throw new AppError('bad-input', message);
+  }
+}

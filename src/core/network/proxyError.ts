@@ -1,0 +1,100 @@
+import type { ClientRequest } from 'node:http';
+import { TLSSocket } from 'node:tls';
+import { messageOf, systemCode } from '../errors.ts';
+import type { Proxy } from './proxy.ts';
+
+const AUTHENTICATION_REQUIRED = 407;
+
+/** A proxy did not connect us: nothing of the request has reached the service. Holds no credentials. */
+export class ProxyError extends Error {
+  override readonly name = 'ProxyError';
+  /** The system's code where it could not be reached, else `ERR_PROXY_REFUSED`. */
+  readonly code: string;
+  // As on the system's own errors: nothing of the request has left.
+  readonly syscall = 'connect';
+
+  constructor(message: string, options: { readonly code: string; readonly cause?: unknown }) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined);
+    this.code = options.code;
+  }
+}
+
+/** The proxy itself could not be reached, or broke off. */
+export function proxyUnreachable(proxy: Proxy, host: string, cause: unknown): ProxyError {
+  const code = systemCode(cause);
+  const reason = code ?? messageOf(cause);
+  return new ProxyError(
+    `The proxy ${proxy.address} does not answer (${reason}), so ${host} was not reached. Check ${proxy.setting} and that the proxy is running${orGoWithout(host)}.`,
+    { code: code ?? 'ERR_PROXY_UNREACHABLE', cause },
+  );
+}
+
+/** The proxy answered in place of the service. */
+export function proxyRefused(proxy: Proxy, host: string, status: number): ProxyError {
+  const { address, setting, authorization } = proxy;
+  const code = 'ERR_PROXY_REFUSED';
+  if (status !== AUTHENTICATION_REQUIRED) {
+    const advice = `Ask who runs the proxy to allow ${host}${orGoWithout(host)}.`;
+    return new ProxyError(`The proxy ${address} did not connect to ${host} (HTTP ${status}). ${advice}`, { code });
+  }
+  const form = `USER:PASSWORD@ in front of the address in ${setting}, with special characters percent-encoded`;
+  return new ProxyError(
+    authorization === undefined
+      ? `The proxy ${address} requires a user name and a password (HTTP 407), so ${host} was not reached. Put ${form}.`
+      : `The proxy ${address} does not accept the user name and password in ${setting} (HTTP 407), so ${host} was not reached. Correct ${form}.`,
+    { code },
+  );
+}
+
+/** Neither the proxy nor the service behind it gave a connection in time. */
+export function proxyTimedOut(proxy: Proxy, host: string, limitMs: number): ProxyError {
+  const message = `${host} was not reached: no connection within ${limitMs / 1000} s${throughProxy(proxy, host)}.`;
+  return new ProxyError(message, { code: 'ETIMEDOUT' });
+}
+
+/** What a connection that was waited for in vain needs besides its timeout. */
+export function throughProxy(proxy: Proxy, host: string): string {
+  return ` through the proxy ${proxy.address}. Check ${proxy.setting} and that the proxy works${orGoWithout(host)}`;
+}
+
+/**
+ * The error for an answer that a proxy gave in place of the service; undefined for the service's own. Inside VS Code, `proxy` is
+ * undefined: its own agent hands on what a proxy answered as if the service had.
+ */
+export function answerOfProxy(
+  request: ClientRequest | undefined,
+  status: number,
+  { url, proxy }: { readonly url: URL; readonly proxy: Proxy | undefined },
+): ProxyError | undefined {
+  // What a service says to an https request comes over TLS.
+  const isInClear =
+    url.protocol === 'https:' &&
+    request?.socket !== null &&
+    request !== undefined &&
+    !(request.socket instanceof TLSSocket);
+  if (status !== AUTHENTICATION_REQUIRED && !isInClear) return undefined;
+  return proxy === undefined ? editorProxyRefused(url.host, status) : proxyRefused(proxy, url.host, status);
+}
+
+/** The error of VS Code's own proxy agent in our words; undefined for any other error. */
+export function editorProxyUnreachable(error: unknown, host: string): ProxyError | undefined {
+  const [, address] =
+    /Failed to establish a socket connection to proxies: \w+ (?:[^\s@]*@)?([^\s;]+)/.exec(messageOf(error)) ?? [];
+  if (address === undefined) return undefined;
+  return new ProxyError(
+    `The proxy ${address} does not answer, so ${host} was not reached. Check VS Code's setting http.proxy and that the proxy is running, or add ${host} to http.noProxy.`,
+    { code: 'ERR_PROXY_UNREACHABLE' },
+  );
+}
+
+function editorProxyRefused(host: string, status: number): ProxyError {
+  const message =
+    status === AUTHENTICATION_REQUIRED
+      ? `The proxy requires a user name and a password (HTTP 407), so ${host} was not reached. Add them to VS Code's setting http.proxy.`
+      : `The proxy did not connect to ${host} (HTTP ${status}). Ask who runs the proxy to allow ${host}, or add it to VS Code's setting http.noProxy.`;
+  return new ProxyError(message, { code: 'ERR_PROXY_REFUSED' });
+}
+
+function orGoWithout(host: string): string {
+  return `, or add ${host.replace(/:\d+$/, '')} to NO_PROXY if it can be reached directly`;
+}

@@ -1,0 +1,59 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { ClientRequest } from 'node:http';
+import nodeFetch, { type RequestInit, type Response } from 'node-fetch';
+import { isAbort } from '../errors.ts';
+import type { Proxy } from './proxy.ts';
+import { answerOfProxy, editorProxyUnreachable } from './proxyError.ts';
+import type { Routes } from './routes.ts';
+
+const REQUEST_CREATED = 'http.client.request.created';
+
+/** A request under way. */
+export interface Sending {
+  /** The request itself, with its socket, which node-fetch hides. */
+  readonly request: ClientRequest | undefined;
+  /** The proxy that it goes through; undefined without one, and where VS Code decides. */
+  readonly proxy: Proxy | undefined;
+  /** @throws the system's own error, which node-fetch would wrap, or a ProxyError, also for what a proxy answered in place of the service. */
+  readonly response: Promise<Response>;
+}
+
+/**
+ * Sends a request by node-fetch, on the way that `routes` has for it.
+ *
+ * @throws AppError `bad-input` for a proxy variable that names none.
+ */
+export function send(routes: Routes, url: URL, init: RequestInit): Sending {
+  const { proxy } = routes.to(url);
+  let request: ClientRequest | undefined;
+  // node-fetch makes its request before it returns, so the one that this channel tells of meanwhile is ours.
+  const onCreated = (message: unknown): void => {
+    const { request: created } = message as { request: unknown };
+    if (created instanceof ClientRequest) request ??= created;
+  };
+  subscribe(REQUEST_CREATED, onCreated);
+  const agent = (target: URL) => routes.to(target).agent; // a redirect may lead elsewhere
+  const pending = nodeFetch(url, { ...init, agent });
+  unsubscribe(REQUEST_CREATED, onCreated);
+  return { request, proxy, response: checked(pending, request, { url, proxy }) };
+}
+
+async function checked(
+  pending: Promise<Response>,
+  request: ClientRequest | undefined,
+  { url, proxy }: { readonly url: URL; readonly proxy: Proxy | undefined },
+): Promise<Response> {
+  let systemError: Error | undefined;
+  request?.once('error', (error) => (systemError = error));
+  let response: Response;
+  try {
+    response = await pending;
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    throw editorProxyUnreachable(error, url.host) ?? systemError ?? error;
+  }
+  const failure = answerOfProxy(request, response.status, { url, proxy });
+  if (failure === undefined) return response;
+  request?.destroy();
+  throw failure;
+}

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
+import type { Proxy } from './proxy.ts';
+import { ProxyError, proxyRefused, proxyUnreachable } from './proxyError.ts';
+import { systemTrust, isUnknownAuthority } from './trust.ts';
+
+/**
+ * A connection to a proxy, for requests to `target`.
+ *
+ * @throws ProxyError when there is none; the system's own error when the proxy's certificate is not trusted.
+ */
+export async function connectToProxy(proxy: Proxy, target: string, signal: AbortSignal): Promise<Socket> {
+  const { host, port, isSecure } = proxy;
+  try {
+    if (!isSecure) return await connected(connect({ host, port }), 'connect', signal);
+    const shakeHands = (trust: ReturnType<typeof systemTrust>): Promise<Socket> => {
+      const secureContext = trust === undefined ? {} : { secureContext: trust };
+      const servername = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
+      return connected(connectSecurely({ host, port, ...servername, ...secureContext }), 'secureConnect', signal);
+    };
+    return await trustingSystem(shakeHands);
+  } catch (error) {
+    signal.throwIfAborted();
+    throw isUnknownAuthority(error) ? error : proxyUnreachable(proxy, target, error);
+  }
+}
+
+/**
+ * A connection through a proxy to `target` (`host:port`), by the method CONNECT (RFC 9110, section 9.3.6).
+ *
+ * @throws ProxyError when the proxy cannot be reached, or refuses.
+ */
+export async function openTunnel(proxy: Proxy, target: string, signal: AbortSignal): Promise<Socket> {
+  const toProxy = await connectToProxy(proxy, target, signal);
+  const headers = {
+    host: target,
+    'user-agent': 'farwharf',
+    ...(proxy.authorization !== undefined && { 'proxy-authorization': proxy.authorization }),
+  };
+  const asked = request({ method: 'CONNECT', path: target, headers, createConnection: () => toProxy, signal });
+  try {
+    asked.end();
+    const [response, tunnel] = (await once(asked, 'connect')) as [IncomingMessage, Socket, Buffer];
+    const { statusCode = 0 } = response;
+    if (statusCode >= 200 && statusCode < 300) return tunnel;
+    throw proxyRefused(proxy, target, statusCode);
+  } catch (error) {
+    toProxy.destroy();
+    signal.throwIfAborted();
+    throw error instanceof ProxyError ? error : proxyUnreachable(proxy, target, error);
+  }
+}
+
+/** Connects with what Node trusts, and again with what the system trusts where that was not enough. */
+export async function trustingSystem<T>(
+  connectWith: (trust: ReturnType<typeof systemTrust>) => Promise<T>,
+): Promise<T> {
+  try {
+    return await connectWith(undefined);
+  } catch (error) {
+    const trust = isUnknownAuthority(error) ? systemTrust() : undefined;
+    if (trust === undefined) throw error;
+    return connectWith(trust);
+  }
+}
+
+/** The socket once it says `event`; destroyed when it does not. */
+export async function connected<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
+  try {
+    await once(socket, event, { signal });
+    return socket;
+  } catch (error) {
+    socket.on('error', () => {}).destroy();
+    throw error;
+  }
+}

@@ -1,0 +1,105 @@
+import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { AppError, systemCode } from './errors.ts';
+
+const GROUP_WRITES = 0o020;
+const OTHERS_WRITE = 0o002;
+const STICKY = 0o1000;
+// Folders of the home whose own entries decide where keys and folders go.
+const DECIDING_FOLDERS = ['service'];
+
+/**
+ * Makes sure that no other user can write the folder of this user's data, anything that decides in it, or a folder above it, as
+ * OpenSSH does with its own: whoever can write the service's address has the next key and the next folder sent there. A folder
+ * above may belong to another user; what is not there is fine. On Windows the user's profile is protected by the system.
+ *
+ * @throws AppError `refused` with the command that mends it.
+ */
+export function requireOwnHome(home: string): void {
+  const path = resolve(home);
+  for (const folder of foldersAbove(path)) requireUnwritten(folder);
+  requireOwn(path);
+  for (const name of namesIn(path)) requireOwn(join(path, name));
+  for (const folder of DECIDING_FOLDERS) {
+    for (const name of namesIn(join(path, folder))) requireOwn(join(path, folder, name));
+  }
+}
+
+/**
+ * Makes sure that this user, or root, owns a file or folder and that no other user can write it.
+ *
+ * @param options `orOwnerOf`: to root, whoever owns this folder is as good: root administers what belongs to others.
+ * @throws AppError `refused` with the command that mends it.
+ */
+export function requireOwn(path: string, { orOwnerOf }: { readonly orOwnerOf?: string } = {}): void {
+  const user = process.getuid?.();
+  const stats = statOf(path);
+  if (user === undefined || stats === undefined) return;
+  const owners = [user, 0, ...(user === 0 && orOwnerOf !== undefined ? [statOf(orOwnerOf)?.uid] : [])];
+  // A link counts as what it leads to, and by whose it is: its own mode means nothing.
+  const target = stats.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : stats;
+  const foreign = [stats, target].find((each) => each !== undefined && !owners.includes(each.uid));
+  if (foreign !== undefined) {
+    throw refusal(path, `belongs to another user (number ${foreign.uid})`, `chown ${user} ${quoted(path)}`);
+  }
+  if (target !== undefined && canOthersWrite(target)) throw writable(path, target);
+}
+
+/** A folder of the system may be written by all, where each may remove only what is their own, as in /tmp. */
+function requireUnwritten(folder: string): void {
+  const stats = statOf(folder);
+  if (process.getuid === undefined || stats === undefined || stats.isSymbolicLink()) return;
+  if ((stats.mode & STICKY) === 0 && canOthersWrite(stats)) throw writable(folder, stats);
+}
+
+/** A group of one's own, as many systems give each user, has the number of its user and no other member. */
+function canOthersWrite({ mode, uid, gid }: Stats): boolean {
+  return (mode & OTHERS_WRITE) !== 0 || ((mode & GROUP_WRITES) !== 0 && gid !== 0 && gid !== uid);
+}
+
+function foldersAbove(path: string): Set<string> {
+  const folders = new Set<string>();
+  for (const start of [path, realPath(path)]) {
+    for (let folder = dirname(start); !folders.has(folder); folder = dirname(folder)) folders.add(folder);
+  }
+  return folders;
+}
+
+function realPath(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path; // it is made later
+  }
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return []; // there is none, or whoever wants to read it says why it cannot be read
+  }
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch (error) {
+    if (['ENOENT', 'ENOTDIR', 'EACCES'].includes(systemCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+function writable(path: string, { mode }: Stats): AppError {
+  const bits = (mode & 0o7777).toString(8).padStart(4, '0');
+  return refusal(path, `can be written by other users (mode ${bits})`, `chmod go-w ${quoted(path)}`);
+}
+
+function refusal(path: string, what: string, command: string): AppError {
+  const message = `${path} ${what}. Whoever can write it can have your keys and files sent elsewhere, so it was not used. Check what it contains, then run:  ${command}`;
+  return new AppError('refused', message);
+}
+
+function quoted(path: string): string {
+  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,31 @@
+export type TextEncoding = 'utf-16le' | 'utf-16be' | 'bytes' | 'binary';
+
+// A NUL in the first bytes means binary, as git decides it.
+const SNIFFED_BYTES = 8_000;
+// What text has of these is white space.
+const CONTROL = /[\u0000-\u0008\u000e-\u001f]/;
+// At least this part of the code units has a zero byte in UTF-16 of Latin script; other scripts need the mark.
+const LEAST_ZERO_BYTES = 0.5;
+// Fewer are chance.
+const LEAST_ZEROS = 4;
+
+/** How the text of a file is encoded, from its first bytes; `bytes` is UTF-8 or another encoding that extends ASCII. */
+export function detectEncoding(bytes: Uint8Array): TextEncoding {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return 'utf-16le';
+  if (bytes[0] === 0xfe && bytes[1] === 0xff) return 'utf-16be';
+  const beginning = bytes.subarray(0, SNIFFED_BYTES);
+  return beginning.includes(0) ? (guessUtf16(beginning) ?? 'binary') : 'bytes';
+}
+
+/** UTF-16 has its zeros in one byte of each two; binary data has them anywhere, beside bytes that no text has. */
+function guessUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
+  let even = 0;
+  let odd = 0;
+  for (let at = 0; at < bytes.length; at += 2) if (bytes[at] === 0) even += 1;
+  for (let at = 1; at < bytes.length; at += 2) if (bytes[at] === 0) odd += 1;
+  const most = Math.max(even, odd);
+  if (Math.min(even, odd) > 0 || most < LEAST_ZEROS || most < (LEAST_ZERO_BYTES * bytes.length) / 2) return undefined;
+  const encoding = odd > 0 ? 'utf-16le' : 'utf-16be';
+  const text = new TextDecoder(encoding).decode(bytes);
+  return CONTROL.test(text) ? undefined : encoding;
+}

@@ -1,0 +1,29 @@
+import type { NodeActions } from '../graph.ts';
+import type { Evaluator } from './evaluator.ts';
+import { type HookFacts, readHooks } from './hooks.ts';
+import { ReadingLimitError } from './readingBudget.ts';
+import type { Instance } from './values.ts';
+
+/** What `readHooks` finds, as far as the reading may cost so much: behind its limit, nodes are shown without what they do. */
+export function readNodeFacts(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {
+  try {
+    if (!evaluator.budget.isExceeded) return chargedFacts(evaluator, instance, inner);
+  } catch (error) {
+    if (!(error instanceof ReadingLimitError)) throw error;
+  }
+  const range = instance.file.range(instance.creation);
+  const unknown = { reason: 'The file is too much to follow as a whole.', range };
+  return { actions: { known: [], unknown }, reads: [], writes: [], unreadKeys: [] };
+}
+
+/** The facts of a node are few, unless a loop makes them. */
+function chargedFacts(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {
+  const facts = readHooks(evaluator, instance, inner);
+  const { actions, reads, writes, unreadKeys } = facts;
+  const keys = [...reads, ...writes].flatMap(({ path }) => path);
+  const names = actions.known.flatMap(({ action, written }) => [action, ...written]);
+  evaluator.budget.spend('fact', keys.length + names.length + unreadKeys.length);
+  const characters = [...keys, ...names].reduce((sum, { length }) => sum + length, 0);
+  evaluator.budget.spend('character', characters);
+  return facts;
+}

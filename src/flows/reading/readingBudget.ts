@@ -1,0 +1,98 @@
+/** What one reading of a file may cost. Flows that people write stay far below; code that multiplies itself does not. */
+const LIMITS = {
+  /** Besides those for the length of the file: enough for flows that helpers and loops make. */
+  step: 200_000,
+  node: 4_000,
+  connection: 10_000,
+  /** Items of lists and objects that are copied, and variables where branches of the code meet. */
+  value: 500_000,
+  /** Keys and actions of nodes. */
+  fact: 30_000,
+  /** Characters in the names of nodes, connections and keys. */
+  character: 4_000_000,
+  /** Characters of the file and of those that it imports. */
+  letter: 4_000_000,
+  /** Characters that are searched for what makes flows. */
+  scan: 50_000_000,
+  /** Flows inside flows; calls and expressions that are nested deeper than the stack allows count too. */
+  level: 50,
+  millisecond: 5_000,
+} as const;
+
+type Limit = keyof typeof LIMITS;
+
+const NAMES: Readonly<Record<Limit, string>> = {
+  step: 'steps',
+  node: 'nodes',
+  connection: 'connections',
+  value: 'list items and variables to copy',
+  fact: 'keys and actions',
+  character: 'characters in names',
+  letter: 'characters of source',
+  scan: 'characters of functions inside functions',
+  level: 'levels of nesting',
+  millisecond: 'milliseconds',
+};
+
+const STEPS_PER_LETTER = 2;
+// The clock is the last resort: what is read should not depend on the machine.
+const STEPS_PER_LOOK = 64;
+
+/** Ends the reading of a file that passes a limit: what was found until then is shown. */
+export class ReadingLimitError extends Error {}
+
+/** Counts what the reading of one file costs, and ends it at the first limit that is passed. */
+export class ReadingBudget {
+  readonly #spent = new Map<Limit, number>();
+  readonly #steps: number;
+  readonly #deadline = performance.now() + LIMITS.millisecond;
+  #untilLook = STEPS_PER_LOOK;
+  #exceeded: Limit | undefined;
+
+  /** @param length of the file that is read. */
+  constructor(length: number) {
+    this.#steps = LIMITS.step + STEPS_PER_LETTER * Math.min(length, LIMITS.letter);
+  }
+
+  /** @throws ReadingLimitError where that is too much, and from then on each time. */
+  spend(limit: Limit, amount = 1): void {
+    const spent = (this.#spent.get(limit) ?? 0) + amount;
+    this.#spent.set(limit, spent);
+    if (spent > this.#limitOf(limit)) this.#exceeded ??= limit;
+    this.#untilLook -= amount;
+    if (this.#untilLook <= 0) {
+      this.#untilLook = STEPS_PER_LOOK;
+      if (performance.now() > this.#deadline) this.#exceeded ??= 'millisecond';
+    }
+    if (this.#exceeded !== undefined) throw new ReadingLimitError(this.#exceeded);
+  }
+
+  /** Whether one limit is kept, whatever else is used up: what was found until then is still shown. */
+  afford(limit: Limit, amount: number): boolean {
+    const spent = (this.#spent.get(limit) ?? 0) + amount;
+    this.#spent.set(limit, spent);
+    if (spent > this.#limitOf(limit)) this.#exceeded ??= limit;
+    return spent <= this.#limitOf(limit);
+  }
+
+  /** Ends the reading where a part of it has failed. */
+  exceed(limit: Limit): void {
+    this.#exceeded ??= limit;
+  }
+
+  get isExceeded(): boolean {
+    return this.#exceeded !== undefined;
+  }
+
+  /** What was too much, as a sentence; undefined where nothing was. */
+  get problem(): string | undefined {
+    const limit = this.#exceeded;
+    if (limit === undefined) return undefined;
+    const most = `${this.#limitOf(limit).toLocaleString('en-US')} ${NAMES[limit]}`;
+    return `The file is too much to follow as a whole: it takes more than ${most}. A part of its flows may be missing.`;
+  }
+
+  #limitOf(limit: Limit): number {
+    return limit === 'step' ? this.#steps : LIMITS[limit];
+  }
+}

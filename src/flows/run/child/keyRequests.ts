@@ -1,0 +1,37 @@
+import type { ChildMessage } from '../runMessage.ts';
+
+interface KeyRequestsDeps {
+  readonly send: (message: Extract<ChildMessage, { type: 'key' }>) => void;
+  /** Keeps the process alive until the returned function is called. */
+  readonly hold: () => () => void;
+}
+
+/** Asks the program that started this process for keys of model services, which are in no variable here. */
+export class KeyRequests {
+  readonly #deps: KeyRequestsDeps;
+  readonly #answers = new Map<string, PromiseWithResolvers<string | undefined>>();
+
+  constructor(deps: KeyRequestsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The key that a variable of that name has there; undefined where it has none, or is no key of a model service. */
+  ask(variable: string): Promise<string | undefined> {
+    const asked = this.#answers.get(variable);
+    if (asked !== undefined) return asked.promise;
+    const answer = Promise.withResolvers<string | undefined>();
+    this.#answers.set(variable, answer);
+    const release = this.#deps.hold();
+    this.#deps.send({ type: 'key', variable });
+    return answer.promise.finally(release);
+  }
+
+  answer(variable: string, key: string | undefined): void {
+    this.#answers.get(variable)?.resolve(key);
+  }
+
+  /** The other program is gone. */
+  close(): void {
+    for (const answer of this.#answers.values()) answer.resolve(undefined);
+  }
+}

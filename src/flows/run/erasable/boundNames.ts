@@ -1,0 +1,24 @@
+import type * as t from '@babel/types';
+import { type Rules, ruleFor } from '../../reading/nodes.ts';
+
+const NAMES: Rules<[], string[]> = {
+  VariableDeclaration: ({ declarations }) => declarations.flatMap(({ id }) => boundNames(id)),
+  FunctionDeclaration: ({ id }) => optionalName(id),
+  ClassDeclaration: ({ id }) => optionalName(id),
+  TSEnumDeclaration: ({ id }) => [id.name],
+  Identifier: ({ name }) => [name],
+  ObjectPattern: ({ properties }) =>
+    properties.flatMap((property) => boundNames(property.type === 'RestElement' ? property.argument : property.value)),
+  ArrayPattern: ({ elements }) => elements.flatMap((element) => (element === null ? [] : boundNames(element))),
+  AssignmentPattern: ({ left }) => boundNames(left),
+  RestElement: ({ argument }) => boundNames(argument),
+};
+
+/** The names that a declaration declares; none for other nodes. */
+export function boundNames(node: t.Node): string[] {
+  return ruleFor(NAMES, node)?.(node) ?? [];
+}
+
+function optionalName(id: t.Identifier | null | undefined): string[] {
+  return id === null || id === undefined ? [] : [id.name];
+}

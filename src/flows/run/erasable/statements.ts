@@ -1,0 +1,75 @@
+import type * as t from '@babel/types';
+import { endOf, startOf } from '../../reading/sourceFile.ts';
+import { lowerEnum } from './enums.ts';
+import { boundNames } from './boundNames.ts';
+import { isTypeOnly } from './typeOnly.ts';
+import type { TextEdits } from './textEdits.ts';
+
+/**
+ * Rewrites the enums and namespaces of a list of statements.
+ *
+ * @param owner the namespace that the statements are in: what they export become its properties.
+ */
+export function lowerStatements(statements: readonly t.Statement[], owner: string | undefined, edits: TextEdits): void {
+  const declared = new Set<string>();
+  for (const statement of statements) {
+    const exported = statement.type === 'ExportNamedDeclaration' ? (statement.declaration ?? undefined) : undefined;
+    const declaration = exported ?? statement;
+    const place = { owner: exported === undefined ? undefined : owner, isMerged: declared.has(nameOf(declaration)) };
+    const isLowered = lowerDeclaration(declaration, place, edits);
+    // Inside a function nothing can be exported, and a module exports a name once.
+    const mayExport = owner === undefined && !(isLowered && place.isMerged);
+    if (exported !== undefined && !mayExport) edits.replace(startOf(statement), startOf(exported), '');
+    if (exported !== undefined && owner !== undefined && !isLowered) exportTo(owner, exported, edits);
+    if (!isTypeOnly(declaration)) declared.add(nameOf(declaration));
+  }
+}
+
+interface Place {
+  /** The namespace that exports the declaration. */
+  readonly owner: string | undefined;
+  /** Whether it adds to an earlier one of the same name. */
+  readonly isMerged: boolean;
+}
+
+/** Returns whether the declaration was an enum or a namespace with values. */
+function lowerDeclaration(node: t.Node, { owner, isMerged }: Place, edits: TextEdits): boolean {
+  if (isTypeOnly(node)) return false;
+  const targetOf = (name: string, inside: string | undefined): string =>
+    inside === undefined ? `${name} || (${name} = {})` : `${name} = ${inside}.${name} || (${inside}.${name} = {})`;
+  const headOf = (name: string): string => (isMerged ? ';' : `var ${name}; `);
+  if (node.type === 'TSEnumDeclaration') {
+    const { name } = node.id;
+    lowerEnum(node, { head: headOf(name), target: targetOf(name, owner) }, edits);
+    return true;
+  }
+  if (node.type !== 'TSModuleDeclaration' || node.id.type === 'StringLiteral') return false;
+  const names = namesOf(node.id);
+  const heads = names.map((name, depth) => `${depth === 0 ? headOf(name) : `var ${name}; `}(function (${name}) { `);
+  const tails = names.map((name, depth) => `})(${targetOf(name, depth === 0 ? owner : names[depth - 1])});`);
+  edits.replace(startOf(node), startOf(node.body) + 1, heads.join(''));
+  edits.replace(endOf(node) - 1, endOf(node), tails.reverse().join(' '));
+  lowerStatements(node.body.body, names.at(-1), edits);
+  return true;
+}
+
+function exportTo(owner: string, declaration: t.Declaration, edits: TextEdits): void {
+  if (isTypeOnly(declaration)) return;
+  const canChange = declaration.type === 'VariableDeclaration' && declaration.kind !== 'const';
+  const exports = boundNames(declaration).map((name) =>
+    canChange
+      ? ` Object.defineProperty(${owner}, "${name}", { enumerable: true, get: () => ${name}, set: ($value) => { ${name} = $value; } });`
+      : ` ${owner}.${name} = ${name};`,
+  );
+  edits.insert(endOf(declaration), exports.length === 0 ? '' : `;${exports.join('')}`);
+}
+
+function namesOf(id: t.TSEntityName): string[] {
+  if (id.type === 'TSQualifiedName') return [...namesOf(id.left), id.right.name];
+  return id.type === 'Identifier' ? [id.name] : [];
+}
+
+function nameOf(node: t.Node): string {
+  if (node.type === 'TSModuleDeclaration') return node.id.type === 'StringLiteral' ? '' : (namesOf(node.id)[0] ?? '');
+  return boundNames(node)[0] ?? '';
+}

@@ -1,0 +1,35 @@
+interface TextEdit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** Changes to a text that leave every line where it was. They may come in any order and must not overlap. */
+export class TextEdits {
+  readonly #text: string;
+  readonly #edits: TextEdit[] = [];
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  insert(at: number, text: string): void {
+    this.#edits.push({ start: at, end: at, text });
+  }
+
+  /** Puts `text`, which has no line break, in the place of a part, and keeps the line breaks of that part behind it. */
+  replace(start: number, end: number, text: string): void {
+    const lines = this.#text.slice(start, end).replaceAll(/[^\n]/g, '');
+    this.#edits.push({ start, end, text: text + lines });
+  }
+
+  apply(): string {
+    let result = '';
+    let at = 0;
+    for (const { start, end, text } of this.#edits.toSorted((a, b) => a.start - b.start)) {
+      result += this.#text.slice(at, start) + text;
+      at = end;
+    }
+    return result + this.#text.slice(at);
+  }
+}

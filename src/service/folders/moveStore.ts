@@ -1,0 +1,96 @@
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import { ensurePrivateFile, ensurePrivateFolder } from '../../core/privateFolder.ts';
+import { inTransaction, openLocked } from '../store/database.ts';
+import { StoreFile } from '../store/storeFile.ts';
+
+const STORE = 'service.db';
+// Later than any version will be, so that programs that do not know of the move refuse the store.
+const MOVED_VERSION = 1_000_000_000;
+
+/**
+ * Carries the store over from a folder that earlier versions shared with the nodes of a cluster. The old store is given up in one
+ * transaction after the copy is on disk: interrupted at any point, one of the two is the store, and the next call goes on.
+ *
+ * @throws AppError `conflict` when both folders have a store or a service runs on the old one, `missing` when the old store was
+ * carried over to a third folder.
+ */
+export async function moveStore(from: string, data: string, log: Logger): Promise<void> {
+  const source = join(from, STORE);
+  if (!existsSync(source)) return;
+  const target = join(data, STORE);
+  const partial = `${target}.moving`;
+  ensurePrivateFolder(data);
+  const database = openLocked(source);
+  try {
+    const newHome = newHomeOf(database);
+    if (newHome === undefined) {
+      if (existsSync(target)) throw bothThere(from, data);
+      log.info('carrying the store over', { from, to: data });
+      rmSync(partial, { force: true });
+      await new StoreFile(database).copyTo(partial);
+      keepCopies(from, data);
+      syncFolder(data);
+      giveUp(database, data);
+    } else if (!existsSync(partial) && !existsSync(target)) {
+      const message = `The store of ${from} was carried over to ${newHome}. Name that folder:  farwharf serve --data ${newHome}`;
+      throw new AppError('missing', message);
+    }
+    if (existsSync(partial)) renameSync(partial, target);
+    syncFolder(data);
+  } finally {
+    database.close();
+  }
+  // The store itself comes last: while it is there, the rest of this is done again.
+  for (const name of storeFiles(from)) if (name !== STORE) rmSync(join(from, name), { force: true });
+  rmSync(join(from, 'admin.json'), { force: true });
+  rmSync(source);
+  log.info('the store was carried over', { from, to: data });
+}
+
+/** The folder that a store was carried over to; undefined for one that is in use. */
+function newHomeOf(database: DatabaseSync): string | undefined {
+  if (Number(database.prepare('PRAGMA user_version').get()?.['user_version']) !== MOVED_VERSION) return undefined;
+  return String(database.prepare('SELECT data FROM moved_to').get()?.['data']);
+}
+
+function giveUp(database: DatabaseSync, data: string): void {
+  inTransaction(database, () => {
+    database.exec('CREATE TABLE moved_to (data TEXT NOT NULL) STRICT');
+    database.prepare('INSERT INTO moved_to VALUES (?)').run(data);
+    database.exec(`PRAGMA user_version = ${MOVED_VERSION}`);
+  });
+  // Into the file itself, so that the journal can go before it.
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+}
+
+/** Takes along what earlier upgrades left beside the store. */
+function keepCopies(from: string, data: string): void {
+  for (const name of storeFiles(from).filter((each) => /\.v\d+$/.test(each))) {
+    const copy = join(data, name);
+    copyFileSync(join(from, name), copy);
+    ensurePrivateFile(copy);
+    syncFolder(copy);
+  }
+}
+
+function storeFiles(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => name.startsWith(STORE));
+}
+
+function syncFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function bothThere(from: string, data: string): AppError {
+  const message = `There is a store in ${from}, which jobs can read, and another one in ${data}. Move the one that is not to be used away, with the files beside it whose names begin with ${STORE}.`;
+  return new AppError('conflict', message);
+}

@@ -1,0 +1,85 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { removeTree } from '../jobs/removeTree.ts';
+import { slurm } from './slurmCommand.ts';
+import type { SlurmResources } from './slurmConfig.ts';
+import { quote } from './submission.ts';
+
+const NONCE_BYTES = 32;
+const POLL_MS = 200;
+const MEMORY = '--mem=32M';
+
+export interface ProbedFolders {
+  /** The data folder, which no job may read. */
+  readonly data: string;
+  /** The folder with the files of jobs, where the probe reports. */
+  readonly filesFolder: string;
+}
+
+/**
+ * Whether a job with these resources can read the data folder: found out by a job that tries, on whatever node the cluster gives
+ * it.
+ *
+ * @throws AppError of `slurm`, or the signal's reason on abort; the job is cancelled then.
+ */
+export async function canJobsRead(
+  { data, filesFolder }: ProbedFolders,
+  resources: Pick<SlurmResources, 'partition' | 'sbatch'>,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const nonce = randomBytes(NONCE_BYTES).toString('hex');
+  await mkdir(join(filesFolder, 'probes'), { recursive: true, mode: 0o700 });
+  const folder = await mkdtemp(join(filesFolder, 'probes', 'probe-'));
+  const secret = join(data, `.probe-${nonce.slice(0, 16)}`);
+  const name = `farwharf-probe-${nonce.slice(0, 16)}`;
+  try {
+    await writeFile(secret, nonce, { mode: 0o600 });
+    const script = join(folder, 'probe.sh');
+    const answer = join(folder, 'answer');
+    await writeFile(script, probeScript(secret, answer), { mode: 0o700 });
+    await slurm('sbatch', [...probeArguments(name, folder, resources), script], signal);
+    return (await untilAnswered(answer, signal)).trim() === nonce;
+  } catch (error) {
+    await slurm('scancel', [`--name=${name}`]).catch(() => {});
+    throw error;
+  } finally {
+    await rm(secret, { force: true });
+    await removeTree(folder);
+  }
+}
+
+function probeArguments(
+  name: string,
+  folder: string,
+  { partition, sbatch }: Pick<SlurmResources, 'partition' | 'sbatch'>,
+): readonly string[] {
+  return [
+    '--parsable',
+    '--no-requeue',
+    '--export=ALL',
+    `--job-name=${name}`,
+    `--chdir=${folder}`,
+    '--output=/dev/null',
+    '--time=1',
+    '--nodes=1',
+    '--ntasks=1',
+    MEMORY,
+    ...(partition === undefined ? [] : [`--partition=${partition}`]),
+    ...sbatch,
+  ];
+}
+
+function probeScript(secret: string, answer: string): string {
+  const partial = quote(`${answer}.part`);
+  return `#!/bin/sh\ncat ${quote(secret)} > ${partial} 2>/dev/null\nmv ${partial} ${quote(answer)}\n`;
+}
+
+async function untilAnswered(answer: string, signal: AbortSignal): Promise<string> {
+  for (;;) {
+    const text = await readFile(answer, 'utf8').catch(() => undefined);
+    if (text !== undefined) return text;
+    await sleep(POLL_MS, undefined, { signal });
+  }
+}

@@ -1,0 +1,35 @@
+import { type BigIntStats, constants } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+
+const SAFE_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
+/**
+ * The bytes of a regular file, or undefined where there is none, where it is larger than `maxBytes`, or where it cannot be read.
+ * A pipe or a device in its place is never opened, and never waited for.
+ */
+export async function readBounded(path: string, maxBytes: number): Promise<Buffer | undefined> {
+  try {
+    // Before it is opened: opening a device can have effects.
+    if (!isBounded(await stat(path, { bigint: true }), maxBytes)) return undefined;
+    await using file = await open(path, SAFE_READ);
+    const stats = await file.stat({ bigint: true });
+    if (!isBounded(stats, maxBytes)) return undefined;
+    const bytes = Buffer.allocUnsafe(Number(stats.size));
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0);
+    return bytes.subarray(0, bytesRead);
+  } catch {
+    return undefined;
+  }
+}
+
+function isBounded(stats: BigIntStats, maxBytes: number): boolean {
+  return stats.isFile() && stats.size <= maxBytes;
+}
+
+/** Whether there is a regular file of at most `maxBytes`; links are followed. */
+export async function isRegularFile(path: string, maxBytes: number): Promise<boolean> {
+  return stat(path, { bigint: true }).then(
+    (stats) => isBounded(stats, maxBytes),
+    () => false,
+  );
+}

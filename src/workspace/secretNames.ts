@@ -1,0 +1,88 @@
+const FOLDERS = new Set([
+  '.aws',
+  '.azure',
+  '.chef',
+  '.env.d',
+  '.gcloud',
+  '.gnupg',
+  '.kaggle',
+  '.kube',
+  '.oci',
+  '.password-store',
+  '.ssh',
+]);
+const FILES = new Set([
+  '.boto',
+  '.databrickscfg',
+  '.dockercfg',
+  '.envrc',
+  '.git-credentials',
+  '.htpasswd',
+  '.my.cnf',
+  '.netrc',
+  '.npmrc',
+  '.pgpass',
+  '.pypirc',
+  '.rclone.conf',
+  '.s3cfg',
+  '.snowsql',
+  '.terraformrc',
+  '.vault-token',
+  '_netrc',
+  'access_tokens.db',
+  'application_default_credentials.json',
+  'credentials.db',
+  'credentials.tfrc.json',
+  'kaggle.json',
+  'kubeconfig',
+  'rclone.conf',
+  'terraform.rc',
+]);
+/** Files whose name alone says little. */
+const FILES_IN_FOLDERS = [
+  /(?:^|\/)\.docker\/config\.json$/,
+  /(?:^|\/)\.config\/gcloud\//,
+  /(?:^|\/)gcloud\/(?:credentials|legacy_credentials|properties)/,
+  /(?:^|\/)\.cargo\/credentials(?:\.toml)?$/,
+  /(?:^|\/)\.gem\/credentials$/,
+  /(?:^|\/)\.m2\/settings(?:-security)?\.xml$/,
+  /(?:^|\/)\.dvc\/config\.local$/,
+  /(?:^|\/)\.streamlit\/secrets\.toml$/,
+  /(?:^|\/)\.?huggingface\/token$/,
+];
+const PATTERNS: readonly { readonly name: string; readonly pattern: RegExp; readonly hasExamples?: true }[] = [
+  // `.env`, `.env.local`, `.env-prod`, `.env_local`, and editors' copies of them.
+  { name: '.env*', pattern: /^[.#]*\.env(?:[-._#].*)?$/, hasExamples: true },
+  {
+    name: '.env*',
+    pattern: /.\.env(?:[-._](?:local|dev|development|prod|production|stag|stage|staging|test|ci|live|\d+))*$/,
+    hasExamples: true,
+  },
+  {
+    name: 'private key file',
+    pattern:
+      /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[-_.](?!.*(?:pub|py|js|ts|go|rs|c|h|md)$).*)?$|\.(?:pem|key|p12|pfx|jks|keystore|ppk)$/,
+  },
+  { name: 'Terraform state or values', pattern: /\.tfstate$|\.tfstate\.\d+$|\.tfvars(?:\.json)?$/, hasExamples: true },
+  { name: 'access to a cluster', pattern: /\.kubeconfig$/ },
+  { name: 'history of commands', pattern: /^\.(?:bash|zsh|sh|fish|python|psql|mysql|node_repl|sqlite)_history$/ },
+];
+const EXAMPLE = /(?:^|[._-])(?:example|sample|template|dist|defaults?)(?:\.env|\.tfvars(?:\.json)?)?$/;
+// `id_rsa.bak` holds what `id_rsa` does.
+const COPY = /(?:~|#|\.(?:bak|backup|copy|old|orig|save|swp))+$/;
+
+/** Which rule says that a folder of this name holds secrets, if any. */
+export function secretFolderRule(name: string): string | undefined {
+  const plain = name.toLowerCase();
+  return FOLDERS.has(plain) ? plain : undefined;
+}
+
+/** Which rule says that the file of this path holds a secret, if any. */
+export function secretFileRule(path: string): string | undefined {
+  const plain = path.toLowerCase().replace(COPY, '');
+  const name = plain.slice(plain.lastIndexOf('/') + 1);
+  if (FILES.has(name)) return name;
+  const rule = PATTERNS.find(({ pattern, hasExamples }) => pattern.test(name) && !(hasExamples && EXAMPLE.test(name)));
+  if (rule !== undefined) return rule.name;
+  return FILES_IN_FOLDERS.some((pattern) => pattern.test(plain)) ? 'stored login' : undefined;
+}

@@ -1,0 +1,28 @@
+import { Scratch } from '../../service/commandLine.ts';
+import { deadAddress } from '../../service/support/forwardProxy.ts';
+import { serveRemotely } from '../../service/support/remoteService.ts';
+import { type Network, NETWORK_VARIABLE } from './network.ts';
+
+/** A service with a private authority's certificate, and the environment of a VS Code whose system trusts that authority. */
+export async function startCompanyNetwork(): Promise<AsyncDisposable & { readonly env: NodeJS.ProcessEnv }> {
+  const scratch = await Scratch.create();
+  const { url, key, place, authority } = await serveRemotely(scratch);
+  const dead = await deadAddress();
+  const network: Network = { url, key, place, dead };
+  return {
+    env: {
+      [NETWORK_VARIABLE]: JSON.stringify(network),
+      SSL_CERT_FILE: authority.cert,
+      NODE_EXTRA_CA_CERTS: undefined,
+      // With this, Node sends the requests of its global agents to a proxy, those to this machine too.
+      NODE_USE_ENV_PROXY: '1',
+      HTTP_PROXY: `http://${dead}`,
+      HTTPS_PROXY: `http://${dead}`,
+      http_proxy: undefined,
+      https_proxy: undefined,
+      NO_PROXY: undefined,
+      no_proxy: undefined,
+    },
+    [Symbol.asyncDispose]: () => scratch[Symbol.asyncDispose](),
+  };
+}

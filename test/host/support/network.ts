@@ -1,0 +1,11 @@
+/** What the suite behind a proxy is told about the network that it runs in. */
+export interface Network {
+  readonly url: string;
+  readonly key: string;
+  /** Where the service really listens, which only a proxy knows. */
+  readonly place: { readonly host: string; readonly port: number };
+  /** Where a proxy was. */
+  readonly dead: string;
+}
+
+export const NETWORK_VARIABLE = 'FARWHARF_TEST_NETWORK';

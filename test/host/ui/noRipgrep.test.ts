@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { cp, glob, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { after, afterEach, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { FrameLocator, Locator } from 'playwright-core';
+import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
+import { withoutRipgrep } from '../../../scripts/vscode/withoutRipgrep.ts';
+import { runCommand } from '../../../scripts/vscode/workbench.ts';
+
+const EXAMPLES = join(import.meta.dirname, '../../../examples/agents');
+const FILE = 'research.mts';
+const STEP_TIMEOUT_MS = 15_000;
+const START_TIMEOUT_MS = 60_000;
+
+suite('a window of a VS Code without ripgrep', { timeout: 300_000 }, () => {
+  let window: Window;
+
+  before(async () => {
+    const prepare = (folder: string): Promise<void> => cp(EXAMPLES, folder, { recursive: true });
+    window = await openWindow({ name: 'flows', prepare, adapt: withoutRipgrep });
+    window.page.setDefaultTimeout(STEP_TIMEOUT_MS);
+  });
+  after(async () => window[Symbol.asyncDispose]());
+  afterEach(async (t) => {
+    if ('passed' in t && t.passed !== true) {
+      await window.page.screenshot({ path: join(EVIDENCE, `${t.name.replaceAll(/\W+/g, '-')}.png`) });
+    }
+  });
+
+  const canvas = (): FrameLocator =>
+    window.page.frameLocator('iframe.webview.ready').last().frameLocator('iframe#active-frame');
+  const line = (text: string | RegExp): Locator =>
+    window.page.locator('.part.editor .view-line', { hasText: text }).first();
+
+  test('the canvas opens; that no flow tests were found is in the log, and in no message', async () => {
+    await window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: FILE }).dblclick();
+    await line('A research agent').click();
+    const openCanvas = window.page.locator('.editor-actions a[aria-label^="Open Canvas"]').first();
+    await openCanvas.click({ timeout: START_TIMEOUT_MS });
+    await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'Research' }).last().click();
+    await canvas().locator('.node[data-path="decide"]').waitFor({ timeout: START_TIMEOUT_MS });
+    await untilLogged('flow tests were not found');
+    await line('A research agent').click(); // the canvas takes keys for itself
+    await runCommand(window.page, 'Notifications: Show Notifications');
+    await window.page.locator('.notifications-center.visible').waitFor();
+    assert.deepEqual(await window.page.locator('.notification-list-item-message').allInnerTexts(), []);
+  });
+
+  /** Waits for a sentence in the log of the extension, which VS Code keeps in a file. */
+  async function untilLogged(sentence: string): Promise<void> {
+    const userData = dirname(dirname(window.settings));
+    const deadline = Date.now() + START_TIMEOUT_MS;
+    for (;;) {
+      const files = await Array.fromAsync(glob('logs/**/Farwharf*.log', { cwd: userData }));
+      const texts = await Promise.all(files.map((file) => readFile(join(userData, file), 'utf8')));
+      if (texts.some((text) => text.includes(sentence))) return;
+      assert.ok(Date.now() < deadline, `"${sentence}" is not in the log: ${files.join(', ')}\n${texts.join('\n')}`);
+      await sleep(100);
+    }
+  }
+});

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, afterEach, before, suite, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
+import { choose, offersCommand, openFile, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
+import { type ModelServer, startModelServer } from '../support/modelServer.ts';
+
+const FLOW = 'flow.mts';
+const NAME = 'from a stranger';
+/** Commands that send, run or write, by how the palette shows them. */
+const FORBIDDEN = ['Submit Workspace', 'Run Flow', 'Debug Flow', 'Submit Flow as Job', 'Read Flow by Running Its File'];
+
+suite('a folder from a stranger', () => {
+  let window: Window;
+  let stranger: ModelServer;
+  let marker = '';
+
+  before(async () => {
+    stranger = await startModelServer();
+    window = await openWindow({
+      name: NAME,
+      asksForTrust: true,
+      // Git of VS Code itself would run what the repository names, as soon as the folder is trusted.
+      settings: { 'security.workspace.trust.enabled': true, 'git.enabled': false },
+      prepare: async (folder, scratch) => {
+        marker = join(scratch, 'marker');
+        await writeHostileFolder(folder, { marker, address: new URL(stranger.baseUrl).origin });
+      },
+    });
+  });
+  after(async () => {
+    await window[Symbol.asyncDispose]();
+    await stranger[Symbol.asyncDispose]();
+  });
+  afterEach((t) => screenshotOfFailure(window.page, t));
+
+  const list = (): Locator => window.page.locator('.quick-input-widget');
+  const findLighthouse = async (): Promise<void> => {
+    await runCommand(window.page, 'Farwharf: Search Folder');
+    await list().locator('.quick-input-title', { hasText: 'Search Folder' }).waitFor();
+    await window.page.keyboard.type('lighthouse');
+    await list().locator('.monaco-list-row', { hasText: 'notes.md' }).first().waitFor();
+    await window.page.keyboard.press('Escape');
+  };
+  const assertUntouched = (): void => {
+    assert.equal(existsSync(marker), false, 'something of the folder ran');
+    assert.deepEqual(stranger.requests, [], 'something was sent to the address in its settings');
+  };
+
+  test('in Restricted Mode it is drawn and searched, and nothing of it runs or is sent', async () => {
+    await window.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor();
+    await openFile(window.page, FLOW);
+    await window.page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().click();
+    const canvas = window.page.frameLocator('iframe.webview.ready').frameLocator('iframe#active-frame');
+    await canvas.locator('.node').first().waitFor();
+    await findLighthouse();
+    assert.equal(await offersCommand(window.page, 'Farwharf: Search Folder'), true);
+    for (const command of FORBIDDEN) {
+      assert.equal(await offersCommand(window.page, `Farwharf: ${command}`), false, command);
+    }
+    assertUntouched();
+    assert.equal(existsSync(join(window.scratch, 'home', 'service')), false, 'the job service was started');
+  });
+
+  test('once it is trusted its settings still choose no host and no model', async () => {
+    await runCommand(window.page, 'Workspaces: Manage Workspace Trust');
+    await window.page.locator('.workspace-trust-editor .monaco-button', { hasText: 'Trust' }).first().click();
+    await window.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ state: 'detached' });
+    await findLighthouse();
+    await runCommand(window.page, 'View: Show Farwharf');
+    await runCommand(window.page, 'Farwharf: Submit Workspace');
+    await choose(window.page, 'main.mjs');
+    await list()
+      .filter({ hasText: `Submit ${NAME} to this machine` })
+      .waitFor();
+    await window.page.keyboard.press('Escape');
+    assertUntouched();
+    const settings = await readFile(join(window.scratch, NAME, '.vscode', 'settings.json'), 'utf8');
+    assert.match(settings, /farwharf\.host/, 'the folder has its settings');
+  });
+});
+
+/** A folder whose settings, repository, tasks and flow would send something to an address or write a file, if they were obeyed. */
+async function writeHostileFolder(
+  folder: string,
+  { marker, address }: { readonly marker: string; readonly address: string },
+): Promise<void> {
+  await mkdir(join(folder, '.vscode'), { recursive: true });
+  execFileSync('git', ['init', '--quiet', folder]);
+  for (const key of ['core.fsmonitor', 'core.sshCommand', 'diff.external', 'core.pager', 'core.editor']) {
+    execFileSync('git', ['-C', folder, 'config', key, `touch '${marker}'; false`]);
+  }
+  const settings = {
+    'farwharf.host': address,
+    'farwharf.model.provider': 'openai',
+    'farwharf.model.name': 'stub-1',
+    'farwharf.model.baseUrl': `${address}/v1`,
+    'http.proxy': address,
+    'http.proxySupport': 'override',
+  };
+  const write = `writeFileSync(${JSON.stringify(marker)}, '');`;
+  const files: Readonly<Record<string, string>> = {
+    '.vscode/settings.json': JSON.stringify(settings),
+    'main.mjs': `import { writeFileSync } from 'node:fs';\n${write}\n`,
+    'notes.md': '# Notes\n\nThe lighthouse stands on a rock.\n',
+    [FLOW]: [
+      "import { writeFileSync } from 'node:fs';",
+      "import { Flow, Node } from 'farwharf/agents';",
+      write,
+      `class Look extends Node<object> {\n  override post() {\n    ${write}\n    return 'end';\n  }\n}`,
+      'const look = new Look();',
+      "export const flow = new Flow<object>({ start: look }).connect(look, null, 'end');",
+      '',
+    ].join('\n'),
+  };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+}

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, afterEach, before, suite, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
+import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { Scratch, type Service } from '../../service/commandLine.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
+import { filesWith, processesWith } from '../support/keySearch.ts';
+import { FIRST_LINE, type GatedWorkspace, SCRIPT, writeGatedWorkspace } from '../support/workspace.ts';
+
+suite('signing in', () => {
+  let window: Window;
+  let scratch: Scratch;
+  let service: Service;
+  let workspace: GatedWorkspace;
+
+  before(async () => {
+    scratch = await Scratch.create();
+    const config = join(scratch.root, 'service.json');
+    await writeFile(config, JSON.stringify({ process: { isolation: 'none' } })); // its job waits for a file in /tmp
+    service = await scratch.serve(['--config', config]);
+    window = await openWindow({
+      name: 'signing in',
+      prepare: async (folder, place) => {
+        workspace = await writeGatedWorkspace(folder, join(place, 'gate'));
+      },
+    });
+  });
+  after(async () => {
+    await workspace.open();
+    await window[Symbol.asyncDispose]();
+    await scratch[Symbol.asyncDispose]();
+  });
+  afterEach((t) => screenshotOfFailure(window.page, t));
+
+  const input = (text: string): Locator => window.page.locator('.quick-input-widget', { hasText: text });
+  const answer = async (question: string, text: string): Promise<void> => {
+    await input(question).waitFor();
+    await window.page.locator('.quick-input-widget input.input').fill(text);
+    await window.page.keyboard.press('Enter');
+  };
+  const job = (state: string): Locator =>
+    window.page.locator('.part.sidebar .monaco-list-row', { hasText: SCRIPT }).filter({ hasText: state }).first();
+
+  test('a wrong key is asked for again, and the right one submits a job', async () => {
+    await runCommand(window.page, 'Farwharf: Select Host');
+    await choose(window.page, 'Connect a Service');
+    await answer('Connect a service', service.url);
+    await answer('Sign in to', 'wrong-key-wrong-key-wrong-key-wrong');
+    await input('key')
+      .filter({ hasText: /not|wrong|refused/i })
+      .waitFor();
+    await answer('Sign in to', service.key);
+    await runCommand(window.page, 'View: Show Farwharf');
+    await runCommand(window.page, 'Farwharf: Submit Workspace');
+    await choose(window.page, SCRIPT);
+    await input('2 files').waitFor();
+    await choose(window.page, 'Submit');
+    await window.page.locator('.part.panel .view-line', { hasText: FIRST_LINE }).first().waitFor();
+    await job('running').waitFor();
+  });
+
+  test('a key that was entered is in no file, log, environment or command line, while a job runs and after it', async () => {
+    const search = async (): Promise<string[]> => [
+      ...(await filesWith(service.key, window.scratch)),
+      ...(await processesWith(service.key, [service.pid, process.pid])),
+    ];
+    const canary = join(window.scratch, 'canary');
+    await writeFile(canary, Buffer.from(`{"password":"${service.key}"}`).toString('base64'));
+    assert.deepEqual(await search(), [canary]);
+    await workspace.open();
+    await job('succeeded').waitFor();
+    assert.deepEqual(await search(), [canary]);
+  });
+});

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Finished, jsonLines, Scratch, startFake } from './commandLine.ts';
+
+// What a terminal obeys or does not show, except the line feed.
+const OBEYED = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/;
+const CLIPBOARD = '\u001b]52;c;ZXZpbA==\u0007';
+const LINK = '\u001b]8;;https://evil.example\u001b\\paid\u001b]8;;\u001b\\';
+const HOSTILE = `a${CLIPBOARD}${LINK}\u009b2J\u202eb\u2028c\u200b\nforged  row\r\u0007\u009d52;c;eA==\u009c`;
+
+function assertInert({ stdout, stderr }: Finished): void {
+  assert.doesNotMatch(stdout + stderr, OBEYED);
+  assert.doesNotMatch(stdout + stderr, /^forged/m);
+}
+
+test('text of a service reaches the terminal without escape sequences, and forges no line', async () => {
+  await using scratch = await Scratch.create();
+  const account = {
+    account_id: HOSTILE,
+    plan: HOSTILE,
+    credits: 5,
+    rate_card: [{ machine_class: `gpu${HOSTILE}`, credits_per_minute: 1, description: HOSTILE }],
+  };
+  const job = { job_id: 'job-1', state: `run${HOSTILE}`, reason: HOSTILE, script: HOSTILE, machine_class: HOSTILE };
+  await using fake = await startFake((request, response) => {
+    if (request.url === '/v1/me') response.end(JSON.stringify(account));
+    else if (request.url === '/v1/jobs/job-1') response.end(JSON.stringify(job));
+    else response.writeHead(400).end(JSON.stringify({ detail: HOSTILE }));
+  });
+  const { env } = fake;
+  const me = await scratch.run(['me'], { env });
+  assert.equal(me.exit, 0, me.stderr);
+  assert.equal(me.stdout.split('\n').length, 5, me.stdout); // the balance, a blank line, the heading and one class
+  assertInert(me);
+  assertInert(await scratch.run(['job', 'job-1'], { env }));
+  assertInert(await scratch.run(['cancel', 'job-2'], { env }));
+});
+
+test('JSON for programs is the exact text of the service, and still moves no terminal', async () => {
+  await using scratch = await Scratch.create();
+  const account = { credits: 5, plan: HOSTILE };
+  await using fake = await startFake((_request, response) => void response.end(JSON.stringify(account)));
+  const done = await scratch.run(['me', '--json'], { env: fake.env });
+  assert.deepEqual(jsonLines(done.stdout), [account]);
+  assert.doesNotMatch(done.stdout, OBEYED);
+});
+
+test('what a folder is called reaches the terminal as one line', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', {
+    'run.sh': '',
+    'pic\u202egpj.sh': 'x',
+    'a\nforged  b\u001b]0;title\u0007.txt': 'x',
+  });
+  const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:9' };
+  const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--dry-run'], { env });
+  assert.match(done.stdout, /^picgpj\.sh$/m);
+  assertInert(done);
+});

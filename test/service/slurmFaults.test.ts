@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from './commandLine.ts';
+import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';
+import { ServiceProcess } from './support/serviceProcess.ts';
+import { describeOnCluster, onCluster } from './support/slurm.ts';
+
+await describeOnCluster('a service whose Slurm cluster fails', (cluster) => {
+  const start = (t: TestContext): Promise<ServiceClient> => startService(t, onCluster(cluster()));
+
+  test('a service that is killed while it hands jobs over loses none and runs none twice', async (t) => {
+    const home = await temporaryFolder(t);
+    const { data, config } = onCluster(cluster());
+    const ids: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const service = await ServiceProcess.start(home, { config, data });
+      t.after(() => service.end('SIGKILL'));
+      for (let job = 0; job < 4; job += 1) {
+        ids.push(await service.client.submit({ 'a.sh': 'echo once; sleep 0.2' }, { script: 'a.sh' }));
+      }
+      await sleep(60 * round);
+      await service.end('SIGKILL');
+    }
+    const last = await ServiceProcess.start(home, { config, data });
+    t.after(() => last.end('SIGKILL'));
+    for (const id of ids) {
+      const job = await last.client.untilEnd(id);
+      assert.deepEqual([job.state, await last.client.output(id)], ['succeeded', 'once\n'], `${id}: ${job.reason}`);
+    }
+    const charged = (await Promise.all(ids.map((id) => last.client.job(id)))).reduce(
+      (sum, job) => sum + (job.credits_charged ?? Number.NaN),
+      0,
+    );
+    assert.ok(Math.abs((await last.client.credits()) - (1000 - charged)) < 1e-6);
+  });
+
+  test('a controller that is killed two seconds after a submit loses no job', async (t) => {
+    const service = await start(t);
+    const ids = await Promise.all(
+      Array.from({ length: 6 }, () => service.submit({ 'a.sh': 'echo once; sleep 1' }, { script: 'a.sh' })),
+    );
+    await sleep(2_000);
+    await cluster().kill('slurmctld');
+    await sleep(1_000);
+    cluster().restart('slurmctld');
+    for (const id of ids) {
+      // A controller that gave a number twice takes the node out of use until an administrator says otherwise, at any time.
+      while ((await service.job(id)).finished_at === null) await Promise.all([cluster().untilReady(), sleep(500)]);
+      const job = await service.job(id);
+      assert.deepEqual([job.state, await service.output(id)], ['succeeded', 'once\n'], `${id}: ${job.reason}`);
+    }
+  });
+
+  test('a node that is killed in the middle of a job ends it with the reason, and charges nothing', async (t) => {
+    const folders = onCluster(cluster());
+    const service = await startService(t, folders);
+    const id = await service.submit({ 'a.sh': 'echo begun; sleep 600' }, { script: 'a.sh', machine_class: 'large' });
+    await service.untilRunning(id);
+    await cluster().kill('slurmd.large1');
+    // What the controller does by itself when a node has been silent for SlurmdTimeout.
+    await cluster().command('scontrol', 'update', 'NodeName=large1', 'State=DOWN', 'Reason=killed');
+    const job = await service.untilEnd(id);
+    cluster().restart('slurmd.large1');
+    await cluster().untilReady();
+    assert.deepEqual([job.state, job.credits_charged], ['failed', 0]);
+    assert.match(job.reason ?? '', /took large1 away \(NODE_FAIL.*submit it again/);
+    assert.equal(await service.output(id), 'begun\n');
+    // Files go after the end is told.
+    await until(() => !existsSync(join(folders.shared, 'jobs', id, 'workspace')));
+  });
+});

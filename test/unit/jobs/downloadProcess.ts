@@ -1,0 +1,25 @@
+// A process of its own that brings results into a folder, or takes back what another one left; to be killed meanwhile.
+import { copyFileSync } from 'node:fs';
+import { directArchiver } from '../../../src/jobs/archiver.ts';
+import { directLedger } from '../../../src/jobs/asyncLedger.ts';
+import { downloadResults } from '../../../src/jobs/download.ts';
+import { JobLedger } from '../../../src/jobs/ledger.ts';
+import { ResultJournals } from '../../../src/jobs/resultJournals.ts';
+
+const [task = '', home = '', id = '', archive = ''] = process.argv.slice(2);
+const journals = new ResultJournals(home);
+if (task === 'recover') await journals.recover();
+else {
+  const ledger = new JobLedger(home);
+  const service = {
+    downloadArtifacts: async (_: string, dest: string): Promise<string> => {
+      copyFileSync(archive, dest);
+      return dest;
+    },
+  };
+  await downloadResults({ service, archiver: directArchiver, ledger: directLedger(ledger), home, journals }, id, {
+    // Also where the person agreed to everything.
+    decide: (plan) => new Map(plan.map(({ path }, index) => [path, index % 5 === 4 ? 'keep-both' : 'write'])),
+  });
+  ledger.dispose();
+}

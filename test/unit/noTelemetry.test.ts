@@ -1,0 +1,24 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const SOURCE = join(import.meta.dirname, '../../src');
+/** Where a person's own choice of a model leads. */
+const MODELS =
+  /^(api\.(openai|anthropic|mistral|deepseek|groq|x|together|fireworks|cerebras)\.(com|ai|xyz)|openrouter\.ai|generativelanguage\.googleapis\.com|huggingface\.co)$/;
+/** Named in comments, as sources of rules and figures. */
+const DOCUMENTATION =
+  /^(www\.(sqlite|w3|kernel)\.org|sqlite\.org|prometheus\.io|webassembly\.github\.io|developers\.openai\.com|platform\.claude\.com|ai\.google\.dev|learn\.microsoft\.com)$/;
+const EXAMPLES = /^(127\.0\.0\.1|localhost|([\w-]+\.)?example\.(org|com)|vscode\.invalid)$/;
+
+test('the code names no address but those of model services, standards and documentation', () => {
+  const hosts = globSync('**/*.ts', { cwd: SOURCE }).flatMap((file) =>
+    [...readFileSync(join(SOURCE, file), 'utf8').matchAll(/https?:\/\/([\w-]+(?:\.[\w-]+)+)/g)].map(
+      ([, host = '']) => host,
+    ),
+  );
+  assert.ok(hosts.length > 20);
+  const others = hosts.filter((host) => ![MODELS, DOCUMENTATION, EXAMPLES].some((known) => known.test(host)));
+  assert.deepEqual(others, []);
+});

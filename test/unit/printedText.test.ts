@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+const SOURCE = join(import.meta.dirname, '../../src');
+
+/**
+ * What shows text, and the files that may call it. All others go through them, and they demand text that was made printable
+ * (`core/printable.ts`); its type has no other source.
+ */
+const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly string[]])[] = [
+  [
+    'messages, inputs and progress of VS Code',
+    // A constant of our own needs no cleaning.
+    /vscode\.window\.(?:show(?:Error|Warning|Information)Message|showInputBox|showQuickPick|createQuickPick|createInputBox|withProgress|setStatusBarMessage)\b(?!\('[^']*'[,)])/,
+    ['extension/show.ts'],
+  ],
+  ['hovers', /new vscode\.MarkdownString\b/, ['extension/show.ts']],
+  ['rows of trees', /new vscode\.TreeItem\b/, ['extension/show.ts']],
+  ['output channels', /createOutputChannel\((?!'[^']*', \{ log: true \}\))/, ['extension/show.ts']],
+  ['terminals of VS Code', /createTerminal\b/, []],
+  ['diagnostics and results of tests', /new vscode\.(?:Diagnostic|TestMessage)\((?!.*printable)/, []],
+  ['the extension log', /\boutput\[level\]\((?!printable)/, []],
+  [
+    'texts of webviews',
+    /\.(?:textContent|innerText|innerHTML|outerHTML) =|insertAdjacentHTML/,
+    ['webview/canvas/elements.ts'],
+  ],
+  [
+    'stdout and stderr',
+    /process\.(?:stdout|stderr)\.write\b|\bconsole\.\w+\((?!printable)/,
+    [
+      // Before and after the program itself.
+      'cli/main.ts',
+      'cli/uncaught.ts',
+      // A job's and a flow's own process: its output is text of others, cleaned where it is shown.
+      'flows/run/child/jobMain.ts',
+      'flows/run/flowRunner.ts',
+      'service/runner/jobRunner.ts',
+    ],
+  ],
+  ['text that is printable because somebody says so', /\bas Printable\b/, ['core/printable.ts']],
+  ['data that nobody looks at', /\bexactData\(/, ['core/printable.ts', 'cli/terminal.ts']],
+];
+
+const files = globSync('**/*.ts', { cwd: SOURCE }).map((path) => ({
+  path: path.replaceAll('\\', '/'),
+  text: readFileSync(join(SOURCE, path), 'utf8'),
+}));
+
+for (const [what, call, allowed] of SINKS) {
+  test(`text of others is cleaned before it reaches ${what}`, () => {
+    const callers = files.filter(({ text }) => call.test(text)).map(({ path }) => path);
+    assert.deepEqual(
+      callers.filter((path) => !allowed.includes(path)),
+      [],
+    );
+    assert.deepEqual(
+      allowed.filter((path) => !callers.includes(path)),
+      [],
+      'no longer needed',
+    );
+  });
+}
