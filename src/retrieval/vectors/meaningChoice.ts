@@ -30,10 +30,17 @@ export async function readMeaningChoice(home: string, root: string): Promise<Mea
   }
 }
 
-/** Keeps what was chosen; with nothing chosen, the folder's vectors are removed. @throws the system's error. */
+// A process that embeds the folder can write a file while the folder is being removed: 5.5 s at most, waiting longer each time.
+const REMOVE_RETRIES = 10;
+
+/** Stores what was chosen; with nothing chosen, the folder's vectors are removed. @throws the system's error. */
 export async function writeMeaningChoice(home: string, root: string, choice: MeaningChoice | undefined): Promise<void> {
   const folder = vectorsFolder(home, root);
-  if (choice === undefined) return rm(folder, { recursive: true, force: true });
+  if (choice === undefined) {
+    // The choice goes first: whatever happens to the vectors, the folder is ranked by words alone from here on.
+    await rm(join(folder, FILE), { force: true });
+    return rm(folder, { recursive: true, force: true, maxRetries: REMOVE_RETRIES });
+  }
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeAtomically(join(folder, FILE), JSON.stringify(choice));
 }
