@@ -14,7 +14,8 @@ interface ResultItem extends PickItem {
   row?: ResultRow;
 }
 
-const APART = 'Tick one by one: these may change what tools do or what is sent next';
+// Short: VS Code shows it in the line of the first row, in place of that row's description.
+const APART = 'Select one at a time';
 
 const COMPARE = 'Compare with the file here';
 const SWITCH = 'Switch between overwriting and keeping both';
@@ -25,10 +26,10 @@ export async function pickResults(
   place: { folder: string; staging: string; script: string },
 ): Promise<ReadonlyMap<string, ResultDecision> | undefined> {
   const same = plan.filter(({ status }) => status === 'same').length;
-  const note = same === 0 ? '' : ` ${formatCount(same, 'other file')} are the same already.`;
+  const note = same === 0 ? '' : ` ${formatCount(same, 'other file is', 'other files are')} already the same.`;
   const chosen = await pickMany<ResultItem>({
     title: `Results of ${printableLine(place.script)} into ${printableLine(basename(place.folder))}`,
-    placeholder: `Tick what is written.${note}`,
+    placeholder: `Select the results to write.${note}`,
     items: itemsOf(resultRows(plan)),
     limitTicks: tickedOneByOne,
     onButton: ({ button, item }, pick) => {

@@ -2,19 +2,17 @@ import { formatBytes } from '../core/format.ts';
 import type { PlannedResult, ResultDecision, ResultStatus } from '../workspace/results.ts';
 
 /** What a status means for a person. */
-const MEANINGS: Readonly<Record<ResultStatus, string>> = {
+const MEANINGS: Readonly<Record<Exclude<ResultStatus, 'review' | 'protected'>, string>> = {
   new: 'new',
-  same: 'as it is here',
-  changed: 'changed by the job; yours is still as submitted',
+  same: 'same as here',
+  changed: 'changed by the job; your copy is as submitted',
   conflict: 'changed by the job and by you',
-  review: 'chosen one by one',
-  protected: 'a name that other tools act on',
 };
 const REASONS: Readonly<Record<NonNullable<PlannedResult['review']>['reason'], string>> = {
   hidden: 'hidden',
-  tool: 'tools act on this name',
-  protected: 'a name that other tools act on',
-  selection: 'changes what is sent next',
+  tool: 'other tools act on this name',
+  protected: 'other tools act on this name',
+  selection: 'changes which files are sent',
 };
 const ORDER: readonly ResultStatus[] = ['conflict', 'changed', 'new', 'review', 'protected'];
 
@@ -78,7 +76,8 @@ function rowOf({ path, size, status, review }: PlannedResult): ResultRow {
   const isApart = review !== undefined;
   const hasBoth = status === 'changed' || status === 'conflict' || (status === 'review' && review?.isNew === false);
   const action = hasBoth ? `${actionText(decision)} · ` : '';
-  const meaning = status === 'review' && review ? `${REASONS[review.reason]}, ${MEANINGS[status]}` : MEANINGS[status];
+  const meaning =
+    status === 'review' || status === 'protected' ? REASONS[review?.reason ?? 'protected'] : MEANINGS[status];
   return {
     path,
     decision,

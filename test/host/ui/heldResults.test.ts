@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, afterEach, before, suite, test } from 'node:test';
+import type { Locator } from 'playwright-core';
+import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
+import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
+
+const NAME = 'held results';
+const SCRIPT = 'main.mjs';
+const METRICS = 'metrics.json';
+const TASKS = '.vscode/tasks.json';
+const MAKEFILE = 'Makefile';
+
+suite('results that tools act on', () => {
+  let window: Window;
+  let folder = '';
+
+  before(async () => {
+    window = await openWindow({
+      name: NAME,
+      prepare: async (path) => {
+        folder = path;
+        await writeWorkspace(path);
+      },
+    });
+  });
+  after(() => window[Symbol.asyncDispose]());
+  afterEach((t) => screenshotOfFailure(window.page, t));
+
+  const list = (): Locator => window.page.locator('.quick-input-widget', { hasText: `Results of ${SCRIPT}` });
+  const row = (name: string): Locator => list().locator('.monaco-list-row', { hasText: name });
+  const job = (): Locator =>
+    window.page.locator('.part.sidebar .monaco-list-row', { hasText: SCRIPT }).filter({ hasText: 'succeeded' }).first();
+  const download = async (): Promise<void> => {
+    await job().click();
+    await job().getByRole('button', { name: 'Download Results' }).click();
+    await list().waitFor();
+  };
+  const inExplorer = (name: string): Locator =>
+    window.page.locator('.explorer-folders-view .monaco-list-row', { hasText: name });
+
+  test('are listed last and unselected, and selecting all rows at once does not select them', async () => {
+    await runCommand(window.page, 'View: Show Farwharf');
+    await runCommand(window.page, 'Farwharf: Submit Workspace');
+    await choose(window.page, SCRIPT);
+    await choose(window.page, 'Submit');
+    await job().waitFor();
+    await download();
+    for (const [index, name] of [METRICS, MAKEFILE, TASKS].entries()) {
+      const [place, isSelected] = [`[aria-posinset="${index + 1}"]`, `[aria-checked="${name === METRICS}"]`];
+      await row(name)
+        .and(window.page.locator(place + isSelected))
+        .waitFor();
+    }
+    await list().getByText('Select one at a time').waitFor();
+    await row(METRICS).click();
+    await list().getByText('0 Selected').waitFor();
+    await list().getByRole('checkbox', { name: 'Toggle all' }).click();
+    await list().getByText('1 Selected').waitFor();
+    await row(METRICS).and(window.page.locator('[aria-checked="true"]')).waitFor();
+    await list().getByRole('button', { name: 'OK' }).click();
+    await inExplorer(METRICS).waitFor();
+    assert.deepEqual([MAKEFILE, TASKS].map(isInFolder), [false, false]);
+  });
+
+  test('show what they change before they are selected, and come one by one', async () => {
+    await runCommand(window.page, 'View: Show Farwharf');
+    await download();
+    await row(MAKEFILE).hover();
+    await row(MAKEFILE).getByRole('button', { name: 'Compare' }).click();
+    await window.page.locator('.tab', { hasText: `${MAKEFILE}: here and result` }).waitFor();
+    await row(MAKEFILE).click();
+    await list().getByText('1 Selected').waitFor();
+    await list().getByRole('button', { name: 'OK' }).click();
+    await inExplorer(MAKEFILE).waitFor();
+    assert.deepEqual([MAKEFILE, TASKS].map(isInFolder), [true, false]);
+  });
+
+  const isInFolder = (name: string): boolean => existsSync(join(folder, name));
+});
+
+async function writeWorkspace(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const script = [
+    "import { mkdirSync, writeFileSync } from 'node:fs';",
+    "mkdirSync('.vscode', { recursive: true });",
+    ...[METRICS, TASKS, MAKEFILE].map((name) => `writeFileSync(${JSON.stringify(name)}, '{}\\n');`),
+  ];
+  await writeFile(join(folder, SCRIPT), `${script.join('\n')}\n`);
+}
