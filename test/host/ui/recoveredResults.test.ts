@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openWindow } from '../../../scripts/vscode/window.ts';
+import { runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
+import { canKill, leftOvers, makePlace, type Place, run, snapshot } from '../../unit/jobs/killedDownloads.ts';
+import { screenshotOfFailure } from '../support/failure.ts';
+
+test('a window takes back the results of a download that was killed, and says so', async (t) => {
+  if (!canKill()) return t.skip('strace is not installed: there is no way to stop at a step');
+  let place: Place | undefined;
+  let [before, killed] = ['', ''];
+  await using window = await openWindow({
+    name: 'folder',
+    prepare: async (folder, scratch) => {
+      place = makePlace(t, scratch);
+      assert.equal(place.folder, folder);
+      before = snapshot(folder);
+      assert.equal(run(place, 'download', { kill: { call: 'link', number: 20 } }), 'SIGKILL');
+      killed = snapshot(folder);
+    },
+  });
+  assert.notEqual(killed, before);
+  assert.ok(place);
+  for (const end = Date.now() + WAIT_TIMEOUT_MS; leftOvers(place).length > 0; ) {
+    assert.ok(Date.now() < end, 'nothing is taken back');
+    await sleep(100);
+  }
+  // The message goes to the centre at once where the window has no focus, and the centre closes itself while it is empty.
+  await runCommand(window.page, 'Notifications: Show Notifications');
+  const message = window.page.locator('.notifications-center .notification-list-item', {
+    hasText: 'results of train.py',
+  });
+  await message.waitFor().catch(async (error: unknown) => {
+    await screenshotOfFailure(window.page, t);
+    throw error;
+  });
+  assert.match(
+    await message.innerText(),
+    /was stopped while it wrote .* as it was before; download the results again\./,
+  );
+  assert.equal(snapshot(place.folder), before);
+});
