@@ -56,7 +56,8 @@ export async function removeJob(services: Services, record: JobRecord): Promise<
 }
 
 async function findJob({ ledger }: Services, name: string): Promise<JobRecord> {
-  const record = (await ledger.get(name)) ?? (await ledger.find(name))[0];
+  // Whole ids alone: whoever calls the command, the beginning of one could mean a job that nobody chose.
+  const record = (await ledger.find(name)).find(({ id, jobId }) => id === name || jobId === name);
   if (!record) throw new AppError('missing', `There is no job ${printableLine(name)} in the list.`);
   return record;
 }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { rm, writeFile } from 'node:fs/promises';
+import { cp, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { jsonLines, Scratch } from './commandLine.ts';
@@ -59,6 +59,27 @@ test('a search sees a file that was changed a moment ago', async () => {
   await writeFile(join(folder, 'guide.md'), '# Guide\n\nHow to herd zebras herewith.\n');
   const told = await scratch.run(['search', 'zebra', '--folder', folder]);
   assert.match(told.stdout, /^guide\.md:1 {2}Guide\n/);
+});
+
+test('an index that comes with a folder is not read', async () => {
+  await using scratch = await Scratch.create();
+  const other = await scratch.folder('other', { 'poison.md': 'The quagga is here.\n' });
+  const folder = await scratch.folder('project', FOLDER);
+  await scratch.run(['index', other]);
+  const [kept = ''] = await readdir(join(scratch.home, 'index'));
+  for (const place of ['index', '.farwharf', '.farwharf/index', '.vscode']) {
+    await cp(join(scratch.home, 'index', kept), join(folder, place), { recursive: true });
+    await cp(join(scratch.home, 'index'), join(folder, place), { recursive: true });
+  }
+  const before = await readdir(folder, { recursive: true });
+  const told = await scratch.run(['search', 'quagga', '--folder', folder, '--json']);
+  assert.deepEqual(
+    jsonLines(told.stdout).flatMap(({ path }) => path ?? []),
+    [],
+    told.stdout,
+  );
+  assert.match((await scratch.run(['search', 'retry', '--folder', folder])).stdout, /retryDelay/);
+  assert.deepEqual(await readdir(folder, { recursive: true }), before, 'nothing was written into the folder');
 });
 
 test('nothing found is no failure; a folder that is not there and a missing query are bad use', async () => {

@@ -76,3 +76,55 @@ test('a debugger attaches before the first line, and a breakpoint in a TypeScrip
   assert.ok(events.some(({ type }) => type === 'run'));
   assert.equal(output, '');
 });
+
+test('keys, tokens and NODE_OPTIONS of the person reach no debugged flow, nor what it starts', {
+  timeout: 10 * 60_000,
+}, async () => {
+  await using folder = await FlowFolder.create({
+    'tell.mjs': `import { execFileSync } from 'node:child_process';
+import { Flow, Node } from 'farwharf/agents';
+class Tell extends Node {
+  post(shared) {
+    const inner = execFileSync(process.execPath, ['-p', 'JSON.stringify(process.env)'], { encoding: 'utf8' });
+    shared.seen = [process.env, JSON.parse(inner)].map((env) => Object.keys(env).join(' '));
+  }
+}
+export const flow = new Flow({ start: new Tell(), name: 'F' });
+`,
+  });
+  const secrets = {
+    FARWHARF_API_KEY: 'fw-the-key-of-the-service',
+    GITHUB_TOKEN: 'ghp-of-the-person',
+    OPENAI_API_KEY: 'sk-of-the-person',
+    NODE_OPTIONS: '--no-deprecation',
+    VSCODE_INSPECTOR_OPTIONS: '{}',
+  };
+  let asked: unknown;
+  const { outcome } = await folder.run('tell.mjs', {
+    isDebugged: true,
+    env: { ...process.env, ...secrets },
+    onEvent: async (event) => {
+      if (event.type !== 'debugger') return;
+      const configuration = debugConfiguration(event, 'tell.mjs', RUNTIME);
+      asked = configuration;
+      const { address, port } = configuration;
+      const [target] = (await (await fetch(`http://${address}:${port}/json/list`)).json()) as [
+        { webSocketDebuggerUrl: string },
+      ];
+      const debug = await Debugger.attach(target.webSocketDebuggerUrl);
+      debug.send('Runtime.runIfWaitingForDebugger');
+      debug.close();
+    },
+  });
+  assert.equal(outcome.type, 'done', JSON.stringify(outcome));
+  const { seen = [] } = outcome.shared as { readonly seen?: readonly string[] };
+  assert.equal(seen.length, 2);
+  for (const names of seen) {
+    assert.deepEqual(
+      Object.keys(secrets).filter((name) => names.split(' ').includes(name)),
+      [],
+    );
+    assert.ok(names.split(' ').includes('PATH'));
+  }
+  assert.doesNotMatch(JSON.stringify(asked), /of-the-person|the-key-of/);
+});

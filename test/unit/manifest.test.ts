@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../src/extension/modelText.ts';
 import { COMMANDS, CONTEXTS, INDEX_VIEW, JOBS_VIEW, SETTING_SCOPES } from '../../src/extension/names.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -23,6 +24,7 @@ interface Manifest {
     readonly configuration: {
       readonly properties: Record<string, { readonly scope: string; readonly default: unknown }>;
     };
+    readonly languages: readonly { readonly id: string }[];
     readonly menus: Record<string, readonly MenuItem[]>;
     readonly submenus: readonly { readonly id: string }[];
     readonly views: Record<string, readonly { readonly id: string; readonly icon: string }[]>;
@@ -168,4 +170,13 @@ test('a folder cannot name the variables that flows get, nor whom keys and files
   for (const name of ['flows.environment', 'host', 'model.provider', 'model.name', 'model.baseUrl']) {
     assert.equal(contributes.configuration.properties[`farwharf.${name}`]?.scope, 'machine', name);
   }
+});
+
+test('a prompt, an answer or a reply of a model is no Markdown to VS Code, whose preview loads images from anywhere', () => {
+  const [language] = contributes.languages.filter(({ id }) => id === MODEL_TEXT_LANGUAGE);
+  assert.deepEqual(language, { id: MODEL_TEXT_LANGUAGE, aliases: [], filenamePatterns: [`${MODEL_TEXT_FOLDER}*`] });
+  const made = sources.filter((text) =>
+    /language: 'markdown'|vscode\.Uri\.from\([^)]*\.md\b|'markdown\.showPreview/.test(text),
+  );
+  assert.deepEqual(made, []);
 });

@@ -6,6 +6,7 @@ import { type Disposable, Emitter } from '../../core/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { RemoteService } from '../../core/workerRpc.ts';
 import type { FlowGraph } from '../../flows/graph.ts';
+import type { DebuggerPlace } from '../../flows/run/debugConfiguration.ts';
 import type { FlowOutcome, FlowProcessEvent, FlowRuntime } from '../../flows/run/flowRun.ts';
 import { describeRunEnd } from '../../flows/run/describeRun.ts';
 import { ModelBridge } from '../../flows/run/modelBridge.ts';
@@ -129,7 +130,7 @@ export class FlowRuns implements Disposable {
   async run(
     document: vscode.TextDocument,
     { env, ...options }: FlowRunOptions,
-    { onDebugger }: { readonly onDebugger?: (place: { host: string; port: number }) => void } = {},
+    { onDebugger }: { readonly onDebugger?: (place: DebuggerPlace) => void } = {},
   ): Promise<{ readonly run: RunInfo; readonly outcome: FlowOutcome }> {
     requireTrust();
     const file = document.uri.fsPath;

@@ -144,7 +144,7 @@ export class FlowStarter implements Disposable {
     await runs.run(
       document,
       { ...options, isDebugged },
-      isDebugged ? { onDebugger: debugWith(document.uri, flow.label) } : {},
+      isDebugged ? { onDebugger: debugWith(document.uri, flow.label, this.#deps.services.flowRuntime) } : {},
     );
   }
 

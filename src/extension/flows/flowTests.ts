@@ -151,7 +151,7 @@ export class FlowTests implements Disposable {
       if (!vscode.workspace.isTrusted) {
         throw new AppError('untrusted', 'This window is in restricted mode: trust the folder to run its flows.');
       }
-      const attach = debugWith(uri, item.label);
+      const attach = debugWith(uri, item.label, this.#deps.runtime);
       const result = await runFlowTest(uri.fsPath, this.#deps.runtime, {
         signal,
         network: await this.#findNetwork(),

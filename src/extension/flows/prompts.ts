@@ -8,6 +8,8 @@ import type { RemoteService } from '../../core/workerRpc.ts';
 import type { RecordedModelCall } from '../../flows/run/modelCalls.ts';
 import { withSignal } from '../abort.ts';
 import { explain } from '../errorText.ts';
+import { requireTrust } from '../folders.ts';
+import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../modelText.ts';
 import type { FlowWorkerService } from '../flowWorker.ts';
 import type { Keys } from '../keys.ts';
 import type { FlowDocuments } from './flowDocuments.ts';
@@ -39,7 +41,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
     this.#deps = deps;
     const own = this.#disposables;
     own.add(this.#changed);
-    own.add(vscode.languages.registerCodeLensProvider({ language: 'markdown', scheme: 'untitled' }, this));
+    own.add(vscode.languages.registerCodeLensProvider({ language: MODEL_TEXT_LANGUAGE, scheme: 'untitled' }, this));
     own.add(vscode.workspace.registerTextDocumentContentProvider(REPLY_SCHEME, this));
     own.add(
       vscode.workspace.onDidCloseTextDocument(({ uri }) => {
@@ -81,7 +83,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
     });
     if (picked === undefined) return;
     const document = await vscode.workspace.openTextDocument({
-      language: 'markdown',
+      language: MODEL_TEXT_LANGUAGE,
       content: promptDocument(picked.call),
     });
     this.#calls.set(document.uri.toString(), picked.call);
@@ -90,6 +92,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
 
   /** Asks models that the person chooses for an answer to an open prompt. */
   async ask(argument: unknown): Promise<void> {
+    requireTrust();
     const document = documentOf(argument);
     const messages = readPromptDocument(document?.getText() ?? '');
     if (document === undefined || messages.length === 0) {
@@ -115,7 +118,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
   }
 
   async #askAll(models: readonly PromptModel[], messages: Parameters<PromptModel['ask']>[0]): Promise<void> {
-    const uri = vscode.Uri.from({ scheme: REPLY_SCHEME, path: '/Answers.md', query: randomUUID() });
+    const uri = vscode.Uri.from({ scheme: REPLY_SCHEME, path: `${MODEL_TEXT_FOLDER}Answers`, query: randomUUID() });
     const tried: TriedPrompt[] = models.map(({ name }) => ({ model: name, reply: undefined }));
     const show = (): void => {
       this.#replies.set(uri.toString(), replyDocument(tried));

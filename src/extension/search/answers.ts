@@ -5,6 +5,7 @@ import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { ContextKeys } from '../contexts.ts';
 import { explain } from '../errorText.ts';
+import { MODEL_TEXT_FOLDER } from '../modelText.ts';
 import { type AnswerTurn, answerText } from './answerText.ts';
 import { findCitations } from './citations.ts';
 import { type Excerpt, messagesOf, sizeOf } from './excerpts.ts';
@@ -66,7 +67,7 @@ export class Answers
         .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
         .trim()
         .slice(0, 50) || 'Answer';
-    const uri = vscode.Uri.from({ scheme: ANSWER_SCHEME, path: `/${name}.md`, query: id });
+    const uri = vscode.Uri.from({ scheme: ANSWER_SCHEME, path: MODEL_TEXT_FOLDER + name, query: id });
     const conversation: Conversation = { id, uri, turns: [], stop: undefined };
     this.#conversations.set(id, conversation);
     return conversation;

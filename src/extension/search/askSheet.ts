@@ -6,6 +6,7 @@ import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from '.
 import { Highlighter } from './highlights.ts';
 import type { AnswerModel } from './models.ts';
 import { bestLineText } from './searchRow.ts';
+import { MODEL_TEXT_LANGUAGE } from '../modelText.ts';
 import { createPick, type PickItem } from '../show.ts';
 import { withoutIcons, label } from '../labels.ts';
 
@@ -114,7 +115,7 @@ function firstItems(items: readonly ExcerptItem[]): readonly ExcerptItem[] {
 /** The text word for word, in an editor behind the list. */
 async function showMessages(turns: readonly Turn[]): Promise<void> {
   const content = readableMessages(messagesOf(turns));
-  const document = await vscode.workspace.openTextDocument({ content, language: 'markdown' });
+  const document = await vscode.workspace.openTextDocument({ content, language: MODEL_TEXT_LANGUAGE });
   await vscode.window.showTextDocument(document, { preview: true, preserveFocus: true });
 }
 

@@ -12,6 +12,9 @@ export interface DebugConfiguration {
   readonly skipFiles: readonly string[];
 }
 
+/** Where a flow waits for its debugger. */
+export type DebuggerPlace = Pick<Extract<FlowProcessEvent, { type: 'debugger' }>, 'host' | 'port'>;
+
 /**
  * How a debugger reaches a flow that was started with `isDebugged` and waits for it: breakpoints in the flow's own files then work
  * as in any program, as types are stripped in place and all lines stay where they are.
@@ -19,7 +22,7 @@ export interface DebugConfiguration {
  * Attaching rather than launching keeps the run ours: its events, its history and its end are those of a run without debugger.
  */
 export function debugConfiguration(
-  { host, port }: Extract<FlowProcessEvent, { type: 'debugger' }>,
+  { host, port }: DebuggerPlace,
   name: string,
   { runner }: Pick<FlowRuntime, 'runner'>,
 ): DebugConfiguration {

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { closeAllEditors, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { closeAllEditors, offersCommand, openFile, runCommand } from '../../../scripts/vscode/workbench.ts';
 import { NEEDLE, writeCheckout } from '../support/checkout.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 import { ANSWER_START, type ModelServer, placeOf, startModelServer } from '../support/modelServer.ts';
@@ -33,7 +35,10 @@ suite('asking a folder in a window', () => {
     window = await openWindow({
       name: 'folder to ask',
       settings: { 'farwharf.model.name': 'stub-1', 'farwharf.model.baseUrl': model.baseUrl },
-      prepare: (folder) => writeCheckout(folder, FILES),
+      prepare: async (folder) => {
+        await writeCheckout(folder, FILES);
+        await writeFile(join(folder, 'README.md'), '# Read me\n');
+      },
     });
   });
   after(async () => {
@@ -111,6 +116,21 @@ suite('asking a folder in a window', () => {
     await runCommand(window.page, 'Open Link');
     await editorLine(NEEDLE.words).waitFor();
     await window.page.locator('.statusbar-item', { hasText: /selected/ }).waitFor();
+  });
+
+  test('an answer with remote images loads none: VS Code renders Markdown, and an answer is none', async () => {
+    const answer = `${ANSWER_START}. ![seen](https://images.example.org/pixel.png?secret) <img src="https://images.example.org/2">`;
+    model.behaviour = { type: 'answer', say: () => answer };
+    await openFile(window.page, 'README.md');
+    await editorLine('Read me').click();
+    assert.equal(
+      await offersCommand(window.page, 'Markdown: Open Preview'),
+      true,
+      'for a file of the folder it is there',
+    );
+    await askToTheEnd(QUESTION);
+    await editorLine(ANSWER_START).click();
+    assert.equal(await offersCommand(window.page, 'Markdown: Open Preview'), false);
   });
 
   test('a follow-up goes on in the same document, with the conversation so far', async () => {

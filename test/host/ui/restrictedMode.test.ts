@@ -4,14 +4,33 @@ import { existsSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, offersCommand, openFile, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { choose, offersCommand, openFile, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 import { type ModelServer, startModelServer } from '../support/modelServer.ts';
 
 const FLOW = 'flow.mts';
 const NAME = 'from a stranger';
+const PROMPT = 'prompt.md';
+/**
+ * Calls that reach a command past the palette and its `when` clauses, as a key binding or another extension makes them, each on a
+ * key of its own. `$FOLDER` is the folder.
+ */
+const CALLS: readonly (readonly [command: string, args?: unknown])[] = [
+  ['farwharf.submitWorkspace', { folder: '$FOLDER', script: 'main.mjs' }],
+  ['farwharf.submitFile', { folder: '$FOLDER', file: '$FOLDER/main.mjs' }],
+  ['farwharf.runFlow', { uri: `file://$FOLDER/${FLOW}`, flow: 'flow' }],
+  ['farwharf.debugFlow', { uri: `file://$FOLDER/${FLOW}`, flow: 'flow' }],
+  ['farwharf.submitFlow', { uri: `file://$FOLDER/${FLOW}`, flow: 'flow' }],
+  ['farwharf.readFlowByRunning', { uri: `file://$FOLDER/${FLOW}`, flow: 'flow' }],
+  ['farwharf.newFlow'],
+  ['farwharf.askFolder'],
+  ['farwharf.tryPrompt'],
+];
+const [SHOW_NOTIFICATIONS, CLEAR_NOTIFICATIONS] = ['y', 'z'];
+const keyOf = (index: number): string => String.fromCharCode('a'.charCodeAt(0) + index);
 /** Commands that send, run or write, by how the palette shows them. */
 const FORBIDDEN = ['Submit Workspace', 'Run Flow', 'Debug Flow', 'Submit Flow as Job', 'Read Flow by Running Its File'];
 
@@ -30,6 +49,7 @@ suite('a folder from a stranger', () => {
       prepare: async (folder, scratch) => {
         marker = join(scratch, 'marker');
         await writeHostileFolder(folder, { marker, address: new URL(stranger.baseUrl).origin });
+        await writeKeyBindings(scratch, folder);
       },
     });
   });
@@ -67,6 +87,29 @@ suite('a folder from a stranger', () => {
     assert.equal(existsSync(join(window.scratch, 'home', 'service')), false, 'the job service was started');
   });
 
+  test('in Restricted Mode what is called past the menus is refused by each command itself', async () => {
+    await openFile(window.page, PROMPT);
+    await window.page.locator('.part.editor .view-line', { hasText: '## user' }).click();
+    const told = window.page.locator('.notifications-center .notification-list-item-message');
+    const refusal = told.filter({ hasText: 'Restricted Mode' }).first();
+    const press = async (key: string): Promise<void> => {
+      await window.page.keyboard.press('Control+Alt+k');
+      await window.page.keyboard.press(key);
+    };
+    for (const [index, [command]] of CALLS.entries()) {
+      await press(keyOf(index));
+      // The list opens only when there is something in it, and a message takes a while to come.
+      for (const deadline = Date.now() + WAIT_TIMEOUT_MS; !(await refusal.isVisible()); await sleep(200)) {
+        assert.ok(Date.now() < deadline, `${command} was not refused`);
+        await press(SHOW_NOTIFICATIONS);
+      }
+      await press(CLEAR_NOTIFICATIONS);
+      await told.first().waitFor({ state: 'hidden' });
+    }
+    assertUntouched();
+    assert.equal(existsSync(join(window.scratch, 'home', 'service')), false, 'the job service was started');
+  });
+
   test('once it is trusted its settings still choose no host and no model', async () => {
     await runCommand(window.page, 'Workspaces: Manage Workspace Trust');
     await window.page.locator('.workspace-trust-editor .monaco-button', { hasText: 'Trust' }).first().click();
@@ -84,6 +127,19 @@ suite('a folder from a stranger', () => {
     assert.match(settings, /farwharf\.host/, 'the folder has its settings');
   });
 });
+
+/** A key for each call, and for what was told. */
+async function writeKeyBindings(scratch: string, folder: string): Promise<void> {
+  const user = join(scratch, 'data', 'User');
+  await mkdir(user, { recursive: true });
+  const calls = CALLS.map(([command, args], index) => ({ key: `ctrl+alt+k ${keyOf(index)}`, command, args }));
+  const bindings = [
+    ...calls,
+    { key: `ctrl+alt+k ${SHOW_NOTIFICATIONS}`, command: 'notifications.showList' },
+    { key: `ctrl+alt+k ${CLEAR_NOTIFICATIONS}`, command: 'notifications.clearAll' },
+  ];
+  await writeFile(join(user, 'keybindings.json'), JSON.stringify(bindings).replaceAll('$FOLDER', folder));
+}
 
 /** A folder whose settings, repository, tasks and flow would send something to an address or write a file, if they were obeyed. */
 async function writeHostileFolder(
@@ -107,6 +163,7 @@ async function writeHostileFolder(
   const files: Readonly<Record<string, string>> = {
     '.vscode/settings.json': JSON.stringify(settings),
     'main.mjs': `import { writeFileSync } from 'node:fs';\n${write}\n`,
+    [PROMPT]: '## user\n\nSay what this folder holds.\n',
     'notes.md': '# Notes\n\nThe lighthouse stands on a rock.\n',
     [FLOW]: [
       "import { writeFileSync } from 'node:fs';",

@@ -40,3 +40,13 @@ test('a key that was read or entered does not reach the log', async () => {
   await keysIn(stored, 'modelKey', anew).get('https://models.example.org');
   assert.doesNotMatch(anew.redact('sent the-secret-key'), /secret/);
 });
+
+test('a key is gone when the person signs out, and no other is', async () => {
+  const stored = new Map<string, string>();
+  const keys = keysIn(stored, 'key');
+  await keys.set('https://gpu.example.org', 'for-this');
+  await keys.set('https://other.example.org', 'for-that');
+  await keys.delete('https://gpu.example.org/v1');
+  assert.equal(await keys.get('https://gpu.example.org'), undefined);
+  assert.deepEqual([...stored.values()], ['for-that']);
+});
