@@ -1,5 +1,4 @@
 import { assertNever } from '../core/errors.ts';
-import { printableLine } from '../core/printable.ts';
 import type { FlowProcessEvent } from '../flows/run/flowRun.ts';
 import { StepPrinter } from './stepPrinter.ts';
 import type { Terminal } from './terminal.ts';
@@ -27,7 +26,7 @@ export class FlowPrinter {
         return terminal.drained();
       case 'note':
         terminal.json(event);
-        terminal.note(printableLine(`farwharf: ${event.message}`));
+        terminal.note(`farwharf: ${event.message}`);
         return undefined;
       case 'started':
       case 'library':

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf } from '../core/errors.ts';
 import { farwharfHome } from '../core/home.ts';
-import { printable, printableLine } from '../core/printable.ts';
+import { printable } from '../core/printable.ts';
 import type { Context } from './context.ts';
 
 /** Takes back what an earlier command, or a window, had written of some results when it was stopped, and says so. */
@@ -12,7 +12,7 @@ export async function recoverInterrupted({ env, terminal }: Pick<Context, 'env' 
   const { describeRecovered, ResultJournals } = await import('../jobs/resultJournals.ts');
   try {
     for (const recovered of await new ResultJournals(home).recover()) {
-      terminal.note(printableLine(describeRecovered(recovered)));
+      terminal.note(describeRecovered(recovered));
     }
   } catch (error) {
     terminal.note(printable`The results of an interrupted download could not be taken back: ${messageOf(error)}`);

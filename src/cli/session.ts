@@ -2,7 +2,6 @@ import { AppError, systemCode } from '../core/errors.ts';
 import { formatDuration } from '../core/format.ts';
 import { farwharfHome } from '../core/home.ts';
 import { requireOwnHome } from '../core/ownFiles.ts';
-import { printableLine } from '../core/printable.ts';
 import { httpStatus, type JobService } from '../jobs/api.ts';
 import { type AsyncLedger, directLedger } from '../jobs/asyncLedger.ts';
 import { hostAddress, LOCAL_HOST, resolveHost } from '../jobs/host.ts';
@@ -83,7 +82,7 @@ export class Session implements AsyncDisposable {
         connectEmbeddedService({ home: this.home, node: process.execPath, cli: program.entry, env, signal }),
     });
     const onWait = (seconds: number, reason: string): void => {
-      terminal.phase(`${this.hostName} asks to wait ${formatDuration(seconds)}: ${printableLine(reason)}`);
+      terminal.phase(`${this.hostName} asks to wait ${formatDuration(seconds)}: ${reason}`);
     };
     return new RemoteClient(url, key, {
       headers: { 'User-Agent': `farwharf/${program.version}` },

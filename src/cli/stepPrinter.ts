@@ -1,4 +1,3 @@
-import { printableLine } from '../core/printable.ts';
 import { describeStep } from '../flows/run/describeRun.ts';
 import type { RunEvent } from '../flows/run/runEvent.ts';
 import { RunTimeline } from '../flows/run/timeline.ts';
@@ -21,12 +20,12 @@ export class StepPrinter {
     if (event.type === 'run-start') this.#timelines.set(event.run, new RunTimeline(event));
     const timeline = this.#timelines.get(event.run);
     timeline?.push(event);
-    if (event.type === 'warning') this.#terminal.note(printableLine(`farwharf: ${event.message}`));
+    if (event.type === 'warning') this.#terminal.note(`farwharf: ${event.message}`);
     if (event.type !== 'node-end' && event.type !== 'error') return;
     const step = timeline?.steps.findLast(({ path, visit }) => path === event.path && visit === event.visit);
     if (step?.type !== 'node') return;
     this.#steps += 1;
-    if (this.#steps <= MAX_STEPS) this.#terminal.phase(printableLine(`  ${describeStep(step)}`));
+    if (this.#steps <= MAX_STEPS) this.#terminal.phase(`  ${describeStep(step)}`);
     if (this.#steps === MAX_STEPS) this.#terminal.phase('  … further steps are in the trace of the run');
   }
 }

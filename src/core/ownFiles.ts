@@ -1,7 +1,11 @@
-import { lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
+// What of this user's others may neither write nor read: what is found is checked, and what is made is closed.
+import { chmodSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { AppError, systemCode } from './errors.ts';
+import { AppError, messageOf, systemCode } from './errors.ts';
+import { makeFolder } from './makeFolder.ts';
+import { shellWord } from './shellWord.ts';
 
+const OTHERS = 0o077;
 const GROUP_WRITES = 0o020;
 const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
@@ -40,9 +44,26 @@ export function requireOwn(path: string, { orOwnerOf }: { readonly orOwnerOf?: s
   const target = stats.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : stats;
   const foreign = [stats, target].find((each) => each !== undefined && !owners.includes(each.uid));
   if (foreign !== undefined) {
-    throw refusal(path, `belongs to another user (number ${foreign.uid})`, `chown ${user} ${quoted(path)}`);
+    throw refusal(path, `belongs to another user (number ${foreign.uid})`, `chown ${user} ${shellWord(path)}`);
   }
   if (target !== undefined && canOthersWrite(target)) throw writable(path, target);
+}
+
+/**
+ * Makes sure that a folder is there and that only this user can enter it: it is created where it is missing, and rights of others
+ * are taken away. On Windows, where a folder of the user's profile is closed to others, it is only created.
+ *
+ * @throws AppError `permission`, with the command that mends it, for a folder of another user or one whose rights cannot be
+ * changed; the system's error where it cannot be created.
+ */
+export function ensurePrivateFolder(path: string): void {
+  makeFolder(path);
+  tighten(path, 0o700);
+}
+
+/** The same for a file, which is left alone where it is missing. @throws AppError `permission` as for folders. */
+export function ensurePrivateFile(path: string): void {
+  tighten(path, 0o600);
 }
 
 /** A folder of the system may be written by all, where each may remove only what is their own, as in /tmp. */
@@ -92,7 +113,7 @@ function statOf(path: string): Stats | undefined {
 
 function writable(path: string, { mode }: Stats): AppError {
   const bits = (mode & 0o7777).toString(8).padStart(4, '0');
-  return refusal(path, `can be written by other users (mode ${bits})`, `chmod go-w ${quoted(path)}`);
+  return refusal(path, `can be written by other users (mode ${bits})`, `chmod go-w ${shellWord(path)}`);
 }
 
 function refusal(path: string, what: string, command: string): AppError {
@@ -100,6 +121,19 @@ function refusal(path: string, what: string, command: string): AppError {
   return new AppError('refused', message);
 }
 
-function quoted(path: string): string {
-  return /^[\w./@%+=:,-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
+function tighten(path: string, mode: number): void {
+  const user = process.geteuid?.();
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (user === undefined || stats === undefined) return;
+  if (stats.uid !== user) {
+    const message = `${path} belongs to user ${stats.uid}, who could read and change what user ${user} keeps there. Give it to this user:  sudo chown -R ${user} ${shellWord(path)}`;
+    throw new AppError('permission', message);
+  }
+  if ((stats.mode & OTHERS) === 0) return;
+  try {
+    chmodSync(path, mode);
+  } catch (cause) {
+    const message = `Other users can read ${path}, and that cannot be changed (${messageOf(cause)}). Change it:  chmod ${mode.toString(8)} ${shellWord(path)}`;
+    throw new AppError('permission', message, { cause });
+  }
 }

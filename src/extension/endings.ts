@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import { printableLine } from '../core/printable.ts';
 import { describeJob } from '../jobs/describe.ts';
 import { hasSucceeded, type JobRecord } from '../jobs/record.ts';
 import { readSetting } from './config.ts';
@@ -13,7 +12,7 @@ export async function tellFailures(ended: readonly JobRecord[], memory: SubmitMe
   for (const record of ended) {
     if (hasSucceeded(record) || record.state === 'cancelled') continue;
     if (mode === 'submittedHere' && !memory.wasSubmittedHere(record.id)) continue;
-    const choice = await showError(`${printableLine(record.script)}: ${describeJob(record, Date.now())}`, 'Show Log');
+    const choice = await showError(`${record.script}: ${describeJob(record, Date.now())}`, 'Show Log');
     if (choice !== undefined) await vscode.commands.executeCommand('farwharf.showLog', record.id);
   }
 }

@@ -1,5 +1,4 @@
 import { formatBytes, formatCount } from '../core/format.ts';
-import { printableLine } from '../core/printable.ts';
 import { pickMany } from './picks.ts';
 import { preflightTitle } from './preflightItems.ts';
 import { exclusionReason, largestFiles } from './preflightText.ts';
@@ -56,7 +55,7 @@ export async function pickIncluded(draft: SubmitDraft, view: SubmitView): Promis
       picked: true,
     })),
     ...excluded.slice(0, MAX_ROWS).map((exclusion) => ({
-      label: label`${exclusion.reason === 'secret' ? '$(shield) ' : ''}${printableLine(exclusion.path)}${exclusion.type === 'directory' ? '/' : ''}`,
+      label: label`${exclusion.reason === 'secret' ? '$(shield) ' : ''}${exclusion.path}${exclusion.type === 'directory' ? '/' : ''}`,
       description: withoutIcons(exclusionReason(exclusion)),
       path: exclusion.path,
       picked: false,

@@ -90,7 +90,7 @@ export function preflightTitle(view: SubmitView): string {
 function warnings(view: SubmitView): PreflightRow[] {
   const rows: PreflightRow[] = view.selection.findings.map(({ type, path, message }) => ({
     choice: type === 'tracked-but-ignored' ? 'left' : 'sent',
-    label: label`$(${type === 'secret' ? 'shield' : 'warning'}) ${printableLine(path)}`,
+    label: label`$(${type === 'secret' ? 'shield' : 'warning'}) ${path}`,
     description: withoutIcons(message),
   }));
   for (const { type, summary, detail } of view.findings) {

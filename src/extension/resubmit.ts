@@ -1,5 +1,4 @@
 import { formatBytes } from '../core/format.ts';
-import { printableLine } from '../core/printable.ts';
 import { describeEstimate, estimateCost } from '../jobs/estimate.ts';
 import { preflightJob, refuseErrors } from '../jobs/preflight.ts';
 import type { JobRecord } from '../jobs/record.ts';
@@ -27,7 +26,7 @@ export async function submitAgain(services: Services, record: JobRecord): Promis
       description: label`${size}${describeEstimate(estimate)}`,
     };
     const asNow = { label: label`$(rocket) Submit the folder as it is now` };
-    const title = `Submit ${printableLine(script)} again to ${hostLabel(host)}`;
+    const title = `Submit ${script} again to ${hostLabel(host)}`;
     const chosen = await pickRow([asThen, asNow], { title });
     if (chosen === undefined) return undefined;
     if (chosen === asNow) return submit(services, { folder, script, maxRuntime });

@@ -28,7 +28,7 @@ export async function pickResults(
   const same = plan.filter(({ status }) => status === 'same').length;
   const note = same === 0 ? '' : ` ${formatCount(same, 'other file is', 'other files are')} already the same.`;
   const chosen = await pickMany<ResultItem>({
-    title: `Results of ${printableLine(place.script)} into ${printableLine(basename(place.folder))}`,
+    title: `Results of ${place.script} into ${basename(place.folder)}`,
     placeholder: `Select the results to write.${note}`,
     items: itemsOf(resultRows(plan)),
     limitTicks: tickedOneByOne,

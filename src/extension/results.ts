@@ -35,7 +35,7 @@ export async function download(
   const results = await showProgress(
     {
       location: vscode.ProgressLocation.Notification,
-      title: `Results of ${printableLine(record.script)}`,
+      title: `Results of ${record.script}`,
       cancellable: true,
     },
     (progress, token) =>
@@ -88,8 +88,8 @@ async function chooseTarget(record: JobRecord): Promise<string | undefined> {
     path: uri.fsPath,
   }));
   const chosen = await pickRow(items, {
-    title: `Results of ${printableLine(record.script)}`,
-    placeHolder: `${printableLine(record.folder)} is not open here. Where should the results go?`,
+    title: `Results of ${record.script}`,
+    placeHolder: `${record.folder} is not open here. Where should the results go?`,
   });
   return chosen?.path;
 }

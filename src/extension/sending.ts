@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { formatBytes } from '../core/format.ts';
-import { printableLine } from '../core/printable.ts';
 import type { JobRecord } from '../jobs/record.ts';
 import type { SubmitOptions, SubmitPhase } from '../jobs/submit.ts';
 import { withSignal } from './abort.ts';
@@ -14,7 +13,7 @@ export async function send(
   script: string,
   work: (options: SubmitOptions) => Promise<JobRecord>,
 ): Promise<JobRecord> {
-  const title = `Submitting ${printableLine(script)}`;
+  const title = `Submitting ${script}`;
   const { Notification: location } = vscode.ProgressLocation;
   try {
     const record = await showProgress({ location, title, cancellable: true }, (progress, token) => {

@@ -1,5 +1,5 @@
 import type { FlowEdge, FlowNode } from './graph.ts';
-import { endId, type FlowLayout, innerOffset, pathInside, type Stub, stubId } from './layout/flowLayout.ts';
+import { endId, type FlowLayout, innerOffset, pathBelow, type Stub, stubId } from './layout/flowLayout.ts';
 import type { Box, Point } from './layout/shape.ts';
 
 /** What a node is called on the page: its class, or for a flow without a class of its own the flow's name. */
@@ -64,7 +64,7 @@ function addFlow(shown: FlowLayout, path: string, offset: Point, nodes: DrawnNod
     const box = tail === undefined ? undefined : layout.nodes.get(tail);
     edges.push({
       ...edge,
-      key: pathInside(path, id),
+      key: pathBelow(path, id),
       flow: graph.id,
       points: placed.points.map(at),
       label: at(placed.label),
@@ -74,14 +74,14 @@ function addFlow(shown: FlowLayout, path: string, offset: Point, nodes: DrawnNod
   for (const edge of graph.edges) {
     const { id, source, target, action } = edge;
     const tail = target === null ? endId(edge) : undefined;
-    const to = target === null ? undefined : pathInside(path, target);
-    add(id, tail, { source: pathInside(path, source), target: to, action, edge });
+    const to = target === null ? undefined : pathBelow(path, target);
+    add(id, tail, { source: pathBelow(path, source), target: to, action, edge });
   }
   for (const stub of stubs) addStub(stub);
   for (const node of graph.nodes) {
     const placed = layout.nodes.get(node.id);
     if (placed === undefined) continue;
-    const [box, nested, place] = [at(placed), inner.get(node.id), pathInside(path, node.id)];
+    const [box, nested, place] = [at(placed), inner.get(node.id), pathBelow(path, node.id)];
     const isStart = node.id === graph.start;
     nodes.push({ path: place, flow: graph.id, node, box, isStart, isOpen: nested !== undefined });
     if (nested === undefined) continue;
@@ -91,6 +91,6 @@ function addFlow(shown: FlowLayout, path: string, offset: Point, nodes: DrawnNod
 
   function addStub(stub: Stub): void {
     const id = stubId(stub);
-    add(id, id, { source: pathInside(path, stub.node), target: undefined, action: stub.action, edge: undefined });
+    add(id, id, { source: pathBelow(path, stub.node), target: undefined, action: stub.action, edge: undefined });
   }
 }

@@ -1,5 +1,5 @@
 import type { FlowGraph } from './graph.ts';
-import { pathInside, stubsOf } from './layout/flowLayout.ts';
+import { pathBelow, stubsOf } from './layout/flowLayout.ts';
 
 /**
  * The flow as a Mermaid flowchart, with its nested flows as subgraphs: what GitHub, GitLab and most wikis draw from text.
@@ -22,7 +22,7 @@ class MermaidWriter {
 
   addFlow(graph: FlowGraph, path: string, indent: string, ancestors: readonly string[]): void {
     for (const { id, className, flow } of graph.nodes) {
-      const place = pathInside(path, id);
+      const place = pathBelow(path, id);
       const name = this.#nameOf(place);
       const nested = ancestors.includes(flow ?? '') ? undefined : this.#flows.find((other) => other.id === flow);
       if (nested === undefined) {
@@ -35,14 +35,14 @@ class MermaidWriter {
       }
     }
     for (const { id, source, target, action } of graph.edges) {
-      const from = this.#nameOf(pathInside(path, source));
+      const from = this.#nameOf(pathBelow(path, source));
       const to =
-        target === null ? `${this.#nameOf(`${path} end ${id}`)}((" "))` : this.#nameOf(pathInside(path, target));
+        target === null ? `${this.#nameOf(`${path} end ${id}`)}((" "))` : this.#nameOf(pathBelow(path, target));
       this.lines.push(`${indent}${from} -->|${quoted(action)}| ${to}`);
     }
     for (const { node, action } of stubsOf(graph)) {
       const to = `${this.#nameOf(`${path} stub ${node} ${action}`)}["?"]`;
-      this.lines.push(`${indent}${this.#nameOf(pathInside(path, node))} -.->|${quoted(action)}| ${to}`);
+      this.lines.push(`${indent}${this.#nameOf(pathBelow(path, node))} -.->|${quoted(action)}| ${to}`);
     }
   }
 

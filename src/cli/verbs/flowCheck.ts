@@ -1,5 +1,4 @@
 import { formatCount } from '../../core/format.ts';
-import { printableLine } from '../../core/printable.ts';
 import { diagnose } from '../../flows/diagnostics/diagnose.ts';
 import type { Context } from '../context.ts';
 import { EXIT } from '../exit.ts';
@@ -15,9 +14,9 @@ export async function checkFlow({ terminal }: Context, argument: string): Promis
   terminal.json({ file: read.file, diagnostics });
   for (const { code, severity, message, range, related } of diagnostics) {
     const { line, column } = range.start;
-    terminal.answer(printableLine(`${argument}:${line + 1}:${column + 1}: ${severity} ${code}: ${message}`));
+    terminal.answer(`${argument}:${line + 1}:${column + 1}: ${severity} ${code}: ${message}`);
     for (const { message: note, range: place } of related) {
-      terminal.answer(printableLine(`    ${place.file}:${place.start.line + 1}:${place.start.column + 1}: ${note}`));
+      terminal.answer(`    ${place.file}:${place.start.line + 1}:${place.start.column + 1}: ${note}`);
     }
   }
   const errors = diagnostics.filter(({ severity }) => severity === 'error').length;

@@ -1,5 +1,4 @@
 import { AppError } from '../../core/errors.ts';
-import { printableLine } from '../../core/printable.ts';
 import type { FlowFile, FlowGraph } from '../../flows/graph.ts';
 import { graphToMermaid } from '../../flows/graphToMermaid.ts';
 import { graphToSvg } from '../../flows/graphToSvg.ts';
@@ -24,10 +23,10 @@ export async function printFlowGraph(context: Context, argument: string, flags: 
   const format = flags.format ?? (terminal.isJson ? 'json' : 'mermaid');
   if (read.syntaxError !== undefined) {
     const { message, range } = read.syntaxError;
-    terminal.note(printableLine(`${read.file}:${range.start.line + 1}:${range.start.column + 1}: ${message}`));
+    terminal.note(`${read.file}:${range.start.line + 1}:${range.start.column + 1}: ${message}`);
   }
   for (const { reason, range } of read.unread) {
-    terminal.note(printableLine(`${range.file}:${range.start.line + 1}:${range.start.column + 1}: ${reason}`));
+    terminal.note(`${range.file}:${range.start.line + 1}:${range.start.column + 1}: ${reason}`);
   }
   if (terminal.isJson) {
     terminal.json(format === 'json' ? read : { [format]: textOf(read, flags.flow, format) });

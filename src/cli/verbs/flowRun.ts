@@ -101,7 +101,7 @@ function tell({ terminal }: Context, { record, outcome }: RecordedRun): number {
     ...(usage === '' ? [] : [usage]),
     `run ${record.id}`,
   ];
-  terminal.note(printableLine(parts.join(' · ')));
+  terminal.note(parts.join(' · '));
   if (outcome.type === 'refused') return EXIT.badUse;
   if (outcome.type === 'stopped') return EXIT.interrupted;
   return outcome.type === 'done' && outcome.exitCode === 0 ? EXIT.done : EXIT.failed;

@@ -1,7 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { AppError, isAbort, messageOf } from '../../core/errors.ts';
 import { formatCount, formatDuration } from '../../core/format.ts';
-import { printableLine } from '../../core/printable.ts';
 import { LIVE_REASONS } from '../../flows/run/describeRun.ts';
 import { findFlowTests } from '../../flows/run/flowTestFile.ts';
 import { type FlowTestOptions, type FlowTestResult, runFlowTest } from '../../flows/run/flowTestRun.ts';
@@ -46,7 +45,7 @@ export async function testFlows(
       live,
       ...(error && { error }),
     });
-    if (!terminal.isJson) for (const line of describe(name, verdict)) terminal.answer(printableLine(line));
+    if (!terminal.isJson) for (const line of describe(name, verdict)) terminal.answer(line);
   }
   terminal.note(
     `${formatCount(tests.length, 'test')}: ${counts.passed} passed, ${counts.failed} failed` +

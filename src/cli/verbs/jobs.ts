@@ -85,7 +85,7 @@ async function refresh(session: Session, known: readonly JobRecord[], context: C
     );
   } catch (error) {
     signal.throwIfAborted();
-    terminal.note(`The states of running jobs are the last known ones: ${printableLine(messageOf(error))}`);
+    terminal.note(`The states of running jobs are the last known ones: ${messageOf(error)}`);
     return records;
   }
 }

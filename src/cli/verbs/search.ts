@@ -25,7 +25,7 @@ export async function search(context: Context, query: string, { folder, topK }: 
   const hits = await opened.search(query, topK, meaning?.near);
   terminal.json({ hits: hits.map(hitAsJson), ...(meaning === undefined ? {} : { meaning: meaning.state }) });
   const fallback = meaning && describeFallback(meaning.state);
-  if (fallback !== undefined) terminal.note(printableLine(fallback));
+  if (fallback !== undefined) terminal.note(fallback);
   if (terminal.isJson) return EXIT.done;
   if (hits.length === 0) {
     terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} has a word of that query.`);

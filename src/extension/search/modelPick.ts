@@ -1,7 +1,6 @@
 import * as vscode from 'vscode';
 import { type Endpoint, PROVIDER_NAMES, resolveEndpoint } from '../../agents/llm/providers.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
-import { printableLine } from '../../core/printable.ts';
 import { writeUserSetting } from '../config.ts';
 import { explain } from '../errorText.ts';
 import type { Keys } from '../keys.ts';
@@ -152,7 +151,7 @@ async function pickName(endpoint: Endpoint, names: readonly string[]): Promise<s
 async function typeName(endpoint: Endpoint, problem: string): Promise<string | undefined> {
   const name = await askText({
     title: `${TITLE} ${placeOf(endpoint)}`,
-    prompt: `${printableLine(problem)} Type the name of the model, or press Escape.`,
+    prompt: `${problem} Type the name of the model, or press Escape.`,
     value: endpoint.model,
     ignoreFocusOut: true,
   });

@@ -40,7 +40,7 @@ export interface FlowLayoutOptions {
 
 export const endId = (edge: FlowEdge): string => `end ${edge.id}`;
 export const stubId = ({ node, action }: Stub): string => `stub ${node}:${action}`;
-export const pathInside = (path: string, node: string): string => (path === '' ? node : `${path}/${node}`);
+export const pathBelow = (path: string, node: string): string => (path === '' ? node : `${path}/${node}`);
 
 /** The label of a connection, cut to what is drawn. */
 export const labelOf = (action: string): string => cutText(action, LABEL_FONT, LABEL_WIDTH);
@@ -69,7 +69,7 @@ function layoutAt(
   for (const node of graph.nodes) {
     const nested = nestedFlow(node, options, path, ancestors);
     if (nested === undefined) continue;
-    const [before, place] = [previous?.inner.get(node.id), pathInside(path, node.id)];
+    const [before, place] = [previous?.inner.get(node.id), pathBelow(path, node.id)];
     inner.set(node.id, layoutAt(nested, options, place, [...ancestors, nested.id], before));
   }
   const stubs = stubsOf(graph);
@@ -88,7 +88,7 @@ function nestedFlow(
   path: string,
   ancestors: readonly string[],
 ): FlowGraph | undefined {
-  if (node.flow === undefined || ancestors.includes(node.flow) || isOpen?.(pathInside(path, node.id)) !== true) {
+  if (node.flow === undefined || ancestors.includes(node.flow) || isOpen?.(pathBelow(path, node.id)) !== true) {
     return undefined;
   }
   return flows.find(({ id }) => id === node.flow);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { ensurePrivateFile, ensurePrivateFolder } from '../../core/privateFolder.ts';
+import { ensurePrivateFile, ensurePrivateFolder } from '../../core/ownFiles.ts';
 import { inTransaction, openLocked } from '../store/database.ts';
 import { StoreFile } from '../store/storeFile.ts';
 

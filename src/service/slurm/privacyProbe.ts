@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { removeTree } from '../jobs/removeTree.ts';
 import { slurm } from './slurmCommand.ts';
 import type { SlurmResources } from './slurmConfig.ts';
-import { quote } from './submission.ts';
+import { shellWord } from '../../core/shellWord.ts';
 
 const NONCE_BYTES = 32;
 const POLL_MS = 200;
@@ -72,8 +72,8 @@ function probeArguments(
 }
 
 function probeScript(secret: string, answer: string): string {
-  const partial = quote(`${answer}.part`);
-  return `#!/bin/sh\ncat ${quote(secret)} > ${partial} 2>/dev/null\nmv ${partial} ${quote(answer)}\n`;
+  const partial = shellWord(`${answer}.part`);
+  return `#!/bin/sh\ncat ${shellWord(secret)} > ${partial} 2>/dev/null\nmv ${partial} ${shellWord(answer)}\n`;
 }
 
 async function untilAnswered(answer: string, signal: AbortSignal): Promise<string> {

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { shellWord } from '../../core/shellWord.ts';
 import type { RunnableJob } from '../executor.ts';
 import type { JobFolder, RunnerSpec } from '../runner/jobFolder.ts';
 import { setupLimitSeconds } from '../runner/virtualEnvironment.ts';
@@ -25,7 +26,7 @@ export async function prepareSubmission(
   program: RunnerProgram,
 ): Promise<readonly string[]> {
   const script = submissionScript(folder);
-  const command = [program.node, program.runner, folder.path].map(quote).join(' ');
+  const command = [program.node, program.runner, folder.path].map(shellWord).join(' ');
   writeFileSync(script, batchScript(command), { mode: 0o700 });
   const { venv } = JSON.parse(await readFile(folder.spec, 'utf8')) as RunnerSpec; // nobody but the service wrote there yet
   const setupSeconds = venv === null ? 0 : setupLimitSeconds(venv);
@@ -74,9 +75,4 @@ export function submissionScript(folder: JobFolder): string {
 /** What Slurm itself, and a runner that breaks, write about a job. */
 export function clusterLog(folder: JobFolder): string {
   return join(folder.path, 'slurm.log');
-}
-
-/** A word as shells read it. */
-export function quote(word: string): string {
-  return `'${word.replaceAll("'", `'\\''`)}'`;
 }

@@ -2,8 +2,7 @@ import { closeSync, fsyncSync, openSync, readdirSync, renameSync } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
-import { requireOwn } from '../../core/ownFiles.ts';
-import { ensurePrivateFile, ensurePrivateFolder } from '../../core/privateFolder.ts';
+import { ensurePrivateFile, ensurePrivateFolder, requireOwn } from '../../core/ownFiles.ts';
 import { MIGRATIONS } from './migrations.ts';
 
 const SQLITE_BUSY = 5;

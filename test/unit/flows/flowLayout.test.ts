@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { endId, innerOffset, layoutFlow, pathInside, stubId, stubsOf } from '../../../src/flows/layout/flowLayout.ts';
+import { endId, innerOffset, layoutFlow, pathBelow, stubId, stubsOf } from '../../../src/flows/layout/flowLayout.ts';
 import { overlaps } from '../../../src/flows/layout/labels.ts';
 import { cutText, textWidth } from '../../../src/flows/layout/textWidth.ts';
 import { drawnFlow } from './drawnFlows.ts';
@@ -26,7 +26,7 @@ test('a flow is laid out with its ends and with the actions that lead nowhere', 
 });
 
 test('an open nested flow lies inside the box of its node', () => {
-  const shown = layoutFlow(outer, { flows, isOpen: (path) => path === pathInside('', 'look') });
+  const shown = layoutFlow(outer, { flows, isOpen: (path) => path === pathBelow('', 'look') });
   const [box, nested] = [shown.layout.nodes.get('look'), shown.inner.get('look')];
   assert.ok(box && nested);
   const offset = innerOffset(box, nested);

@@ -49,7 +49,7 @@ export async function addAccount(context: Context, id: string, flags: AddFlags):
   });
   const has = account.credits_available === 0 ? 'without credits' : `with ${creditsOf(account)}`;
   tell(context, account, `Account ${id} was added, ${has}.`);
-  if (account.warning !== undefined) context.terminal.note(printableLine(account.warning));
+  if (account.warning !== undefined) context.terminal.note(account.warning);
   else if (!admin.isServiceRunning) context.terminal.note(ISOLATION_NOTE);
   if (account.credits_available === 0) context.terminal.note(`Give it some:   farwharf admin credits grant ${id} 100`);
   context.terminal.note(`Give it a key:  farwharf admin key add ${id}`);
