@@ -32,7 +32,7 @@ export async function createExecutor(config: ServiceConfig, options: ExecutorOpt
     const refusal = unisolatedRefusal(isolation, accounts);
     if (refusal !== undefined) log.warn(refusal);
     const settings = config.process;
-    return createProcessExecutor({ runner, killGraceMs, settings, isolation, machineClasses, accounts });
+    return createProcessExecutor({ runner, data, killGraceMs, settings, isolation, machineClasses, accounts });
   }
   log.info(describeClusterJobs());
   const {

@@ -48,6 +48,8 @@ export interface Executor {
    */
   launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void>;
   status(jobId: string, folder: JobFolder): Promise<RunnerStatus>;
+  /** What the job's runner seals its report with. Undefined where it cannot be told in secret: then any report is believed. */
+  reportSecret(jobId: string): string | undefined;
   /** Hastens the end of a job whose folder asks for it. */
   cancel(jobId: string): Promise<void>;
   /** Ends what a broken runner left behind. */

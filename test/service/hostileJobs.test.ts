@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { createHmac } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -119,6 +120,39 @@ test('results that something replaced by a link are neither sent nor backed up',
   t.after(() => store.dispose());
   const { manifest } = await writeBackup(store, service.data, join(folder, 'backup.tar.gz'));
   assert.deepEqual([manifest.jobs, manifest.results], [1, 0]);
+});
+
+test('a job that reports an end of its own is found out, and pays for the time that it was seen to run', async (t) => {
+  const service = await startService(t);
+  const forged = `{"outcome":"exited","code":0,"signal":null,"detail":null,"at":'$(date +%s)'000,"ranSeconds":0}`;
+  const script = [
+    'sleep 2.5',
+    'touch -d 2020-01-01 ../started.json',
+    `echo '${forged}' > ../x`,
+    // A runner that lives would write the true one.
+    `kill -9 $(sed 's/.*"pid":\\([0-9]*\\).*/\\1/' ../claim.json)`,
+    'mv ../x ../exit.json',
+    'sleep 600',
+  ].join('\n');
+  const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
+  const job = await service.untilEnd(id);
+  assert.equal(job.state, 'failed');
+  assert.match(job.reason ?? '', /exit.json was changed/);
+  assert.ok((job.credits_charged ?? 0) > 0, `${job.credits_charged}`);
+});
+
+test('a report is sealed with what no file of the job, no argument and no variable tells', async (t) => {
+  const service = await startService(t);
+  const script =
+    'cat ../*.json ../*.log 2>/dev/null; tr "\\0" " " < /proc/$PPID/cmdline; tr "\\0" " " < /proc/$PPID/environ; env; ls -l /proc/$$/fd';
+  const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
+  assert.equal((await service.untilEnd(id)).state, 'succeeded');
+  const key = readFileSync(join(service.data, 'runner.key'));
+  const secret = createHmac('sha256', key).update(id).digest('hex');
+  const output = await service.output(id);
+  assert.match(output, /--sealed/);
+  assert.equal(output.includes(secret), false);
+  assert.equal(statSync(join(service.data, 'runner.key')).mode & 0o777, 0o600);
 });
 
 test('a job that reports times that are none is ended, and not followed for ever', async (t) => {

@@ -9,8 +9,9 @@ import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unre
 import { removeUnneeded } from './jobFiles.ts';
 import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
-import { readExit, readStarted } from './markers.ts';
+import { readStarted } from './markers.ts';
 import { readOutput } from './outputReader.ts';
+import { readReport } from './runnerReport.ts';
 import { collectResults } from './results.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { askForEnd, type JobFolder } from '../runner/jobFolder.ts';
@@ -65,13 +66,14 @@ export async function followRunner(
     }
     if (status.state === 'absent') return store.jobs.get(jobId)?.finishedAt !== null;
     // Read after the question whether the runner lives: its report is there before it ends.
-    const exit = existsSync(folder.exit) ? await readExit(folder.exit) : undefined;
+    const report = await readReport(jobId, folder, executor);
     await noteStart(jobId, folder, store);
     const hasNews = await drainOutput(jobId, folder, { store, isLocal }, signal);
     const job = store.jobs.get(jobId);
     if (job === undefined || job.finishedAt !== null) return true;
     const isCancelled = existsSync(folder.cancel);
-    if (exit !== undefined) {
+    if (report.type === 'report') {
+      const { exit } = report;
       // Whoever may have ended it is asked, which takes a moment. On this machine nobody but the runner would know.
       const isAsked = !isCancelled && (isLocal ? exit.outcome === 'stopped' : mayHaveBeenEnded(exit));
       if (!isAsked || status.state === 'gone') {
@@ -80,6 +82,11 @@ export async function followRunner(
         await finishJob(job, folder, explainedEnding(own, told), context, signal);
         return true;
       }
+    } else if (report.type === 'forged') {
+      // What the service itself saw of the run is charged.
+      const ending = { state: 'failed', reason: report.reason, isCharged: true, isCause: true } as const;
+      await endUnreported(job, folder, { state: 'gone', ending, lastSeen }, context, signal);
+      return true;
     } else if (status.state === 'gone') {
       await endUnreported(job, folder, { ...status, lastSeen }, context, signal);
       return true;

@@ -24,6 +24,7 @@ const exitMarker: z.ZodType<ExitMarker> = z.object({
   at: time,
   ranSeconds: z.number().nonnegative(),
   wasToldToEnd: z.boolean().optional(),
+  seal: z.string().optional(),
 });
 const manifest = z.array(z.object({ path: z.string(), size: z.number(), sha256: z.string() }));
 

@@ -125,6 +125,7 @@ export class Metrics implements Disposable {
       refusal: () => executor.refusal(),
       launch: (job, folder, signal) => count('launch', executor.launch(job, folder, signal)),
       status: (jobId, folder) => count('status', executor.status(jobId, folder)),
+      reportSecret: (jobId) => executor.reportSecret(jobId),
       cancel: (jobId) => count('cancel', executor.cancel(jobId)),
       cleanUp: (jobId, folder) => count('clean-up', executor.cleanUp(jobId, folder)),
       forget: (jobId) => executor.forget(jobId),

@@ -16,6 +16,8 @@ import { allowedEnvironment } from '../../core/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../runner/confinement.ts';
 import { type JobFolder, type StartedMarker, writeMarker } from '../runner/jobFolder.ts';
 import { jobMark } from '../runner/jobMark.ts';
+import { SEALED } from '../runner/reportSeal.ts';
+import { openRunnerSecrets } from './runnerSecrets.ts';
 
 const CLAIM_POLL_MS = 10;
 const MAX_WORDS = 500;
@@ -26,6 +28,8 @@ const PRLIMIT = '/usr/bin/prlimit';
 export interface ProcessExecutorOptions {
   /** Path of the built `jobRunner.mjs`, or of its source. */
   readonly runner: string;
+  /** The service's data folder. */
+  readonly data: string;
   /** Time between SIGTERM and SIGKILL. */
   readonly killGraceMs: number;
   readonly settings: ProcessSettings;
@@ -40,8 +44,9 @@ export interface ProcessExecutorOptions {
  * sandbox: a job can do what the user can do.
  */
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
-  const { runner, killGraceMs, settings, isolation, accounts } = options;
+  const { runner, killGraceMs, settings, isolation, accounts, data } = options;
   const cpus = new CpuShares();
+  const secretOf = openRunnerSecrets(data);
   return {
     capacity: settings.max_jobs ?? availableParallelism(),
     isLocal: true,
@@ -56,18 +61,20 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
       const electron = process.env['ELECTRON_RUN_AS_NODE'];
-      const [file, ...args] = withLimits(confinement, [process.execPath, runner, folder.path]);
+      const [file, ...args] = withLimits(confinement, [process.execPath, runner, folder.path, SEALED]);
       const child = spawn(file, args, {
         cwd: folder.path,
         detached: true,
         windowsHide: true,
-        stdio: ['ignore', 'ignore', log],
+        stdio: ['pipe', 'ignore', log],
         env: {
           ...allowedEnvironment(process.env),
           ...(electron === undefined ? {} : { ELECTRON_RUN_AS_NODE: electron }),
         },
       });
       closeSync(log);
+      child.stdin?.on('error', () => {}); // it could not be started, or ended: that is told below
+      child.stdin?.end(secretOf(job.id));
       let ended: { cause: unknown } | undefined;
       child.once('error', (error) => (ended = { cause: error }));
       child.once('exit', (code) => (ended ??= { cause: code }));
@@ -85,6 +92,8 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       else cpus.release(jobId);
       return { state: isRunning ? 'running' : 'gone' };
     },
+
+    reportSecret: secretOf,
 
     // The runner sees within a moment that its folder asks for the end.
     cancel: () => Promise.resolve(),

@@ -82,6 +82,8 @@ export interface ExitMarker {
   readonly ranSeconds: number;
   /** Whether a signal told the runner to end before this was written. Runners of an earlier version did not note it. */
   readonly wasToldToEnd?: boolean | undefined;
+  /** That the runner wrote this, where the executor can give it a secret: `reportSeal.ts`. */
+  readonly seal?: string | undefined;
 }
 
 export interface LogFrame {

@@ -10,6 +10,7 @@ import { claimJob, type ExitMarker, jobFolder, type RunnerSpec, writeMarker } fr
 import { OutputLog } from './outputLog.ts';
 import { endProcesses, processIdentity } from '../../core/processTree.ts';
 import { jobMark } from './jobMark.ts';
+import { SEALED, SECRET_LENGTH, sealed } from './reportSeal.ts';
 import { runJob, type StopReason } from './runJob.ts';
 
 const CANCEL_POLL_MS = 100;
@@ -31,6 +32,7 @@ async function watchForCancel(): Promise<void> {
 }
 
 async function main(): Promise<void> {
+  const secret = process.argv[3] === SEALED ? readSecret() : undefined;
   const identity = processIdentity(process.pid) ?? 'unknown';
   if (!claimJob(folder, { pid: process.pid, identity })) return;
   let wasToldToEnd = false;
@@ -46,7 +48,7 @@ async function main(): Promise<void> {
   const outcome = await runJob(folder, output, stop.signal);
   output.close();
   // The script got the signal too, and may have ended first, with any status.
-  await report({ ...outcome, at: Date.now(), wasToldToEnd });
+  await report(sealed({ ...outcome, at: Date.now(), wasToldToEnd }, secret));
 }
 
 /** Writes how the job ended. Jobs fill disks, so this waits for space rather than let the job be lost. */
@@ -59,6 +61,13 @@ async function report(exit: ExitMarker): Promise<void> {
       await sleep(FULL_DISK_POLL_MS);
     }
   }
+}
+
+/** Nobody sees what comes this way: not in a file, an argument or a variable. Without all of it the service ended, and the job is not begun. */
+function readSecret(): string {
+  const secret = readFileSync(0, 'utf8');
+  if (secret.length !== SECRET_LENGTH) throw new Error('The service ended before it had said everything.');
+  return secret;
 }
 
 /** What is wrong with the job's folder is told when the job is run. */

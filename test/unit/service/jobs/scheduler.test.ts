@@ -34,6 +34,7 @@ async function setUp(
     refusal: () => undefined,
     launch: ({ id }, _folder, signal) => launch(id, signal),
     status: async () => ({ state: 'gone' }),
+    reportSecret: () => undefined,
     cancel: async () => {},
     cleanUp: async () => {},
     forget: () => {},

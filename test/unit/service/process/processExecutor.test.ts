@@ -22,6 +22,7 @@ test('a service that ends does not wait for a runner that never takes its job', 
   const isolation = { type: 'none', why: 'this is a test', isChosen: true } as const;
   const executor = createProcessExecutor({
     runner,
+    data: path,
     killGraceMs: 100,
     settings: DEFAULT_CONFIG.process,
     isolation,
