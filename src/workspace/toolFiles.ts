@@ -7,24 +7,29 @@
 
 const NAMES = new Set(
   [
-    // Coding agents read instructions.
-    'agents.md claude.md gemini.md skill.md',
-    // Python: at start, or when an editor looks for tests and environments.
-    'sitecustomize.py usercustomize.py conftest.py pytest.ini tox.ini setup.cfg pyproject.toml pyvenv.cfg ipython_config.py ansible.cfg',
+    // Coding agents read instructions (developers.openai.com/codex: AGENTS.md; docs.claude.com: memory; docs.warp.dev: rules).
+    'agents.md agents.override.md claude.md claude.local.md gemini.md skill.md warp.md',
+    // Python: at start, or when an editor looks for tests and environments (docs.pytest.org: Configuration file formats).
+    'sitecustomize.py usercustomize.py conftest.py pytest.toml pytest.ini tox.ini setup.cfg pyproject.toml pyvenv.cfg ipython_config.py ansible.cfg',
     // JavaScript: language servers load plug-ins and presets, editors list tasks by running the file.
     'package.json tsconfig.json jsconfig.json nx.json angular.json bunfig.toml',
+    // Names the hooks that pnpm loads, whatever it is asked to do (pnpm.io: Settings, Config dependencies).
+    'pnpm-workspace.yaml',
     // Builds that language servers and editors configure or run when a folder is opened.
     'makefile gnumakefile cmakelists.txt cmakepresets.json cmakeuserpresets.json meson.build platformio.ini module.bazel',
     'cargo.toml build.rs rust-toolchain rust-toolchain.toml build.zig package.swift gemfile mix.exs stack.yaml cabal.project hie.yaml',
     'pom.xml settings.gradle build.gradle settings.gradle.kts build.gradle.kts gradle.properties',
     'gradle-wrapper.properties gradle-wrapper.jar maven-wrapper.properties',
     'global.json nuget.config directory.build.props directory.build.targets directory.build.rsp omnisharp.json',
+    // MSBuild imports it into each project below its folder, as those above.
+    'directory.packages.props',
     // Shells, file managers and MATLAB, in a folder that they enter.
     'mise.toml desktop.ini autorun.inf startup.m',
   ].flatMap((line) => line.split(' ')),
 );
 
 const PATTERNS: readonly RegExp[] = [
+  /^lefthook(?:-local)?\.(?:ya?ml|toml|jsonc?)$/, // read each time that git runs a hook (lefthook.dev: Configuration, lefthook install)
   /\.config\.[cm]?[jt]s$/, // eslint.config.mjs, vite.config.ts, …: extensions run them when a folder is opened
   /^(?:gulpfile|gruntfile|jakefile)(?:\.|$)/,
   /^tsconfig\..+\.json$/,

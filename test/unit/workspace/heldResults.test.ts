@@ -38,6 +38,10 @@ const TOOLS =
   words(`sitecustomize.py sub/conftest.py AGENTS.md CLAUDE.md package.json tsconfig.json tsconfig.build.json eslint.config.mjs
   sub/vite.config.ts Makefile CMakeLists.txt Cargo.toml build.rs Gemfile mise.toml app.csproj gulpfile.js desktop.ini icon.lnk
   node_modules/x/index.js jupyter_notebook_config.py pyproject.toml`);
+// Names that the documentation of their tools has and this list once had not.
+const ALSO_TOOLS = words(
+  'pytest.toml Directory.Packages.props lefthook.yml lefthook-local.yaml lefthook.toml lefthook.jsonc WARP.md AGENTS.override.md CLAUDE.local.md pnpm-workspace.yaml',
+);
 const SELECTION = words('.gitignore sub/.farwharfignore .FARWHARFIGNORE');
 const ORDINARY =
   words(`model.pth metrics.json out/loss.png train.py config.yaml sub/config.json data.v1.csv notes.md run.log weights~best.bin
@@ -46,7 +50,7 @@ const ORDINARY =
 test('names are judged by what acts on them, in any spelling', () => {
   const risks = (paths: readonly string[]): unknown[] => [...new Set(paths.map((path) => riskOf(path)))];
   assert.deepEqual(risks(HIDDEN), ['hidden']);
-  assert.deepEqual(risks(TOOLS), ['tool']);
+  assert.deepEqual(risks([...TOOLS, ...ALSO_TOOLS]), ['tool']);
   assert.deepEqual(risks(SELECTION), ['selection']);
   assert.deepEqual(risks(['.git/config', '.env.local', '.vscode/tasks.json']), ['protected']);
   assert.deepEqual(risks(ORDINARY), [undefined]);
