@@ -26,5 +26,14 @@ test('every promise of docs/security.md is proved by tests that exist', () => {
     (promise) => !promise.includes('](../test/') && !notPromised.includes(promise.slice(0, 40)),
   );
   assert.deepEqual(unproved, []);
+  const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading = '']) =>
+    heading.toLowerCase().replaceAll(' ', '-'),
+  );
+  const targets = [...text.matchAll(/\]\(#([\w-]+)\)/g)].map(([, target = '']) => target);
+  assert.deepEqual(
+    targets.filter((target) => !headings.includes(target)),
+    [],
+  );
+  assert.ok(targets.length > 20, `${targets.length} places where threats are met`);
   assert.ok(links.length > 80, `${links.length} tests`);
 });

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, type Dirent } from 'node:fs';
+import type { Dirent } from 'node:fs';
 import { lstat, readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { formatBytes } from '../../core/format.ts';
 import { judgeName, NameTable } from '../../workspace/entryNames.ts';
 import { packWorkspace } from '../../workspace/pack.ts';
+import { PinnedFolders } from '../../workspace/pinnedFolders.ts';
 import type { SelectedFile } from '../../workspace/selection.ts';
-import { changedByJob } from './jobFileReading.ts';
+import { changedByJob, openJobFile } from './jobFileReading.ts';
 import { readManifest, type SubmittedFiles } from './markers.ts';
 import type { JobFolder } from '../runner/jobFolder.ts';
 
@@ -17,6 +18,8 @@ const MAX_FILES = 1_000_000;
 // Not what a folder in its own right would be, but what a system takes behind the path of a job's folder.
 const MAX_PATH_LENGTH = 2_000;
 const MAY_READ = 0o400;
+// In the job's folder, as `jobFolder` has it.
+const WORKSPACE = 'workspace';
 
 export interface CollectedResults {
   readonly files: readonly { readonly path: string; readonly size: number }[];
@@ -35,15 +38,23 @@ export async function collectResults(
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<CollectedResults> {
-  const { files, leftOut } = await findResults(folder);
-  const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
-  if (totalBytes > maxBytes) {
-    const message = `They have ${formatBytes(totalBytes)}, and those of one job may have ${formatBytes(maxBytes)}.`;
-    throw new AppError('limit', message);
+  // What a job left running, or a node of a cluster, can put links in the place of folders while they are read.
+  const pinned = new PinnedFolders(folder.path, true);
+  try {
+    const { files, leftOut } = await findResults(folder, pinned);
+    const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+    if (totalBytes > maxBytes) {
+      const message = `They have ${formatBytes(totalBytes)}, and those of one job may have ${formatBytes(maxBytes)}.`;
+      throw new AppError('limit', message);
+    }
+    const selection = { root: pinned.folder(WORKSPACE), files, excluded: [], totalBytes, findings: [] };
+    const { manifest } = await packWorkspace(selection, folder.results, { signal, allowsSecrets: true });
+    return { files: manifest.map(({ path, size }) => ({ path, size })), leftOut };
+  } catch (error) {
+    throw error instanceof AppError && error.code === 'refused' ? changedByJob(folder.workspace, error) : error;
+  } finally {
+    pinned.dispose();
   }
-  const selection = { root: folder.workspace, files, excluded: [], totalBytes, findings: [] };
-  const { manifest } = await packWorkspace(selection, folder.results, { signal, allowsSecrets: true });
-  return { files: manifest.map(({ path, size }) => ({ path, size })), leftOut };
 }
 
 interface Found {
@@ -51,16 +62,15 @@ interface Found {
   readonly leftOut: string[];
 }
 
-async function findResults(folder: JobFolder): Promise<Found> {
-  for (const path of [folder.path, folder.workspace]) {
-    if (!(await lstat(path)).isDirectory()) throw changedByJob(path);
-  }
-  const submitted = new Map(((await readManifest(folder.manifest)) ?? []).map((entry) => [entry.path, entry]));
+async function findResults(folder: JobFolder, pinned: PinnedFolders): Promise<Found> {
+  const submitted = new Map(
+    ((await readManifest(pinned.at(basename(folder.manifest)))) ?? []).map((entry) => [entry.path, entry]),
+  );
   // The manifest is written when the workspace is complete. No program can set a file's change time back, so what is
   // older has not been touched and need not be read.
-  const { ctimeMs: completedAt } = await stat(folder.manifest);
+  const { ctimeMs: completedAt } = await stat(pinned.at(basename(folder.manifest)));
   const found: Found = { files: [], leftOut: [] };
-  await walk(folder.workspace, '', async (path, stats) => {
+  await walk(pinned, '', async (path, stats) => {
     if (found.files.length >= MAX_FILES) throw new AppError('limit', `They are more than ${MAX_FILES} files.`);
     if (!stats?.isFile() || (stats.mode & MAY_READ) === 0) {
       found.leftOut.push(path);
@@ -69,7 +79,7 @@ async function findResults(folder: JobFolder): Promise<Found> {
     const before = submitted.get(path);
     if (before !== undefined) {
       if (stats.ctimeMs < completedAt) return;
-      if (await isSame(join(folder.workspace, path), stats.size, before)) return;
+      if (await isSame(pinned.at(`${WORKSPACE}/${path}`), stats.size, before)) return;
     }
     const mode = (stats.mode & 0o111) === 0 ? 0o644 : 0o755;
     found.files.push({ path, size: stats.size, mode, mtimeMs: stats.mtimeMs });
@@ -92,28 +102,30 @@ type Stats = Awaited<ReturnType<typeof lstat>> & {
 };
 
 async function walk(
-  root: string,
+  pinned: PinnedFolders,
   prefix: string,
   visit: (path: string, stats: Stats | undefined) => Promise<void>,
 ): Promise<void> {
-  const entries = await entriesOf(join(root, prefix));
+  const folder = prefix === '' ? WORKSPACE : `${WORKSPACE}/${prefix}`;
+  const entries = await entriesOf(pinned, folder);
   if (entries === undefined) {
-    if (prefix === '') throw changedByJob(root);
+    if (prefix === '') throw changedByJob(WORKSPACE);
     return visit(prefix, undefined);
   }
   for (const entry of entries) {
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     if (path.length > MAX_PATH_LENGTH) await visit(path, undefined);
-    else if (entry.isDirectory()) await walk(root, path, visit);
+    else if (entry.isDirectory()) await walk(pinned, path, visit);
     // Names that no archive can carry may not even be found again under their decoded form.
-    else await visit(path, judgeName(path) === undefined ? await lstat(join(root, path)) : undefined);
+    else
+      await visit(path, judgeName(path) === undefined ? await lstat(pinned.at(`${folder}/${entry.name}`)) : undefined);
   }
 }
 
 /** Undefined for a folder that its owner may not read, or whose name has been decoded into another one. */
-async function entriesOf(path: string): Promise<readonly Dirent[] | undefined> {
+async function entriesOf(pinned: PinnedFolders, path: string): Promise<readonly Dirent[] | undefined> {
   try {
-    return await readdir(path, { withFileTypes: true });
+    return await readdir(pinned.folder(path), { withFileTypes: true });
   } catch (error) {
     if (['EACCES', 'ENOENT'].includes(systemCode(error) ?? '')) return undefined;
     throw error;
@@ -124,7 +136,9 @@ async function isSame(path: string, size: number, before: SubmittedFiles[number]
   if (size !== before.size) return false;
   const digest = createHash('sha256');
   try {
-    await pipeline(createReadStream(path), digest);
+    await using file = await openJobFile(path);
+    if (file === undefined) return false;
+    await pipeline(file.createReadStream({ autoClose: false }), digest);
   } catch (error) {
     if (systemCode(error) === 'EACCES') return false;
     throw error;

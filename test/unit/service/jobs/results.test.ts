@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
+import { collectResults } from '../../../../src/service/jobs/results.ts';
+import { jobFolder } from '../../../../src/service/runner/jobFolder.ts';
+
+const SECRET = 'a secret of the machine that serves';
+// Every moment of a collection that takes fewer turns than that has its swap.
+const TURNS = 120;
+
+function writeFiles(folder: string, text: string): void {
+  for (const path of ['made.txt', 'inner/made.txt', 'inner/deep/made.txt']) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+}
+
+for (const [swapped, what] of [
+  ['.', 'the whole folder of a job'],
+  ['workspace', 'the folder of a script'],
+  ['workspace/inner', 'a folder of the results'],
+] as const) {
+  test(`a link that takes the place of ${what} while results are packed leads nowhere`, async (t) => {
+    if (process.platform !== 'linux') return t.skip('handles of folders are Linux’s');
+    const root = mkdtempSync(join(tmpdir(), 'farwharf-results-'));
+    t.after(() => rmSync(root, { recursive: true }));
+    const outside = join(root, 'outside');
+    writeFiles(join(outside, 'workspace'), SECRET);
+    writeFileSync(join(outside, 'manifest.json'), '[]');
+    for (let turns = 0; turns < TURNS; turns += 1) {
+      const folder = jobFolder(join(root, `job${turns}`));
+      writeFiles(folder.workspace, 'made by the job');
+      writeFileSync(folder.manifest, '[]');
+      const collecting = collectResults(folder, 1e9, new AbortController().signal).catch(() => undefined);
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn();
+      const place = join(folder.path, swapped);
+      renameSync(place, join(root, `away${turns}`));
+      symlinkSync(join(outside, swapped), place);
+      await collecting;
+      for (const archive of [folder.results, join(root, `away${turns}`, 'results.tar.gz')]) {
+        if (!existsSync(archive)) continue;
+        assert.equal(gunzipSync(readFileSync(archive)).includes(SECRET), false, `after ${turns} turns`);
+        rmSync(archive);
+      }
+    }
+  });
+}
