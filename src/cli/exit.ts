@@ -1,4 +1,5 @@
 import { AppError, type ErrorCode, isAbort, messageOf, systemCode } from '../core/errors.ts';
+import { brokenConnectionText } from '../core/network/brokenConnection.ts';
 import { networkFailureText } from '../core/network/failureText.ts';
 import { printableLine } from '../core/printable.ts';
 import { httpStatus } from '../jobs/api.ts';
@@ -65,12 +66,16 @@ export function describeFailure(error: unknown, host?: string): Failure {
     return { exit, code: `http-${status}`, message: withAdvice(message, ADVICE_OF_EXIT[exit]) };
   }
   const code = systemCode(error);
-  const networkText = networkFailureText(error, host);
+  const networkText = networkFailureText(error, host) ?? brokenConnectionText(error, host);
   if (networkText !== undefined) {
     return { exit: EXIT.network, code: code ?? 'unreachable', message: printableLine(networkText) };
   }
   if (error instanceof Error && error.name === 'NetworkError') {
-    return { exit: EXIT.network, code: 'unreachable', message };
+    return {
+      exit: EXIT.network,
+      code: 'unreachable',
+      message: withAdvice(message, 'Check the network and try again.'),
+    };
   }
   if (code !== undefined && NETWORK_CODE.test(code)) {
     return {

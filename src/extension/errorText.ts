@@ -1,4 +1,5 @@
 import { type AppError, assertNever, type ErrorCode, messageOf, systemCode } from '../core/errors.ts';
+import { brokenConnectionText } from '../core/network/brokenConnection.ts';
 import { networkFailureText } from '../core/network/failureText.ts';
 import { printableLine } from '../core/printable.ts';
 import { describeRefusal, isRefusedInput } from '../jobs/refusal.ts';
@@ -14,8 +15,6 @@ export interface Explanation {
 
 const CONNECTION: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'nothing answers at that address',
-  ECONNRESET: 'the connection was cut',
-  EPIPE: 'the connection was cut',
   ENOTFOUND: 'its name is not known; are you online?',
   EAI_AGAIN: 'its name could not be looked up; are you online?',
   EHOSTUNREACH: 'the network does not reach it',
@@ -53,7 +52,7 @@ function explainAs(error: unknown): Explanation {
     return { sentence: describeRefusal(error, 'the service'), actions: ['openLog', 'retry'] };
   }
   if (error instanceof RemoteError) {
-    return { sentence: `The service refused: ${error.message}.`, actions: ['openLog', 'retry'] };
+    return { sentence: `The service refused: ${error.message.replace(/[.\s]+$/, '')}.`, actions: ['openLog', 'retry'] };
   }
   return explainSystem(error);
 }
@@ -70,6 +69,8 @@ function explainSystem(error: unknown): Explanation {
     const isProxy = error instanceof Error && error.name === 'ProxyError';
     return { sentence: networkText, actions: isProxy ? ['retry', 'openLog'] : ['openLog'] };
   }
+  const brokenText = brokenConnectionText(error);
+  if (brokenText !== undefined) return { sentence: brokenText, actions: ['retry', 'openLog'] };
   const reason = code === undefined ? undefined : CONNECTION[code];
   if (reason !== undefined) {
     return { sentence: `The service cannot be reached: ${reason}.`, actions: ['retry', 'openLog'] };

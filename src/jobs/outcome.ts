@@ -11,7 +11,8 @@ const BEFORE_CONNECTION: ReadonlySet<string> = new Set([
   'EAI_FAIL',
   'EAI_NODATA',
 ]);
-const TLS_FAILURE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|ERR_SSL_|HOSTNAME_MISMATCH|INVALID_CA)/;
+// Of the certificate. Those of OpenSSL (`ERR_SSL_…`) come later too, when an answer is damaged under way.
+const TLS_FAILURE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA)/;
 // Written by a gateway on behalf of a service that may have taken the job, or by the service after it may have done so.
 const UNCLEAR_STATUS: ReadonlySet<number> = new Set([500, 502, 504]);
 

@@ -4,7 +4,7 @@ import { type TestContext, test } from 'node:test';
 import { JobLedger } from '../../src/jobs/ledger.ts';
 import type { JobPatch } from '../../src/jobs/record.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
-import { CuttingProxy } from './support/cuttingProxy.ts';
+import { FaultyProxy } from './support/faultyProxy.ts';
 
 /** What a program leaves that ended between the upload and its answer. */
 const UNANSWERED = { jobId: null, state: 'unknown', creditHold: null, reason: 'The connection was lost.' };
@@ -33,8 +33,8 @@ function rewrite(scratch: Scratch, patch: JobPatch, id?: string): string {
   }
 }
 
-async function startProxy(t: TestContext, url: string): Promise<CuttingProxy> {
-  return CuttingProxy.start(t, () => url, [{ answer: true }]);
+async function startProxy(t: TestContext, url: string): Promise<FaultyProxy> {
+  return FaultyProxy.start(t, () => url, [{ type: 'truncate', side: 'response', after: 0, isPost: true }]);
 }
 
 test('a submit whose answer is lost asks for it, and is one job', async (t) => {

@@ -16,12 +16,21 @@ import { DEFAULT_PROXY } from '../../src/service/http/proxyConfig.ts';
 import { selectFiles } from '../../src/workspace/selection.ts';
 import { until } from './commandLine.ts';
 import { makeArchive } from './support/archive.ts';
-import { CuttingProxy } from './support/cuttingProxy.ts';
+import type { Fault } from './support/faultyLine.ts';
+import { FaultyProxy } from './support/faultyProxy.ts';
 import { type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 
 const META = JSON.stringify({ script: 'a.sh', max_runtime: 600 });
 const HOLD = 1;
+
+/** The connection ends when so much of a submission was sent. */
+function cutAfter(after: Fault['after'], onStrike = async (): Promise<void> => {}): Fault {
+  return { type: 'truncate', side: 'request', after, isPost: true, onStrike };
+}
+
+/** As soon as an answer comes, of which the client gets nothing. */
+const LOST_ANSWER: Fault = { type: 'truncate', side: 'response', after: 0, isPost: true };
 
 interface Answer {
   readonly status: number;
@@ -181,7 +190,7 @@ async function breakOff(
   const whenCut = async (): Promise<void> => {
     while ((await received()) < bytes / 2) await sleep(10);
   };
-  const proxy = await CuttingProxy.start(t, () => service.url, [{ sent: bytes, whenCut }]);
+  const proxy = await FaultyProxy.start(t, () => service.url, [cutAfter(bytes, whenCut)]);
   const through = Object.assign(Object.create(service) as ServiceClient, { url: proxy.url });
   await assert.rejects(post(through, { archive, headers: { 'idempotency-key': key } }));
   await received();
@@ -207,14 +216,14 @@ async function sender(t: TestContext, url: string, key: string) {
 
 test('an answer that is lost after the whole upload is fetched by the key, and nothing is sent again', async (t) => {
   const service = await start(t);
-  const proxy = await CuttingProxy.start(t, () => service.url, [{ answer: true }]);
+  const proxy = await FaultyProxy.start(t, () => service.url, [LOST_ANSWER]);
   const { submit } = await sender(t, proxy.url, service.key);
   const record = await submit();
   const { jobs } = await jobsOf(service);
   assert.deepEqual([record.state, record.jobId, record.creditHold], ['queued', jobs[0]?.job_id, HOLD]);
   assert.equal(jobs.length, 1);
   assert.equal(await service.credits(), 1000 - HOLD);
-  assert.equal(proxy.sent.filter((bytes) => bytes > 10_000).length, 1, 'one upload');
+  assert.equal(proxy.passed.filter(({ request }) => request > 10_000).length, 1, 'one upload');
 });
 
 test('an upload whose line breaks twice goes on each time, and is sent about once in all', async (t) => {
@@ -227,21 +236,22 @@ test('an upload whose line breaks twice goes on each time, and is sent about onc
     const path = `/v1/submissions/${record?.id}`;
     while (((await service.json<Answer['body']>(path)).received_bytes ?? 0) < goal) await sleep(10);
   };
-  const cut = { sent: 130_000, whenCut };
-  const proxy = await CuttingProxy.start(t, () => service.url, [cut, cut]);
+  const cut = cutAfter(130_000, whenCut);
+  const proxy = await FaultyProxy.start(t, () => service.url, [cut, cut]);
   const sending = await sender(t, proxy.url, service.key);
   const { submit } = sending;
   assert.equal((await submit()).state, 'queued');
   assert.equal((await jobsOf(service)).jobs.length, 1);
   assert.equal(await service.credits(), 1000 - HOLD);
-  const total = proxy.sent.reduce((sum, bytes) => sum + bytes, 0);
-  assert.ok(proxy.sent.length >= 3 && total < 1_000_000, `${proxy.sent.join(', ')}: twice would be a million`);
+  const sent = proxy.passed.map(({ request }) => request);
+  const total = sent.reduce((sum, bytes) => sum + bytes, 0);
+  assert.ok(sent.length >= 3 && total < 1_000_000, `${sent.join(', ')}: twice would be a million`);
 });
 
 for (const [moment, cut] of [
-  ['in the middle of an upload', { sent: 250_000 }],
-  ['when it has all of an upload', { sent: 'all' }],
-  ['after the job was committed and before its answer', { answer: true }],
+  ['in the middle of an upload', cutAfter(250_000)],
+  ['when it has all of an upload', cutAfter('all')],
+  ['after the job was committed and before its answer', LOST_ANSWER],
 ] as const) {
   test(`a service that is killed ${moment} and comes back has one job, with its hold`, async (t) => {
     const running: { service?: ServiceProcess } = {};
@@ -262,7 +272,7 @@ for (const [moment, cut] of [
       if (running.service === undefined && (refused += 1) > 1) await beginning;
       return running.service?.client.url ?? 'http://127.0.0.1:9';
     };
-    const proxy = await CuttingProxy.start(t, url, [{ ...cut, whenCut: restart }]);
+    const proxy = await FaultyProxy.start(t, url, [{ ...cut, onStrike: restart }]);
     const { submit } = await sender(t, proxy.url, 'the-key-of-the-test');
     const record = await submit();
     assert.ok(running.service);

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
+import { systemCode } from '../errors.ts';
 import type { Proxy } from './proxy.ts';
 import { ProxyError, proxyRefused, proxyUnreachable } from './proxyError.ts';
 import { systemTrust, isUnknownAuthority } from './trust.ts';
@@ -66,13 +67,15 @@ export async function trustingSystem<T>(
   }
 }
 
-/** The socket once it says `event`; destroyed when it does not. */
+/** The socket once it says `event`; destroyed when it does not, with an error that tells by its `syscall` that nothing was sent. */
 export async function connected<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
   try {
     await once(socket, event, { signal });
     return socket;
   } catch (error) {
     socket.on('error', () => {}).destroy();
+    // OpenSSL's errors are the same in a handshake and later, when a request may have been acted upon.
+    if (systemCode(error)?.startsWith('ERR_SSL_') === true) Object.assign(error as Error, { syscall: 'connect' });
     throw error;
   }
 }

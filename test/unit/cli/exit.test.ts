@@ -50,3 +50,22 @@ test('a key or credits that the service refuses come with what to do about them'
   const noCredits = describeFailure(new InsufficientCreditsError(402, 'HTTP 402: insufficient credits')).message;
   assert.match(noCredits, /^HTTP 402: insufficient credits\. .*--max-runtime/);
 });
+
+test('a connection that failed while it was used is told with what to do, and without what only a programmer reads', () => {
+  const failures: readonly [object, RegExp][] = [
+    [{ code: 'ECONNRESET', message: 'aborted' }, /^The connection to https:\/\/gpu\.example\.org broke off\./],
+    [
+      { code: 'ERR_SSL_BAD_RECORD_TYPE', reason: 'bad record type', message: '40ADDF93C37F0000:error:0A0001BB' },
+      /^The encrypted connection to https:\/\/gpu\.example\.org failed \(bad record type\)\./,
+    ],
+    [{ code: 'HPE_INVALID_CONSTANT', message: 'Parse Error' }, /^What arrived from .* is damaged, or not HTTP\./],
+  ];
+  for (const [fields, sentence] of failures) {
+    const { exit, message } = describeFailure(Object.assign(new Error(), fields), 'https://gpu.example.org');
+    assert.equal(exit, 5);
+    assert.match(message, sentence);
+    assert.match(message, /Check the network and try again\.$/);
+  }
+  const silence = new NetworkError('https://gpu.example.org', new Error('no data for 180 s'));
+  assert.match(describeFailure(silence).message, /no data for 180 s\. Check the network and try again\.$/);
+});

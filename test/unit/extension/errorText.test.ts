@@ -44,7 +44,8 @@ test('every failure is a sentence about the service, never a code alone', () => 
     new NetworkError('https://gpu.example.org', new Error('timeout')),
     ...['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'DEPTH_ZERO_SELF_SIGNED_CERT'].map(system),
   ];
-  for (const failure of failures) assert.match(explain(failure).sentence, /^The service.{20,}\.$/);
+  for (const failure of failures)
+    assert.match(explain(failure).sentence, /^The (?:connection to the )?service.{20,}\.$/);
 });
 
 test('a certificate problem is not offered to be tried again', () => {
