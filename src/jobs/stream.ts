@@ -7,7 +7,7 @@ import type { Recorder } from './recorder.ts';
 import { ReplayFilter } from './replay.ts';
 import type { EventSpool, SpooledEvent } from './spool.ts';
 
-// When the job is known to be over, its log is worth a few more attempts, but not endless ones.
+// When the job is over, a log that brings nothing more from a service that answers is worth a few attempts, but not endless ones.
 const ATTEMPTS_AFTER_END = 5;
 const GAP_TEXT =
   'The connection was lost and the service does not number its events: lines may be missing or doubled here.';
@@ -36,11 +36,13 @@ export async function streamToEnd(
   let failures = 0;
   let attemptsAfterEnd = 0;
   for (;;) {
-    const { end, received } = await streamOnce(service, deps.spool, recorder, signal);
+    const { end, received, added } = await streamOnce(service, deps.spool, recorder, signal);
     const answer = await ask(service, recorder, signal);
     if (end.type === 'ended') return recorder.record;
     if (answer === 'gone') return finish(recorder);
-    if (isOver(recorder.record)) {
+    // An end that nobody announced is the end of the log once nothing was left to read: it may be the network's.
+    if (added > 0) attemptsAfterEnd = 0;
+    else if (isOver(recorder.record) && answer === 'answered') {
       if (end.type === 'closed') return finish(recorder);
       attemptsAfterEnd += 1;
       if (attemptsAfterEnd >= ATTEMPTS_AFTER_END) {
@@ -57,16 +59,21 @@ export async function streamToEnd(
   }
 }
 
-/** One connection. @throws on abort, on a refused key and when the spool cannot be written; everything else is in the result. */
+/**
+ * One connection: how it ended, how many events it brought, and how many of them are surely new, by their numbers.
+ *
+ * @throws on abort, on a refused key and when the spool cannot be written; everything else is in the result.
+ */
 async function streamOnce(
   service: StreamSource,
   spool: EventSpool,
   recorder: Recorder,
   signal: AbortSignal,
-): Promise<{ end: StreamEnd; received: number }> {
+): Promise<{ end: StreamEnd; received: number; added: number }> {
   const lastEventId = (await spool.tail()).findLast((event) => event.own !== true && event.id !== undefined)?.id;
   const filter = new ReplayFilter(serviceEvents(spool), lastEventId);
   let received = 0;
+  let added = 0;
   let end: StreamEnd = { type: 'closed' };
   try {
     const options = { signal, ...(lastEventId !== undefined && { lastEventId }) };
@@ -74,7 +81,10 @@ async function streamOnce(
       received += 1;
       const verdict = await filter.judge({ event, data, ...(id !== undefined && { id }) });
       if (verdict === 'gap') await recorder.note('gap', GAP_TEXT);
-      if (verdict !== 'skip') await recorder.push({ event, data, ...(id !== undefined && { id }) });
+      if (verdict !== 'skip') {
+        if (isNumbered(id)) added += 1;
+        await recorder.push({ event, data, ...(id !== undefined && { id }) });
+      }
       if (event === 'end') {
         end = { type: 'ended' };
         break;
@@ -88,7 +98,7 @@ async function streamOnce(
     await filter.dispose();
     await recorder.flush();
   }
-  return { end, received };
+  return { end, received, added };
 }
 
 /** Brings the record up to date with what the service says of the job. @throws on abort and on a refused key. */
@@ -122,6 +132,11 @@ async function finish(recorder: Recorder): Promise<JobRecord> {
   await recorder.push({ event: 'end', data, own: true });
   await recorder.flush();
   return recorder.record;
+}
+
+/** Other ids may be new in each replay. */
+function isNumbered(id: string | undefined): boolean {
+  return id !== undefined && /^\d{1,15}$/.test(id);
 }
 
 async function* serviceEvents(spool: EventSpool): AsyncGenerator<SpooledEvent, void> {

@@ -19,6 +19,8 @@ interface UploadOptions {
 // How often an upload goes on that gets no further.
 const MAX_TRIES = 3;
 const CONFLICT = 409;
+// Who stops a submit does not wait for a line that is dead; what became of it is found out later.
+const CANCELLED_ASK_MS = 3_000;
 
 /**
  * Sends the archive of a draft, whose id is the key of the submission. Where an answer is lost, a service that knows keys is asked
@@ -32,6 +34,7 @@ export async function uploadArchive(
 ): Promise<UploadEnd> {
   const isCancelled = (): boolean => signal?.aborted === true;
   let offset: number | undefined;
+  let hasLeftWhole = false;
   for (let tries = 0; ; ) {
     const sent = { sentBytes: offset ?? 0, totalBytes: draft.archiveBytes ?? 0 };
     let error: unknown;
@@ -49,13 +52,17 @@ export async function uploadArchive(
     } catch (caught) {
       error = caught;
     }
-    // A cancelled upload that had not left whole cannot have made a job; one that had may well have.
-    if (isCancelled() && sent.sentBytes < sent.totalBytes) return { type: 'not-taken', error: signal?.reason };
+    // A cancelled upload that had not left whole cannot have made a job; one that had, in this request or before, may well have.
+    hasLeftWhole ||= sent.sentBytes >= sent.totalBytes;
+    if (isCancelled() && !hasLeftWhole) return { type: 'not-taken', error: signal?.reason };
     // Services that know keys have a conflict while another request under this one is on its way.
     const isConflict = httpStatus(error) === CONFLICT;
     if (isSurelyNotSent(error, { isFirst: offset === undefined }) && !isConflict) return { type: 'not-taken', error };
     onAsk();
-    const outcome = await askOutcome(service, draft, isCancelled() ? { retryDelaysMs: [] } : { signal });
+    const outcome = await askOutcome(service, draft, {
+      signal: isCancelled() ? AbortSignal.timeout(CANCELLED_ASK_MS) : signal,
+      ...(isCancelled() && { retryDelaysMs: [] }),
+    });
     if (outcome.type === 'accepted') return outcome;
     if (outcome.type === 'unknown' && isConflict) return { type: 'not-taken', error };
     if (outcome.type === 'not-taken' && isCancelled()) return { type: 'not-taken', error: signal?.reason };

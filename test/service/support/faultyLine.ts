@@ -23,7 +23,7 @@ export interface Fault {
   readonly after: number | 'all';
   /** Counts only from the first POST of a connection on; for connections that are not encrypted. */
   readonly isPost?: boolean;
-  /** Called when it strikes, before an end notices. */
+  /** Called when it strikes, before an end notices; what is late arrives no sooner than it is done. */
   readonly onStrike?: () => Promise<void>;
 }
 
@@ -54,6 +54,7 @@ export class FaultyLine {
   readonly #recent: Record<Fault['side'], Buffer> = { request: Buffer.alloc(0), response: Buffer.alloc(0) };
   /** What the client sends on a line whose bytes are late. */
   readonly #held: Buffer[] = [];
+  #isReleased: Promise<void> | undefined;
 
   constructor(ends: { client: Socket; service: Socket; passed: Passed }, faults: Faults) {
     this.#client = ends.client;
@@ -79,7 +80,9 @@ export class FaultyLine {
       hasFailed = true;
     }
     if (this.#state === 'late') {
-      if (side === 'request') this.#service.end(Buffer.concat(this.#held));
+      if (side === 'response') return;
+      await this.#isReleased;
+      this.#service.end(Buffer.concat(this.#held));
     } else if (hasFailed) this.#end();
     else if (this.#state === 'open') to.end();
   }
@@ -117,6 +120,7 @@ export class FaultyLine {
       }
       case 'late':
         this.#state = 'late';
+        this.#isReleased = onStrike?.();
         if (side === 'request') this.#held.push(rest);
         return rest.subarray(rest.length);
       case 'stall':

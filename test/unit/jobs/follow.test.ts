@@ -160,6 +160,70 @@ for (const hasIds of [true, false]) {
   });
 }
 
+/** The log of a job that is over. */
+const long: readonly JobEvent[] = [
+  { event: 'state', data: { state: 'running' } },
+  ...Array.from({ length: 20 }, (_, line) => ({ event: 'log', data: { text: `line ${line}\n` } })),
+  { event: 'end', data: done },
+];
+
+for (const [how, end] of [
+  ['breaks', cut],
+  ['is closed', (response: ServerResponse) => void response.end()],
+] as const) {
+  test(`the log of a job that is over is read to its last event, however often the connection ${how}`, async (t) => {
+    const setting = await setUp(t, {
+      events: (request, response) => {
+        const after = Number(request.headers['last-event-id'] ?? 0);
+        sendEvents(response, long.slice(after, after + 2), after + 1);
+        end(response);
+      },
+      job: (_, response) => sendJson(response, done),
+    });
+    await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+    assert.deepEqual(
+      (await spooled(setting.spool)).map(({ event, data }) => ({ event, data })),
+      long,
+    );
+  });
+}
+
+test('a network that is missing after a job ended is waited out, and the rest of its log read', async (t) => {
+  let missing = 20;
+  const isMissing = (): boolean => missing > 0 && missing-- > 0;
+  const setting = await setUp(t, {
+    events: (request, response, attempt) => {
+      const after = Number(request.headers['last-event-id'] ?? 0);
+      if (attempt > 1 && isMissing()) return void response.destroy();
+      sendEvents(response, attempt === 1 ? long.slice(0, 3) : long.slice(after), after + 1);
+      if (attempt === 1) return cut(response);
+      response.end();
+    },
+    job: (_, response, attempt) => {
+      if (attempt > 1 && isMissing()) response.destroy();
+      else sendJson(response, done);
+    },
+  });
+  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(missing, 0);
+  assert.deepEqual(
+    (await spooled(setting.spool)).map(({ event, data }) => ({ event, data })),
+    long,
+  );
+});
+
+test('a log without numbers ends where a service that knows the job to be over closes it', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response, attempt) => {
+      sendEvents(response, [log(`only of connection ${attempt}\n`)]);
+      response.end();
+    },
+    job: (_, response) => sendJson(response, done),
+  });
+  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.deepEqual(kinds(await spooled(setting.spool)), ['log', 'end']);
+});
+
 test('a missing network is waited out', async (t) => {
   const setting = await setUp(t, {});
   const { port } = setting.http;
