@@ -58,5 +58,5 @@ async function encryptedSite(t: TestContext): Promise<FaultySite> {
   const trusted = getCACertificates('default');
   setDefaultCACertificates([...trusted, readFileSync(files.cert, 'utf8')]);
   t.after(() => setDefaultCACertificates(trusted));
-  return FaultySite.start(t, files);
+  return FaultySite.start(t, { tls: files });
 }

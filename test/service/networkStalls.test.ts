@@ -44,7 +44,8 @@ test(
   'a submission that is stopped while its rest is sent is asked for, since its first part may have arrived whole',
   guarded,
   async (t) => {
-    const site = await FaultySite.start(t);
+    // More than the system takes from a client before it is read, so that the rest cannot leave.
+    const site = await FaultySite.start(t, { sentBytes: 24_000_000 });
     const arrives = Promise.withResolvers<void>();
     const stalled = Promise.withResolvers<void>();
     const late: Fault = {
@@ -65,7 +66,7 @@ test(
     const abort = new AbortController();
     const upload = TRANSFERS.find(({ name }) => name === 'upload');
     assert.ok(upload);
-    const sending = upload.run(site, { url: proxy.url, idle: 4, signal: abort.signal });
+    const sending = upload.run(site, { url: proxy.url, idle: 8, signal: abort.signal });
     await stalled.promise;
     const countJobs = async (): Promise<number> =>
       (await site.service.json<{ jobs: object[] }>('/v1/jobs')).jobs.length;

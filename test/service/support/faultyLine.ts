@@ -82,7 +82,7 @@ export class FaultyLine {
     if (this.#state === 'late') {
       if (side === 'response') return;
       await this.#isReleased;
-      this.#service.end(Buffer.concat(this.#held));
+      this.#service.write(Buffer.concat(this.#held)); // and no FIN, at which a service drops what it has not read
     } else if (hasFailed) this.#end();
     else if (this.#state === 'open') to.end();
   }

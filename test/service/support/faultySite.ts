@@ -16,6 +16,13 @@ const HOLD = 1;
 const RESULT_BYTES = 300_000;
 const LINES = 600;
 
+interface SiteOptions {
+  /** Plain HTTP unless given. */
+  readonly tls?: TlsSettings;
+  /** About the size of what is sent. */
+  readonly sentBytes?: number;
+}
+
 interface ListedJob {
   readonly job_id: string;
   readonly project: string | null;
@@ -47,13 +54,13 @@ export class FaultySite {
     this.#credits = credits;
   }
 
-  static async start(t: TestContext, tls?: TlsSettings): Promise<FaultySite> {
+  static async start(t: TestContext, { tls, sentBytes = RESULT_BYTES }: SiteOptions = {}): Promise<FaultySite> {
     const service = await startService(t, { config: { ...jobsAtOnce(1), proxy: DEFAULT_PROXY, ...(tls && { tls }) } });
     const root = await temporaryFolder(t);
     const folder = join(root, 'project');
     await mkdir(folder);
     await writeFile(join(folder, SCRIPT), 'sleep 600');
-    await writeFile(join(folder, 'noise.bin'), randomBytes(RESULT_BYTES));
+    await writeFile(join(folder, 'noise.bin'), randomBytes(sentBytes));
     const selection = await selectFiles(folder, { isTrusted: true });
     const result = randomBytes(RESULT_BYTES);
     const write = `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "line $i of ${LINES}"; done; mv given.bin ${RESULT}`;
