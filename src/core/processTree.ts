@@ -1,11 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from './errors.ts';
 
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
+// A process says itself how long its environment is (prctl(2), PR_SET_MM_MAP), and gigabytes cost it nothing. This is above what
+// the service lets a job have.
+const MAX_ENVIRONMENT_BYTES = 1024 * 1024;
 
 /**
  * What tells a process apart from a later one with the same id: the boot and the start time (proc(5)).
@@ -37,25 +40,38 @@ export function bootIdentity(): string {
   return `since ${Math.round((Date.now() / 1000 - uptime()) / 120)}`;
 }
 
-/** The processes that belong together: those of a process group, and those that carry a variable in their environment. */
-export interface ProcessTree {
-  /** The id of the group's first process. */
-  readonly group: number | undefined;
-  /** `NAME=value`, which children inherit. */
-  readonly mark: string;
+/** One process, as long as it runs. */
+export interface ProcessReference {
+  readonly pid: number;
+  /** Of `processIdentity`. */
+  readonly identity: string;
 }
+
+/**
+ * The processes that belong together: those of a process group, and those that carry a variable in their environment. In a sandbox
+ * they are those that share the process ids of its first process, which ends all others with it. That is asked of the kernel, while an
+ * environment is whatever its process makes of it: looking for a mark reads those of all other jobs too.
+ */
+export type ProcessTree =
+  | {
+      /** The id of the group's first process. */
+      readonly group: number | undefined;
+      /** `NAME=value`, which children inherit. */
+      readonly mark: string;
+    }
+  | { readonly init: ProcessReference | undefined };
 
 /**
  * Ends every process of a tree: SIGTERM, then SIGKILL after `graceMs`.
  *
  * On Linux this reaches processes that left the group as well, by their mark.
  */
-export async function endProcesses({ group, mark }: ProcessTree, graceMs: number): Promise<void> {
+export async function endProcesses(tree: ProcessTree, graceMs: number): Promise<void> {
   if (process.platform === 'win32') {
-    if (group !== undefined) endTree(group);
+    if ('group' in tree && tree.group !== undefined) endTree(tree.group);
     return;
   }
-  const processes = (): readonly number[] => processesOf(group, mark);
+  const processes = (): readonly number[] => ('init' in tree ? processesBeside(tree.init) : processesOf(tree));
   if (sendSignal(processes(), 'SIGTERM') === 0) return;
   if (await areGone(processes, graceMs)) return;
   const deadline = performance.now() + KILL_WAIT_MS;
@@ -73,16 +89,62 @@ async function areGone(processes: () => readonly number[], withinMs: number): Pr
 }
 
 /** Ids to signal: single processes on Linux, the whole group (a negative id) elsewhere. */
-function processesOf(group: number | undefined, mark: string): readonly number[] {
+function processesOf({
+  group,
+  mark,
+}: {
+  readonly group: number | undefined;
+  readonly mark: string;
+}): readonly number[] {
   if (process.platform !== 'linux') return group !== undefined && isAlive(-group) ? [-group] : [];
+  return processIds().filter((pid) => {
+    const stat = readStat(pid);
+    if (stat === undefined) return false;
+    return stat.group === group || environmentOf(pid).split('\0').includes(mark);
+  });
+}
+
+/** Ids of the processes in a sandbox but its first one. The kernel gives a namespace's number again, so the first one must still run. */
+function processesBeside(init: ProcessReference | undefined): readonly number[] {
+  if (init === undefined || processIdentity(init.pid) !== init.identity) return [];
+  const namespace = namespaceOf(init.pid);
+  if (namespace === undefined || namespace === namespaceOf(process.pid)) return [];
+  return processIds().filter(
+    (pid) => pid !== init.pid && namespaceOf(pid) === namespace && readStat(pid) !== undefined,
+  );
+}
+
+function processIds(): readonly number[] {
   return readdirSync('/proc')
     .map(Number)
-    .filter((pid) => {
-      if (!Number.isInteger(pid) || pid === process.pid) return false;
-      const stat = readStat(pid);
-      if (stat === undefined) return false;
-      return stat.group === group || readText(`/proc/${pid}/environ`).split('\0').includes(mark);
-    });
+    .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
+}
+
+function namespaceOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`);
+  } catch {
+    return undefined; // it has ended, or is another user's
+  }
+}
+
+/** The beginning of a process's environment, as far as any that the service starts can go. */
+function environmentOf(pid: number): string {
+  try {
+    const file = openSync(`/proc/${pid}/environ`, 'r');
+    try {
+      const buffer = Buffer.allocUnsafe(MAX_ENVIRONMENT_BYTES);
+      let length = 0;
+      for (let read = -1; read !== 0 && length < buffer.length; length += read) {
+        read = readSync(file, buffer, length, Math.min(64 * 1024, buffer.length - length), null);
+      }
+      return buffer.toString('utf8', 0, length);
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return '';
+  }
 }
 
 function sendSignal(pids: readonly number[], signal: NodeJS.Signals): number {

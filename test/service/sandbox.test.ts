@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, rm, readFile, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/core/errors.ts';
 import type { ServiceConfig } from '../../src/service/config/config.ts';
 import { describeIsolation, findIsolation } from '../../src/service/process/isolation.ts';
@@ -83,6 +85,16 @@ describe('a job in bubblewrap', () => {
     );
     assert.equal(job.state, 'succeeded');
     assert.deepEqual(processesWith('sleep 600.375'), []);
+  });
+
+  test('that is cancelled is told so in all its processes, also those that have no variable of the service', async (t) => {
+    const service = await startService(t, { killGraceMs: 120_000 });
+    const script = `exec env -i bash -c 'trap "echo told > told.txt; exit" TERM; touch begun; while :; do sleep 0.1; done'`;
+    const id = await service.submit({ 'a.sh': script }, { script: 'a.sh' });
+    while (!existsSync(join(service.data, 'jobs', id, 'workspace', 'begun'))) await sleep(20);
+    await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+    assert.equal((await service.untilEnd(id)).state, 'cancelled');
+    assert.match(JSON.stringify(await service.events(id)), /told\.txt/);
   });
 
   test('that never stops forking is ended, and so is all that it forked', async (t) => {

@@ -143,7 +143,8 @@ export async function finishJob(
     // The workspace goes next, so from here on the results are all there is.
     await syncFile(folder.results);
     await syncFolder(folder.path);
-    events.push(...files.map((data): ServiceEvent => ({ type: 'artifact', data })));
+    // One by one: as the arguments of one call, some hundred thousand overflow the stack.
+    for (const data of files) events.push({ type: 'artifact', data });
     if (leftOut.length > 0)
       events.push(
         note(

@@ -15,6 +15,7 @@ const startedMarker: z.ZodType<StartedMarker> = z.object({
   identity: z.string().default(''),
   boot: z.string().default(''),
   at: time,
+  init: z.object({ pid: z.int().positive(), identity: z.string() }).optional(),
 });
 const exitMarker: z.ZodType<ExitMarker> = z.object({
   outcome: z.enum(['exited', 'timed_out', 'cancelled', 'not-started', 'stopped', 'over_limit']),

@@ -100,7 +100,10 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
 
     async cleanUp(jobId, folder) {
       const started = await readStarted(folder.started).catch(() => undefined);
-      await endProcesses({ group: started && groupOf(started), mark: jobMark(jobId) }, killGraceMs);
+      const sandbox = readConfinement(folder.confinement)?.sandbox ?? null;
+      // What is left of one that builds its environment has no such note, and the kernel ends it with its runner.
+      if (sandbox !== null) await endProcesses({ init: started?.init }, killGraceMs);
+      else await endProcesses({ group: started && groupOf(started), mark: jobMark(jobId) }, killGraceMs);
     },
 
     forget: (jobId) => cpus.release(jobId),

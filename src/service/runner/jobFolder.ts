@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
+import type { ProcessReference } from '../../core/processTree.ts';
 import type { Confinement } from './confinement.ts';
 
 /** The files of one job. The service and the job's runner share nothing else, so either can end at any time. */
@@ -69,6 +70,8 @@ export interface StartedMarker {
   readonly identity: string;
   readonly boot: string;
   readonly at: number;
+  /** The first process of the script's sandbox, where it has one. */
+  readonly init?: ProcessReference | undefined;
 }
 
 export interface ExitMarker {

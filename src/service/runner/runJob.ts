@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
-import { bootIdentity, processIdentity } from '../../core/processTree.ts';
+import { bootIdentity, processIdentity, type ProcessReference } from '../../core/processTree.ts';
 import { confine } from './confine.ts';
 import { beat } from './heartbeat.ts';
 import { type Confinement, readConfinement } from './confinement.ts';
@@ -78,23 +78,23 @@ async function runScript(run: Run): Promise<Outcome> {
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
   const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
   const ended = new AbortController();
-  const end = await runConfined(call, spec.maxRuntimeSeconds * 1000, run, (pid) => {
-    writeMarker(folder.started, startedMarker(pid));
+  const end = await runConfined(call, spec.maxRuntimeSeconds * 1000, run, (pid, init) => {
+    writeMarker(folder.started, startedMarker(pid, init));
     void beat(folder.started, ended.signal);
   }).finally(() => ended.abort());
   const { code, signal: endSignal, detail, ranSeconds } = end;
   return { outcome: outcomeOf(end, signal), code, signal: endSignal, detail, ranSeconds };
 }
 
-function startedMarker(pid: number): StartedMarker {
-  return { pid, identity: processIdentity(pid) ?? '', boot: bootIdentity(), at: Date.now() };
+function startedMarker(pid: number, init: ProcessReference | undefined): StartedMarker {
+  return { pid, identity: processIdentity(pid) ?? '', boot: bootIdentity(), at: Date.now(), init };
 }
 
 function runConfined(
   call: ProcessCall,
   limitMs: number,
   { folder, spec, confinement, output, signal }: Run,
-  onStart?: (pid: number) => void,
+  onStart?: (pid: number, init: ProcessReference | undefined) => void,
 ): Promise<ProcessEnd> {
   const { jobId, killGraceMs } = spec;
   return runProcess(

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
-import { endProcesses } from '../../core/processTree.ts';
+import { endProcesses, type ProcessReference } from '../../core/processTree.ts';
 import type { ResourceLimits } from './confinement.ts';
 import { jobMark } from './jobMark.ts';
 import type { OutputLog } from './outputLog.ts';
@@ -60,7 +60,7 @@ type Exit = Pick<ProcessEnd, 'code' | 'signal' | 'ranSeconds'>;
 export async function runProcess(
   call: ProcessCall,
   { jobId, limitMs, killGraceMs, resources, signal }: ProcessLimits,
-  { output, onStart }: { output: OutputLog; onStart?: (pid: number) => void },
+  { output, onStart }: { output: OutputLog; onStart?: (pid: number, init: ProcessReference | undefined) => void },
 ): Promise<ProcessEnd> {
   const child = spawnCall(call);
   const isSandboxed = call.sandbox !== undefined;
@@ -81,8 +81,11 @@ export async function runProcess(
   let detail: string | null = null;
   let endedBy: ProcessEnd['endedBy'];
   try {
-    if (child.pid !== undefined) onStart?.(child.pid);
+    const noteStart = (init?: ProcessReference): void => {
+      if (child.pid !== undefined) onStart?.(child.pid, init);
+    };
     sandbox = call.sandbox && startSandbox(child, call.sandbox);
+    if (sandbox === undefined) noteStart();
     endedBy = await Promise.race([
       exited.then(() => 'itself' as const),
       untilLimit(limitMs, settled.signal),
@@ -93,11 +96,11 @@ export async function runProcess(
             detail = sentence ?? null;
             return sentence === undefined ? never : ('resources' as const);
           }),
-      sandbox === undefined ? never : sandbox.release().then(() => never),
+      sandbox === undefined ? never : begin(sandbox, noteStart).then(() => never),
     ]);
   } catch (error) {
     // The folder is gone or full, or a limit cannot be set: a program that nobody knows of or that nothing bounds must not run.
-    await endAll(child, { jobId, isSandboxed, graceMs: 0 });
+    await endAll(child, { jobId, sandbox, graceMs: 0 });
     child.stdout?.destroy();
     child.stderr?.destroy();
     throw error;
@@ -105,7 +108,7 @@ export async function runProcess(
     settled.abort();
   }
   // What uses too much is not given the time to use more.
-  await endAll(child, { jobId, isSandboxed, graceMs: endedBy === 'resources' ? 0 : killGraceMs });
+  await endAll(child, { jobId, sandbox, graceMs: endedBy === 'resources' ? 0 : killGraceMs });
   const end = isSandboxed ? insideOf(await exited) : await exited;
   await Promise.race([closed, sleep(PIPE_WAIT_MS, undefined, { ref: false })]);
   child.stdout?.destroy();
@@ -137,17 +140,26 @@ async function untilLimit(limitMs: number, signal: AbortSignal): Promise<'limit'
   return 'limit';
 }
 
+/** Notes that the program begins before it does. */
+async function begin(sandbox: SandboxStart, noteStart: (init?: ProcessReference) => void): Promise<void> {
+  const init = await sandbox.init;
+  if (init === undefined) return; // bwrap failed, which its exit tells
+  noteStart(init);
+  await sandbox.release();
+}
+
 async function endAll(
   child: ChildProcess,
-  { jobId, isSandboxed, graceMs }: { jobId: string; isSandboxed: boolean; graceMs: number },
+  { jobId, sandbox, graceMs }: { jobId: string; sandbox: SandboxStart | undefined; graceMs: number },
 ): Promise<void> {
-  const mark = jobMark(jobId);
-  if (!isSandboxed) return endProcesses({ group: child.pid, mark }, graceMs);
+  if (sandbox === undefined) return endProcesses({ group: child.pid, mark: jobMark(jobId) }, graceMs);
+  // bwrap may not have told yet; then there is nothing in its sandbox.
+  const init = await Promise.race([sandbox.init, Promise.resolve(undefined)]);
   // The first process of a sandbox that ends takes all others with it, so bwrap comes last.
-  if (graceMs > 0) await endProcesses({ group: undefined, mark }, graceMs);
+  if (graceMs > 0) await endProcesses({ init }, graceMs);
   child.kill('SIGKILL'); // which knows whether the number is still that of bwrap
   // Hundreds of processes take a while to end, and the job has not before they have.
-  if (graceMs === 0) await endProcesses({ group: undefined, mark }, 0);
+  if (graceMs === 0) await endProcesses({ init }, 0);
 }
 
 /** How the program inside a sandbox ended, which bwrap tells by its own exit code. */

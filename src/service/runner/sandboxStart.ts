@@ -2,6 +2,7 @@ import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
+import { processIdentity, type ProcessReference } from '../../core/processTree.ts';
 
 // Part of util-linux, which has it in this place on every distribution.
 const PRLIMIT = '/usr/bin/prlimit';
@@ -41,6 +42,8 @@ export function sandboxCommand(file: string, args: readonly string[]): readonly 
 
 /** A sandbox that is being set up. */
 export interface SandboxStart {
+  /** The first process in the sandbox, which takes all others with it when it ends; undefined where there is none. */
+  readonly init: Promise<ProcessReference | undefined>;
   /** Lets the program begin, within its limits. */
   release(): Promise<void>;
   /** Whether the program was started and has ended, rather than bwrap failed. */
@@ -56,11 +59,14 @@ export function startSandbox({ stdio }: ChildProcess, { options, maxProcesses }:
   const [optionsPipe, blockPipe] = pipes;
   optionsPipe?.end(options.map(asOption).join(''));
   const { childPid, report } = readStatus(status);
+  // It waits for the release, so the number is still its own.
+  const init = childPid.then((pid) => (pid === undefined ? undefined : { pid, identity: processIdentity(pid) ?? '' }));
   return {
+    init,
     hasRun: report.then((text) => text.includes('exit-code')),
     async release() {
-      const pid = await childPid;
-      if (pid !== undefined) await limitProcesses(pid, maxProcesses);
+      const first = await init;
+      if (first !== undefined) await limitProcesses(first.pid, maxProcesses);
       blockPipe?.end('\n');
     },
   };
