@@ -90,3 +90,23 @@ test('the environment is being built while the job is starting, and can be cance
   assert.deepEqual(body, { job_id: id, state: 'cancelled' });
   assert.equal((await service.job(id)).credits_charged, 0);
 });
+
+test('the set-up of an environment counts as running the job: it is charged, and within the time limit', {
+  skip,
+}, async (t) => {
+  const service = await startService(t);
+  // Takes the place of Python's own module, as any package that is built on the way could do.
+  const venv = 'import os, time; time.sleep(float(os.environ["SECONDS_TO_WASTE"])); raise SystemExit(1)';
+  const files = { 'a.py': 'print("never")', 'm/venv.py': venv };
+  const submit = (seconds: string, limit: number): Promise<string> => {
+    const env = { PYTHONPATH: 'm', SECONDS_TO_WASTE: seconds };
+    const meta = { script: 'a.py', max_runtime: limit, venv: { requirements: ['tiny'], env } };
+    return service.submit(files, meta);
+  };
+  const failed = await service.untilEnd(await submit('1', 600));
+  assert.equal(failed.state, 'failed');
+  assert.ok((failed.credits_charged ?? 0) > 0, 'the time until it failed is charged');
+  const endless = await service.untilEnd(await submit('600', 2));
+  assert.equal(endless.state, 'timed_out');
+  assert.equal(endless.credits_charged, endless.credit_hold);
+});

@@ -81,7 +81,7 @@ export interface ExitMarker {
   /** A sentence for a person where the outcome alone does not tell. */
   readonly detail: string | null;
   readonly at: number;
-  /** Seconds that the script ran. */
+  /** Seconds that the job ran: its set-up and its script. */
   readonly ranSeconds: number;
   /** Whether a signal told the runner to end before this was written. Runners of an earlier version did not note it. */
   readonly wasToldToEnd?: boolean | undefined;

@@ -11,7 +11,7 @@ import type { OutputLog } from './outputLog.ts';
 import { JOB_ID_VARIABLE } from './jobMark.ts';
 import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';
 import { visibleSearchPath } from './sandbox.ts';
-import { activation, buildSteps, needsPython, STEP_LIMIT_MS } from './virtualEnvironment.ts';
+import { activation, buildSteps, needsPython, type Step, STEP_LIMIT_MS } from './virtualEnvironment.ts';
 
 export type StopReason = 'cancelled' | 'stopped';
 type Outcome = Omit<ExitMarker, 'at'>;
@@ -35,9 +35,10 @@ export async function runJob(folder: JobFolder, output: OutputLog, signal: Abort
     const spec = JSON.parse(readFileSync(folder.spec, 'utf8')) as RunnerSpec;
     const confinement = readConfinement(folder.confinement);
     const run = { folder, spec, env: environmentOf(folder, spec), confinement, output, signal };
-    return (await setUp(run)) ?? (await runScript(run));
+    const { ending, ranSeconds } = await setUp(run);
+    return ending ?? (await runScript(run, ranSeconds));
   } catch (error) {
-    return notStarted(error instanceof AppError ? error.message : explain(error));
+    return notStarted(error instanceof AppError ? error.message : explain(error), 0);
   }
 }
 
@@ -57,33 +58,66 @@ function environmentOf(folder: JobFolder, { jobId, artifacts, venv }: RunnerSpec
   };
 }
 
-async function setUp(run: Run): Promise<Outcome | undefined> {
-  const { folder, spec, output, signal } = run;
-  if (signal.aborted) return stopped(signal);
-  if (spec.venv === null || !needsPython(spec.venv)) return undefined;
-  for (const step of buildSteps(folder, spec.venv, searchPath(run, process.env['PATH'] ?? ''))) {
-    output.note(`${step.file} ${step.args.join(' ')}`);
-    const end = await runConfined({ ...step, cwd: folder.workspace, env: run.env }, STEP_LIMIT_MS, run);
-    if (end.endedBy === 'signal') return stopped(signal);
-    if (end.endedBy === 'limit') return notStarted('Setting up the virtual environment took longer than 30 minutes.');
-    if (end.code !== 0) return notStarted(end.detail ?? step.failure);
-  }
-  return undefined;
+/** What became of the set-up: the job's ending where it went no further, and the seconds that it took. */
+interface SetUp {
+  readonly ending?: Outcome;
+  readonly ranSeconds: number;
 }
 
-async function runScript(run: Run): Promise<Outcome> {
+/**
+ * Builds the virtual environment, where the job has one. It runs what the account sent (the build of a package is a program), so it
+ * counts as running the job: within the job's time limit, and charged.
+ */
+async function setUp(run: Run): Promise<SetUp> {
+  const { folder, spec, output, signal } = run;
+  let ranSeconds = 0;
+  if (signal.aborted) return { ending: stopped(signal, ranSeconds), ranSeconds };
+  if (spec.venv === null || !needsPython(spec.venv)) return { ranSeconds };
+  for (const step of buildSteps(folder, spec.venv, searchPath(run, process.env['PATH'] ?? ''))) {
+    output.note(`${step.file} ${step.args.join(' ')}`);
+    const leftMs = 1000 * (spec.maxRuntimeSeconds - ranSeconds);
+    const call = { ...step, cwd: folder.workspace, env: run.env };
+    const end = await runConfined(call, Math.min(STEP_LIMIT_MS, leftMs), run);
+    ranSeconds += end.ranSeconds;
+    const ending = endingOfStep(end, step, { ranSeconds, isOverTime: leftMs <= STEP_LIMIT_MS }, run);
+    if (ending !== undefined) return { ending, ranSeconds };
+  }
+  return { ranSeconds };
+}
+
+/** How a job ends with a step of its set-up; undefined where it goes on. */
+function endingOfStep(
+  { endedBy, code, detail }: ProcessEnd,
+  { failure }: Pick<Step, 'failure'>,
+  { ranSeconds, isOverTime }: { readonly ranSeconds: number; readonly isOverTime: boolean },
+  { output, signal }: Run,
+): Outcome | undefined {
+  if (endedBy === 'signal') return stopped(signal, ranSeconds);
+  if (endedBy === 'limit' && isOverTime) {
+    output.note('the time limit was reached while the virtual environment was set up, which counts; give the job more');
+    return { outcome: 'timed_out', code: null, signal: null, detail: null, ranSeconds };
+  }
+  if (endedBy === 'limit')
+    return notStarted('Setting up the virtual environment took longer than 30 minutes.', ranSeconds);
+  return code === 0 ? undefined : notStarted(detail ?? failure, ranSeconds);
+}
+
+/** @param setUpSeconds of the job's time limit that are used up. */
+async function runScript(run: Run, setUpSeconds: number): Promise<Outcome> {
   const { folder, spec, env, signal } = run;
   const [script, ...args] = spec.command;
   const program = programFor(script, args, folder.workspace, searchPath(run, env['PATH'] ?? ''));
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
   const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
   const ended = new AbortController();
-  const end = await runConfined(call, spec.maxRuntimeSeconds * 1000, run, (pid, init) => {
+  const limitMs = 1000 * Math.max(0, spec.maxRuntimeSeconds - setUpSeconds);
+  const end = await runConfined(call, limitMs, run, (pid, init) => {
     writeMarker(folder.started, startedMarker(pid, init));
     void beat(folder.started, ended.signal);
   }).finally(() => ended.abort());
   const { code, signal: endSignal, detail, ranSeconds } = end;
-  return { outcome: outcomeOf(end, signal), code, signal: endSignal, detail, ranSeconds };
+  const outcome = outcomeOf(end, signal);
+  return { outcome, code, signal: endSignal, detail, ranSeconds: setUpSeconds + ranSeconds };
 }
 
 function startedMarker(pid: number, init: ProcessReference | undefined): StartedMarker {
@@ -125,12 +159,12 @@ function outcomeOf({ endedBy }: ProcessEnd, signal: AbortSignal): Outcome['outco
   }
 }
 
-function stopped(signal: AbortSignal): Outcome {
-  return { outcome: signal.reason as StopReason, code: null, signal: null, detail: null, ranSeconds: 0 };
+function stopped(signal: AbortSignal, ranSeconds: number): Outcome {
+  return { outcome: signal.reason as StopReason, code: null, signal: null, detail: null, ranSeconds };
 }
 
-function notStarted(detail: string): Outcome {
-  return { outcome: 'not-started', code: null, signal: null, detail, ranSeconds: 0 };
+function notStarted(detail: string, ranSeconds: number): Outcome {
+  return { outcome: 'not-started', code: null, signal: null, detail, ranSeconds };
 }
 
 function explain(error: unknown): string {
