@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ResourceLimits } from './confinement.ts';
 
 const EVERY_MS = 250;
+// statfs(2)
+const TMPFS = 0x01021994;
 
 /**
  * Waits until the processes of a job use more together than they may, and gives a sentence that says so; until the signal
@@ -23,8 +25,9 @@ export async function untilOverLimit(
     if (threads >= maxProcesses) {
       return `The job had ${threads} processes and threads or more, and it may have ${maxProcesses}, so it was ended.`;
     }
-    if (memoryBytes !== null && memory > memoryBytes) {
-      const used = proportional(ids);
+    const files = filesInMemory(ids[1]);
+    if (memoryBytes !== null && memory + files > memoryBytes) {
+      const used = proportional(ids, files);
       if (used > memoryBytes) {
         return `The job used ${gigabytes(used)} of memory, and the machine class ${machineClass} has ${gigabytes(memoryBytes)}, so it was ended. Let it use less, or choose a larger machine class.`;
       }
@@ -55,9 +58,37 @@ function look(root: number, maxProcesses: number): Usage {
   return usage;
 }
 
-/** Bytes that processes use, with what several of them share counted once. Files that are mapped can be read again and do not count. */
-function proportional(ids: readonly number[]): number {
-  return ids.reduce((sum, pid) => sum + kilobytes(fieldsOf(`/proc/${pid}/smaps_rollup`), 'Pss_Anon', 'Pss_Shmem'), 0);
+/**
+ * Bytes that processes use, with what several of them share counted once. Files on a disk that are mapped can be read again and do not
+ * count.
+ *
+ * @param files bytes of files in memory; what a process has mapped of them counts as shared as well, so the larger of both is taken.
+ */
+function proportional(ids: readonly number[], files: number): number {
+  let own = 0;
+  let shared = 0;
+  for (const pid of ids) {
+    const fields = fieldsOf(`/proc/${pid}/smaps_rollup`);
+    own += kilobytes(fields, 'Pss_Anon');
+    shared += kilobytes(fields, 'Pss_Shmem');
+  }
+  return own + Math.max(shared, files);
+}
+
+/**
+ * Bytes of the files in a sandbox's own /dev and /dev/shm, which lie in memory; 0 without a sandbox, where they are everybody's.
+ *
+ * @param pid the first process inside, whose root no job can change.
+ */
+function filesInMemory(pid: number | undefined): number {
+  try {
+    const path = `/proc/${pid}/root/dev`;
+    if (statSync(path).dev === statSync('/dev').dev) return 0;
+    const { type, blocks, bfree, bsize } = statfsSync(path);
+    return type === TMPFS ? (blocks - bfree) * bsize : 0;
+  } catch {
+    return 0; // it has ended
+  }
 }
 
 function childrenOf(pid: number): readonly number[] {
