@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { allowedEnvironment } from '../core/childEnvironment.ts';
 import { diskFullError, isDiskFull } from '../core/diskSpace.ts';
 import { AppError, messageOf } from '../core/errors.ts';
 import { requireOwnHome } from '../core/ownFiles.ts';
@@ -118,11 +119,10 @@ async function findRunning(home: string): Promise<ServiceAddress | undefined> {
 
 function startService({ home, node, cli, env = process.env }: EmbeddedOptions): ChildProcess {
   const log = openLog(home);
-  // The key of a remote service and what concerns only the editor stay out of it.
-  const { FARWHARF_API_KEY: _key, NODE_OPTIONS: _options, ...inherited } = env;
   const child = spawn(node, [SMALL_HEAP, cli, 'serve', '--embedded'], {
     cwd: serviceFolder(home),
-    env: { ...inherited, FARWHARF_HOME: home },
+    // Its jobs get no more, and it needs none of the keys and tokens that a person's shell or editor has.
+    env: { ...allowedEnvironment(env, ['ELECTRON_RUN_AS_NODE']), FARWHARF_HOME: home },
     detached: true,
     windowsHide: true,
     // What it prints is its address and key, which belong in no log.

@@ -10,6 +10,7 @@ import { connectEmbeddedService, type EmbeddedOptions } from '../../src/service/
 import { processIdentity } from '../../src/core/processTree.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { parseAll, ServiceClient, temporaryFolder } from './support/service.ts';
+import { OPTIONS_FILE } from './support/serviceOptionsFile.ts';
 import { PROGRAM } from './support/serviceProcess.ts';
 
 interface State {
@@ -33,8 +34,8 @@ function temporaryHome(t: TestContext): Promise<string> {
 }
 
 function optionsFor(home: string, serve: object = {}): EmbeddedOptions {
-  const env = { ...process.env, TEST_SERVE_OPTIONS: JSON.stringify(serve) };
-  return { home, node: process.execPath, cli: PROGRAM, env };
+  writeFileSync(join(home, OPTIONS_FILE), JSON.stringify(serve), { mode: 0o600 });
+  return { home, node: process.execPath, cli: PROGRAM };
 }
 
 test('the service is started on demand, told to this user only, and used by the next caller', async (t) => {
@@ -46,6 +47,15 @@ test('the service is started on demand, told to this user only, and used by the 
   assert.equal(statSync(join(home, 'service/state.json')).mode & 0o777, 0o600);
   assert.equal(statSync(join(home, 'service')).mode & 0o777, 0o700);
   assert.deepEqual(await connectEmbeddedService(options), address);
+});
+
+test('the service has no key or token of who starts it', { skip: process.platform !== 'linux' }, async (t) => {
+  const home = await temporaryHome(t);
+  const env = { ...process.env, AWS_SECRET_ACCESS_KEY: 'a-key-of-a-cloud', FARWHARF_API_KEY: 'a-key-of-a-service' };
+  await connectEmbeddedService({ ...optionsFor(home), env });
+  const given = readFileSync(`/proc/${stateOf(home).pid}/environ`, 'utf8');
+  assert.match(given, /(?:^|\0)PATH=/);
+  assert.doesNotMatch(given, /a-key-of/);
 });
 
 test('of services that are started at once exactly one remains, and every caller gets it', async (t) => {

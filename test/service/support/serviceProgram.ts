@@ -1,4 +1,6 @@
-// A job service as a process of its own: with the options in the environment, or as `farwharf serve --embedded` runs it.
+// A job service as a process of its own: with the options in the environment or its home, or as `farwharf serve --embedded` runs it.
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createLogger } from '../../../src/core/log.ts';
 import { farwharfHome } from '../../../src/core/home.ts';
 import { embeddedServeOptions } from '../../../src/service/embedded.ts';
@@ -6,8 +8,10 @@ import { serve } from '../../../src/service/serve.ts';
 import type { ServeOptions } from '../../../src/service/serveOptions.ts';
 import { testedIsolation } from './isolation.ts';
 import { RUNNER } from './runner.ts';
+import { OPTIONS_FILE } from './serviceOptionsFile.ts';
 
-const given = process.env['TEST_SERVE_OPTIONS'];
+const file = join(farwharfHome(), OPTIONS_FILE);
+const given = process.env['TEST_SERVE_OPTIONS'] ?? (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
 const overrides = (given === undefined ? {} : JSON.parse(given)) as Partial<ServeOptions>;
 const embedded = embeddedServeOptions(farwharfHome(), { runner: RUNNER, version: '0.0.0' });
 const isolation = { ...embedded.config.process, isolation: testedIsolation() };
