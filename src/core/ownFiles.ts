@@ -66,6 +66,17 @@ export function ensurePrivateFile(path: string): void {
   tighten(path, 0o600);
 }
 
+/**
+ * Makes sure that a file which decides what is run, and all folders above it, can be written by this user or root alone.
+ *
+ * @throws AppError `refused` with the command that mends it.
+ */
+export function requireOwnFile(path: string): void {
+  for (const folder of foldersAbove(resolve(path))) requireUnwritten(folder);
+  requireOwn(path);
+  requireOwn(realPath(path));
+}
+
 /** A folder of the system may be written by all, where each may remove only what is their own, as in /tmp. */
 function requireUnwritten(folder: string): void {
   const stats = statOf(folder);
@@ -117,7 +128,7 @@ function writable(path: string, { mode }: Stats): AppError {
 }
 
 function refusal(path: string, what: string, command: string): AppError {
-  const message = `${path} ${what}. Whoever can write it can have your keys and files sent elsewhere, so it was not used. Check what it contains, then run:  ${command}`;
+  const message = `${path} ${what}. Whoever can write it decides what is run and where your keys and files go, so it was not used. Check what it contains, then run:  ${command}`;
   return new AppError('refused', message);
 }
 

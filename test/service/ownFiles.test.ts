@@ -95,3 +95,19 @@ test('a key that a person chose cannot be tried against anything but the service
   const health = (await (await fetch(`${url}/healthz?nonce=0123456789abcdef`)).json()) as Record<string, unknown>;
   assert.deepEqual(Object.keys(health), ['status', 'version']);
 });
+
+test('a configuration that others can write is not used, nor one in a folder of others', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('settings', { 'service.toml': 'executor = "process"\n' });
+  const config = join(folder, 'service.toml');
+  const check = ['serve', '--check', '--config', config, '--data', join(folder, 'data')];
+  await chmod(config, 0o666);
+  const open = await scratch.run(check);
+  assert.notEqual(open.exit, 0);
+  assert.match(open.stderr, /service\.toml can be written by other users \(mode 0666\)/);
+  await chmod(config, 0o644);
+  await chmod(folder, 0o777);
+  assert.match((await scratch.run(check)).stderr, /settings can be written by other users \(mode 0777\)/);
+  await chmod(folder, 0o755);
+  assert.doesNotMatch((await scratch.run(check)).stderr, /can be written by other users/);
+});

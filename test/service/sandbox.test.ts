@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, rm, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readdir, rm, readFile, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
@@ -137,6 +137,31 @@ describe('a job in bubblewrap', () => {
     assert.equal(output, 'setx\n');
   });
 
+  test('reads of /etc what programs need, and no configuration of a service', async (t) => {
+    const service = await startService(t);
+    const { output } = await run(service, 'cat /etc/passwd > /dev/null && echo names; ls /etc');
+    const [first, ...names] = output.trim().split('\n');
+    assert.equal(first, 'names');
+    const foreign = names.filter((name) =>
+      /^(?:shadow|gshadow|sudoers.*|ssh|cron.*|systemd|farwharf|letsencrypt)$/.test(name),
+    );
+    assert.deepEqual(foreign, []);
+    assert.ok(names.length < (await readdir('/etc')).length);
+  });
+
+  test('is not started where something that it sees lies below what jobs can write', async (t) => {
+    const cache = await temporaryFolder(t);
+    const below = join(cache, 'data-sets');
+    await mkdir(below);
+    const config = testConfig({ isolation: 'bubblewrap', writable: [cache], read_only: [below] });
+    await assert.rejects(findIsolation(config, await temporaryFolder(t)), (error) => {
+      assert.ok(error instanceof AppError);
+      assert.equal(error.code, 'bad-input');
+      assert.match(error.message, /data-sets lies below it/);
+      return true;
+    });
+  });
+
   test('cannot read the key of the certificate, wherever links to it lead', async (t) => {
     const folder = await temporaryFolder(t);
     const key = join(folder, 'key-1.pem');
@@ -200,6 +225,15 @@ describe('a job and the limits of its machine class', () => {
     assert.match(job.reason ?? '', /used [\d.]+ GB of memory, and the machine class small has 0.25 GB/);
     const frugal = await service.submit({ 'a.js': 'console.log("fine")' }, { script: 'a.js' });
     assert.equal((await service.untilEnd(frugal)).state, 'succeeded');
+  });
+
+  const skip = missing !== undefined;
+  test('that fills its /dev/shm beyond its memory is ended, and its reason says so', { skip }, async (t) => {
+    const service = await startService(t, { config: { ...testConfig(), machine_classes: [SMALL] } });
+    const script = 'head -c 400M /dev/zero > /dev/shm/a; while :; do sleep 0.1; done';
+    const { job } = await run(service, script);
+    assert.equal(job.state, 'failed');
+    assert.match(job.reason ?? '', /of memory, and the machine class small has 0\.25 GB/);
   });
 
   test('that writes a larger file than it may is ended, and its reason says so', async (t) => {

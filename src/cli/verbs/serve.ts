@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/home.ts';
+import { requireOwnFile } from '../../core/ownFiles.ts';
 import { Redactor } from '../../core/redact.ts';
 import { embeddedServeOptions } from '../../service/embedded.ts';
 import { checkService } from '../../service/checkService.ts';
@@ -119,13 +120,17 @@ async function configOf(flags: ServeFlags): Promise<ServiceConfig> {
   };
 }
 
-function readConfigOf({ executor, config }: ServeFlags): Promise<ServiceConfig> {
+/** @throws AppError `refused` for a configuration that others can write: it names programs and folders for jobs. */
+async function readConfigOf({ executor, config }: ServeFlags): Promise<ServiceConfig> {
   const overrides = executor === undefined ? {} : { executor };
-  if (config !== undefined) return readConfig(resolve(config), overrides);
+  if (config !== undefined) {
+    requireOwnFile(config);
+    return readConfig(resolve(config), overrides);
+  }
   if (executor === 'slurm') {
     const message =
       '--executor slurm needs --config FILE, which names the partitions that jobs may use and their prices.';
     throw new AppError('bad-input', message);
   }
-  return Promise.resolve(DEFAULT_CONFIG);
+  return DEFAULT_CONFIG;
 }

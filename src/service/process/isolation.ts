@@ -5,6 +5,7 @@ import { homedir, userInfo } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { pathInside } from '../../core/pathInside.ts';
 import type { ServiceConfig } from '../config/config.ts';
 import { removeTree } from '../jobs/removeTree.ts';
 import type { Sandbox } from '../runner/confinement.ts';
@@ -58,8 +59,26 @@ export async function findIsolation({ process: settings, tls }: ServiceConfig, d
     hidden: tls === undefined ? [] : [tls.key],
     hasNetwork: settings.network,
   };
+  refuseBelowWritable(sandbox);
   const failure = await tryOut(sandbox);
   return failure === undefined ? { type: 'bubblewrap', sandbox } : problem(`bubblewrap does not work: ${failure}`);
+}
+
+/**
+ * What lies below a folder that jobs can write, a job can replace by a link, and the sandbox of the next one is made along it: it would
+ * have the link's target, the data folder for one.
+ *
+ * @throws AppError `bad-input` that names both.
+ */
+function refuseBelowWritable({ writable, readOnly, hidden, data }: Sandbox): void {
+  const inner = [...readOnly, ...writable, ...hidden, data].filter((path) => isThere(path));
+  for (const outer of writable) {
+    const folder = realpathSync(outer);
+    const below = inner.find((path) => (pathInside(folder, realpathSync(path)) ?? '') !== '');
+    if (below === undefined) continue;
+    const message = `[process] writable: jobs can write ${outer}, and ${below} lies below it. A job could put a link in its place, and the next one would see what that leads to. Move one of them elsewhere, or make only folders beside ${below} writable.`;
+    throw new AppError('bad-input', message);
+  }
 }
 
 /** One line for people about what is in force. */

@@ -3,9 +3,8 @@ import { sep } from 'node:path';
 import { assertNever } from '../../core/errors.ts';
 import type { Sandbox } from './confinement.ts';
 import type { JobFolder } from './jobFolder.ts';
+import { systemPaths } from './systemFolders.ts';
 
-// What programs are made of. Not /run, where sockets lead to daemons that would start processes outside; not /home, /var, /srv.
-const SYSTEM = '/usr /bin /sbin /lib /lib32 /lib64 /libx32 /etc /opt /sys /nix/store /gnu/store'.split(' ');
 const ACCELERATORS = /^(?:nvidia.*|dri|kfd|infiniband)$/;
 
 type Mount =
@@ -80,9 +79,10 @@ function isVisible(mounts: readonly Mount[], path: string): boolean {
 /** In an order in which no mount hides another that lies inside of it. */
 function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
   const same = (type: 'read-only' | 'writable' | 'device') => (path: string) => ({ type, source: path, at: path });
+  const system = systemPaths();
   const mounts: readonly Mount[] = [
-    ...SYSTEM.filter(exists).map((path) => (isLink(path) ? linkAgain(path) : same('read-only')(path))),
-    ...nameServers().map(same('read-only')),
+    ...system.map((path) => (isLink(path) ? linkAgain(path) : same('read-only')(path))),
+    ...nameServers(system).map(same('read-only')),
     { type: 'proc', at: '/proc' },
     { type: 'dev', at: '/dev' },
     ...accelerators().map(same('device')),
@@ -128,10 +128,10 @@ function hide(path: string): Mount {
 }
 
 /** Where /etc/resolv.conf leads to, when that is outside of the system's folders. */
-function nameServers(): readonly string[] {
+function nameServers(system: readonly string[]): readonly string[] {
   try {
     const real = realpathSync('/etc/resolv.conf');
-    return SYSTEM.some((folder) => isInside(real, folder)) ? [] : [real];
+    return system.some((folder) => isInside(real, folder)) ? [] : [real];
   } catch {
     return [];
   }
