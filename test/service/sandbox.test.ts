@@ -149,6 +149,19 @@ describe('a job in bubblewrap', () => {
     assert.ok(names.length < (await readdir('/etc')).length);
   });
 
+  test('changes no setting of the kernel, also for a service that is root', async (t) => {
+    const service = await startService(t);
+    // Written as it is, so that the machine stays the same where it is possible.
+    const script = `for f in kernel/core_pattern vm/swappiness kernel/hostname; do
+        cat /proc/sys/$f > now; cat now > /proc/sys/$f && echo changed $f
+      done 2> /dev/null
+      ( : >> /proc/sysrq-trigger ) 2> /dev/null && echo changed sysrq
+      cat /proc/sys/kernel/osrelease`;
+    const { output } = await run(service, script);
+    assert.doesNotMatch(output, /changed/);
+    assert.match(output, /^\d+\./);
+  });
+
   test('is not started where something that it sees lies below what jobs can write', async (t) => {
     const cache = await temporaryFolder(t);
     const below = join(cache, 'data-sets');

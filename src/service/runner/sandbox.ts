@@ -5,6 +5,9 @@ import type { Sandbox } from './confinement.ts';
 import type { JobFolder } from './jobFolder.ts';
 import { systemPaths } from './systemFolders.ts';
 
+const KERNEL_FOLDERS: ReadonlySet<string> = new Set(
+  '/proc/sys /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi /proc/driver'.split(' '),
+);
 const ACCELERATORS = /^(?:nvidia.*|dri|kfd|infiniband)$/;
 
 type Mount =
@@ -84,6 +87,7 @@ function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
     ...system.map((path) => (isLink(path) ? linkAgain(path) : same('read-only')(path))),
     ...nameServers(system).map(same('read-only')),
     { type: 'proc', at: '/proc' },
+    ...kernelSettings().map(same('read-only')),
     { type: 'dev', at: '/dev' },
     ...accelerators().map(same('device')),
     ...['/tmp', '/var/tmp'].map((at): Mount => ({ type: 'writable', source: folders.temporary, at })),
@@ -135,6 +139,18 @@ function nameServers(system: readonly string[]): readonly string[] {
   } catch {
     return [];
   }
+}
+
+/**
+ * What a job of root could change for the whole machine: the kernel lets the user root write there, whatever powers it gave up, and runs
+ * the program that `core_pattern` names outside of all sandboxes. Other users may write none of it.
+ */
+function kernelSettings(): readonly string[] {
+  if (process.getuid?.() !== 0) return [];
+  return readdirSync('/proc', { withFileTypes: true })
+    .filter((entry) => !/^\d+$/.test(entry.name) && !entry.isSymbolicLink())
+    .map(({ name }) => `/proc/${name}`)
+    .filter((path) => (statSync(path).mode & 0o200) !== 0 || KERNEL_FOLDERS.has(path));
 }
 
 function accelerators(): readonly string[] {
