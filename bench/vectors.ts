@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { VectorStore } from '../src/retrieval/vectors/vectorStore.ts';
 import { QuantizedRows } from '../src/retrieval/vectors/quantizedRows.ts';
+import { randomFrom } from '../test/random.ts';
 import { openVectorPeers } from './support/vectorPeers.ts';
 
 const [COUNT = 100_000, DIMENSIONS = 384] = process.argv.slice(2).map(Number);
@@ -14,14 +15,7 @@ const QUERIES = 200;
 const TOP = 10;
 const CENTRES = 500;
 
-let state = 1;
-function random(): number {
-  state = (state + 0x6d_2b_79_f5) >>> 0; // mulberry32
-  let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-  mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-  return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-}
-
+const random = randomFrom(1);
 const noise = (): number => random() + random() + random() - 1.5; // about normal
 const centres = Array.from({ length: CENTRES }, () => Float32Array.from({ length: DIMENSIONS }, noise));
 

@@ -1,4 +1,4 @@
-import { randomFrom } from '../../scripts/load/random.ts';
+import { randomFrom } from '../../test/random.ts';
 import type { Calibration } from './calibration.ts';
 import { Clock } from './clock.ts';
 import { times } from './cpuMeter.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../scripts/load/random.ts';
+import type { Random } from '../../test/random.ts';
 
 // Lublin and Feitelson, "The workload on parallel supercomputers", JPDC 63(11), 2003: the parameters that their program
 // (Parallel Workloads Archive, m_lublin99.c) has for all jobs of its sites together.

@@ -1,4 +1,4 @@
-import type { Random } from '../../scripts/load/random.ts';
+import type { Random } from '../../test/random.ts';
 import { LIMITS, UNBUILT } from './assumptions.ts';
 import type { Calibration, Cost } from './calibration.ts';
 import type { Clock } from './clock.ts';

@@ -1,4 +1,4 @@
-import type { Random } from '../../scripts/load/random.ts';
+import type { Random } from '../../test/random.ts';
 import type { Clock } from './clock.ts';
 import type { Station } from './station.ts';
 

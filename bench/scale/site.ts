@@ -1,4 +1,4 @@
-import { type Random, randomFrom } from '../../scripts/load/random.ts';
+import { type Random, randomFrom } from '../../test/random.ts';
 import { LIMITS, SITE, UNBUILT } from './assumptions.ts';
 import type { Calibration } from './calibration.ts';
 import { Clock } from './clock.ts';

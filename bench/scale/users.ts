@@ -1,4 +1,4 @@
-import type { Random } from '../../scripts/load/random.ts';
+import type { Random } from '../../test/random.ts';
 import { SITE } from './assumptions.ts';
 import type { Clock } from './clock.ts';
 import { dailyCycle, exponential } from './distributions.ts';

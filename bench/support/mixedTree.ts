@@ -1,6 +1,7 @@
 import { randomFillSync } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { randomFrom } from '../../test/random.ts';
 
 const WORDS =
   'import numpy as np def train self model loss batch 0.001 for i in range return config print step None epoch dataset'.split(
@@ -46,7 +47,7 @@ async function writeFiles(
   count: number,
   plan: (index: number, random: () => number) => FilePlan,
 ): Promise<void> {
-  const random = numbers(20_251_120);
+  const random = randomFrom(20_251_120);
   const text = textOf(4 << 20, random);
   for (let index = 0; index < count; index++) {
     const { size, isPacked } = plan(index, random);
@@ -79,15 +80,4 @@ function textOf(bytes: number, random: () => number): Buffer {
     length += part.length;
   }
   return Buffer.from(parts.join(''));
-}
-
-/** mulberry32: small, and the same on every machine. */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
 }

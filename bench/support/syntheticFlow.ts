@@ -1,3 +1,5 @@
+import { randomFrom } from '../../test/random.ts';
+
 /** A connection of a synthetic flow, by the numbers of its nodes; a target of null ends the flow. */
 export interface SyntheticEdge {
   readonly source: number;
@@ -10,7 +12,7 @@ export interface SyntheticEdge {
  * node for failures that a tenth of the others lead to. Equal numbers give equal flows.
  */
 export function syntheticFlow(count: number, seed = 1): SyntheticEdge[] {
-  const random = generator(seed);
+  const random = randomFrom(seed);
   const edges: SyntheticEdge[] = [];
   const failures = count - 1;
   for (let source = 0; source < failures; source += 1) {
@@ -52,15 +54,4 @@ export function flowSource(count: number, edges: readonly SyntheticEdge[]): stri
     lines.push(`  .connect(step${source}, ${target === null ? 'null' : `step${target}`}, '${action}')`);
   }
   return `${lines.join('\n')};\n`;
-}
-
-/** Numbers from 0 to 1 that look random: the 32-bit generator "mulberry32", which is enough to vary a drawing. */
-function generator(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }

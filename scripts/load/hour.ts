@@ -10,7 +10,7 @@ import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
 import { build } from '../build.ts';
 import { startCluster } from '../slurm/cluster.ts';
 import { Load } from './load.ts';
-import { randomFrom } from './random.ts';
+import { randomFrom } from '../../test/random.ts';
 import { type Sample, slopePerHour, takeSample } from './sample.ts';
 import { processSite, slurmSite, type StormSite } from './stormRun.ts';
 import { judge } from './verdict.ts';

@@ -1,4 +1,4 @@
-import { pick, type Random } from './random.ts';
+import { pick, type Random } from '../../test/random.ts';
 import type { Witness } from './witness.ts';
 
 const LINES = 200;

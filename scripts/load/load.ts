@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { makeArchive } from '../../test/service/support/archive.ts';
 import { type LoadClient, RefusedError, type SeenEvent } from './client.ts';
 import { type JobKind, randomKind, scriptOf } from './jobKind.ts';
-import { pick, type Random } from './random.ts';
+import { pick, type Random } from '../../test/random.ts';
 import type { Site } from './site.ts';
 import type { Witness } from './witness.ts';
 

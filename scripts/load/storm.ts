@@ -3,7 +3,7 @@ import { systemCode } from '../../src/core/errors.ts';
 import type { SlurmCluster } from '../slurm/cluster.ts';
 import type { Load, SentJob } from './load.ts';
 import { parentOf, runnersOf } from './processes.ts';
-import { pick, type Random } from './random.ts';
+import { pick, type Random } from '../../test/random.ts';
 import type { Site } from './site.ts';
 
 const NODES = ['small1', 'small2', 'large1'];

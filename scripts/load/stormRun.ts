@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { SlurmCluster } from '../slurm/cluster.ts';
 import { Load } from './load.ts';
-import { randomFrom } from './random.ts';
+import { randomFrom } from '../../test/random.ts';
 import { Site } from './site.ts';
 import { type Killed, storm } from './storm.ts';
 import { judge, type Verdict } from './verdict.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { seeded } from '../unit/retrieval/randomCorpus.ts';
+import { seeded } from '../random.ts';
 import { mutate } from './mutate.ts';
 import type { FuzzedReader } from './reader.ts';
 

@@ -1,4 +1,4 @@
-import { type Random } from '../unit/retrieval/randomCorpus.ts';
+import { type Below } from '../random.ts';
 
 const MAX_BYTES = 64 * 1024;
 /** Bytes and numbers at the edges of what readers expect. */
@@ -20,7 +20,7 @@ const EDGES = [
 
 /** What one step of a mutation works with. */
 interface Material {
-  readonly random: Random;
+  readonly random: Below;
   readonly samples: readonly Buffer[];
   readonly words: readonly Buffer[];
 }
@@ -95,7 +95,7 @@ export function mutate(material: Material): Buffer {
   return input;
 }
 
-function range(input: Buffer, random: Random): [from: number, to: number] {
+function range(input: Buffer, random: Below): [from: number, to: number] {
   const from = random(input.length + 1);
   return [from, Math.min(input.length, from + 1 + random(2 ** random(12)))];
 }

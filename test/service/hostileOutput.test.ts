@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomFrom } from '../../scripts/load/random.ts';
+import { randomFrom } from '../random.ts';
 import { hostileOutput, markedLines, nestedEvent } from './support/hostileOutput.ts';
 import { startService, testConfig } from './support/service.ts';
 

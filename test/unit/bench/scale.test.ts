@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { randomFrom } from '../../../scripts/load/random.ts';
+import { randomFrom } from '../../random.ts';
 import { readCalibration } from '../../../bench/scale/calibration.ts';
 import { checkFormulas, simulateSubmits } from '../../../bench/scale/check.ts';
 import { Clock } from '../../../bench/scale/clock.ts';

@@ -5,6 +5,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { diagnose } from '../../../src/flows/diagnostics/diagnose.ts';
+import { type Below, seeded } from '../../random.ts';
 import { readText } from './reading.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../../examples/agents');
@@ -14,28 +15,15 @@ const MAX_DIAGNOSTICS = 500;
 // A hang, not a measure: the reader ends itself long before, also on a busy machine.
 const MAX_MS = 60_000;
 
-type Random = (below: number) => number;
-
-/** Whole numbers below a limit, the same ones for the same seed (mulberry32). */
-function randomOf(seed: number): Random {
-  let state = seed >>> 0;
-  return (below) => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
-  };
-}
-
 const NAMES = ['a', 'b', 'c', 'f', 'g', 'list', 'text', 'state', 'N', 'M'];
 const SIZES = [0, 1, 2, 3, 10, 100, 5_000, 20_000];
 
 /** Code of the constructs that multiply: loops, spreads, branches, functions and classes inside each other. */
 class CodeWriter {
-  readonly #random: Random;
+  readonly #random: Below;
   #left = 120;
 
-  constructor(random: Random) {
+  constructor(random: Below) {
     this.#random = random;
   }
 
@@ -120,7 +108,7 @@ class CodeWriter {
 }
 
 /** An example with parts taken out, doubled or exchanged. */
-function mutated(text: string, random: Random): string {
+function mutated(text: string, random: Below): string {
   let result = text;
   for (let count = 1 + random(6); count > 0; count -= 1) {
     const at = random(result.length + 1);
@@ -141,7 +129,7 @@ function mutated(text: string, random: Random): string {
  * @throws AssertionError with the seed.
  */
 export function readSeed(seed: number): number {
-  const random = randomOf(seed);
+  const random = seeded(seed);
   const examples = globSync('*.mts', { cwd: EXAMPLES }).sort();
   const example = examples[random(examples.length)] ?? '';
   const text =

@@ -1,20 +1,11 @@
-/** Numbers that are the same for the same seed (mulberry32). */
+import { type Below, seeded } from '../../random.ts';
+
+/** Numbers that are the same for the same seed, and picks. */
 export class Random {
-  #state: number;
+  readonly below: Below;
 
   constructor(seed: number) {
-    this.#state = seed;
-  }
-
-  next(): number {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  }
-
-  below(limit: number): number {
-    return Math.floor(this.next() * limit);
+    this.below = seeded(seed);
   }
 
   pick<T>(items: readonly T[]): T {

@@ -15,6 +15,7 @@ import {
   run,
   snapshot,
 } from './killedDownloads.ts';
+import { randomFrom } from '../../random.ts';
 import { temporaryFolder } from '../workspace/temporaryFolder.ts';
 
 // More with FARWHARF_TEST_KILLS: what CI runs is a sample.
@@ -35,7 +36,7 @@ test('the same holds on a file system without hard links', (t) => {
 });
 
 function killAtRandom(t: TestContext, kills: number, hasNoLinks: boolean): void {
-  const random = randomNumbers(SEED);
+  const random = randomFrom(SEED);
   const points = killPoints(makePlace(t), hasNoLinks).filter(({ call }) => !(hasNoLinks && call === 'link'));
   const pick = (): KillPoint => points[Math.floor(random() * points.length)] ?? { call: 'rename', number: 1 };
   let [mixed, old, made] = [0, 0, 0];
@@ -168,11 +169,3 @@ test('a read-only disk is said, and what it kept from being taken back is taken 
     spawnSync('umount', [folder]);
   }
 });
-
-function randomNumbers(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectFiles } from '../../../src/workspace/selection.ts';
+import { seeded } from '../../random.ts';
 import { git, temporaryFolder, writeTree } from './temporaryFolder.ts';
 
 const TREES = 80;
@@ -29,17 +30,6 @@ const PATTERNS =
     .replaceAll('\n', '')
     .split('|');
 
-/** xorshift32 */
-function numbers(seed: number): (below: number) => number {
-  let state = seed;
-  return (below) => {
-    state ^= state << 13;
-    state ^= state >>> 17;
-    state ^= state << 5;
-    return (state >>> 0) % below;
-  };
-}
-
 function randomTree(next: (below: number) => number): Record<string, string> {
   const pick = (items: readonly string[]): string => items[next(items.length)] ?? '';
   const folders = ['', ...Array.from({ length: 5 }, () => pick(NAMES))];
@@ -65,7 +55,7 @@ test('on random trees, what is selected is what git lists, with git and without'
   const differences: string[] = [];
   for (let seed = 1; seed <= TREES; seed++) {
     const root = temporaryFolder(t);
-    const tree = randomTree(numbers(seed * 2_654_435));
+    const tree = randomTree(seeded(seed * 2_654_435));
     writeTree(root, tree);
     git(root, 'init');
     const listed = git(root, 'ls-files', '-co', '--exclude-standard', '-z').split('\0').filter(Boolean).sort();

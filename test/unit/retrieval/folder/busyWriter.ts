@@ -3,7 +3,8 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import { selectSearchable } from '../../../../src/workspace/searchableFiles.ts';
-import { randomText, seeded } from '../randomCorpus.ts';
+import { seeded } from '../../../random.ts';
+import { randomText } from '../randomCorpus.ts';
 
 const [root = '', home = '', seed = '1'] = process.argv.slice(2);
 const random = seeded(Number(seed));

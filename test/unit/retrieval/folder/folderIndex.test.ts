@@ -23,7 +23,8 @@ import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import type { ListedFile } from '../../../../src/retrieval/building/indexedFile.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
-import { randomText, seeded } from '../randomCorpus.ts';
+import { seeded } from '../../../random.ts';
+import { randomText } from '../randomCorpus.ts';
 
 const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
 // Past the tick of every file system's clock, so that times are relied on.

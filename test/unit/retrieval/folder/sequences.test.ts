@@ -10,7 +10,8 @@ import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import { FolderKeeper } from '../../../../src/retrieval/folder/folderKeeper.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/searchableFiles.ts';
-import { type Random, randomText, seeded } from '../randomCorpus.ts';
+import { type Below, seeded } from '../../../random.ts';
+import { randomText } from '../randomCorpus.ts';
 
 // The whole number takes minutes: FARWHARF_SEQUENCES=2000 node --test test/unit/retrieval/sequences.test.ts
 const SEQUENCES = Number(process.env['FARWHARF_SEQUENCES'] ?? 100);
@@ -29,7 +30,7 @@ const OPTIONS = {
 class Life {
   readonly root: string;
   readonly home: string;
-  readonly random: Random;
+  readonly random: Below;
   readonly overlays = new Map<string, string>();
   /** What was done, to be told when it goes wrong. */
   readonly story: string[] = [];
@@ -39,7 +40,7 @@ class Life {
   #isBehind = true;
   #time = Date.parse('2026-01-01T00:00:00Z');
 
-  private constructor(base: string, random: Random, index: FolderIndex) {
+  private constructor(base: string, random: Below, index: FolderIndex) {
     this.root = join(base, 'folder');
     this.home = join(base, 'home');
     this.random = random;
@@ -47,7 +48,7 @@ class Life {
     this.#keeper = this.#keep(index);
   }
 
-  static async begin(base: string, random: Random): Promise<Life> {
+  static async begin(base: string, random: Below): Promise<Life> {
     await mkdir(join(base, 'folder'), { recursive: true });
     return new Life(base, random, await FolderIndex.open({ root: join(base, 'folder'), home: join(base, 'home') }));
   }

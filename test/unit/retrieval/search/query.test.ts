@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseQuery } from '../../../../src/retrieval/search/query.ts';
-import { seeded } from '../randomCorpus.ts';
+import { seeded } from '../../../random.ts';
 
 const read = (text: string, isTyping = false): object => {
   const { text: words, prefixes, phrases, paths } = parseQuery(text, { isTyping });

@@ -9,7 +9,8 @@ import { KeywordIndex } from '../../../../src/retrieval/keywordIndex.ts';
 import { parseQuery } from '../../../../src/retrieval/search/query.ts';
 import { scanWords } from '../../../../src/retrieval/words/scanWords.ts';
 import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
-import { randomText, randomWord, seeded, textChunk } from '../randomCorpus.ts';
+import { seeded } from '../../../random.ts';
+import { randomText, randomWord, textChunk } from '../randomCorpus.ts';
 
 const analyzer = new WordAnalyzer();
 

@@ -8,7 +8,8 @@ import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilde
 import { type Match, SegmentSet } from '../../../../src/retrieval/search/segmentSet.ts';
 import type { TermQuery } from '../../../../src/retrieval/search/termQuery.ts';
 import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
-import { randomText, randomWord, seeded, textChunk } from '../randomCorpus.ts';
+import { seeded } from '../../../random.ts';
+import { randomText, randomWord, textChunk } from '../randomCorpus.ts';
 
 const analyzer = new WordAnalyzer();
 type Sources = ReadonlyMap<string, readonly Chunk[]>;

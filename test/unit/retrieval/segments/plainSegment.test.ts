@@ -7,7 +7,7 @@ import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/pos
 import type { Segment } from '../../../../src/retrieval/segments/segment.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
 import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
-import { type Random, seeded } from '../randomCorpus.ts';
+import { type Below, seeded } from '../../../random.ts';
 
 const ASCII = [...Array.from('aAbBzyY019_$eisd'), 'ational', 'ing', 'ed', 'ies', 'HTTP', 'Server', 'ss'];
 const OTHER = Array.from('ßéИ検索ーア한\u0301٣Ⅷ²𝒳𐀀කကİǅʰ');
@@ -29,17 +29,17 @@ const BETWEEN = [
 ];
 const MOST = 0xffff;
 
-const pick = (random: Random, from: readonly string[]): string => from[random(from.length)] ?? '';
+const pick = (random: Below, from: readonly string[]): string => from[random(from.length)] ?? '';
 
 /** Words of ASCII, of other scripts, or of both; some are as long as words with terms can be, or longer. */
-function randomWord(random: Random): string {
+function randomWord(random: Below): string {
   const length = random(20) === 0 ? 60 + random(10) : random(100) === 0 ? 300 : 1 + random(8);
   const otherInTen = [0, 0, 0, 3, 10][random(5)] ?? 0;
   const letters = Array.from({ length }, () => pick(random, random(10) < otherInTen ? OTHER : ASCII));
   return letters.join('');
 }
 
-function randomText(random: Random, words: readonly string[], most: number): string {
+function randomText(random: Below, words: readonly string[], most: number): string {
   const parts = Array.from(
     { length: random(most) },
     () => pick(random, words) + (random(8) > 0 ? ' ' : pick(random, BETWEEN)),
@@ -47,7 +47,7 @@ function randomText(random: Random, words: readonly string[], most: number): str
   return parts.join('');
 }
 
-function randomChunks(random: Random, words: readonly string[], source: string): Chunk[] {
+function randomChunks(random: Below, words: readonly string[], source: string): Chunk[] {
   const names = (): string[] => Array.from({ length: random(3) }, () => pick(random, words));
   return Array.from({ length: random(random(20) === 0 ? 400 : 5) }, () => {
     const text = randomText(random, words, random(60) === 0 ? 12_000 : 60);

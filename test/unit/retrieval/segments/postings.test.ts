@@ -5,7 +5,7 @@ import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/pos
 import { PostingsWriter } from '../../../../src/retrieval/segments/postings.ts';
 import { levelParts, RANGE } from '../../../../src/retrieval/segments/scoreLevels.ts';
 import { Room, WordMemory } from '../../../../src/retrieval/words/wordMemory.ts';
-import { type Random, seeded } from '../randomCorpus.ts';
+import { type Below, seeded } from '../../../random.ts';
 
 const DOCUMENTS = 200_000;
 
@@ -15,7 +15,7 @@ interface Postings {
 }
 
 /** Now and then a distance or a frequency is far larger than the others. */
-function randomPostings(random: Random, count: number): Postings {
+function randomPostings(random: Below, count: number): Postings {
   const [documents, frequencies] = [new Uint32Array(count), new Uint16Array(count)];
   const near = 1 + random(100);
   let document = -1;

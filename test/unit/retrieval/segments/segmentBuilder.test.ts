@@ -3,14 +3,14 @@ import { test, type TestContext } from 'node:test';
 import type { Chunk } from '../../../../src/retrieval/chunks/chunk.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
 import { encodeSegment } from '../../../../src/retrieval/segments/segmentFile.ts';
-import { type Random, seeded } from '../randomCorpus.ts';
+import { type Below, seeded } from '../../../random.ts';
 
 interface RandomFile {
   readonly path: string;
   readonly chunks: readonly Chunk[];
 }
 
-function randomWord(random: Random): string {
+function randomWord(random: Below): string {
   const [small, large] = [random(9), random(40)];
   const words = [
     `word${large}x`,
@@ -24,7 +24,7 @@ function randomWord(random: Random): string {
   return words[random(words.length)] ?? 'x'.repeat(large + 60);
 }
 
-function randomFile(random: Random): RandomFile {
+function randomFile(random: Below): RandomFile {
   const text = (most: number): string => Array.from({ length: random(most) }, () => randomWord(random)).join(' ');
   const path = text(4).replaceAll(' ', '/');
   const names = (): string[] => (random(2) === 0 ? [] : [randomWord(random)]);

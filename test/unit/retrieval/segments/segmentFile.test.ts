@@ -15,7 +15,8 @@ import {
 import { SegmentSet } from '../../../../src/retrieval/search/segmentSet.ts';
 import { toTermQuery } from '../../../../src/retrieval/search/termQuery.ts';
 import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
-import { randomText, seeded, textChunk } from '../randomCorpus.ts';
+import { seeded } from '../../../random.ts';
+import { randomText, textChunk } from '../randomCorpus.ts';
 
 function smallSegment(files: number): Segment {
   const random = seeded(1);

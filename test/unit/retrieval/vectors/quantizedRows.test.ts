@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DOT_PROGRAM } from '../../../../src/retrieval/vectors/dotProgram.ts';
 import { QuantizedRows } from '../../../../src/retrieval/vectors/quantizedRows.ts';
-import { type Random, seeded } from '../randomCorpus.ts';
+import { type Below, seeded } from '../../../random.ts';
 
-function randomUnit(dimensions: number, random: Random): Float32Array {
+function randomUnit(dimensions: number, random: Below): Float32Array {
   const vector = Float32Array.from({ length: dimensions }, () => random(2001) + random(2001) + random(2001) - 3000);
   const length = Math.hypot(...vector);
   return vector.map((value) => value / length);

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { keyOf, VectorStore } from '../../../../src/retrieval/vectors/vectorStore.ts';
-import { randomText, seeded } from '../randomCorpus.ts';
+import { seeded } from '../../../random.ts';
+import { randomText } from '../randomCorpus.ts';
 import { WordEmbedder } from './wordEmbedder.ts';
 
 const embedder = new WordEmbedder();

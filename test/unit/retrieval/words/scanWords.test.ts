@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { scanWords } from '../../../../src/retrieval/words/scanWords.ts';
-import { seeded } from '../randomCorpus.ts';
+import { seeded } from '../../../random.ts';
 
 function wordsOf(text: string): string[] {
   const words: string[] = [];

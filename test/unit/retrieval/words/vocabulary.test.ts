@@ -6,10 +6,10 @@ import { orderTerms } from '../../../../src/retrieval/segments/termOrder.ts';
 import { Vocabulary, WordList } from '../../../../src/retrieval/words/vocabulary.ts';
 import { COUNT, FIRST, SECOND } from '../../../../src/retrieval/words/wordRecord.ts';
 import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
-import { type Random, seeded } from '../randomCorpus.ts';
+import { type Below, seeded } from '../../../random.ts';
 import { bytesOf } from './bytesOf.ts';
 
-const pick = (random: Random, from: readonly string[], most: number): string =>
+const pick = (random: Below, from: readonly string[], most: number): string =>
   Array.from({ length: 1 + random(most) }, () => from[random(from.length)]).join('');
 
 const ENDINGS =

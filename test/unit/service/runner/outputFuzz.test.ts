@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { MarkedLineReader, textOf } from '../../../../src/core/markedLines.ts';
 import { readOutput } from '../../../../src/service/jobs/outputReader.ts';
 import { OutputLog } from '../../../../src/service/runner/outputLog.ts';
-import { randomFrom } from '../../../../scripts/load/random.ts';
+import { randomFrom } from '../../../random.ts';
 import { hostileOutput, markedLines } from '../../../service/support/hostileOutput.ts';
 
 // A longer run: FUZZ_SEEDS=1000 node --test test/unit/service/runner/outputFuzz.test.ts

@@ -15,3 +15,12 @@ export function randomFrom(seed: number): Random {
 export function pick<T>(items: readonly T[], random: Random): T | undefined {
   return items[Math.floor(random() * items.length)];
 }
+
+/** Whole numbers from 0 to below a limit. */
+export type Below = (limit: number) => number;
+
+/** Whole numbers from the same generator. */
+export function seeded(seed: number): Below {
+  const random = randomFrom(seed);
+  return (limit) => Math.floor(random() * limit);
+}
