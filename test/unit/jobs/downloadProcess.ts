@@ -1,5 +1,6 @@
-// A process of its own that brings results into a folder, or takes back what another one left; to be killed meanwhile.
-import { copyFileSync } from 'node:fs';
+// A process of its own that brings results into a folder, or takes back what another one left; to be killed meanwhile. It
+// prints a line when it begins to write, and one when the results are there.
+import { copyFileSync, writeSync } from 'node:fs';
 import { directArchiver } from '../../../src/jobs/archiver.ts';
 import { directLedger } from '../../../src/jobs/asyncLedger.ts';
 import { downloadResults } from '../../../src/jobs/download.ts';
@@ -7,6 +8,7 @@ import { JobLedger } from '../../../src/jobs/ledger.ts';
 import { ResultJournals } from '../../../src/jobs/resultJournals.ts';
 
 const [task = '', home = '', id = '', archive = ''] = process.argv.slice(2);
+const print = (line: string): unknown => writeSync(1, `${line}\n`);
 const journals = new ResultJournals(home);
 if (task === 'recover') await journals.recover();
 else {
@@ -19,7 +21,9 @@ else {
   };
   await downloadResults({ service, archiver: directArchiver, ledger: directLedger(ledger), home, journals }, id, {
     // Also where the person agreed to everything.
+    onPhase: ({ type }) => type === 'write' && print(type),
     decide: (plan) => new Map(plan.map(({ path }, index) => [path, index % 5 === 4 ? 'keep-both' : 'write'])),
   });
+  print('done');
   ledger.dispose();
 }

@@ -5,67 +5,16 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { describeRecovered, ResultJournals } from '../../../src/jobs/resultJournals.ts';
-import {
-  canKill,
-  type KillPoint,
-  killPoints,
-  leftOvers,
-  makePlace,
-  type Place,
-  run,
-  snapshot,
-} from './killedDownloads.ts';
-import { randomFrom } from '../../random.ts';
+import { canKill, killPoints, leftOvers, makePlace, type Place, run, snapshot } from './killedDownloads.ts';
 import { temporaryFolder } from '../workspace/temporaryFolder.ts';
 
-// More with FARWHARF_TEST_KILLS: what CI runs is a sample.
-const KILLS = Number(process.env['FARWHARF_TEST_KILLS'] ?? 40);
-const SEED = Number(process.env['FARWHARF_TEST_SEED'] ?? 13);
 const NO_STRACE = 'strace is not installed: there is no way to stop at a step';
 const PROGRAM = join(import.meta.dirname, 'downloadProcess.ts');
 const CLI = join(import.meta.dirname, '../../../src/cli/main.ts');
 
-test(`of ${KILLS} downloads killed at any step, each leaves all old or all new files after the next command`, (t) => {
-  if (!canKill()) return t.skip(NO_STRACE);
-  killAtRandom(t, KILLS, false);
-});
-
-test('the same holds on a file system without hard links', (t) => {
-  if (!canKill()) return t.skip(NO_STRACE);
-  killAtRandom(t, Math.ceil(KILLS / 4), true);
-});
-
-function killAtRandom(t: TestContext, kills: number, hasNoLinks: boolean): void {
-  const random = randomFrom(SEED);
-  const points = killPoints(makePlace(t), hasNoLinks).filter(({ call }) => !(hasNoLinks && call === 'link'));
-  const pick = (): KillPoint => points[Math.floor(random() * points.length)] ?? { call: 'rename', number: 1 };
-  let [mixed, old, made] = [0, 0, 0];
-  for (let round = 0; round < kills; round++) {
-    const kill = pick();
-    const place = makePlace(t);
-    const before = snapshot(place.folder);
-    const where = `seed ${SEED}, round ${round}: ${kill.line ?? ''}`;
-    assert.equal(run(place, 'download', { kill, hasNoLinks }), 'SIGKILL', where);
-    if (![before, place.expected].includes(snapshot(place.folder))) mixed += 1;
-    // Every third time the next command is killed as well, where it comes so far.
-    if (round % 3 === 0) {
-      const number = 1 + Math.floor(random() * 12);
-      run(place, 'recover', { kill: { call: pick().call, number }, hasNoLinks });
-    }
-    run(place, 'recover', { hasNoLinks });
-    const state = snapshot(place.folder);
-    assert.ok(state === before || state === place.expected, `${where}: a third state\n${state}`);
-    if (state === before) old += 1;
-    else made += 1;
-    assert.deepEqual(leftOvers(place), [], where);
-  }
-  t.diagnostic(`${mixed} of ${kills} were killed half-way; ${old} were taken back, ${made} had been written whole`);
-  assert.ok(mixed > 0, 'no download was killed while it wrote');
-}
-
 /** Kills a download when all is written but for the last step. */
 function killAtTheEnd(t: TestContext, place: Place): void {
-  const points = killPoints(makePlace(t));
+  const points = killPoints(makePlace(temporaryFolder(t)));
   const last = points.findIndex(({ line = '' }) => line.includes('unlink(') && line.includes('.steps'));
   const kill = points[last - 1];
   assert.ok(kill);
@@ -74,7 +23,7 @@ function killAtTheEnd(t: TestContext, place: Place): void {
 
 test('the next command takes an interrupted download back, and says so', (t) => {
   if (!canKill()) return t.skip(NO_STRACE);
-  const place = makePlace(t);
+  const place = makePlace(temporaryFolder(t));
   const before = snapshot(place.folder);
   killAtTheEnd(t, place);
   assert.notEqual(snapshot(place.folder), before);
@@ -88,7 +37,7 @@ test('the next command takes an interrupted download back, and says so', (t) => 
 
 test('files that were edited after a kill stay, with the versions from before beside them', async (t) => {
   if (!canKill()) return t.skip(NO_STRACE);
-  const place = makePlace(t);
+  const place = makePlace(temporaryFolder(t));
   killAtTheEnd(t, place);
   const text = (path: string): string => readFileSync(join(place.folder, path), 'utf8');
   assert.deepEqual([text('changed/0/0'), text('made/0/0')], ['new 0', 'made 0']);
@@ -107,7 +56,7 @@ test('files that were edited after a kill stay, with the versions from before be
 
 test('a download that still runs is not taken back, and one that was killed is taken back once by two commands', async (t) => {
   if (!canKill()) return t.skip(NO_STRACE);
-  const place = makePlace(t);
+  const place = makePlace(temporaryFolder(t));
   const before = snapshot(place.folder);
   const running = new ResultJournals(place.home).begin(place.folder, 'train.py');
   mkdirSync(join(place.folder, running.stagingName, 'files'), { recursive: true });
@@ -128,7 +77,7 @@ test('a download that still runs is not taken back, and one that was killed is t
 });
 
 test('two downloads into one folder at once leave whole files and nothing else', async (t) => {
-  const place = makePlace(t);
+  const place = makePlace(temporaryFolder(t));
   const argv = [PROGRAM, 'download', place.home, place.id, place.archive];
   const downloads = [1, 2].map(() => spawn(process.execPath, argv, { stdio: 'ignore' }));
   const exits = await Promise.all(downloads.map(async (download) => (await once(download, 'exit'))[0] as number));
@@ -148,7 +97,7 @@ test('a read-only disk is said, and what it kept from being taken back is taken 
   if (spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder]).status !== 0)
     return t.skip('no right to mount a small disk here');
   try {
-    const place = makePlace(t, root);
+    const place = makePlace(root);
     const before = snapshot(folder);
     killAtTheEnd(t, place);
     const killed = snapshot(folder);

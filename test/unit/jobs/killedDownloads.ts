@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { TestContext } from 'node:test';
 import { JobLedger } from '../../../src/jobs/ledger.ts';
 import { tarEntry, tarGz, writeArchive } from '../workspace/tarBuilder.ts';
-import { temporaryFolder, writeTree } from '../workspace/temporaryFolder.ts';
+import { writeTree } from '../workspace/temporaryFolder.ts';
 import { makeRecord } from './fixtures.ts';
 
 const PROGRAM = join(import.meta.dirname, 'downloadProcess.ts');
@@ -38,9 +37,9 @@ export interface Place {
 }
 
 /** A home with one job, whose results are in an archive, and its folder. */
-export function makePlace(t: TestContext, root: string = temporaryFolder(t)): Place {
+export function makePlace(root: string): Place {
   const [home, folder] = [join(root, 'home'), join(root, 'folder')];
-  mkdirSync(home);
+  mkdirSync(home, { recursive: true });
   writeTree(folder, LOCAL);
   const entries = Object.entries(RESULTS).map(([name, body]) => tarEntry({ name, body }));
   const archive = writeArchive(join(root, 'results.tar.gz'), tarGz(...entries));
@@ -64,20 +63,30 @@ export interface RunOptions {
   readonly hasNoLinks?: boolean;
 }
 
-/** Runs the program to its end, or to the call at which it is killed. Gives the signal that ended it. */
-export function run(
+/** The command that runs the program to its end, or to the call at which it is killed. */
+export function commandOf(
   { home, id, archive }: Pick<Place, 'home' | 'id' | 'archive'>,
   task: 'download' | 'recover',
   { kill, hasNoLinks = false }: RunOptions = {},
-): string | null {
+): readonly [string, ...string[]] {
+  const program = [process.execPath, PROGRAM, task, home, id, archive] as const;
+  if (kill === undefined && !hasNoLinks) return [...program];
   const inject = [
     ...(kill ? [`inject=${kill.call}:signal=SIGKILL:when=${kill.number}`] : []),
     ...(hasNoLinks ? ['inject=link:error=EPERM'] : []),
   ].flatMap((expression) => ['-e', expression]);
   const calls = [...(kill ? [kill.call] : []), ...(hasNoLinks ? ['link'] : [])];
-  const program = [process.execPath, PROGRAM, task, home, id, archive];
-  const argv = ['-f', '-o', '/dev/null', '-e', `trace=${calls.join(',') || 'none'}`, ...inject, ...program];
-  const { signal, status, stderr } = spawnSync('strace', argv, { encoding: 'utf8' });
+  return ['strace', '-f', '-o', '/dev/null', '-e', `trace=${calls.join(',')}`, ...inject, ...program];
+}
+
+/** Runs the program so. Gives the signal that ended it. */
+export function run(
+  place: Pick<Place, 'home' | 'id' | 'archive'>,
+  task: 'download' | 'recover',
+  options: RunOptions = {},
+): string | null {
+  const [command, ...argv] = commandOf(place, task, options);
+  const { signal, status, stderr } = spawnSync(command, argv, { encoding: 'utf8' });
   if (signal === null) assert.equal(status, 0, stderr);
   return signal;
 }

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { execFileSync } from 'node:child_process';
 import {
   cp,
   mkdir,
@@ -391,38 +390,4 @@ test('500 edits, renames, removals, reopenings and lost writes give exactly the 
     assert.deepEqual(await found(index, query, 15), await place.searchFresh(query, 15), `step ${step}`);
   }
   index[Symbol.dispose]();
-});
-
-test('killed at any instant it opens right or is built anew', async (t) => {
-  const place = await Place.create(t);
-  const random = seeded(4);
-  for (let file = 0; file < 40; file += 1) await place.write(`${file}.txt`, randomText(random, 200, 400));
-  const program = join(place.home, '..', 'busy.ts');
-  const source = join(import.meta.dirname, '../../../../src/retrieval/folder/folderIndex.ts');
-  await writeFile(
-    program,
-    `import { readdirSync, statSync, writeFileSync } from 'node:fs';
-     import { FolderIndex } from ${JSON.stringify(source)};
-     const [root, home] = process.argv.slice(2);
-     const index = await FolderIndex.open({ root, home });
-     await index.sync(readdirSync(root).map((path) => ({ path, size: statSync(root + '/' + path).size, mtimeMs: 1 })));
-     process.stdout.write('ready');
-     for (let step = 0; ; step += 1) {
-       writeFileSync(root + '/' + (step % 40) + '.txt', 'word' + step + ' zebra '.repeat(step % 50));
-       await index.update([(step % 40) + '.txt']);
-     }`,
-  );
-  for (let round = 0; round < 6; round += 1) {
-    const child = spawn(process.execPath, [program, place.root, place.home], { stdio: ['ignore', 'pipe', 'inherit'] });
-    await Promise.race([once(child.stdout, 'data'), once(child, 'close')]);
-    assert.equal(child.exitCode, null, 'it runs until it is killed');
-    await sleep(random(60));
-    const closed = once(child, 'close');
-    child.kill('SIGKILL');
-    await closed;
-    using index = await place.open();
-    assert.equal(index.isWriter, true, 'the lock of a dead process is no lock');
-    await index.sync(await place.list());
-    assert.deepEqual(await found(index, 'zebra word3x', 20), await place.searchFresh('zebra word3x', 20));
-  }
 });

@@ -17,7 +17,7 @@ import { randomText } from '../randomCorpus.ts';
 const SEQUENCES = Number(process.env['FARWHARF_SEQUENCES'] ?? 100);
 const STEPS = 8;
 const SEQUENCES_OF_A_FOLDER = 40;
-const BUSY_WRITER = join(import.meta.dirname, 'busyWriter.ts');
+const BUSY_WRITER = join(import.meta.dirname, '../../../kills/indexProcess.ts');
 const SELECTOR = { select: selectSearchable, inspect: inspectSearchable };
 const OPTIONS = {
   signal: new AbortController().signal,

@@ -1,0 +1,9 @@
+import type { Place } from '../campaign.ts';
+import { folderIndex } from './folderIndex.ts';
+import { ledger } from './ledger.ts';
+import { results } from './results.ts';
+import { service } from './service.ts';
+import { spool } from './spool.ts';
+import { uploads } from './uploads.ts';
+
+export const PLACES: readonly Place[] = [results, ledger, spool, uploads, folderIndex, service];

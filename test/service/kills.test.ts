@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { describeViolation, killIn } from '../kills/campaign.ts';
+import { PLACES } from '../kills/places/index.ts';
+
+// A sample: `node scripts/killCampaign.ts --kills 1000` is the whole.
+const KILLS = Number(process.env['FARWHARF_TEST_KILLS'] ?? 6);
+const SEED = Number(process.env['FARWHARF_TEST_SEED'] ?? 20_261_120);
+
+for (const place of PLACES) {
+  test(`after ${KILLS} kills at any moment nothing acknowledged is lost: ${place.name}`, async (t) => {
+    const missing = place.missing?.();
+    if (missing !== undefined) return t.skip(`NOT TESTED: ${missing}`);
+    const { kills, midWrite, violations } = await killIn(place, { kills: KILLS, seed: SEED });
+    t.diagnostic(`${midWrite} of ${kills} kills came while something was being written`);
+    assert.deepEqual(
+      violations.map((violation) => describeViolation(place.name, violation)),
+      [],
+    );
+    assert.ok(midWrite > 0, 'nothing was killed while it wrote');
+  });
+}
