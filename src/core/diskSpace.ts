@@ -2,10 +2,14 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from './errors.ts';
 
-/** Whether a write failed because the disk is full or the user's quota of it is used up. */
+// SQLite's result code, which it gives in place of the system's: https://sqlite.org/rescode.html
+const SQLITE_FULL = 13;
+
+/** Whether a write failed because the disk is full or the user's quota of it is used up, also where SQLite says so. */
 export function isDiskFull(error: unknown): boolean {
   const code = systemCode(error);
-  return code === 'ENOSPC' || code === 'EDQUOT';
+  if (code === 'ENOSPC' || code === 'EDQUOT') return true;
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
 }
 
 /**

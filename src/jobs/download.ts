@@ -111,7 +111,7 @@ export async function downloadResults(
     return await unpack(deps, record, archive, options);
   } catch (error) {
     options.signal?.throwIfAborted();
-    throw diskError(error);
+    throw diskError(error, deps.home);
   } finally {
     await rm(archive, { force: true });
   }

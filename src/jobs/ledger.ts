@@ -186,7 +186,8 @@ export class JobLedger {
       this.#database.exec('COMMIT');
       return result;
     } catch (error) {
-      this.#database.exec('ROLLBACK');
+      // SQLite has done it itself where the disk is full: https://sqlite.org/lang_transaction.html#immediate
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
       throw error;
     }
   }

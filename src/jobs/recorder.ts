@@ -56,7 +56,7 @@ export class Recorder {
     try {
       while (this.#pending.length > 0) await this.#write(this.#pending.splice(0));
     } catch (error) {
-      this.#failure = { error: diskError(error) };
+      this.#failure = { error: diskError(error, this.#deps.spool.path) };
     } finally {
       this.#writing = undefined;
     }

@@ -24,7 +24,7 @@ export async function resubmitJob(deps: SendDeps, id: string, options: SubmitOpt
     return await sendArchive(deps, draftAgain(old, copy, store.archivePath(copy)), options);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(copy);
-    throw diskError(error);
+    throw diskError(error, deps.home);
   }
 }
 

@@ -9,6 +9,7 @@ import type { AsyncLedger } from './asyncLedger.ts';
 import { leaseOwner } from './leaseOwner.ts';
 import type { JobRecord } from './record.ts';
 import { acceptedPatch } from './settle.ts';
+import { diskError } from './disk.ts';
 import { EventSpool } from './spool.ts';
 import { uploadArchive } from './uploadArchive.ts';
 
@@ -59,7 +60,7 @@ export async function sendArchive(
     await rename(store.partPath(draft.id), archive);
     const started = performance.now();
     const created = await upload(deps, draft, archive, options);
-    const record = await recordAccepted(ledger, draft, created);
+    const record = await recordAccepted(deps, draft, created);
     await writePhases(deps.home, record, options.packSeconds, (performance.now() - started) / 1000);
     options.onPhase?.({ type: 'accepted', record, creditsRemaining: created.credits_remaining ?? null });
     const sending = await ledger.list({ state: 'sending', withRemoved: true });
@@ -90,13 +91,17 @@ async function upload(
   throw end.error;
 }
 
-async function recordAccepted(ledger: AsyncLedger, draft: JobRecord, created: JobCreated): Promise<JobRecord> {
+async function recordAccepted(
+  { ledger, home }: Pick<SendDeps, 'ledger' | 'home'>,
+  draft: JobRecord,
+  created: JobCreated,
+): Promise<JobRecord> {
   try {
     return await ledger.update(draft.id, acceptedPatch(created));
   } catch (error) {
     throw new AppError(
       'outcome-unknown',
-      `The service took the job as ${created.job_id}, but that could not be recorded here: ${messageOf(error)}`,
+      `The service took the job as ${created.job_id}, but that could not be recorded here: ${messageOf(diskError(error, home))}`,
       { cause: error },
     );
   }

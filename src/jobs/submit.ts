@@ -71,7 +71,7 @@ export async function submitWorkspace(
     return await sendArchive(deps, record, { ...options, packSeconds });
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(id);
-    throw diskError(error);
+    throw diskError(error, deps.home);
   }
 }
 

@@ -1,52 +1,21 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
-import {
-  appendFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processIdentity } from '../../src/core/processTree.ts';
 import { connectEmbeddedService } from '../../src/service/embedded.ts';
 import { jobFolder, writeMarker } from '../../src/service/runner/jobFolder.ts';
 import { readStateFile } from '../../src/service/stateFile.ts';
+import { smallDisk } from '../smallDisk.ts';
 import { Scratch, until } from './commandLine.ts';
 import { addAccount } from './support/accounts.ts';
 import { GATE, openGate } from './support/gate.ts';
-import { jobsAtOnce, temporaryFolder } from './support/service.ts';
+import { jobsAtOnce } from './support/service.ts';
 import { PROGRAM, ServiceProcess } from './support/serviceProcess.ts';
 
-/** A disk of its own for a test, which can be filled; undefined where none can be mounted, which the test then says. */
-async function smallDisk(t: TestContext) {
-  const base = await temporaryFolder(t, async (folder) => void spawnSync('umount', ['-l', join(folder, 'disk')]));
-  const disk = join(base, 'disk');
-  mkdirSync(disk);
-  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk], { encoding: 'utf8' });
-  if (mount.status !== 0) {
-    t.skip(`NOT TESTED: no small disk can be mounted here: ${mount.stderr || String(mount.error)}`);
-    return undefined;
-  }
-  const filler = join(disk, 'filler');
-  const fill = (): void => {
-    writeFileSync(filler, '');
-    const piece = Buffer.alloc(4096);
-    assert.throws(() => {
-      for (;;) appendFileSync(filler, piece);
-    }, /ENOSPC/);
-  };
-  const freePage = (): void => truncateSync(filler, statSync(filler).size - 4096);
-  return { disk, home: join(disk, 'home'), fill, freePage, free: () => rmSync(filler) };
-}
-
 test('on a full disk accounts are still told what they have, and jobs go on once there is room', async (t) => {
-  const disk = await smallDisk(t);
+  const disk = smallDisk(t);
   if (disk === undefined) return;
   const config = { ...jobsAtOnce(1), retention: { min_free_gb: 0 } };
   const service = await ServiceProcess.start(disk.home, { config });
@@ -77,12 +46,12 @@ test('on a full disk accounts are still told what they have, and jobs go on once
 });
 
 test('a report that finds too little room is not there in part, leaves nothing, and is whole once there is room', async (t) => {
-  const small = await smallDisk(t);
+  const small = smallDisk(t);
   if (small === undefined) return;
   const path = join(small.disk, 'exit.json');
   const report = Array.from({ length: 2000 }, (_, index) => `line ${index}`);
   small.fill();
-  small.freePage();
+  small.freePages(1);
   for (let tries = 0; tries < 3; tries += 1) assert.throws(() => writeMarker(path, report), { code: 'ENOSPC' });
   assert.deepEqual(readdirSync(small.disk), ['filler']);
   small.free();
@@ -91,7 +60,7 @@ test('a report that finds too little room is not there in part, leaves nothing, 
 });
 
 test('a local service that finds a full disk says so, and starts once there is room', async (t) => {
-  const small = await smallDisk(t);
+  const small = smallDisk(t);
   if (small === undefined) return;
   const { home } = small;
   const options = { home, node: process.execPath, cli: PROGRAM };
@@ -109,7 +78,7 @@ test('a local service that finds a full disk says so, and starts once there is r
 });
 
 test('the command line on a full disk says in one line that it is full', async (t) => {
-  const small = await smallDisk(t);
+  const small = smallDisk(t);
   if (small === undefined) return;
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('code', { 'a.sh': 'true' });
@@ -129,7 +98,7 @@ async function endEmbedded(home: string): Promise<void> {
 }
 
 test('a job whose results find no room fails although its script did not, is charged, and loses nothing', async (t) => {
-  const small = await smallDisk(t);
+  const small = smallDisk(t);
   if (small === undefined) return;
   const config = { ...jobsAtOnce(1), retention: { min_free_gb: 0 } };
   const service = await ServiceProcess.start(small.home, { config });

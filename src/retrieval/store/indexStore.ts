@@ -1,7 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { isDiskFull } from '../../core/diskSpace.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
 import { makeFolder } from '../../core/makeFolder.ts';
 import type { Disposable } from '../../core/lifetime.ts';
 import { UNFINISHED } from '../segments/atomicFile.ts';
@@ -172,10 +173,9 @@ export class IndexStore implements Disposable {
   }
 
   #fail(cause: unknown): void {
-    const code = systemCode(cause);
-    const isFull = code === 'ENOSPC' || code === 'EDQUOT';
-    this.#problem = isFull
-      ? new AppError('no-space', 'The search index is not kept, since the disk is full. Free some space.', { cause })
+    const full = `The search index is not kept, since the disk that holds ${this.#folder} is full. Free some space.`;
+    this.#problem = isDiskFull(cause)
+      ? new AppError('no-space', full, { cause })
       : new AppError('permission', `The search index is not kept: ${messageOf(cause)}. Check ${this.#folder}.`, {
           cause,
         });

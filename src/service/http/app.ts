@@ -1,7 +1,8 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { AppError, systemCode } from '../../core/errors.ts';
+import { isDiskFull } from '../../core/diskSpace.ts';
+import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { JobFiles } from '../jobs/jobFiles.ts';
 import { JOB_ID } from '../jobs/jobFiles.ts';
@@ -36,7 +37,6 @@ const BUSY_RETRY_SECONDS = 10;
 const QUEUE_RETRY_SECONDS = 30;
 const DEFAULT_LIST = 50;
 const MAX_LIST = 500;
-const SQLITE_FULL = 13;
 // How long a cancellation waits for the job to end, which most do at once.
 const CANCEL_WAIT_MS = 2_000;
 
@@ -187,15 +187,10 @@ function answerFailure(error: Error, context: AppContext, log: Logger): Response
   // The client has left: nobody reads the answer.
   if (isBrokenOff(error)) return context.json({ detail: 'The request was broken off.' }, 400);
   log.error('request failed', { requestId: context.get('requestId'), route: context.get('route'), error });
-  if (isDiskFull(error)) {
+  if (isDiskFull(error) || (error instanceof AppError && error.code === 'no-space')) {
     return context.json({ detail: 'The disk of the machine that runs jobs is full. Free some space there.' }, 507);
   }
   return context.json({ detail: 'The service failed to answer; its log says why.' }, 500);
-}
-
-function isDiskFull(error: Error): boolean {
-  if (error instanceof AppError) return error.code === 'no-space';
-  return systemCode(error) === 'ENOSPC' || ('errcode' in error && error.errcode === SQLITE_FULL);
 }
 
 function refusal(status: 400 | 404 | 409, message: string): HTTPException {

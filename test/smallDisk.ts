@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { appendFileSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { TestContext } from 'node:test';
+
+const PAGE_BYTES = 4096;
+
+/** A disk of its own for a test, which can be filled. */
+export interface SmallDisk {
+  readonly disk: string;
+  /** A FARWHARF_HOME on it, which is not there yet. */
+  readonly home: string;
+  fill(): void;
+  /** Makes room for so many pages on a disk that is full. */
+  freePages(count: number): void;
+  free(): void;
+}
+
+/** Undefined where none can be mounted, which the test then says. It goes with the test. */
+export function smallDisk(t: TestContext): SmallDisk | undefined {
+  const base = mkdtempSync(join(tmpdir(), 'farwharf-disk-'));
+  const disk = join(base, 'disk');
+  mkdirSync(disk);
+  t.after(() => {
+    spawnSync('umount', ['-l', disk]);
+    rmSync(base, { recursive: true, force: true, maxRetries: 5 });
+  });
+  const mount = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=24m', 'tmpfs', disk], { encoding: 'utf8' });
+  if (mount.status !== 0) {
+    t.skip(`NOT TESTED: no small disk can be mounted here: ${mount.stderr || String(mount.error)}`);
+    return undefined;
+  }
+  const filler = join(disk, 'filler');
+  const fill = (): void => {
+    writeFileSync(filler, '');
+    const piece = Buffer.alloc(PAGE_BYTES);
+    assert.throws(() => {
+      for (;;) appendFileSync(filler, piece);
+    }, /ENOSPC/);
+  };
+  const freePages = (count: number): void => truncateSync(filler, statSync(filler).size - count * PAGE_BYTES);
+  return { disk, home: join(disk, 'home'), fill, freePages, free: () => rmSync(filler) };
+}

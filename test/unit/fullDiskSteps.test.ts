@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { test } from 'node:test';
+import { directArchiver } from '../../src/jobs/archiver.ts';
+import { directLedger } from '../../src/jobs/asyncLedger.ts';
+import { downloadResults } from '../../src/jobs/download.ts';
+import { JobLedger } from '../../src/jobs/ledger.ts';
+import { ResultJournals } from '../../src/jobs/resultJournals.ts';
+import { submitWorkspace } from '../../src/jobs/submit.ts';
+import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
+import { selectSearchable } from '../../src/workspace/searchableFiles.ts';
+import { selectFiles } from '../../src/workspace/selection.ts';
+import { leftOvers, makePlace, snapshot } from './jobs/killedDownloads.ts';
+import { smallDisk } from '../smallDisk.ts';
+import { temporaryFolder, writeTree } from './workspace/temporaryFolder.ts';
+
+// Whatever the machine's pages are worth, everything fits into this many.
+const MOST_PAGES = 600;
+
+test('results that find too little room at any step leave the folder all old or all new, and say which disk is full', async (t) => {
+  const small = smallDisk(t);
+  if (small === undefined) return;
+  let refusals = 0;
+  for (let pages = 0; ; pages += 5) {
+    assert.ok(pages < MOST_PAGES);
+    const place = makePlace(join(small.disk, 'place'));
+    const before = snapshot(place.folder);
+    const jobs = new JobLedger(place.home);
+    small.fill();
+    small.freePages(pages);
+    const service = {
+      downloadArtifacts: async (_: string, dest: string): Promise<string> => {
+        copyFileSync(place.archive, dest);
+        return dest;
+      },
+    };
+    const deps = {
+      service,
+      archiver: directArchiver,
+      ledger: directLedger(jobs),
+      home: place.home,
+      journals: new ResultJournals(place.home),
+    };
+    const decide = (plan: readonly { readonly path: string }[]) =>
+      new Map(plan.map(({ path }, index) => [path, index % 5 === 4 ? ('keep-both' as const) : ('write' as const)]));
+    const error: unknown = await downloadResults(deps, place.id, { decide }).then(
+      () => undefined,
+      (caught: unknown) => caught,
+    );
+    small.free();
+    await new ResultJournals(place.home).recover();
+    jobs.dispose();
+    const state = snapshot(place.folder);
+    assert.deepEqual(leftOvers(place), [], `${pages} pages`);
+    const again = new JobLedger(place.home);
+    assert.equal(again.problem, undefined);
+    assert.equal(again.get(place.id)?.jobId, 'job-1');
+    again.dispose();
+    rmSync(join(small.disk, 'place'), { recursive: true });
+    if (error === undefined) {
+      assert.equal(state, place.expected);
+      break;
+    }
+    refusals += 1;
+    // All may be written when there is no room to note it in the ledger.
+    assert.ok([before, place.expected].includes(state), `${pages} pages: a third state\n${state}`);
+    assertTold(error, small.disk, `${pages} pages`);
+  }
+  t.diagnostic(`${refusals} different amounts of room were too little`);
+  assert.ok(refusals > 0);
+});
+
+test('a submit that finds too little room at any step says which disk is full, and what the service took stays known', async (t) => {
+  const root = temporaryFolder(t);
+  const small = smallDisk(t);
+  if (small === undefined) return;
+  const folder = join(root, 'project');
+  writeTree(folder, { 'a.sh': 'true', 'b.txt': 'text' });
+  const selection = await selectFiles(folder, { isTrusted: true });
+  const request = { host: 'https://jobs.example.org', selection, script: 'a.sh', maxRuntime: 600, isTrusted: true };
+  let refusals = 0;
+  for (let pages = 0; ; pages += 1) {
+    assert.ok(pages < MOST_PAGES);
+    const home = join(small.disk, 'home');
+    mkdirSync(home);
+    const earlier = new JobLedger(home);
+    earlier.dispose();
+    small.fill();
+    small.freePages(pages);
+    const taken: string[] = [];
+    const service = {
+      submitJob: async (_: string, __: unknown, options?: { idempotencyKey?: string }) => {
+        taken.push(options?.idempotencyKey ?? '');
+        return { job_id: 'job-1', state: 'queued', credit_hold: 1, credits_remaining: 9 };
+      },
+      getSubmission: async () => undefined,
+    };
+    const jobs = new JobLedger(home);
+    const isInMemory = jobs.problem !== undefined;
+    const deps = { service: service as never, archiver: directArchiver, ledger: directLedger(jobs), home };
+    const error: unknown = await submitWorkspace(deps, request).then(
+      () => undefined,
+      (caught: unknown) => caught,
+    );
+    jobs.dispose();
+    small.free();
+    const again = new JobLedger(home);
+    assert.equal(again.problem, undefined, `${pages} pages`);
+    const records = again.list({ withRemoved: true });
+    again.dispose();
+    const database = new DatabaseSync(join(home, 'jobs.sqlite'));
+    assert.deepEqual({ ...database.prepare('PRAGMA integrity_check').get() }, { integrity_check: 'ok' });
+    database.close();
+    rmSync(home, { recursive: true });
+    if (!isInMemory)
+      assert.deepEqual(
+        records.map(({ id }) => id),
+        taken,
+        `${pages} pages: the ledger has what the service took`,
+      );
+    if (error === undefined && !isInMemory) {
+      assert.equal(records[0]?.jobId, 'job-1');
+      break;
+    }
+    refusals += 1;
+    if (error !== undefined) assertTold(error, small.disk, `${pages} pages`);
+  }
+  t.diagnostic(`${refusals} different amounts of room were too little`);
+  assert.ok(refusals > 0);
+});
+
+test('an index that finds too little room at any step finds everything, says which disk is full, and is whole once there is room', async (t) => {
+  const root = temporaryFolder(t);
+  const small = smallDisk(t);
+  if (small === undefined) return;
+  const folder = join(root, 'folder');
+  writeTree(
+    folder,
+    Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`${at}.txt`, `word${at} zebra `.repeat(200)])),
+  );
+  let refusals = 0;
+  for (let pages = 0; ; pages += 1) {
+    assert.ok(pages < MOST_PAGES);
+    const home = join(small.disk, 'home');
+    mkdirSync(home);
+    small.fill();
+    small.freePages(pages);
+    const index = await FolderIndex.open({ root: folder, home });
+    await index.sync((await selectSearchable(folder, { isTrusted: false })).files);
+    writeFileSync(join(folder, '0.txt'), `word0 pages${pages} zebra`);
+    await index.update(['0.txt']);
+    assert.equal(await firstHit(index, `pages${pages}`), '0.txt');
+    const { problem } = index;
+    small.free();
+    await index.update(['1.txt']);
+    if (index.isWriter) assert.equal(index.problem, undefined, `${pages} pages: once there is room it is kept`);
+    index[Symbol.dispose]();
+    using again = await FolderIndex.open({ root: folder, home });
+    assert.equal(again.problem, undefined);
+    if (index.isWriter || problem === undefined) assert.equal(await firstHit(again, `pages${pages}`), '0.txt');
+    again[Symbol.dispose]();
+    assert.deepEqual(
+      readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.tmp')),
+      [],
+    );
+    rmSync(home, { recursive: true });
+    if (problem === undefined) break;
+    refusals += 1;
+    assertTold(problem, small.disk, `${pages} pages`);
+  }
+  t.diagnostic(`${refusals} different amounts of room were too little`);
+  assert.ok(refusals > 0);
+});
+
+async function firstHit(index: FolderIndex, word: string): Promise<string | undefined> {
+  const [hit] = await index.search(word, 1);
+  return hit?.text.includes(word) === true ? hit.path : undefined;
+}
+
+/** One line, with what is full and where. */
+function assertTold(error: unknown, disk: string, where: string): void {
+  assert.ok(error instanceof Error, where);
+  // What could not be put back yet, and a job that could not be recorded, have codes of their own.
+  const codes = ['no-space', 'corrupt', 'outcome-unknown'];
+  assert.ok(codes.includes((error as { code?: string }).code ?? ''), `${where}: ${error.stack}`);
+  assert.match(error.message, /disk.* is full.* Free some space/, where);
+  assert.ok(error.message.includes(disk), `${where}: "${error.message}" does not say which`);
+  assert.ok(!error.message.includes('\n'), where);
+}
