@@ -12,6 +12,8 @@ import { READERS } from '../test/fuzz/readers/index.ts';
 
 const HANG_MS = 5_000;
 const REPORT_MS = 1_000;
+// Some errors quote what they refuse.
+const MOST_SHOWN = 500;
 
 /** What the process of a reader tells. */
 interface Report {
@@ -70,7 +72,7 @@ async function watchReader(name: string): Promise<boolean> {
   await rm(scratch, { recursive: true });
   const figures = `${last.inputs} inputs, ${Math.round(last.inputs / seconds)}/s, longest ${last.longestMs.toFixed(0)} ms, ${Math.round(last.maxBytes / 1e6)} MB`;
   process.stdout.write(
-    `${name.padEnd(14)} ${figures}${failure === undefined ? '' : `  FAILED: ${failure} -> ${place}`}\n`,
+    `${name.padEnd(14)} ${figures}${failure === undefined ? '' : `  FAILED: ${failure.slice(0, MOST_SHOWN)} -> ${place}`}\n`,
   );
   return failure === undefined;
 }

@@ -4,6 +4,8 @@ import { readBounded } from './boundedRead.ts';
 
 /** A larger file is not taken for ignore rules. */
 export const MOST_RULES_BYTES = 4 << 20;
+// No path is longer (PATH_MAX), so a longer rule matches none; and the matcher makes a regular expression of it that JavaScript refuses.
+const LONGEST_RULE = 4096;
 
 interface MarkedPattern {
   readonly pattern: string;
@@ -76,7 +78,7 @@ export async function readRules(file: string, folder: string, name: string): Pro
     .replace(/^\uFEFF/, '')
     .split('\n')
     .map((line, index) => ({ line: line.replace(/\r$/, ''), number: index + 1 }))
-    .filter(({ line }) => !/^(?:#|!?\/? *$)/.test(line))
+    .filter(({ line }) => line.length <= LONGEST_RULE && !/^(?:#|!?\/? *$)/.test(line))
     .map(({ line, number }) => ({ pattern: rebase(line, folder), mark: `${place}:${number}\n${line}` }));
 }
 

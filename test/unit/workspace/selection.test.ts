@@ -10,6 +10,14 @@ const paths = ({ files }: Selection): string[] => files.map(({ path }) => path);
 const exclusionOf = ({ excluded }: Selection, path: string): Exclusion | undefined =>
   excluded.find((exclusion) => exclusion.path === path);
 
+test('an ignore rule that is longer than any path is passed over, and the others are obeyed', async (t) => {
+  const root = temporaryFolder(t);
+  const tooLong = `${'x?'.repeat(50_000)}.log`;
+  writeTree(root, { '.farwharfignore': `${tooLong}\n*.tmp\n`, 'a.tmp': '', 'a.log': '' });
+  const selection = await selectFiles(root, { isTrusted: false });
+  assert.deepEqual(paths(selection), ['.farwharfignore', 'a.log']);
+});
+
 for (const isTrusted of [true, false]) {
   const how = isTrusted ? 'with git' : 'without git';
 
