@@ -13,7 +13,7 @@ test('a window takes back the results of a download that was killed, and says so
   await using window = await openWindow({
     name: 'folder',
     prepare: async (folder, scratch) => {
-      place = makePlace(t, scratch);
+      place = makePlace(scratch);
       assert.equal(place.folder, folder);
       before = snapshot(folder);
       assert.equal(run(place, 'download', { kill: { call: 'link', number: 20 } }), 'SIGKILL');
