@@ -170,7 +170,8 @@ async function unpack(
       try {
         const options = { label: shortId(record), journal: journal.steps, ...abort };
         const applied = await archiver.apply(staged, folder, decisions, options);
-        await ledger.update(record.id, { downloadedAt: new Date().toISOString() });
+        // The results are there, whether or not there is room to note it.
+        await ledger.update(record.id, { downloadedAt: new Date().toISOString() }).catch(() => {});
         return { folder, plan, ...applied, refused: staged.skipped };
       } catch (error) {
         // A local file changed since the comparison and nothing was written, so the results are compared and decided on again.

@@ -77,10 +77,8 @@ export class ResultTransaction implements Disposable {
    */
   async commit(journal: string, pace: Pace): Promise<void> {
     if (this.#steps.length === 0) return;
+    this.#prepare(journal);
     try {
-      writeFileSync(this.#place.begun, ' ');
-      saveSteps(journal, { label: this.#label, steps: this.#steps });
-      if (this.#steps.some(({ type }) => type === 'replace')) mkdirSync(this.#place.backups, { recursive: true });
       for (const step of this.#steps) {
         if (pace.isDue) await pace.pause();
         this.#do(step);
@@ -94,6 +92,17 @@ export class ResultTransaction implements Disposable {
 
   [Symbol.dispose](): void {
     this.#place.dispose();
+  }
+
+  /** Makes what taking back needs, the journal last: where that is, all of it is. */
+  #prepare(journal: string): void {
+    try {
+      writeFileSync(this.#place.begun, ' ');
+      if (this.#steps.some(({ type }) => type === 'replace')) mkdirSync(this.#place.backups, { recursive: true });
+      saveSteps(journal, { label: this.#label, steps: this.#steps });
+    } catch (error) {
+      throw writeFailure(error, this.#folder);
+    }
   }
 
   #do(step: ResultStep): void {
