@@ -42,13 +42,14 @@ test('requirements are installed into an environment of the job, and the log sho
   }
 });
 
-test('requirements that cannot be installed fail the job without a charge', { skip }, async (t) => {
+test('requirements that cannot be installed fail the job, which pays for the attempt', { skip }, async (t) => {
   const service = await startService(t);
   const venv = { requirements: ['./nothing-here.whl'] };
   const job = await service.untilEnd(await service.submit({ 'a.py': 'print(1)' }, { script: 'a.py', venv }));
   assert.equal(job.state, 'failed');
   assert.match(job.reason ?? '', /requirements could not be installed/);
-  assert.deepEqual([job.credits_charged, job.started_at], [0, null]);
+  assert.equal(job.started_at, null);
+  assert.ok((job.credits_charged ?? 0) > 0);
 });
 
 test('a Python or a requirements file that is not there is named', async (t) => {
@@ -88,7 +89,7 @@ test('the environment is being built while the job is starting, and can be cance
   await service.untilState(id, (state) => state === 'starting');
   const body = await service.json(`/v1/jobs/${id}`, { method: 'DELETE' });
   assert.deepEqual(body, { job_id: id, state: 'cancelled' });
-  assert.equal((await service.job(id)).credits_charged, 0);
+  assert.ok(((await service.job(id)).credits_charged ?? 0) > 0);
 });
 
 test('the set-up of an environment counts as running the job: it is charged, and within the time limit', {
