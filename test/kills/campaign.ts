@@ -46,6 +46,8 @@ export interface Tally {
 
 export interface CampaignOptions {
   readonly kills: number;
+  /** Kill on until so many kills came while something was being written, up to ten times `kills`; 0 if not given. */
+  readonly midWrite?: number;
   readonly seed: number;
   readonly onViolation?: (violation: Violation) => void;
 }
@@ -54,14 +56,18 @@ export interface CampaignOptions {
  * Kills the processes of one place so often. A life ends with its first violation, and what it left is kept; the next one begins
  * in an empty folder.
  */
-export async function killIn(place: Place, { kills, seed, onViolation }: CampaignOptions): Promise<Tally> {
+export async function killIn(
+  place: Place,
+  { kills, midWrite = 0, seed, onViolation }: CampaignOptions,
+): Promise<Tally> {
   const tally: Tally = { place: place.name, kills: 0, midWrite: 0, violations: [] };
-  for (let number = 0; tally.kills < kills; number += 1) {
+  const isEnough = (): boolean => tally.kills >= kills && (tally.midWrite >= midWrite || tally.kills >= 10 * kills);
+  for (let number = 0; !isEnough(); number += 1) {
     const folder = await realpath(await mkdtemp(join(tmpdir(), `farwharf-kills-${place.name}-`)));
-    const mostKills = tally.kills + Math.min(KILLS_OF_A_LIFE, kills - tally.kills);
     const first = tally.kills;
+    const isOver = (): boolean => isEnough() || tally.kills - first >= KILLS_OF_A_LIFE;
     try {
-      await live(place, { folder, seed: seed + number, mostKills, tally });
+      await live(place, { folder, seed: seed + number, isOver, tally });
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     } catch (error) {
       const violation = { seed: seed + number, kill: tally.kills - first, folder, error };
@@ -74,10 +80,10 @@ export async function killIn(place: Place, { kills, seed, onViolation }: Campaig
 
 async function live(
   place: Place,
-  { folder, seed, mostKills, tally }: { folder: string; seed: number; mostKills: number; tally: Tally },
+  { folder, seed, isOver, tally }: { folder: string; seed: number; isOver: () => boolean; tally: Tally },
 ): Promise<void> {
   await using life = await place.begin(folder, randomFrom(seed));
-  while (tally.kills < mostKills) {
+  while (!isOver()) {
     tally.kills += 1;
     const { isMidWrite } = await life.kill();
     if (isMidWrite) tally.midWrite += 1;
