@@ -1,3 +1,6 @@
+/** How many times as long as usual random tests are: `FARWHARF_TEST_TIMES=50 node --test …`. */
+export const TIMES = Number(process.env['FARWHARF_TEST_TIMES'] ?? 1);
+
 /** Numbers from 0 to 1, the same for the same seed (mulberry32, Tommy Ettinger). */
 export type Random = () => number;
 

@@ -3,7 +3,7 @@ import { fuzz } from './fuzz.ts';
 import { READERS } from './readers/index.ts';
 
 // The long form is `node scripts/fuzz.ts`.
-const INPUTS = 400;
+const INPUTS = 150;
 const SEED = 1;
 
 for (const reader of READERS) {

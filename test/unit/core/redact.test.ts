@@ -55,9 +55,9 @@ test('a password in a URL is removed with characters that should have been encod
   for (const [text, clean] of cases) assert.equal(withoutUserinfo(text), clean);
 });
 
-test('a megabyte of beginnings of URLs takes no time', () => {
+test('200 kB of beginnings of URLs take no time', () => {
   for (const begin of ['a://', 'a.', 'a://b:c', 'a://@']) {
-    assert.ok(withoutUserinfo(`://${begin.repeat(1_000_000 / begin.length)}`).length > 0);
+    assert.ok(withoutUserinfo(`://${begin.repeat(200_000 / begin.length)}`).length > 0);
   }
 });
 

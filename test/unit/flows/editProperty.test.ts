@@ -8,12 +8,13 @@ import { applyEdits } from '../../../src/flows/editing/editFlow.ts';
 import type { FlowOperation } from '../../../src/flows/flowOperation.ts';
 import { FlowProject } from '../../../src/flows/flowProject.ts';
 import type { FlowGraph } from '../../../src/flows/graph.ts';
+import { TIMES } from '../../random.ts';
 import { generateFlow, Random } from './flowGenerator.ts';
 import { typeErrorsIn } from './typeCheck.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const EXAMPLES = join(ROOT, 'examples/agents');
-const SEQUENCES = 300;
+const SEQUENCES = 60 * TIMES;
 const STEPS = 5;
 
 type Exits = Map<string, string | null>;
@@ -115,7 +116,7 @@ function randomOperation(graph: FlowGraph, random: Random, serial: number): Flow
 
 const asKeys = ({ start, exits }: Model): unknown => [start, [...exits].toSorted(([a], [b]) => (a < b ? -1 : 1))];
 
-test('300 sequences of edits give the graphs that were asked for, and code that type-checks', async (t) => {
+test(`${SEQUENCES} sequences of edits give the graphs that were asked for, and code that type-checks`, async (t) => {
   const folder = await mkdtemp(join(tmpdir(), 'farwharf-edits-'));
   try {
     await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

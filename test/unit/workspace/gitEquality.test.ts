@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { selectFiles } from '../../../src/workspace/selection.ts';
-import { seeded } from '../../random.ts';
+import { seeded, TIMES } from '../../random.ts';
 import { git, temporaryFolder, writeTree } from './temporaryFolder.ts';
 
-const TREES = 80;
+const TREES = 25 * TIMES;
 const NAMES = [
   'a',
   'b',

@@ -21,7 +21,7 @@ import { git, temporaryFolder, writeTree } from './temporaryFolder.ts';
 
 const skip = process.platform === 'win32' ? 'Windows has no such files' : false;
 const pathsOf = ({ files }: Selection): string[] => files.map(({ path }) => path);
-const MANY = 100_000;
+const MANY = 20_000;
 
 for (const isTrusted of [true, false]) {
   const how = isTrusted ? 'with git' : 'without git';
@@ -81,14 +81,16 @@ for (const isTrusted of [true, false]) {
     assert.ok(selection.files.length > 10);
     for (const { path } of selection.files) assert.ok(path.length < 4_096);
   });
+}
 
-  test(`100,000 files are listed while others have their turn, and an abort ends it, ${how}`, async (t) => {
-    const root = temporaryFolder(t);
-    git(root, 'init');
-    for (let index = 0; index < MANY; index += 1) {
-      if (index % 10_000 === 0) mkdirSync(join(root, `part${index / 10_000}`));
-      writeFileSync(join(root, `part${Math.floor(index / 10_000)}`, `${index}`), '');
-    }
+test('20,000 files are listed while others have their turn, and an abort ends it', async (t) => {
+  const root = temporaryFolder(t);
+  git(root, 'init');
+  for (let index = 0; index < MANY; index += 1) {
+    if (index % 2_000 === 0) mkdirSync(join(root, `part${index / 2_000}`));
+    writeFileSync(join(root, `part${Math.floor(index / 2_000)}`, `${index}`), '');
+  }
+  for (const isTrusted of [true, false]) {
     let turns = 0;
     let isDone = false;
     const count = (): void => {
@@ -102,8 +104,8 @@ for (const isTrusted of [true, false]) {
     const controller = new AbortController();
     const options = { isTrusted, signal: controller.signal, onProgress: () => controller.abort() };
     await assert.rejects(selectFiles(root, options), { name: 'AbortError' });
-  });
-}
+  }
+});
 
 test('a folder that becomes a link while its files are packed does not lead out', { skip }, async (t) => {
   const folder = temporaryFolder(t);

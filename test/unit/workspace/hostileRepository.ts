@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { git, temporaryFolder, writeTree } from './temporaryFolder.ts';
@@ -23,9 +34,22 @@ export function hostileRepository(t: TestContext): HostileRepository {
   const root = join(folder, 'clone');
   const trap = join(folder, 'trap');
   const [mark, log] = [join(folder, 'mark'), join(folder, 'log')];
-  mkdirSync(root);
+  cpSync(preparedClone(), root, { recursive: true });
+  appendFileSync(join(root, '.git/config'), `[remote "origin"]\n\turl = ${folder}\n`);
   writeFileSync(trap, `#!/bin/sh\necho "$0 $*" >> '${mark}'\nexit 1\n`);
   chmodSync(trap, 0o755);
+  const sprung = (): string[] =>
+    [mark, log].filter((path) => existsSync(path)).map((path) => `${path}: ${readFileSync(path, 'utf8')}`);
+  return { root, trap, log, sprung };
+}
+
+let prepared: string | undefined;
+
+/** The clone as all copies of it begin, without the address of its remote; made once, because that takes eight runs of git. */
+function preparedClone(): string {
+  if (prepared !== undefined) return prepared;
+  const root = mkdtempSync(join(tmpdir(), 'farwharf-clone-'));
+  process.on('exit', () => rmSync(root, { recursive: true, force: true }));
   git(root, 'init');
   writeTree(root, { '.gitignore': '*.log\n', 'train.py': 'print(1)\n', 'extra.py': 'print(2)\n' });
   git(root, 'add', '.gitignore', 'train.py');
@@ -37,10 +61,8 @@ export function hostileRepository(t: TestContext): HostileRepository {
   git(root, 'config', 'core.repositoryFormatVersion', '1');
   git(root, 'config', 'extensions.partialClone', 'origin');
   git(root, 'config', 'remote.origin.promisor', 'true');
-  git(root, 'config', 'remote.origin.url', folder);
-  const sprung = (): string[] =>
-    [mark, log].filter((path) => existsSync(path)).map((path) => `${path}: ${readFileSync(path, 'utf8')}`);
-  return { root, trap, log, sprung };
+  prepared = root;
+  return root;
 }
 
 interface Key {

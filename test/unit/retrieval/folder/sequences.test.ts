@@ -10,11 +10,10 @@ import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import { FolderKeeper } from '../../../../src/retrieval/folder/folderKeeper.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/searchableFiles.ts';
-import { type Below, seeded } from '../../../random.ts';
+import { type Below, seeded, TIMES } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
 
-// The whole number takes minutes: FARWHARF_SEQUENCES=2000 node --test test/unit/retrieval/sequences.test.ts
-const SEQUENCES = Number(process.env['FARWHARF_SEQUENCES'] ?? 100);
+const SEQUENCES = 25 * TIMES;
 const STEPS = 8;
 const SEQUENCES_OF_A_FOLDER = 40;
 const BUSY_WRITER = join(import.meta.dirname, '../../../kills/indexProcess.ts');

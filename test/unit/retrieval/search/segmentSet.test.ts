@@ -8,7 +8,7 @@ import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilde
 import { type Match, SegmentSet } from '../../../../src/retrieval/search/segmentSet.ts';
 import type { TermQuery } from '../../../../src/retrieval/search/termQuery.ts';
 import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
-import { seeded } from '../../../random.ts';
+import { seeded, TIMES } from '../../../random.ts';
 import { randomText, randomWord, textChunk } from '../randomCorpus.ts';
 
 const analyzer = new WordAnalyzer();
@@ -87,7 +87,7 @@ test('the best of 12,000 chunks are those that scoring every chunk gives', () =>
   }
   const set = fresh(sources);
   const documents = countTerms(sources);
-  for (let query = 0; query < 60; query += 1) {
+  for (let query = 0; query < 20 * TIMES; query += 1) {
     const terms = [...new Set(Array.from({ length: 1 + random(6) }, () => randomWord(random, 4000)))].flatMap((word) =>
       analyzer.queryTerms(word),
     );
