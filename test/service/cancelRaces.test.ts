@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processesOfJobs } from '../../scripts/load/processes.ts';
 import { type JobFolder, jobFolder, writeMarker } from '../../src/service/runner/jobFolder.ts';
-import { RUNNER } from './support/runner.ts';
+import { built } from './support/built.ts';
 import { jobsAtOnce, startService, temporaryFolder } from './support/service.ts';
 
 test('jobs that are cancelled while their runners are on their way keep no place and leave no folder', async (t) => {
@@ -61,7 +61,7 @@ async function startRunner(t: TestContext) {
     artifacts: 'artifacts',
     venv: null,
   });
-  const runner = spawn(process.execPath, [RUNNER, folder.path], { stdio: 'ignore' });
+  const runner = spawn(process.execPath, [built('jobRunner.mjs'), folder.path], { stdio: 'ignore' });
   t.after(() => runner.kill());
   const scripts = () => processesOfJobs(data, (id) => id === jobId).filter(({ command }) => command === 'sleep 600');
   while (scripts().length === 0) await sleep(20);
@@ -69,5 +69,5 @@ async function startRunner(t: TestContext) {
 }
 
 async function cleanUp(folder: JobFolder): Promise<void> {
-  await once(spawn(process.execPath, [RUNNER, folder.path, '--clean-up'], { stdio: 'ignore' }), 'exit');
+  await once(spawn(process.execPath, [built('jobRunner.mjs'), folder.path, '--clean-up'], { stdio: 'ignore' }), 'exit');
 }

@@ -3,7 +3,8 @@ import { spawnSync } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { jsonLines, MAIN, Scratch, startFake } from './commandLine.ts';
+import { jsonLines, Scratch, startFake } from './commandLine.ts';
+import { built } from './support/built.ts';
 
 test('a job that fails gives 1 and its reason', async () => {
   await using scratch = await Scratch.create();
@@ -159,6 +160,6 @@ function unprivileged(): { uid: number; gid: number } | undefined | string {
   if (process.platform === 'win32') return 'WINDOWS HAS NO SUCH PERMISSIONS';
   if (process.getuid?.() !== 0) return undefined;
   const nobody = { uid: 65_534, gid: 65_534 };
-  const canRead = spawnSync(process.execPath, ['--check', MAIN], nobody).status === 0;
+  const canRead = spawnSync(process.execPath, ['--check', built('cli.mjs')], nobody).status === 0;
   return canRead ? nobody : 'ROOT READS EVERYTHING, AND NOBODY MAY NOT READ THIS FOLDER';
 }

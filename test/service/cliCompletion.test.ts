@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { programsAreMissing } from '../../scripts/debianPackages.ts';
 import { JobLedger } from '../../src/jobs/ledger.ts';
 import { makeRecord } from '../unit/jobs/fixtures.ts';
-import { MAIN, Scratch } from './commandLine.ts';
+import { Scratch } from './commandLine.ts';
+import { built } from './support/built.ts';
 
 const run = promisify(execFile);
 const DEADLINE_MS = 60_000;
@@ -23,7 +24,7 @@ async function makeDesk(scratch: Scratch) {
   await writeFile(log, '');
   const script = `#!/bin/sh
 case "$1" in
-  __complete | completion) exec '${process.execPath}' '${MAIN}' "$@" ;;
+  __complete | completion) exec '${process.execPath}' '${built('cli.mjs')}' "$@" ;;
 esac
 line=
 for word; do line="$line[$word]"; done

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readStateFile } from '../../src/service/stateFile.ts';
+import { built } from './support/built.ts';
 
-export const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 // Guards against a hang only: a busy machine takes many times as long as a quiet one.
 const DEADLINE_MS = 5 * 60_000;
 
@@ -21,7 +21,7 @@ export interface Finished {
 export interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** The program; the sources unless given. */
+  /** The program; the built one unless given. */
   readonly main?: string;
   /** Its abort is Ctrl+C. */
   readonly signal?: AbortSignal;
@@ -131,7 +131,7 @@ export class Scratch implements AsyncDisposable {
     await until(() => readStateFile(stateFile) === undefined);
   }
 
-  #spawn(args: readonly string[], { env = {}, cwd = this.root, main = MAIN, user }: RunOptions) {
+  #spawn(args: readonly string[], { env = {}, cwd = this.root, main = built('cli.mjs'), user }: RunOptions) {
     const inherited = Object.entries(process.env).filter(([name]) => !/^(FARWHARF_|NODE_TEST|NODE_OPTIONS)/.test(name));
     const { command, isNewUser } = this.#options;
     const own = isNewUser === true ? { HOME: join(this.root, 'user') } : { FARWHARF_HOME: this.home };

@@ -9,7 +9,7 @@ import { JobLedger } from '../../../src/jobs/ledger.ts';
 import { settleEarlier } from '../../../src/jobs/settle.ts';
 import { RemoteClient } from '../../../src/remote/client.ts';
 import type { Random } from '../../random.ts';
-import { MAIN } from '../../service/commandLine.ts';
+import { built } from '../../service/support/built.ts';
 import type { ServiceClient } from '../../service/support/service.ts';
 import type { Kill, Life, Place } from '../campaign.ts';
 import { KilledProcess } from '../process.ts';
@@ -71,7 +71,7 @@ class LedgerLife implements Life {
   }
 
   async finish(): Promise<void> {
-    const list = new KilledProcess(process.execPath, [MAIN, 'jobs', '--json', '--limit', '500'], this.#env);
+    const list = new KilledProcess(process.execPath, [built('cli.mjs'), 'jobs', '--json', '--limit', '500'], this.#env);
     await list.closed();
     assert.equal(list.exitCode, 0, list.errors);
     const text = list.lines.join('\n');
@@ -95,7 +95,17 @@ class LedgerLife implements Life {
   }
 
   #submit(): KilledProcess {
-    const argv = [MAIN, 'submit', this.#project, '--script', 'a.sh', '--max-runtime', '1', '--again', '--json'];
+    const argv = [
+      built('cli.mjs'),
+      'submit',
+      this.#project,
+      '--script',
+      'a.sh',
+      '--max-runtime',
+      '1',
+      '--again',
+      '--json',
+    ];
     return new KilledProcess(process.execPath, argv, this.#env);
   }
 

@@ -5,7 +5,7 @@ import { EventSpool } from '../../../src/jobs/spool.ts';
 import { JobLedger } from '../../../src/jobs/ledger.ts';
 import type { Random } from '../../random.ts';
 import { makeRecord } from '../../unit/jobs/fixtures.ts';
-import { MAIN } from '../../service/commandLine.ts';
+import { built } from '../../service/support/built.ts';
 import { openGate } from '../../service/support/gate.ts';
 import type { ServiceClient } from '../../service/support/service.ts';
 import type { Kill, Life, Place } from '../campaign.ts';
@@ -94,7 +94,7 @@ class SpoolLife implements Life {
   #watch(): KilledProcess {
     const { client, jobId } = this.#watched;
     const env = { ...process.env, FARWHARF_HOME: this.#home, FARWHARF_REMOTE_HOST: client.url, FARWHARF_API_KEY: KEY };
-    return new KilledProcess(process.execPath, [MAIN, 'watch', jobId], env);
+    return new KilledProcess(process.execPath, [built('cli.mjs'), 'watch', jobId], env);
   }
 
   async #output(): Promise<string> {

@@ -11,7 +11,7 @@ import { type RunningService, serve } from '../../../src/service/serve.ts';
 import type { ServeOptions } from '../../../src/service/serveOptions.ts';
 import { type ArchiveEntry, makeArchive } from './archive.ts';
 import { testedIsolation } from './isolation.ts';
-import { RUNNER } from './runner.ts';
+import { built } from './built.ts';
 
 export interface JobBody {
   readonly job_id: string;
@@ -68,7 +68,7 @@ export async function startService(
       port: 0,
       data,
       config: testConfig(),
-      runner: RUNNER,
+      runner: built('jobRunner.mjs'),
       version: '0.0.0',
       killGraceMs: 300,
       ...overrides,

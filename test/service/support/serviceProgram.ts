@@ -7,13 +7,13 @@ import { embeddedServeOptions } from '../../../src/service/embedded.ts';
 import { serve } from '../../../src/service/serve.ts';
 import type { ServeOptions } from '../../../src/service/serveOptions.ts';
 import { testedIsolation } from './isolation.ts';
-import { RUNNER } from './runner.ts';
+import { built } from './built.ts';
 import { OPTIONS_FILE } from './serviceOptionsFile.ts';
 
 const file = join(farwharfHome(), OPTIONS_FILE);
 const given = process.env['TEST_SERVE_OPTIONS'] ?? (existsSync(file) ? readFileSync(file, 'utf8') : undefined);
 const overrides = (given === undefined ? {} : JSON.parse(given)) as Partial<ServeOptions>;
-const embedded = embeddedServeOptions(farwharfHome(), { runner: RUNNER, version: '0.0.0' });
+const embedded = embeddedServeOptions(farwharfHome(), { runner: built('jobRunner.mjs'), version: '0.0.0' });
 const isolation = { ...embedded.config.process, isolation: testedIsolation() };
 const options = { ...embedded, config: { ...embedded.config, process: isolation }, ...overrides };
 const stop = new AbortController();

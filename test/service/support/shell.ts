@@ -1,10 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { systemCode } from '../../../src/core/errors.ts';
-import { MAIN, type Scratch } from '../commandLine.ts';
+import type { Scratch } from '../commandLine.ts';
+import { built } from './built.ts';
 
 const DEADLINE_MS = 90_000;
-const QUOTED_MAIN = [process.execPath, MAIN].map((part) => `'${part}'`).join(' ');
+const QUOTED_MAIN = [process.execPath, built('cli.mjs')].map((part) => `'${part}'`).join(' ');
 // The status goes to descriptor 3, so that a line may redirect and pipe everything else.
 const FUNCTION = `farwharf() { ${QUOTED_MAIN} "$@" 3>&-; echo $? >&3; }`;
 
