@@ -27,10 +27,10 @@ const LIBRARIES = { remote: 'src/remote/index.ts', agents: 'src/agents/index.ts'
 // By the name of the built file, from src/extension.
 const LAZY_EXTENSION_CHUNKS = {
   features: 'features.ts',
-  worker: 'worker.ts',
-  folderIndexWorker: 'folderIndexWorker.ts',
-  chatModel: 'search/chatModel.ts',
-  flowWorker: 'flowWorker.ts',
+  worker: 'threads/worker.ts',
+  folderIndexWorker: 'threads/folderIndexWorker.ts',
+  chatModel: 'models/chatModel.ts',
+  flowWorker: 'threads/flowWorker.ts',
 };
 
 // VS Code loads the extension as CommonJS, where esbuild does not split. Each lazy chunk is an entry of its own, and
@@ -39,7 +39,7 @@ const LAZY_EXTENSION_CHUNKS = {
 const lazyChunks = {
   name: 'lazy-chunks',
   setup(build) {
-    build.onResolve({ filter: /^\.{1,2}\/(\w+\/)*\w+\.ts$/ }, ({ path, kind }) => {
+    build.onResolve({ filter: /^(\.{1,2}\/)+(\w+\/)*\w+\.ts$/ }, ({ path, kind }) => {
       const name = path.replace(/^.*\//, '').slice(0, -3);
       return kind === 'dynamic-import' && name in LAZY_EXTENSION_CHUNKS
         ? { path: `./${name}.js`, external: true }
@@ -117,8 +117,8 @@ const configurations = [
       cli: 'src/cli/main.ts',
       jobRunner: 'src/service/runner/jobRunner.ts',
       indexWorker: 'src/retrieval/building/indexWorker.ts',
-      modelWorker: 'src/retrieval/vectors/modelWorker.ts',
-      flowRunner: 'src/flows/run/flowRunner.ts',
+      modelWorker: 'src/retrieval/embedding/modelWorker.ts',
+      flowRunner: 'src/flows/run/child/flowRunner.ts',
       ...LIBRARIES,
       zod: 'zod',
     },

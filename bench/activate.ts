@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatBytes } from '../src/core/format.ts';
+import { formatBytes } from '../src/core/text/format.ts';
 import { build } from '../scripts/build.ts';
 import { packExtension } from '../scripts/package.ts';
 import { findChromium, launchBrowser } from '../scripts/vscode/browser.ts';

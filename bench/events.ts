@@ -2,8 +2,8 @@
 // 64 KB in, an object with decoded JSON out for each event. The peer calls back; it is measured behind an async generator,
 // which gives callers what `parseEvents` gives them (back-pressure, `for await`), and bare.
 import { createParser } from 'eventsource-parser';
-import { parseEvents } from '../src/remote/events.ts';
-import type { JobEvent } from '../src/remote/schemas.ts';
+import { parseEvents } from '../src/remote/events/events.ts';
+import type { JobEvent } from '../src/remote/protocol/schemas.ts';
 
 const EVENTS = 1_000_000;
 const CHUNK_BYTES = 64 * 1024;

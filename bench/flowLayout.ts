@@ -1,8 +1,8 @@
 // What it costs to draw a flow while its source is being typed, next to dagre: time to read it and to
 // lay it out, and how many lines cross. Read: parse the source and follow its flows, without anything kept from before.
-import { readFlows } from '../src/flows/flowProject.ts';
-import type { FlowGraph } from '../src/flows/graph.ts';
-import { type FlowLayout, layoutFlow } from '../src/flows/layout/flowLayout.ts';
+import { readFlows } from '../src/flows/project/flowProject.ts';
+import type { FlowGraph } from '../src/flows/graph/graph.ts';
+import { type FlowLayout, layoutFlow } from '../src/flows/drawing/flowLayout.ts';
 import type { LayoutGraph } from '../src/flows/layout/shape.ts';
 import { countLineCrossings, type DrawnLine } from './support/lineCrossings.ts';
 import { dagreLayout, Graph } from './support/dagre.ts';

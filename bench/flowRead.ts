@@ -1,9 +1,9 @@
 // What a keystroke in a flow file costs: reading the source and laying out the graph, next to dagre's layout of the same graph
 // alone. In processor time, as the editor's other work and other programs would blur a clock.
 import { diagnose } from '../src/flows/diagnostics/diagnose.ts';
-import { FlowProject } from '../src/flows/flowProject.ts';
-import type { FlowFile, FlowGraph } from '../src/flows/graph.ts';
-import { type FlowLayout, layoutFlow } from '../src/flows/layout/flowLayout.ts';
+import { FlowProject } from '../src/flows/project/flowProject.ts';
+import type { FlowFile, FlowGraph } from '../src/flows/graph/graph.ts';
+import { type FlowLayout, layoutFlow } from '../src/flows/drawing/flowLayout.ts';
 import { dagreLayout, Graph } from './support/dagre.ts';
 import { syntheticFlow } from './support/syntheticFlow.ts';
 

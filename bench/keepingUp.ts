@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { chunkText } from '../src/retrieval/chunks/chunkText.ts';
 import { FolderIndex } from '../src/retrieval/folder/folderIndex.ts';
 import { LiveIndex } from '../src/retrieval/folder/liveIndex.ts';
-import { inspectSearchable, selectSearchable } from '../src/workspace/searchableFiles.ts';
+import { inspectSearchable, selectSearchable } from '../src/workspace/select/searchableFiles.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const SOURCES = { own: 'src', tests: 'test', openai: 'node_modules/openai/src', zod: 'node_modules/zod/src' };

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../src/core/log.ts';
-import { IndexThread } from '../src/extension/indexThread.ts';
+import { IndexThread } from '../src/extension/threads/indexThread.ts';
 import { bundleProgram } from './support/bundledProgram.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -32,9 +32,9 @@ function threadCpuMs(): number {
 
 const thread = new IndexThread({
   home,
-  program: bundleProgram(join(ROOT, 'src/extension/folderIndexWorker.ts'), home),
+  program: bundleProgram(join(ROOT, 'src/extension/threads/folderIndexWorker.ts'), home),
   workerProgram: bundleProgram(join(ROOT, 'src/retrieval/building/indexWorker.ts'), home),
-  modelProgram: join(ROOT, 'src/retrieval/vectors/modelWorker.ts'),
+  modelProgram: join(ROOT, 'src/retrieval/embedding/modelWorker.ts'),
   log: createLogger((_level, line) => print(line)),
 });
 try {

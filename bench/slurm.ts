@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { AsyncDisposableStore } from '../src/core/lifetime.ts';
+import { AsyncDisposableStore } from '../src/core/processes/lifetime.ts';
 import { build } from '../scripts/build.ts';
 import type { LoadClient } from '../scripts/load/client.ts';
 import { slurmSite } from '../scripts/load/stormRun.ts';

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createVSIX } from '@vscode/vsce';
-import { formatBytes } from '../src/core/format.ts';
+import { formatBytes } from '../src/core/text/format.ts';
 import { build } from './build.ts';
 import { listZip } from './zip.ts';
 

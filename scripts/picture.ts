@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Page } from 'playwright-core';
-import { formatBytes } from '../src/core/format.ts';
+import { formatBytes } from '../src/core/text/format.ts';
 
 /** Where the README's pictures lie. */
 export const PICTURES = join(resolve(import.meta.dirname, '..'), 'media', 'screenshots');

@@ -2,7 +2,7 @@ import type { Random } from '../../test/random.ts';
 import type { Clock } from './clock.ts';
 import type { Station } from './station.ts';
 
-// As src/service/store/groupCommit.ts has it.
+// As src/service/store/database/groupCommit.ts has it.
 const PAUSE_PER_WAIT = 3;
 const MAX_PAUSE_MS = 50;
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { jobFolder } from '../../src/service/runner/jobFolder.ts';
+import { jobFolder } from '../../src/service/jobFiles/jobFolder.ts';
 import { ClusterStandIn } from '../support/clusterStandIn.ts';
 import { Companion } from '../support/companion.ts';
 import type { Calibration } from './calibration.ts';

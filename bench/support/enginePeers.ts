@@ -3,12 +3,12 @@ import { DatabaseSync } from 'node:sqlite';
 import lunr from 'lunr';
 import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 import { parseQuery, type Query } from '../../src/retrieval/search/query.ts';
-import { scanWords } from '../../src/retrieval/words/scanWords.ts';
+import { scanWords } from '../../src/retrieval/tokenizer/scanWords.ts';
 import { SegmentBuilder } from '../../src/retrieval/segments/segmentBuilder.ts';
 import { decodeSegment, encodeSegment } from '../../src/retrieval/segments/segmentFile.ts';
 import { SegmentSet } from '../../src/retrieval/search/segmentSet.ts';
 import { toTermQuery } from '../../src/retrieval/search/termQuery.ts';
-import { WordAnalyzer } from '../../src/retrieval/words/words.ts';
+import { WordAnalyzer } from '../../src/retrieval/tokenizer/words.ts';
 import { MiniSearch } from './miniSearch.ts';
 
 /** An index that takes the chunks of one file after the other, so that a large folder need not be in memory. */

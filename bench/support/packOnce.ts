@@ -1,7 +1,7 @@
 // Selects and packs a folder once, in a process of its own, and prints what it cost.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { packWorkspace } from '../../src/workspace/pack.ts';
-import { selectFiles } from '../../src/workspace/selection.ts';
+import { packWorkspace } from '../../src/workspace/pack/pack.ts';
+import { selectFiles } from '../../src/workspace/select/selection.ts';
 
 const [root = '', dest = ''] = process.argv.slice(2);
 const delay = monitorEventLoopDelay({ resolution: 5 });

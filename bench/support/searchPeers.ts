@@ -2,11 +2,11 @@ import { DatabaseSync } from 'node:sqlite';
 import lunr from 'lunr';
 import type { Chunk } from '../../src/retrieval/chunks/chunk.ts';
 import { plainQuery } from '../../src/retrieval/search/query.ts';
-import { scanWords } from '../../src/retrieval/words/scanWords.ts';
+import { scanWords } from '../../src/retrieval/tokenizer/scanWords.ts';
 import { SegmentBuilder } from '../../src/retrieval/segments/segmentBuilder.ts';
 import { SegmentSet } from '../../src/retrieval/search/segmentSet.ts';
 import { toTermQuery } from '../../src/retrieval/search/termQuery.ts';
-import { WordAnalyzer } from '../../src/retrieval/words/words.ts';
+import { WordAnalyzer } from '../../src/retrieval/tokenizer/words.ts';
 import { MiniSearch, type MiniSearchAnalysis } from './miniSearch.ts';
 
 /** An index over chunks, which it knows by their numbers. */

@@ -6,7 +6,7 @@ import { setPriority, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
+import { AsyncDisposableStore } from '../../src/core/processes/lifetime.ts';
 import { build } from '../build.ts';
 import { startCluster } from '../slurm/cluster.ts';
 import { Load } from './load.ts';

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
+import { AsyncDisposableStore } from '../../src/core/processes/lifetime.ts';
 import { build } from '../build.ts';
 import { startCluster } from '../slurm/cluster.ts';
 import { processSite, runStorm, slurmSite, type StormReport } from './stormRun.ts';

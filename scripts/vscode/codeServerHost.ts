@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { format } from 'node:util';
 import type { BrowserContext, Page } from 'playwright-core';
-import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
+import { AsyncDisposableStore } from '../../src/core/processes/lifetime.ts';
 import { findChromium, launchBrowser } from './browser.ts';
 import type { Host, HostOptions } from './host.ts';
 import { installCodeServer } from './install.ts';

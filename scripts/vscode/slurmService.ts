@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
+import { AsyncDisposableStore } from '../../src/core/processes/lifetime.ts';
 import { slurmSite } from '../load/stormRun.ts';
 import { SlurmCluster, slurmIsMissing } from '../slurm/cluster.ts';
 import { Unavailable } from './unavailable.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import { AsyncDisposableStore } from '../../src/core/lifetime.ts';
+import { AsyncDisposableStore } from '../../src/core/processes/lifetime.ts';
 import { vsixPath } from '../package.ts';
 import { findChromium, launchBrowser } from './browser.ts';
 import { isolatedEnvironment } from './environment.ts';

@@ -1,14 +1,14 @@
 export { AppError } from '../core/errors.ts';
-export { BatchNode, type ParallelBatchOptions, ParallelBatchNode } from './batch.ts';
-export { checkpointFile, readCheckpoint } from './checkpoint.ts';
-export { type ActionOf, Flow, type FlowOptions } from './flow.ts';
-export { BaseNode, Node, type NodeOptions } from './node.ts';
-export { Recording } from './recording.ts';
-export type { ExecContext } from './run.ts';
-export type { RunOptions } from './runOptions.ts';
-export type { Checkpoint } from './schemas.ts';
-export type { TraceEvent } from './trace.ts';
-export { TraceFile } from './traceFile.ts';
+export { BatchNode, type ParallelBatchOptions, ParallelBatchNode } from './graph/batch.ts';
+export { checkpointFile, readCheckpoint } from './run/checkpoint.ts';
+export { type ActionOf, Flow, type FlowOptions } from './graph/flow.ts';
+export { BaseNode, Node, type NodeOptions } from './graph/node.ts';
+export { Recording } from './run/recording.ts';
+export type { ExecContext } from './run/run.ts';
+export type { RunOptions } from './run/runOptions.ts';
+export type { Checkpoint } from './run/schemas.ts';
+export type { TraceEvent } from './run/trace.ts';
+export { TraceFile } from './run/traceFile.ts';
 export {
   type AskOptions,
   type ChatMessage,

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { setFlagsFromString } from 'node:v8';
-import { printableLine } from '../core/printable.ts';
-import { EXIT } from './exit.ts';
-import { endOnUncaughtErrors } from './uncaught.ts';
+import { printableLine } from '../core/text/printable.ts';
+import { EXIT } from './command/exit.ts';
+import { endOnUncaughtErrors } from './command/uncaught.ts';
 
 const NEEDED = [22, 18] as const; // node:sqlite without a flag, and sources that run as they are
 

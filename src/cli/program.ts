@@ -3,23 +3,23 @@ import { Command, CommanderError } from 'commander';
 import { isAbort } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
 import { answerCompletion, COMPLETION_REQUEST } from './completion/answer.ts';
-import { type Context, locateProgram, type ProgramFiles } from './context.ts';
-import { describeFailure, EXIT, type Failure } from './exit.ts';
-import { FIRST_STEPS } from './firstSteps.ts';
-import { recoverInterrupted } from './interruptedResults.ts';
-import { listenForInterrupt } from './interrupt.ts';
-import { addAdminVerbs } from './grammar/adminCommands.ts';
-import { addCompletion } from './grammar/completionCommand.ts';
+import { type Context, locateProgram, type ProgramFiles } from './command/context.ts';
+import { describeFailure, EXIT, type Failure } from './command/exit.ts';
+import { FIRST_STEPS } from './command/firstSteps.ts';
+import { recoverInterrupted } from './command/interruptedResults.ts';
+import { listenForInterrupt } from './command/interrupt.ts';
+import { addAdminVerbs } from './admin/adminCommands.ts';
+import { addCompletion } from './completion/completionCommand.ts';
 import { examples } from './grammar/examples.ts';
-import { addFlowVerbs } from './grammar/flowCommands.ts';
+import { addFlowVerbs } from './flows/flowCommands.ts';
 import { addHelpCommands } from './grammar/helpCommand.ts';
-import { addIndexVerbs } from './grammar/indexCommands.ts';
-import { addJobVerbs } from './grammar/jobCommands.ts';
-import { addServe } from './grammar/serveCommand.ts';
+import { addIndexVerbs } from './search/indexCommands.ts';
+import { addJobVerbs } from './jobs/jobCommands.ts';
+import { addServe } from './serve/serveCommand.ts';
 import { describeUsageError } from './grammar/usageError.ts';
-import { addSubmit } from './grammar/submitCommand.ts';
-import { Terminal } from './terminal.ts';
-import type { Verb } from './verb.ts';
+import { addSubmit } from './submit/submitCommand.ts';
+import { Terminal } from './terminal/terminal.ts';
+import type { Verb } from './command/verb.ts';
 
 const EPILOGUE = `
 Environment:

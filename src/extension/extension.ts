@@ -1,14 +1,14 @@
 import { access } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { farwharfHome } from '../core/home.ts';
+import { farwharfHome } from '../core/files/home.ts';
 import type { FolderStatus, ServiceHit } from '../retrieval/folder/indexService.ts';
-import { registerCommands } from './commands.ts';
+import { registerCommands } from './contributions/commands.ts';
 import type { Features } from './features.ts';
-import type { JobNode } from './jobNodes.ts';
+import type { JobNode } from './jobList/jobNodes.ts';
 import { startFlowsWhereNeeded } from './flows/flowStart.ts';
-import { INDEX_VIEW, JOBS_VIEW } from './names.ts';
-import type { IndexNode } from './search/indexTree.ts';
+import { INDEX_VIEW, JOBS_VIEW } from './contributions/names.ts';
+import type { IndexNode } from './search/index/indexTree.ts';
 import type { Shell } from './shell.ts';
 
 // A window that has just opened has better things to do than to index its folders.

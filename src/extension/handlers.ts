@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
-import { isActive, isOver } from '../jobs/record.ts';
-import type { CommandHandlers } from './commands.ts';
-import { cancelJob, removeJob, withJob } from './jobCommands.ts';
-import type { FlowCommandId, SearchCommandId } from './names.ts';
-import { submitAgain } from './resubmit.ts';
-import { download } from './results.ts';
-import type { Services } from './services.ts';
-import { selectHost, signIn, signOut } from './signIn.ts';
-import { submit } from './submit.ts';
+import { isActive, isOver } from '../jobs/ledger/record.ts';
+import type { CommandHandlers } from './contributions/commands.ts';
+import { cancelJob, removeJob, withJob } from './jobList/jobCommands.ts';
+import type { FlowCommandId, SearchCommandId } from './contributions/names.ts';
+import { submitAgain } from './submit/resubmit.ts';
+import { download } from './results/results.ts';
+import type { Services } from './services/services.ts';
+import { selectHost, signIn, signOut } from './services/signIn.ts';
+import { submit } from './submit/submit.ts';
 
 const everyJob = (): boolean => true;
 

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
-import type { JobNode } from './jobNodes.ts';
-import type { IndexNode } from './search/indexTree.ts';
+import type { JobNode } from './jobList/jobNodes.ts';
+import type { IndexNode } from './search/index/indexTree.ts';
 
 /** What exists from the first moment; everything else is loaded when it is first needed. */
 export interface Shell {

@@ -1,7 +1,7 @@
-import { formatCredits, formatDuration } from '../core/format.ts';
-import { printableLine } from '../core/printable.ts';
-import { costSoFar } from './estimate.ts';
-import { hasSucceeded, isOver, type JobRecord } from './record.ts';
+import { formatCredits, formatDuration } from '../core/text/format.ts';
+import { printableLine } from '../core/text/printable.ts';
+import { costSoFar } from './submit/estimate.ts';
+import { hasSucceeded, isOver, type JobRecord } from './ledger/record.ts';
 
 /** Icon families of a job row; each face has its own drawings. */
 export type JobIcon = 'sending' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed-out' | 'unknown';

@@ -1,12 +1,12 @@
 import type * as z from 'zod';
 import { AppError } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
-import { checkAnswer, readJson } from './answers.ts';
-import { saveBody } from './download.ts';
-import { type JobEventStream, streamEvents } from './eventStream.ts';
-import type { Answer, Call } from './exchange.ts';
-import { eventIdHeader, isEventId } from './eventId.ts';
-import { type Patience, patiently } from './patience.ts';
+import { checkAnswer, readJson } from './http/answers.ts';
+import { saveBody } from './transfers/download.ts';
+import { type JobEventStream, streamEvents } from './events/eventStream.ts';
+import type { Answer, Call } from './http/exchange.ts';
+import { eventIdHeader, isEventId } from './protocol/eventId.ts';
+import { type Patience, patiently } from './http/patience.ts';
 import {
   type Account,
   account,
@@ -17,14 +17,14 @@ import {
   jobCreated,
   type SubmissionStatus,
   submissionStatus,
-} from './schemas.ts';
-import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './submission.ts';
-import { Transport } from './transport.ts';
-import { openUpload } from './upload.ts';
-import { jobPath } from './jobPath.ts';
-import { limits, type RequestOptions } from './requestLimits.ts';
+} from './protocol/schemas.ts';
+import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './transfers/submission.ts';
+import { Transport } from './http/transport.ts';
+import { openUpload } from './transfers/upload.ts';
+import { jobPath } from './protocol/jobPath.ts';
+import { limits, type RequestOptions } from './http/requestLimits.ts';
 
-export type { RequestOptions } from './requestLimits.ts';
+export type { RequestOptions } from './http/requestLimits.ts';
 
 /** Defaults of the specification's section 8, in seconds. */
 const REQUEST_TIMEOUT = 60;

@@ -7,10 +7,18 @@ export type {
   TransferOptions,
   UploadOptions,
 } from './client.ts';
-export type { JobEventStream } from './eventStream.ts';
-export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from './errors.ts';
-export type { Patience } from './patience.ts';
-export type { JobSubmission } from './submission.ts';
-export { parseEvents } from './events.ts';
-export { isFinalState, isJobState } from './schemas.ts';
-export type { Account, Job, JobCreated, JobEvent, JobState, RateCardItem, SubmissionStatus } from './schemas.ts';
+export type { JobEventStream } from './events/eventStream.ts';
+export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from './http/errors.ts';
+export type { Patience } from './http/patience.ts';
+export type { JobSubmission } from './transfers/submission.ts';
+export { parseEvents } from './events/events.ts';
+export { isFinalState, isJobState } from './protocol/schemas.ts';
+export type {
+  Account,
+  Job,
+  JobCreated,
+  JobEvent,
+  JobState,
+  RateCardItem,
+  SubmissionStatus,
+} from './protocol/schemas.ts';

@@ -1,6 +1,6 @@
 import { access, constants, mkdir } from 'node:fs/promises';
 import { AppError, messageOf } from '../core/errors.ts';
-import { formatBytes } from '../core/format.ts';
+import { formatBytes } from '../core/text/format.ts';
 import { type ServiceConfig, sharedFolderOf, slurmResourcesOf } from './config/config.ts';
 import { describeClusterJobs, describeIsolation, findIsolation } from './process/isolation.ts';
 import { unisolatedRefusal } from './process/isolationRule.ts';
@@ -12,7 +12,7 @@ import { readCertificate } from './tls/certificate.ts';
 import { dataIsReadable } from './slurm/privacyCheck.ts';
 import { canJobsRead } from './slurm/privacyProbe.ts';
 import { slurm } from './slurm/slurmCommand.ts';
-import type { SlurmResources } from './slurm/slurmConfig.ts';
+import type { SlurmResources } from './config/slurmConfig.ts';
 import { resourceArguments } from './slurm/submission.ts';
 
 // For a cluster with room; one that is busy is not waited for.

@@ -1,6 +1,6 @@
 import type { Logger } from '../core/log.ts';
 import { type ServiceConfig, slurmResourcesOf } from './config/config.ts';
-import type { Executor } from './executor.ts';
+import type { Executor } from './executor/executor.ts';
 import { describeClusterJobs, describeIsolation, findIsolation } from './process/isolation.ts';
 import type { MachineClasses } from './config/machineClasses.ts';
 import { createProcessExecutor } from './process/processExecutor.ts';

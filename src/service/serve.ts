@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { AsyncDisposableStore } from '../core/lifetime.ts';
+import { AsyncDisposableStore } from '../core/processes/lifetime.ts';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
 import { removeUnfinishedBackups } from './backup/writeBackup.ts';
@@ -9,13 +9,13 @@ import { sharedFolderOf } from './config/config.ts';
 import { claimFilesFolder, filesFolderOf, refuseNested } from './folders/filesFolder.ts';
 import { moveFiles } from './folders/moveFiles.ts';
 import { moveStore } from './folders/moveStore.ts';
-import { Gate } from './http/gate.ts';
+import { Gate } from './http/access/gate.ts';
 import { logRequests } from './http/requestLog.ts';
 import { RequestMonitor } from './http/requestMonitor.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import { buildParts, type Route } from './serviceParts.ts';
 import { removeStateFile, writeStateFile } from './stateFile.ts';
-import { toMicro } from './store/credits.ts';
+import { toMicro } from './store/accounts/credits.ts';
 import { Store } from './store/store.ts';
 
 const DEFAULT_CREDITS = 1_000;

@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { get } from 'node:http';
 import { text } from 'node:stream/consumers';
 import * as z from 'zod';
-import { proveKey } from './http/keyProof.ts';
+import { proveKey } from './http/access/keyProof.ts';
 
 const PROOF_TIMEOUT_MS = 2_000;
 

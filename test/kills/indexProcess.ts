@@ -4,7 +4,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
-import { selectSearchable } from '../../src/workspace/searchableFiles.ts';
+import { selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
 import { seeded } from '../random.ts';
 import { randomText } from '../unit/retrieval/randomCorpus.ts';
 

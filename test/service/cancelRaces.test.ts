@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { processesOfJobs } from '../../scripts/load/processes.ts';
-import { type JobFolder, jobFolder, writeMarker } from '../../src/service/runner/jobFolder.ts';
+import { type JobFolder, jobFolder, writeMarker } from '../../src/service/jobFiles/jobFolder.ts';
 import { built } from './support/built.ts';
 import { jobsAtOnce, startService, temporaryFolder } from './support/service.ts';
 

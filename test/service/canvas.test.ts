@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import * as esbuild from 'esbuild';
 import { syntheticFlow } from '../../bench/support/syntheticFlow.ts';
-import type { FlowFile } from '../../src/flows/graph.ts';
+import type { FlowFile } from '../../src/flows/graph/graph.ts';
 import { drawnFile, drawnFlow, lineRange } from '../unit/flows/drawnFlows.ts';
 import { CanvasBench, type CanvasPage } from './support/canvas.ts';
 import { THEMES, type ThemeName } from './support/themes.ts';

@@ -1,7 +1,7 @@
 // Runs on the canvas, in a real browser: live, stepped through, compared.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { RunInfo, SharedChange } from '../../src/webview/canvas/messages.ts';
+import type { RunInfo, SharedChange } from '../../src/webview/canvas/state/messages.ts';
 import { drawnFile, drawnFlow } from '../unit/flows/drawnFlows.ts';
 import { tracedRun } from '../unit/webview/tracedRun.ts';
 import { CanvasBench, type CanvasPage } from './support/canvas.ts';

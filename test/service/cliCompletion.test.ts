@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
 import { programsAreMissing } from '../../scripts/debianPackages.ts';
-import { JobLedger } from '../../src/jobs/ledger.ts';
+import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { makeRecord } from '../unit/jobs/fixtures.ts';
 import { Scratch } from './commandLine.ts';
 import { built } from './support/built.ts';

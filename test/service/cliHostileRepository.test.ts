@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { hostileRepository, PROGRAM_KEYS, setTrap } from '../unit/workspace/hostileRepository.ts';
+import { hostileRepository, PROGRAM_KEYS, setTrap } from '../unit/workspace/select/hostileRepository.ts';
 import { git } from '../unit/workspace/temporaryFolder.ts';
 import { Scratch } from './commandLine.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { type TestContext, test } from 'node:test';
-import { JobLedger } from '../../src/jobs/ledger.ts';
-import type { JobPatch } from '../../src/jobs/record.ts';
+import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
+import type { JobPatch } from '../../src/jobs/ledger/record.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { FaultyProxy } from './support/faultyProxy.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { textWidth } from '../../src/core/textWidth.ts';
+import { textWidth } from '../../src/core/text/textWidth.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { runInTerminal, whyNoTerminal } from './support/shell.ts';
 

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connectEmbeddedService, type EmbeddedOptions } from '../../src/service/embedded.ts';
-import { processIdentity } from '../../src/core/processTree.ts';
+import { processIdentity } from '../../src/core/processes/processTree.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { parseAll, ServiceClient, temporaryFolder } from './support/service.ts';
 import { OPTIONS_FILE } from './support/serviceOptionsFile.ts';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { processIdentity } from '../../src/core/processTree.ts';
-import { RunHistory } from '../../src/flows/run/runHistory.ts';
+import { processIdentity } from '../../src/core/processes/processTree.ts';
+import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
 import { Scratch, until } from './commandLine.ts';
 import { COUNTER } from './support/flowChild.ts';
 

@@ -4,12 +4,12 @@ import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import * as esbuild from 'esbuild';
-import { FlowJob } from '../../src/flows/run/flowJob.ts';
-import type { RunEvent } from '../../src/flows/run/runEvent.ts';
-import { runFolder } from '../../src/flows/run/runFolder.ts';
-import { RunHistory } from '../../src/flows/run/runHistory.ts';
-import { timelinesOf } from '../../src/flows/run/timeline.ts';
-import { selectFiles } from '../../src/workspace/selection.ts';
+import { FlowJob } from '../../src/flows/run/job/flowJob.ts';
+import type { RunEvent } from '../../src/flows/run/protocol/runEvent.ts';
+import { runFolder } from '../../src/flows/run/history/runFolder.ts';
+import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
+import { timelinesOf } from '../../src/flows/run/protocol/timeline.ts';
+import { selectFiles } from '../../src/workspace/select/selection.ts';
 import { lowestNode } from '../../scripts/requirements.mjs';
 import { type Finished, Scratch } from './commandLine.ts';
 import { COUNTER } from './support/flowChild.ts';
@@ -35,7 +35,7 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
       entryPoints: {
         cli: 'src/cli/main.ts',
         jobRunner: 'src/service/runner/jobRunner.ts',
-        flowRunner: 'src/flows/run/flowRunner.ts',
+        flowRunner: 'src/flows/run/child/flowRunner.ts',
         agents: 'src/agents/index.ts',
         zod: 'zod',
       },

@@ -3,9 +3,9 @@ import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { processIdentity } from '../../src/core/processTree.ts';
-import type { FlowOutcome } from '../../src/flows/run/flowRun.ts';
-import { runFlow } from '../../src/flows/run/runFlow.ts';
+import { processIdentity } from '../../src/core/processes/processTree.ts';
+import type { FlowOutcome } from '../../src/flows/run/protocol/flowRun.ts';
+import { runFlow } from '../../src/flows/run/process/runFlow.ts';
 import { COUNTER, FlowFolder, RUNTIME } from './support/flowChild.ts';
 
 const NODES = `import { Flow, Node } from 'farwharf/agents';\n`;

@@ -9,7 +9,7 @@ import { silentLogger } from '../../src/core/log.ts';
 import { claimFilesFolder, filesFolderOf } from '../../src/service/folders/filesFolder.ts';
 import { moveFiles } from '../../src/service/folders/moveFiles.ts';
 import { moveStore } from '../../src/service/folders/moveStore.ts';
-import { openLocked } from '../../src/service/store/database.ts';
+import { openLocked } from '../../src/service/store/database/database.ts';
 import { Store } from '../../src/service/store/store.ts';
 import { temporaryFolder } from './support/service.ts';
 

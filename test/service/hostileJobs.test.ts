@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { writeBackup } from '../../src/service/backup/writeBackup.ts';
-import { jobFolder } from '../../src/service/runner/jobFolder.ts';
+import { jobFolder } from '../../src/service/jobFiles/jobFolder.ts';
 import { Store } from '../../src/service/store/store.ts';
 import { readArchive } from './support/archive.ts';
 import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';

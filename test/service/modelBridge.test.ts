@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { AppError } from '../../src/core/errors.ts';
-import type { BridgeRequest } from '../../src/flows/run/bridgeRequest.ts';
-import { type BridgedModels, ModelBridge } from '../../src/flows/run/modelBridge.ts';
-import { readModelCalls } from '../../src/flows/run/modelCalls.ts';
-import { runPrompt } from '../../src/flows/run/promptRun.ts';
-import { runFolder } from '../../src/flows/run/runFolder.ts';
-import { timelinesOf } from '../../src/flows/run/timeline.ts';
+import type { BridgeRequest } from '../../src/flows/run/models/bridgeRequest.ts';
+import { type BridgedModels, ModelBridge } from '../../src/flows/run/models/modelBridge.ts';
+import { readModelCalls } from '../../src/flows/run/history/modelCalls.ts';
+import { runPrompt } from '../../src/flows/run/models/promptRun.ts';
+import { runFolder } from '../../src/flows/run/history/runFolder.ts';
+import { timelinesOf } from '../../src/flows/run/protocol/timeline.ts';
 import { FlowFolder } from './support/flowChild.ts';
 
 const ASK = `

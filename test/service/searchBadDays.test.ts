@@ -22,7 +22,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FolderStatus } from '../../src/retrieval/folder/indexService.ts';
 import { LiveIndex } from '../../src/retrieval/folder/liveIndex.ts';
-import { inspectSearchable, selectSearchable } from '../../src/workspace/searchableFiles.ts';
+import { inspectSearchable, selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
 import { until } from './commandLine.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -190,7 +190,7 @@ test('files and folders that may not be read are passed over with that reason', 
   writeFileSync(
     program,
     `import { LiveIndex } from ${JSON.stringify(join(ROOT, 'src/retrieval/folder/liveIndex.ts'))};
-     import * as selector from ${JSON.stringify(join(ROOT, 'src/workspace/searchableFiles.ts'))};
+     import * as selector from ${JSON.stringify(join(ROOT, 'src/workspace/select/searchableFiles.ts'))};
      const index = new LiveIndex({ home: process.argv[3], workerProgram: '', selector: { select: selector.selectSearchable, inspect: selector.inspectSearchable } });
      await index.open([{ path: process.argv[2], isTrusted: false }]);
      await index.settle();

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { MIGRATIONS } from '../../src/service/store/migrations.ts';
+import { MIGRATIONS } from '../../src/service/store/database/migrations.ts';
 import { Store } from '../../src/service/store/store.ts';
 import { temporaryFolder } from './support/service.ts';
 

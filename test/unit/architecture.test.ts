@@ -17,6 +17,36 @@ const LAYERS: Record<string, readonly string[]> = {
   extension: ['core', 'remote', 'retrieval', 'workspace', 'agents', 'jobs', 'flows', 'service', 'webview'],
   webview: ['core', 'agents', 'flows'],
 };
+/** The folders of each layer: each may import those before it in the list, besides itself. `.` is the layer's own folder. */
+const FOLDERS: Record<string, readonly string[]> = {
+  core: ['.', 'text', 'files', 'processes', 'network'],
+  remote: ['protocol', 'http', 'events', 'transfers', '.'],
+  workspace: ['files', 'secrets', 'git', 'archive', 'select', 'pack', 'extract', 'results'],
+  retrieval: [
+    ...['chunks', 'postings', 'kernel/assembler', 'kernel', 'tokenizer', 'segments', 'search', 'building', 'store'],
+    ...['vectors', 'embedding', 'semantic', 'folder', '.'],
+  ],
+  agents: ['run', 'graph', 'llm', 'rag', '.'],
+  jobs: ['service', 'ledger', 'archives', 'log', 'submit', 'results', '.'],
+  flows: [
+    ...['graph', 'syntax', 'interpreter/values', 'interpreter', 'reading', 'diagnostics', 'editing', 'assist'],
+    ...['layout', 'drawing', 'project', 'run/erasable', 'run/models', 'run/protocol', 'run/process', 'run/job'],
+    ...['run/history', 'run/testing', 'run/child/recording', 'run/child/loading', 'run/child'],
+  ],
+  service: [
+    ...['store/database', 'store/jobs', 'store/accounts', 'store', 'config', 'log', 'jobFiles', 'executor', 'folders'],
+    ...['sandbox', 'runner', 'process', 'slurm', 'jobs', 'streams', 'tls', 'http/access', 'http/submit', 'http'],
+    ...['disk', 'backup', 'metrics', 'admin', '.'],
+  ],
+  cli: ['terminal', 'grammar', 'command', 'completion', 'jobs', 'flows', 'submit', 'search', 'serve', 'admin', '.'],
+  extension: [
+    ...['contributions', 'ui', 'threads', 'workspace', 'connection', 'submit/preflight', 'jobs', 'services', 'status'],
+    ...['submit', 'results', 'jobList', 'models', 'search/answers', 'search/index', 'search', 'flows/documents'],
+    ...['flows/prompts', 'flows/runs', 'flows/canvas', 'flows/language', 'flows', '.'],
+  ],
+  webview: ['canvas/dom', 'canvas/state', 'canvas/scene', 'canvas/actions', 'canvas/input', 'canvas/panels', 'canvas'],
+};
+const MOST_FILES_IN_A_FOLDER = 14;
 const SOURCE = join(import.meta.dirname, '../../src');
 const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*|\brequire\s*\(\s*)['"]([^'"]+)['"]/g;
 
@@ -39,6 +69,7 @@ function readEdges(): Edge[] {
 }
 
 const layerOf = (file: string): string => file.split(sep)[0] ?? '';
+const folderOf = (file: string): string => dirname(file).split(sep).slice(1).join('/') || '.';
 const edges = readEdges();
 const ownEdges = edges.filter(({ specifier }) => specifier.startsWith('.'));
 
@@ -53,6 +84,24 @@ test('a layer imports only the layers below it', () => {
     return importer !== imported && !LAYERS[importer]?.includes(imported);
   });
   assert.deepEqual(violations, []);
+});
+
+test('a folder imports only folders of its layer that are listed before it, so that they form no cycle', () => {
+  const violations = ownEdges.filter(({ from, to }) => {
+    if (layerOf(from) !== layerOf(to)) return false;
+    const folders = FOLDERS[layerOf(from)] ?? [];
+    const [importer, imported] = [folders.indexOf(folderOf(from)), folders.indexOf(folderOf(to))];
+    return importer === -1 || imported === -1 || imported > importer;
+  });
+  assert.deepEqual(violations, []);
+});
+
+test('a folder has no more files than one looks over', () => {
+  const files = Object.entries(Object.groupBy(globSync('**/*.ts', { cwd: SOURCE }), (file) => dirname(file)));
+  assert.deepEqual(
+    files.filter(([, inFolder = []]) => inFolder.length > MOST_FILES_IN_A_FOLDER).map(([folder]) => folder),
+    [],
+  );
 });
 
 test('nothing outside src/extension knows vscode, not even its types', () => {

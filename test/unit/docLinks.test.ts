@@ -6,7 +6,7 @@ import { test } from 'node:test';
 const ROOT = resolve(import.meta.dirname, '../..');
 const PAGES = globSync(['*.md', 'docs/*.md', 'examples/**/*.md', '.github/**/*.md'], { cwd: ROOT });
 const LINK = /(?:\]\(|\b(?:src|srcset)=")([^)"\s]+)/g;
-// A command of this repository: `node bench/pack.ts`, `node --test test/unit/core/format.test.ts`.
+// A command of this repository: `node bench/pack.ts`, `node --test test/unit/core/text/format.test.ts`.
 const SCRIPT = /\bnode (?:--\S+ )*((?:bench|scripts|test)\/[\w./]+\.m?[jt]s)\b/g;
 
 for (const page of PAGES) {

@@ -3,16 +3,16 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
-import { directArchiver } from '../../src/jobs/archiver.ts';
-import { directLedger } from '../../src/jobs/asyncLedger.ts';
-import { downloadResults } from '../../src/jobs/download.ts';
-import { JobLedger } from '../../src/jobs/ledger.ts';
-import { ResultJournals } from '../../src/jobs/resultJournals.ts';
-import { submitWorkspace } from '../../src/jobs/submit.ts';
+import { directArchiver } from '../../src/jobs/archives/archiver.ts';
+import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
+import { downloadResults } from '../../src/jobs/results/download.ts';
+import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
+import { ResultJournals } from '../../src/jobs/results/resultJournals.ts';
+import { submitWorkspace } from '../../src/jobs/submit/submit.ts';
 import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
-import { selectSearchable } from '../../src/workspace/searchableFiles.ts';
-import { selectFiles } from '../../src/workspace/selection.ts';
-import { leftOvers, makePlace, snapshot } from './jobs/killedDownloads.ts';
+import { selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
+import { selectFiles } from '../../src/workspace/select/selection.ts';
+import { leftOvers, makePlace, snapshot } from './jobs/results/killedDownloads.ts';
 import { smallDisk } from '../smallDisk.ts';
 import { temporaryFolder, writeTree } from './workspace/temporaryFolder.ts';
 

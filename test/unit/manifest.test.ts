@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../src/extension/modelText.ts';
-import { COMMANDS, CONTEXTS, INDEX_VIEW, JOBS_VIEW, SETTING_SCOPES } from '../../src/extension/names.ts';
+import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../src/extension/ui/modelText.ts';
+import { COMMANDS, CONTEXTS, INDEX_VIEW, JOBS_VIEW, SETTING_SCOPES } from '../../src/extension/contributions/names.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCE = join(ROOT, 'src/extension');

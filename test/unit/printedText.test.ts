@@ -14,18 +14,18 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
     'messages, inputs and progress of VS Code',
     // A constant of our own needs no cleaning.
     /vscode\.window\.(?:show(?:Error|Warning|Information)Message|showInputBox|showQuickPick|createQuickPick|createInputBox|withProgress|setStatusBarMessage)\b(?!\('[^']*'[,)])/,
-    ['extension/show.ts'],
+    ['extension/ui/show.ts'],
   ],
-  ['hovers', /new vscode\.MarkdownString\b/, ['extension/show.ts']],
-  ['rows of trees', /new vscode\.TreeItem\b/, ['extension/show.ts']],
-  ['output channels', /createOutputChannel\((?!'[^']*', \{ log: true \}\))/, ['extension/show.ts']],
+  ['hovers', /new vscode\.MarkdownString\b/, ['extension/ui/show.ts']],
+  ['rows of trees', /new vscode\.TreeItem\b/, ['extension/ui/show.ts']],
+  ['output channels', /createOutputChannel\((?!'[^']*', \{ log: true \}\))/, ['extension/ui/show.ts']],
   ['terminals of VS Code', /createTerminal\b/, []],
   ['diagnostics and results of tests', /new vscode\.(?:Diagnostic|TestMessage)\((?!.*printable)/, []],
   ['the extension log', /\boutput\[level\]\((?!printable)/, []],
   [
     'texts of webviews',
     /\.(?:textContent|innerText|innerHTML|outerHTML) =|insertAdjacentHTML/,
-    ['webview/canvas/elements.ts'],
+    ['webview/canvas/dom/elements.ts'],
   ],
   [
     'stdout and stderr',
@@ -33,15 +33,15 @@ const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly str
     [
       // Before and after the program itself.
       'cli/main.ts',
-      'cli/uncaught.ts',
+      'cli/command/uncaught.ts',
       // A job's and a flow's own process: its output is text of others, cleaned where it is shown.
       'flows/run/child/jobMain.ts',
-      'flows/run/flowRunner.ts',
+      'flows/run/child/flowRunner.ts',
       'service/runner/jobRunner.ts',
     ],
   ],
-  ['text that is printable because somebody says so', /\bas Printable\b/, ['core/printable.ts']],
-  ['data that nobody looks at', /\bexactData\(/, ['core/printable.ts', 'cli/terminal.ts']],
+  ['text that is printable because somebody says so', /\bas Printable\b/, ['core/text/printable.ts']],
+  ['data that nobody looks at', /\bexactData\(/, ['core/text/printable.ts', 'cli/terminal/terminal.ts']],
 ];
 
 const files = globSync('**/*.ts', { cwd: SOURCE }).map((path) => ({

@@ -1,7 +1,7 @@
 import OpenAI from 'openai';
 import { AppError } from '../../core/errors.ts';
 import { Redactor } from '../../core/redact.ts';
-import type { EmbedOptions } from '../../retrieval/vectors/embedder.ts';
+import type { EmbedOptions } from '../../retrieval/embedding/embedder.ts';
 import { isRateLimit, requestFailure, retryAfterOf } from './failure.ts';
 import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';

@@ -1,6 +1,6 @@
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
-import type { Run } from '../run.ts';
-import type { HostedRun, ModelExchange } from '../runHost.ts';
+import type { Run } from '../run/run.ts';
+import type { HostedRun, ModelExchange } from '../run/runHost.ts';
 import { estimateCost } from './prices.ts';
 import type { Endpoint } from './providers.ts';
 import type { ChatService } from './service.ts';

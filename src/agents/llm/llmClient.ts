@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { tracedRun } from '../run.ts';
+import { tracedRun } from '../run/run.ts';
 import { estimateCost, type Price } from './prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from './providers.ts';
 import { type Completions, hosted } from './hostedCompletions.ts';

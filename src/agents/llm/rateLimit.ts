@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseRetryAfter } from '../../core/retryAfter.ts';
+import { parseRetryAfter } from '../../core/network/retryAfter.ts';
 
 const MAX_WAIT_MS = 60_000;
 const FIRST_BACKOFF_MS = 500;

@@ -1,4 +1,4 @@
-import { runHost } from '../runHost.ts';
+import { runHost } from '../run/runHost.ts';
 
 /**
  * The key for a service: the one that was given, else that of the variable, else what the program that hosts this process has for

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../core/errors.ts';
-import { farwharfHome } from '../../core/home.ts';
-import type { Embedder } from '../../retrieval/vectors/embedder.ts';
-import { openChosenModel } from '../../retrieval/vectors/localEmbedder.ts';
+import { farwharfHome } from '../../core/files/home.ts';
+import type { Embedder } from '../../retrieval/embedding/embedder.ts';
+import { openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
 import { EmbeddingService } from '../llm/embeddingService.ts';
 import { embeddingPrice } from '../llm/prices.ts';
 import { resolveEndpoint } from '../llm/providers.ts';
@@ -78,6 +78,6 @@ function modelProgram(here: string | undefined): string {
 }
 
 function modelProgramFrom(here: string): string {
-  if (here.endsWith('.ts')) return '../../retrieval/vectors/modelWorker.ts';
+  if (here.endsWith('.ts')) return '../../retrieval/embedding/modelWorker.ts';
   return here.includes('/chunks/') ? '../modelWorker.mjs' : 'modelWorker.mjs';
 }

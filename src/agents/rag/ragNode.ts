@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { Node } from '../node.ts';
+import { Node } from '../graph/node.ts';
 import type { RagIndex } from './ragIndex.ts';
 import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
 

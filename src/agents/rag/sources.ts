@@ -1,8 +1,8 @@
 import { open, stat } from 'node:fs/promises';
 import { basename, join, sep } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
-import { formatBytes } from '../../core/format.ts';
-import { selectFiles } from '../../workspace/selection.ts';
+import { formatBytes } from '../../core/text/format.ts';
+import { selectFiles } from '../../workspace/select/selection.ts';
 import { decodeText, notebookText } from '../../retrieval/chunks/documentText.ts';
 import { isPdf, pdfPages } from './pdfText.ts';
 import { readWebPage } from './webPage.ts';

@@ -1,7 +1,7 @@
 import type { Chunk } from '../../retrieval/chunks/chunk.ts';
 import type { Hit } from '../../retrieval/keywordIndex.ts';
-import type { Embedder } from '../../retrieval/vectors/embedder.ts';
-import { embedTexts, type KeyedText } from '../../retrieval/vectors/embedTexts.ts';
+import type { Embedder } from '../../retrieval/embedding/embedder.ts';
+import { embedTexts, type KeyedText } from '../../retrieval/embedding/embedTexts.ts';
 import { keyOf, VectorStore } from '../../retrieval/vectors/vectorStore.ts';
 import { AppError } from '../../core/errors.ts';
 

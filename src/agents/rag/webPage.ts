@@ -6,7 +6,7 @@ import { AppError, messageOf } from '../../core/errors.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
 import { answerOfProxy } from '../../core/network/proxyError.ts';
 import { Routes } from '../../core/network/routes.ts';
-import { formatBytes } from '../../core/format.ts';
+import { formatBytes } from '../../core/text/format.ts';
 import { htmlToText } from './htmlText.ts';
 
 const MAX_BYTES = 10_000_000;

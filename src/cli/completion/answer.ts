@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Terminal } from '../terminal.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { complete } from './complete.ts';
 
 /** The first argument by which the scripts of `farwharf completion` ask. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { farwharfHome } from '../../core/home.ts';
-import { printableLine } from '../../core/printable.ts';
-import { resolveHost } from '../../jobs/host.ts';
-import { JobLedger } from '../../jobs/ledger.ts';
+import { farwharfHome } from '../../core/files/home.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { resolveHost } from '../../jobs/service/host.ts';
+import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import type { Candidate } from './complete.ts';
 
 const MOST_JOBS = 30;

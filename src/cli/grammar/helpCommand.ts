@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nearest } from '../../core/similar.ts';
+import { nearest } from '../../core/text/similar.ts';
 import { examples } from './examples.ts';
 import { findChild, pathOf } from './position.ts';
 

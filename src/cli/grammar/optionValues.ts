@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 import { AppError } from '../../core/errors.ts';
-import { variableNames } from '../../flows/run/flowEnvironment.ts';
+import { variableNames } from '../../flows/run/protocol/flowEnvironment.ts';
 
 const CONFLICT_CHOICES = ['keep-both', 'overwrite', 'skip'];
 

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
-import type { ContextKeys } from '../contexts.ts';
-import type { FlowDocuments } from './flowDocuments.ts';
-import type { FlowRuns } from './flowRuns.ts';
+import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
+import type { ContextKeys } from '../contributions/contexts.ts';
+import type { FlowDocuments } from './documents/flowDocuments.ts';
+import type { FlowRuns } from './runs/flowRuns.ts';
 
 /** Keeps the context keys of flows true: whether the active editor has one, and whether one runs. */
 export function followFlowContexts(contexts: ContextKeys, documents: FlowDocuments, runs: FlowRuns): Disposable {

@@ -1,5 +1,5 @@
-import type { CommandHandlers } from '../commands.ts';
-import type { FlowCommandId } from '../names.ts';
+import type { CommandHandlers } from '../contributions/commands.ts';
+import type { FlowCommandId } from '../contributions/names.ts';
 import type { Flows } from './flows.ts';
 
 /** What the commands of flows do. */

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
-import { CANVAS_TYPE } from '../names.ts';
+import { CANVAS_TYPE } from '../contributions/names.ts';
 import type { Flows } from './flows.ts';
-import { looksLikeFlow } from './flowText.ts';
+import { looksLikeFlow } from './documents/flowText.ts';
 
 /** Sets up flows when the first file with one is seen, or when a canvas of before is shown again: most windows have neither. */
 export function startFlowsWhereNeeded(

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
-import { requireTrust } from '../folders.ts';
-import { pickRow, type PickItem } from '../show.ts';
-import { label } from '../labels.ts';
+import { requireTrust } from '../workspace/folders.ts';
+import { pickRow, type PickItem } from '../ui/show.ts';
+import { label } from '../ui/labels.ts';
 
 interface Template extends PickItem {
   readonly file: string;

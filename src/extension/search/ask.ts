@@ -1,16 +1,16 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
 import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
-import { requireTrust } from '../folders.ts';
-import type { Conversation } from './answers.ts';
+import { requireTrust } from '../workspace/folders.ts';
+import type { Conversation } from './answers/answers.ts';
 import { confirmAsk } from './askSheet.ts';
-import { type Excerpt, toExcerpts } from './excerpts.ts';
-import { indexState, nothingFound } from './indexText.ts';
-import { type AnswerModel, openModel } from './models.ts';
-import { selectModel } from './modelPick.ts';
+import { type Excerpt, toExcerpts } from './answers/excerpts.ts';
+import { indexState, nothingFound } from './index/indexText.ts';
+import { type AnswerModel, openModel } from '../models/models.ts';
+import { selectModel } from '../models/modelPick.ts';
 import type { Search } from './search.ts';
 import { type AskedResults, requireFolder } from './searchFolder.ts';
-import { askText } from '../show.ts';
+import { askText } from '../ui/show.ts';
 
 const LIMIT = 20;
 

@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
-import { formatBytes, formatCount } from '../../core/format.ts';
-import { DisposableStore } from '../../core/lifetime.ts';
+import { formatBytes, formatCount } from '../../core/text/format.ts';
+import { DisposableStore } from '../../core/processes/lifetime.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
-import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './excerpts.ts';
+import { type Excerpt, messagesOf, readableMessages, sizeOf, type Turn } from './answers/excerpts.ts';
 import { Highlighter } from './highlights.ts';
-import type { AnswerModel } from './models.ts';
+import type { AnswerModel } from '../models/models.ts';
 import { bestLineText } from './searchRow.ts';
-import { MODEL_TEXT_LANGUAGE } from '../modelText.ts';
-import { createPick, type PickItem } from '../show.ts';
-import { withoutIcons, label } from '../labels.ts';
+import { MODEL_TEXT_LANGUAGE } from '../ui/modelText.ts';
+import { createPick, type PickItem } from '../ui/show.ts';
+import { withoutIcons, label } from '../ui/labels.ts';
 
 // As much as is ticked at first: about 3,000 tokens, which small models on this machine take too.
 const TICKED_CHARACTERS = 12_000;

@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { Disposable } from '../../core/lifetime.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Highlight } from './highlights.ts';
 
 /** A place in a file; lines from 0. */

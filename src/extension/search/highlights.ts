@@ -1,5 +1,5 @@
-import { scanWords } from '../../retrieval/words/scanWords.ts';
-import { WordAnalyzer } from '../../retrieval/words/words.ts';
+import { scanWords } from '../../retrieval/tokenizer/scanWords.ts';
+import { WordAnalyzer } from '../../retrieval/tokenizer/words.ts';
 
 /** A word of a text that a query asks for: its line, from 0, and its columns. */
 export interface Highlight {

@@ -1,16 +1,16 @@
 import { realpath } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
-import { formatCount } from '../../core/format.ts';
-import { type MeaningChoice, readMeaningChoice, writeMeaningChoice } from '../../retrieval/vectors/meaningChoice.ts';
-import { DEFAULT_MODEL, MODEL_HUB, openChosenModel } from '../../retrieval/vectors/localEmbedder.ts';
-import { findModelLibrary, installModelLibrary } from '../../retrieval/vectors/modelLibrary.ts';
-import { withSignal } from '../abort.ts';
-import { diskFolders } from '../folders.ts';
-import { pickOne } from '../picks.ts';
+import { formatCount } from '../../core/text/format.ts';
+import { type MeaningChoice, readMeaningChoice, writeMeaningChoice } from '../../retrieval/semantic/meaningChoice.ts';
+import { DEFAULT_MODEL, MODEL_HUB, openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
+import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
+import { withSignal } from '../ui/abort.ts';
+import { diskFolders } from '../workspace/folders.ts';
+import { pickOne } from '../ui/picks.ts';
 import type { Search } from './search.ts';
-import { showProgress, askModal, type PickItem } from '../show.ts';
-import { label, withoutIcons } from '../labels.ts';
+import { showProgress, askModal, type PickItem } from '../ui/show.ts';
+import { label, withoutIcons } from '../ui/labels.ts';
 
 const TITLE = 'Search by meaning too?';
 

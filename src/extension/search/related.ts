@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
-import { printableLine } from '../../core/printable.ts';
+import { printableLine } from '../../core/text/printable.ts';
 import { requireFolder } from './searchFolder.ts';
 import { Highlighter } from './highlights.ts';
 import { ResultPick } from './resultPick.ts';
 import type { Search } from './search.ts';
-import { label } from '../labels.ts';
+import { label } from '../ui/labels.ts';
 
 const LIMIT = 20;
 // Without a selection and without symbols: about as much as one looks at.

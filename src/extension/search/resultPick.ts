@@ -1,11 +1,11 @@
 import * as vscode from 'vscode';
-import { DisposableStore } from '../../core/lifetime.ts';
+import { DisposableStore } from '../../core/processes/lifetime.ts';
 import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
 import { EditorPreview, type Place } from './editorPreview.ts';
 import type { Highlighter } from './highlights.ts';
 import { searchRow } from './searchRow.ts';
-import { createPick, type PickItem } from '../show.ts';
-import { messageText } from '../labels.ts';
+import { createPick, type PickItem } from '../ui/show.ts';
+import { messageText } from '../ui/labels.ts';
 
 // Holding an arrow key goes through many rows; only where it rests is an editor opened.
 const PREVIEW_AFTER_MS = 60;

@@ -1,26 +1,27 @@
 import { join } from 'node:path';
 import * as vscode from 'vscode';
-import { type Disposable, DisposableStore, Emitter } from '../../core/lifetime.ts';
+import { type Disposable, DisposableStore, Emitter } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { OpenFolder } from '../../retrieval/folder/indexService.ts';
-import { onDidChangeSetting, readSetting } from '../config.ts';
-import type { ContextKeys } from '../contexts.ts';
-import { diskFolders } from '../folders.ts';
-import { IndexThread } from '../indexThread.ts';
-import type { Keys } from '../keys.ts';
-import type { Shell } from '../shell.ts';
-import { Answers } from './answers.ts';
-import { saveBattery } from './batterySaver.ts';
-import { FileNotices } from './fileNotices.ts';
-import { showIndexStatus } from './indexStatusItem.ts';
-import { IndexTree } from './indexTree.ts';
+import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
+import type { ContextKeys } from '../contributions/contexts.ts';
+import { diskFolders } from '../workspace/folders.ts';
+import { IndexThread } from '../threads/indexThread.ts';
+import type { Keys } from '../connection/keys.ts';
+import { Answers } from './answers/answers.ts';
+import { saveBattery } from './index/batterySaver.ts';
+import { FileNotices } from './index/fileNotices.ts';
+import { showIndexStatus } from './index/indexStatusItem.ts';
+import { type IndexNode, IndexTree } from './index/indexTree.ts';
 import { RecentSearches } from './recentSearches.ts';
-import { SearchIndex } from './searchIndex.ts';
+import { SearchIndex } from './index/searchIndex.ts';
 
 const PAUSED_KEY = 'index paused';
 
 export interface SearchDeps {
-  readonly shell: Shell;
+  readonly context: vscode.ExtensionContext;
+  readonly indexView: vscode.TreeView<IndexNode>;
+  readonly indexChanged: vscode.EventEmitter<IndexNode | undefined>;
   /** FARWHARF_HOME. */
   readonly home: string;
   readonly contexts: ContextKeys;
@@ -53,8 +54,7 @@ export class Search implements Disposable {
   /** A model is to be asked about what the open list shows. */
   readonly onAskAboutResults = this.#asked.event;
 
-  constructor({ shell, home, contexts, modelKeys, log, signal, report }: SearchDeps) {
-    const { context } = shell;
+  constructor({ context, indexView, indexChanged, home, contexts, modelKeys, log, signal, report }: SearchDeps) {
     this.home = home;
     this.modelProgram = context.asAbsolutePath(join('dist', 'modelWorker.mjs'));
     this.contexts = contexts;
@@ -78,7 +78,7 @@ export class Search implements Disposable {
     const showPaused = (): void => contexts.set('indexPaused', this.index.isHeldUp);
     showPaused();
     own.add(this.index.onDidChange(showPaused));
-    this.tree = own.add(new IndexTree(this.index, shell.indexChanged));
+    this.tree = own.add(new IndexTree(this.index, indexChanged));
     own.add(this.#asked);
     this.answers = own.add(new Answers({ contexts, log }));
     own.add(new FileNotices(this.index, log));
@@ -88,7 +88,7 @@ export class Search implements Disposable {
     own.add(vscode.workspace.onDidGrantWorkspaceTrust(update));
     own.add(onDidChangeSetting('index.enabled', update));
     saveBattery(this.index, signal).catch(report);
-    this.tree.keepTime(shell.indexView, shell.indexChanged, signal).catch(report);
+    this.tree.keepTime(indexView, indexChanged, signal).catch(report);
   }
 
   /** Starts the index without being asked to: a failure is logged, and told when somebody searches. */

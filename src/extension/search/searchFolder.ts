@@ -3,13 +3,13 @@ import * as vscode from 'vscode';
 import { AppError, isAbort } from '../../core/errors.ts';
 import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
-import { diskFolders } from '../folders.ts';
+import { diskFolders } from '../workspace/folders.ts';
 import { Highlighter } from './highlights.ts';
-import { indexState, nothingFound } from './indexText.ts';
+import { indexState, nothingFound } from './index/indexText.ts';
 import { Latest } from './latest.ts';
 import { type ResultItem, ResultPick } from './resultPick.ts';
 import { foldersToIndex, type Search } from './search.ts';
-import { label, withoutIcons } from '../labels.ts';
+import { label, withoutIcons } from '../ui/labels.ts';
 
 const LIMIT = 30;
 const PAUSE_MS = 300;

@@ -1,7 +1,7 @@
-import type { CommandHandlers } from '../commands.ts';
-import type { SearchCommandId } from '../names.ts';
+import type { CommandHandlers } from '../contributions/commands.ts';
+import type { SearchCommandId } from '../contributions/names.ts';
 import { askAgain, askFolder, askFollowUp, stopAnswer } from './ask.ts';
-import { selectModel } from './modelPick.ts';
+import { selectModel } from '../models/modelPick.ts';
 import { rankByMeaning } from './rankByMeaning.ts';
 import { findRelated } from './related.ts';
 import type { Search } from './search.ts';

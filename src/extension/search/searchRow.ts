@@ -1,7 +1,7 @@
-import { type Printable, printableLine } from '../../core/printable.ts';
+import { type Printable, printableLine } from '../../core/text/printable.ts';
 import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
 import type { Highlighter } from './highlights.ts';
-import { withoutIcons } from '../labels.ts';
+import { withoutIcons } from '../ui/labels.ts';
 
 // A row is one line; longer lines begin near the first word that was asked for.
 const LEAD_CHARACTERS = 30;

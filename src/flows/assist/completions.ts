@@ -1,4 +1,4 @@
-import type { FlowFile, FlowGraph, FlowNode } from '../graph.ts';
+import type { FlowFile, FlowGraph, FlowNode } from '../graph/graph.ts';
 import { keysOf } from './sharedKeys.ts';
 
 /** Something that can be written at the cursor. */

@@ -1,4 +1,4 @@
-import type { FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph.ts';
+import type { FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph/graph.ts';
 
 /** What a node is connected to in one flow, for a hover or a tooltip. */
 export interface NodeNeighbours {

@@ -1,12 +1,12 @@
 import type * as t from '@babel/types';
 import { AppError } from '../../core/errors.ts';
 import { renameAction } from '../editing/renameEdits.ts';
-import type { EditResult, FlowReading } from '../flowReading.ts';
-import type { FlowGraph, KeyAccess, SourceRange, TextEdit } from '../graph.ts';
+import type { EditResult, FlowReading } from '../reading/flowReading.ts';
+import type { FlowGraph, KeyAccess, SourceRange, TextEdit } from '../graph/graph.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
-import type { Instance } from '../reading/values.ts';
-import { keyName, visitNodes } from '../reading/nodes.ts';
-import { endOf, type SourceFile, startOf } from '../reading/sourceFile.ts';
+import type { Instance } from '../interpreter/values/values.ts';
+import { keyName, visitNodes } from '../syntax/nodes.ts';
+import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
 
 /** What stands at a place and can be renamed in all its places. */
 export type FlowSymbol =

@@ -1,4 +1,4 @@
-import type { FlowGraph } from '../graph.ts';
+import type { FlowGraph } from '../graph/graph.ts';
 
 /** A key of the shared state, and the labels of the nodes that use it. */
 export interface SharedKey {

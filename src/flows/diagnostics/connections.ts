@@ -1,4 +1,4 @@
-import type { FlowEdge, FlowGraph, FlowNode } from '../graph.ts';
+import type { FlowEdge, FlowGraph, FlowNode } from '../graph/graph.ts';
 import {
   type Examined,
   type Fix,
@@ -9,7 +9,7 @@ import {
   placeOfNode,
   type Severity,
 } from './diagnostic.ts';
-import { closest } from '../../core/similar.ts';
+import { closest } from '../../core/text/similar.ts';
 
 // Longer lists of fixes are no help: beyond these the canvas is the place to connect.
 const MAX_TARGETS = 6;

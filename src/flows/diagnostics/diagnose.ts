@@ -1,4 +1,4 @@
-import type { FlowFile } from '../graph.ts';
+import type { FlowFile } from '../graph/graph.ts';
 import { unconnectedActions, unreachableNodes, unusedConnections } from './connections.ts';
 import { examine, type FlowDiagnostic, type Severity } from './diagnostic.ts';
 import { unwrittenKeys } from './keys.ts';

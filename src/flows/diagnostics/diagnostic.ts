@@ -1,5 +1,5 @@
-import type { FlowOperation } from '../flowOperation.ts';
-import type { FlowFile, FlowGraph, FlowNode, SourceRange, TextEdit } from '../graph.ts';
+import type { FlowOperation } from '../graph/flowOperation.ts';
+import type { FlowFile, FlowGraph, FlowNode, SourceRange, TextEdit } from '../graph/graph.ts';
 
 type DiagnosticCode =
   | 'syntax' // the text does not parse

@@ -1,4 +1,4 @@
-import type { FlowFile, FlowGraph, FlowNode, KeyAccess } from '../graph.ts';
+import type { FlowFile, FlowGraph, FlowNode, KeyAccess } from '../graph/graph.ts';
 import { type Examined, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, placeOfNode } from './diagnostic.ts';
 
 /** The keys that are certainly there, a bit for each; undefined where anything may be. */

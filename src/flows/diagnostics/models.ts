@@ -1,7 +1,7 @@
 import { PROVIDER_NAMES, providerOfModel } from '../../agents/llm/providers.ts';
-import type { FlowFile, ModelUse } from '../graph.ts';
+import type { FlowFile, ModelUse } from '../graph/graph.ts';
 import { type Fix, type FlowDiagnostic, insideQuotes } from './diagnostic.ts';
-import { closest, editDistance } from '../../core/similar.ts';
+import { closest, editDistance } from '../../core/text/similar.ts';
 
 // More letters than these apart, it is another name rather than a misspelt one.
 const MAX_DISTANCE = 3;

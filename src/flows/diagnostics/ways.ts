@@ -1,4 +1,4 @@
-import type { FlowNode } from '../graph.ts';
+import type { FlowNode } from '../graph/graph.ts';
 import { type Examined, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, placeOfFlow, placeOfNode } from './diagnostic.ts';
 
 const MAX_STARTS = 5;

@@ -1,8 +1,8 @@
 import type * as t from '@babel/types';
-import type { TextEdit } from '../graph.ts';
-import { DEFAULT_ACTION } from '../reading/drafts.ts';
-import { nameIn } from '../reading/scope.ts';
-import { startOf } from '../reading/sourceFile.ts';
+import type { TextEdit } from '../graph/graph.ts';
+import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
+import { nameIn } from '../interpreter/values/scope.ts';
+import { startOf } from '../syntax/sourceFile.ts';
 import {
   addConnections,
   argumentOf,

@@ -1,10 +1,10 @@
 import { AppError } from '../../core/errors.ts';
-import type { FlowOperation } from '../flowOperation.ts';
-import type { TextEdit } from '../graph.ts';
-import { DEFAULT_ACTION } from '../reading/drafts.ts';
+import type { FlowOperation } from '../graph/flowOperation.ts';
+import type { TextEdit } from '../graph/graph.ts';
+import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
-import type { SourceFile } from '../reading/sourceFile.ts';
-import { startOf } from '../reading/sourceFile.ts';
+import type { SourceFile } from '../syntax/sourceFile.ts';
+import { startOf } from '../syntax/sourceFile.ts';
 import { addNode } from './addNode.ts';
 import {
   addConnections,

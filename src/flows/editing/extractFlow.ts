@@ -1,7 +1,7 @@
-import type { FlowEdge, TextEdit } from '../graph.ts';
+import type { FlowEdge, TextEdit } from '../graph/graph.ts';
 import { nodeName } from '../reading/identity.ts';
-import { nameIn } from '../reading/scope.ts';
-import { startOf } from '../reading/sourceFile.ts';
+import { nameIn } from '../interpreter/values/scope.ts';
+import { startOf } from '../syntax/sourceFile.ts';
 import {
   argumentOf,
   callOf,

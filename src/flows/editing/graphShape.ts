@@ -1,4 +1,4 @@
-import type { FlowGraph } from '../graph.ts';
+import type { FlowGraph } from '../graph/graph.ts';
 
 /** A flow as edits see it: where it starts, and which node follows which action. */
 export interface GraphShape {

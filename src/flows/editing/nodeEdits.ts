@@ -1,8 +1,8 @@
 import type * as t from '@babel/types';
-import type { TextEdit } from '../graph.ts';
-import { visitNodes } from '../reading/nodes.ts';
-import { endOf, startOf } from '../reading/sourceFile.ts';
-import type { Instance } from '../reading/values.ts';
+import type { TextEdit } from '../graph/graph.ts';
+import { visitNodes } from '../syntax/nodes.ts';
+import { endOf, startOf } from '../syntax/sourceFile.ts';
+import type { Instance } from '../interpreter/values/values.ts';
 import { type EditContext, edgeOf, instanceOf, removeConnection } from './connectionEdits.ts';
 import type { SourceMap } from './sourceMap.ts';
 import { removeFromList, removeStart } from './startEdits.ts';

@@ -1,5 +1,5 @@
-import type { SourceRange, TextEdit } from '../graph.ts';
-import { DEFAULT_ACTION } from '../reading/drafts.ts';
+import type { SourceRange, TextEdit } from '../graph/graph.ts';
+import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
 import { refuse } from './sourceMap.ts';
 

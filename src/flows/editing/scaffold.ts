@@ -1,8 +1,8 @@
 import type * as t from '@babel/types';
-import type { TextEdit } from '../graph.ts';
-import { given, visitNodes } from '../reading/nodes.ts';
-import { startOf } from '../reading/sourceFile.ts';
-import type { Instance } from '../reading/values.ts';
+import type { TextEdit } from '../graph/graph.ts';
+import { given, visitNodes } from '../syntax/nodes.ts';
+import { startOf } from '../syntax/sourceFile.ts';
+import type { Instance } from '../interpreter/values/values.ts';
 import { refuse, type SourceMap } from './sourceMap.ts';
 
 const LIBRARY = 'farwharf/agents';

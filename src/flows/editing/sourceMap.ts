@@ -1,8 +1,8 @@
 import type * as t from '@babel/types';
 import { AppError } from '../../core/errors.ts';
-import type { TextEdit } from '../graph.ts';
-import { given, visitNodes } from '../reading/nodes.ts';
-import { endOf, type SourceFile, startOf } from '../reading/sourceFile.ts';
+import type { TextEdit } from '../graph/graph.ts';
+import { given, visitNodes } from '../syntax/nodes.ts';
+import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
 
 // Statements that some end with a semicolon and others do not.
 const ENDED = new Set(['ImportDeclaration', 'ExpressionStatement', 'ReturnStatement', 'ThrowStatement']);

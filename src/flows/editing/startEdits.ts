@@ -1,7 +1,7 @@
 import type * as t from '@babel/types';
-import type { TextEdit } from '../graph.ts';
-import { findMethod } from '../reading/members.ts';
-import { endOf, startOf } from '../reading/sourceFile.ts';
+import type { TextEdit } from '../graph/graph.ts';
+import { findMethod } from '../interpreter/members.ts';
+import { endOf, startOf } from '../syntax/sourceFile.ts';
 import { type EditContext, referenceTo } from './connectionEdits.ts';
 import { refuse } from './sourceMap.ts';
 

@@ -7,15 +7,15 @@ import type {
   ReturnedAction,
   SourceRange,
   Unread,
-} from '../graph.ts';
-import { summaryAbove } from './comments.ts';
-import type { Evaluator } from './evaluator.ts';
+} from '../graph/graph.ts';
+import { summaryAbove } from '../syntax/comments.ts';
+import type { Evaluator } from '../interpreter/evaluator.ts';
 import { hookRange } from './hooks.ts';
 import { flowName, FreeIds, identify, labelsOf, nodeName, runtimeName } from './identity.ts';
-import { findMethod, libraryOf } from './members.ts';
+import { findMethod, libraryOf } from '../interpreter/members.ts';
 import { readNodeFacts } from './nodeFacts.ts';
-import { endOf, startOf } from './sourceFile.ts';
-import type { Connection, FlowDraft, Instance } from './values.ts';
+import { endOf, startOf } from '../syntax/sourceFile.ts';
+import type { Connection, FlowDraft, Instance } from '../interpreter/values/values.ts';
 
 const TYPES: Readonly<Record<string, NodeType>> = {
   BaseNode: 'node',

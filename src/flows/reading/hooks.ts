@@ -1,10 +1,10 @@
-import type { KeyAccess, NodeActions, ReturnedAction, SourceRange, Unread } from '../graph.ts';
-import { DEFAULT_ACTION } from './drafts.ts';
-import type { Evaluator } from './evaluator.ts';
-import { boundMethod, findMethod, type FoundMethod, libraryOf } from './members.ts';
-import { given } from './nodes.ts';
-import { NEXT } from './scope.ts';
-import { createUse, writtenKeys } from './shared.ts';
+import type { KeyAccess, NodeActions, ReturnedAction, SourceRange, Unread } from '../graph/graph.ts';
+import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
+import type { Evaluator } from '../interpreter/evaluator.ts';
+import { boundMethod, findMethod, type FoundMethod, libraryOf } from '../interpreter/members.ts';
+import { given } from '../syntax/nodes.ts';
+import { NEXT } from '../interpreter/values/scope.ts';
+import { createUse, writtenKeys } from '../interpreter/values/shared.ts';
 import { actionsOfType } from './types.ts';
 import {
   alternatives,
@@ -16,7 +16,7 @@ import {
   union,
   unknown,
   type Value,
-} from './values.ts';
+} from '../interpreter/values/values.ts';
 
 /** What the hooks of one node return and do to the shared state. */
 export interface HookFacts {

@@ -1,8 +1,8 @@
 import { relative, dirname, sep } from 'node:path';
 import { optionOf } from './hooks.ts';
-import { libraryOf } from './members.ts';
-import { pathOf } from './scope.ts';
-import type { Instance } from './values.ts';
+import { libraryOf } from '../interpreter/members.ts';
+import { pathOf } from '../interpreter/values/scope.ts';
+import type { Instance } from '../interpreter/values/values.ts';
 
 /** Gives each instance an id of its own: the name that the source has for it, with `~2` for the second of that name. */
 export function identify(instances: Iterable<Instance>, name: (instance: Instance) => string): Map<Instance, string> {

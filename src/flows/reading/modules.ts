@@ -1,10 +1,10 @@
 import type * as t from '@babel/types';
 import { dirname, isAbsolute, join } from 'node:path';
-import { Evaluator } from './evaluator.ts';
-import { given, keyName } from './nodes.ts';
-import { createCell, createScope } from './scope.ts';
-import type { SourceFile } from './sourceFile.ts';
-import { type LibraryName, type ModuleValue, type Scope, unknown, type Value } from './values.ts';
+import { Evaluator } from '../interpreter/evaluator.ts';
+import { given, keyName } from '../syntax/nodes.ts';
+import { createCell, createScope } from '../interpreter/values/scope.ts';
+import type { SourceFile } from '../syntax/sourceFile.ts';
+import { type LibraryName, type ModuleValue, type Scope, unknown, type Value } from '../interpreter/values/values.ts';
 
 /** The module whose classes are nodes and flows. */
 const LIBRARY = 'farwharf/agents';

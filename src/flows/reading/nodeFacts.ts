@@ -1,8 +1,8 @@
-import type { NodeActions } from '../graph.ts';
-import type { Evaluator } from './evaluator.ts';
+import type { NodeActions } from '../graph/graph.ts';
+import type { Evaluator } from '../interpreter/evaluator.ts';
 import { type HookFacts, readHooks } from './hooks.ts';
-import { ReadingLimitError } from './readingBudget.ts';
-import type { Instance } from './values.ts';
+import { ReadingLimitError } from '../interpreter/values/readingBudget.ts';
+import type { Instance } from '../interpreter/values/values.ts';
 
 /** What `readHooks` finds, as far as the reading may cost so much: behind its limit, nodes are shown without what they do. */
 export function readNodeFacts(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {

@@ -1,9 +1,9 @@
-import { createDraft } from './drafts.ts';
-import type { Evaluator } from './evaluator.ts';
-import { boundMethod, libraryOf } from './members.ts';
+import { createDraft } from '../interpreter/values/drafts.ts';
+import type { Evaluator } from '../interpreter/evaluator.ts';
+import { boundMethod, libraryOf } from '../interpreter/members.ts';
 import type { Module } from './modules.ts';
-import { NEXT } from './scope.ts';
-import { endOf, startOf } from './sourceFile.ts';
+import { NEXT } from '../interpreter/values/scope.ts';
+import { endOf, startOf } from '../syntax/sourceFile.ts';
 import {
   type ClassValue,
   type FunctionNode,
@@ -12,7 +12,7 @@ import {
   UNDEFINED,
   union,
   type Value,
-} from './values.ts';
+} from '../interpreter/values/values.ts';
 
 // A function without these makes no flow and no model client, and connects nothing.
 const MAKES_SOMETHING = /\bnew\b|\bconnect\b|\bstart\b/;

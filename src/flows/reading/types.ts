@@ -1,8 +1,8 @@
 import type * as t from '@babel/types';
-import { DEFAULT_ACTION } from './drafts.ts';
-import { ruleFor, type Rules } from './nodes.ts';
-import type { SourceFile } from './sourceFile.ts';
-import type { Origin } from './values.ts';
+import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
+import { ruleFor, type Rules } from '../syntax/nodes.ts';
+import type { SourceFile } from '../syntax/sourceFile.ts';
+import type { Origin } from '../interpreter/values/values.ts';
 
 interface TypedAction {
   readonly action: string;

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { AppError } from '../../core/errors.ts';
-import { RemoteCaller } from '../../core/workerRpc.ts';
+import { RemoteCaller } from '../../core/processes/workerRpc.ts';
 import type { IndexWorkerService } from './indexWorker.ts';
 
 // What a build makes and drops at once would otherwise pile up before it is collected: with the default the process took

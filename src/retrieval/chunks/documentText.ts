@@ -1,5 +1,5 @@
 import { AppError } from '../../core/errors.ts';
-import { detectEncoding } from '../../core/textEncoding.ts';
+import { detectEncoding } from '../../core/text/textEncoding.ts';
 
 // A PDF may begin with many bytes of text before its first binary stream.
 const PDF = Buffer.from('%PDF-');

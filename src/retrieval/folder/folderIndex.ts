@@ -9,9 +9,9 @@ import { RecentFiles } from './recentFiles.ts';
 import type { SegmentSource } from '../segments/segment.ts';
 import type { Match } from '../search/segmentSet.ts';
 import { type TermQuery, toTermQuery } from '../search/termQuery.ts';
-import type { ChunkPlace } from '../vectors/meaning.ts';
+import type { ChunkPlace } from '../semantic/meaning.ts';
 import { Turns } from '../store/turns.ts';
-import { WordAnalyzer } from '../words/words.ts';
+import { WordAnalyzer } from '../tokenizer/words.ts';
 
 // Reading as much holds everybody up for a few milliseconds; more is read bit by bit or by threads.
 const AT_ONCE_BYTES = 200_000;

@@ -6,7 +6,7 @@ import type { Query } from '../search/query.ts';
 import type { SegmentSource } from '../segments/segment.ts';
 import type { Match } from '../search/segmentSet.ts';
 import type { TermQuery } from '../search/termQuery.ts';
-import type { ChunkPlace } from '../vectors/meaning.ts';
+import type { ChunkPlace } from '../semantic/meaning.ts';
 
 // Files may change between the search and the reading of what was found; then they are indexed and the search is repeated.
 const SEARCH_TRIES = 3;

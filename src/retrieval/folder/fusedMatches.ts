@@ -1,7 +1,7 @@
 import type { SegmentSource } from '../segments/segment.ts';
 import type { Match } from '../search/segmentSet.ts';
-import type { ChunkPlace } from '../vectors/meaning.ts';
-import { fuseRankings } from '../vectors/rankFusion.ts';
+import type { ChunkPlace } from '../semantic/meaning.ts';
+import { fuseRankings } from '../semantic/rankFusion.ts';
 
 /** Enough of each ranking for what is good in both to be among the first of the two together. */
 export const FUSED_DEPTH = 100;

@@ -1,5 +1,5 @@
 import type { FolderHit } from './folderSearch.ts';
-import type { MeaningState } from '../vectors/meaning.ts';
+import type { MeaningState } from '../semantic/meaning.ts';
 
 /** A folder that is open in the editor. */
 export interface OpenFolder {

@@ -1,10 +1,10 @@
 import { realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
-import { type Disposable, Emitter } from '../../core/lifetime.ts';
-import { pathInside } from '../../core/pathInside.ts';
+import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
+import { pathInside } from '../../core/files/pathInside.ts';
 import { ChangeQueue } from './changeQueue.ts';
-import type { EnergyGate } from '../energyGate.ts';
+import type { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
 import { FolderIndex, type FolderIndexOptions } from './folderIndex.ts';
 import { FolderKeeper, NOTHING_KEPT } from './folderKeeper.ts';
@@ -12,7 +12,7 @@ import { problemOf } from './folderProblem.ts';
 import { followWriter } from './followWriter.ts';
 import type { FileChange, FolderState, FolderStatus, OpenFolder, PassedOver, ServiceHit } from './indexService.ts';
 import type { Query } from '../search/query.ts';
-import { LiveMeaning, type OpenModel } from '../vectors/liveMeaning.ts';
+import { LiveMeaning, type OpenModel } from '../semantic/liveMeaning.ts';
 
 // A folder that cannot be read, or a git that hangs, is tried again.
 const RETRY_MS = 10_000;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Disposable, Emitter } from '../../core/lifetime.ts';
+import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
 import type {
   FileChange,
   FolderStatus,
@@ -10,12 +10,12 @@ import type {
   SearchRequest,
   ServiceHit,
 } from './indexService.ts';
-import { EnergyGate } from '../energyGate.ts';
+import { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
 import { LiveFolder } from './liveFolder.ts';
 import { parseQuery, plainQuery, type Query } from '../search/query.ts';
-import type { OpenModel } from '../vectors/liveMeaning.ts';
-import { fuseRankings } from '../vectors/rankFusion.ts';
+import type { OpenModel } from '../semantic/liveMeaning.ts';
+import { fuseRankings } from '../semantic/rankFusion.ts';
 
 export interface LiveIndexOptions {
   /** FARWHARF_HOME. */

@@ -1,5 +1,5 @@
-import { scanWords } from '../words/scanWords.ts';
-import { hasJoinedWords } from '../words/words.ts';
+import { scanWords } from '../tokenizer/scanWords.ts';
+import { hasJoinedWords } from '../tokenizer/words.ts';
 
 // The index knows which chunks have all the words of a phrase, and their text whether they follow each other: so many times more
 // of the best are looked at while too few of them have it.

@@ -1,5 +1,5 @@
 import { PathFilter } from './pathFilter.ts';
-import { scanWords } from '../words/scanWords.ts';
+import { scanWords } from '../tokenizer/scanWords.ts';
 
 /** What is searched for. */
 export interface Query {

@@ -1,5 +1,5 @@
 import type { LiveSegment } from '../segments/liveSegment.ts';
-import { levelParts, RANGE } from '../segments/scoreLevels.ts';
+import { levelParts, RANGE } from '../postings/scoreLevels.ts';
 import { Scorer, type WeightedList } from './scorer.ts';
 import type { TopK } from './topK.ts';
 

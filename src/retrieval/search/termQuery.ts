@@ -1,6 +1,6 @@
 import type { PathFilter } from './pathFilter.ts';
 import type { Query } from './query.ts';
-import { hasJoinedWords, type WordAnalyzer } from '../words/words.ts';
+import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
 
 const LEAST_PREFIX = 3;
 

@@ -1,4 +1,4 @@
-import { Room, type WordMemory } from '../words/wordMemory.ts';
+import { Room, type WordMemory } from '../tokenizer/wordMemory.ts';
 import { ByteReader } from './bytes.ts';
 
 // Terms are stored in groups, each term but the first of a group without what it shares with the one before. Finding one

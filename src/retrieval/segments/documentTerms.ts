@@ -1,7 +1,7 @@
 import { DictionaryWriter } from './dictionary.ts';
 import { PostingsWriter } from './postings.ts';
-import type { Vocabulary } from '../words/vocabulary.ts';
-import { Room } from '../words/wordMemory.ts';
+import type { Vocabulary } from '../tokenizer/vocabulary.ts';
+import { Room } from '../tokenizer/wordMemory.ts';
 
 const LEAST_BLOCK = 1 << 12;
 const MOST_BLOCK = 1 << 18;

@@ -1,6 +1,6 @@
-import { LEAST_PACKED, unpack } from './packing.ts';
+import { LEAST_PACKED, unpack } from '../postings/packing.ts';
 import { BLOCK } from './postings.ts';
-import { makeLevels, type RangeBounds, readLevels } from './scoreLevels.ts';
+import { makeLevels, type RangeBounds, readLevels } from '../postings/scoreLevels.ts';
 
 /** Behind the last document. */
 export const NO_DOCUMENT = 0xffff_ffff;

@@ -1,6 +1,6 @@
-import { MOST_PACKED, PADDING } from './packing.ts';
-import { MOST_PASSED, RANGE } from './scoreLevels.ts';
-import { Room, type WordMemory } from '../words/wordMemory.ts';
+import { MOST_PACKED, PADDING } from '../postings/packing.ts';
+import { MOST_PASSED, RANGE } from '../postings/scoreLevels.ts';
+import { Room, type WordMemory } from '../tokenizer/wordMemory.ts';
 
 /** Postings of a block: as many are decoded at once, and skipped at once when none of them can matter. */
 export const BLOCK = MOST_PACKED;

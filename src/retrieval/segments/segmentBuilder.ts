@@ -1,12 +1,12 @@
 import { basename } from 'node:path';
 import type { Chunk } from '../chunks/chunk.ts';
 import { DocumentTerms } from './documentTerms.ts';
-import { MAX_LENGTH } from './bm25.ts';
+import { MAX_LENGTH } from '../postings/bm25.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
 import { summaryPlaces } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
-import { Vocabulary, WordList } from '../words/vocabulary.ts';
-import { FIRST } from '../words/wordRecord.ts';
+import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
+import { FIRST } from '../kernel/wordRecord.ts';
 
 // How often a word counts by where it is, besides once for each place in the text; `bench/ranking.ts --sweep` chose them. They
 // do not add to the length, which is that of the text alone.

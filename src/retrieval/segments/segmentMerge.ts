@@ -3,8 +3,8 @@ import type { LiveSegment } from './liveSegment.ts';
 import { PostingList } from './postingList.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource } from './segment.ts';
-import { Room, WordMemory } from '../words/wordMemory.ts';
-import { TERM_PADDING } from '../words/wordRecord.ts';
+import { Room, WordMemory } from '../tokenizer/wordMemory.ts';
+import { TERM_PADDING } from '../kernel/wordRecord.ts';
 
 interface Cursor {
   readonly live: LiveSegment;

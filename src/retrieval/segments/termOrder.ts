@@ -1,6 +1,6 @@
-import { ENTRY_BYTES, RECORD } from '../words/orderFunction.ts';
-import type { WordMemory } from '../words/wordMemory.ts';
-import type { WordTable } from '../words/wordTable.ts';
+import { ENTRY_BYTES, RECORD } from '../kernel/orderFunction.ts';
+import type { WordMemory } from '../tokenizer/wordMemory.ts';
+import type { WordTable } from '../tokenizer/wordTable.ts';
 
 /** The words of a table in the order of their bytes. */
 export function orderTerms(memory: WordMemory, table: WordTable): Uint32Array {

@@ -1,10 +1,10 @@
 import { hash, randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { isDiskFull } from '../../core/diskSpace.ts';
+import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
-import { makeFolder } from '../../core/makeFolder.ts';
-import type { Disposable } from '../../core/lifetime.ts';
+import { makeFolder } from '../../core/files/makeFolder.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
 import { UNFINISHED } from '../segments/atomicFile.ts';
 import { Journal, type JournalEntry, readJournal } from './journal.ts';
 import type { LiveSegment } from '../segments/liveSegment.ts';

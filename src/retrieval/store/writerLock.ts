@@ -1,7 +1,7 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Disposable } from '../../core/lifetime.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
 
 /**
  * Takes the right to write in a folder, or gives undefined where another process has it. It is a file lock of SQLite: the

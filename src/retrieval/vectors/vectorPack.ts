@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import type { Disposable } from '../../core/lifetime.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
 import { writeAtomically } from '../segments/atomicFile.ts';
 
 // A file is a line of JSON that says what is in it, behind its own checksum, then records of one length: the key, the numbers

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
-import type { Disposable } from '../../core/lifetime.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
 import { QuantizedRows } from './quantizedRows.ts';
 import { VectorFiles } from './vectorFiles.ts';
 import type { KeyedVector } from './vectorPack.ts';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { Account } from '../store/accounts.ts';
-import { toCredits, toMicro } from '../store/credits.ts';
+import type { Account } from '../store/accounts/accounts.ts';
+import { toCredits, toMicro } from '../store/accounts/credits.ts';
 import type { Store } from '../store/store.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 

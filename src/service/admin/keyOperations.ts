@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import type { ApiKey } from '../store/apiKeys.ts';
+import type { ApiKey } from '../store/accounts/apiKeys.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 
 const keyView = z.object({

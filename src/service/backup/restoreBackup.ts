@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
-import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract.ts';
+import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract/extract.ts';
 import { Store } from '../store/store.ts';
 import { type BackupManifest, backupManifest, MANIFEST, STORE } from './backupManifest.ts';
 

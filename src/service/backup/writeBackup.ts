@@ -5,11 +5,11 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
-import { packWorkspace } from '../../workspace/pack.ts';
-import type { SelectedFile } from '../../workspace/selectedFile.ts';
+import { packWorkspace } from '../../workspace/pack/pack.ts';
+import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
 import { filesFolderOf } from '../folders/filesFolder.ts';
-import { syncFile, syncFolder } from '../jobs/durableFiles.ts';
-import { JobFiles } from '../jobs/jobFiles.ts';
+import { syncFile, syncFolder } from '../jobFiles/durableFiles.ts';
+import { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { Store } from '../store/store.ts';
 import { type BackupManifest, MANIFEST, STORE } from './backupManifest.ts';
 

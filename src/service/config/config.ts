@@ -2,16 +2,16 @@ import { readFile } from 'node:fs/promises';
 import { parse as parseToml, TomlError } from 'smol-toml';
 import * as z from 'zod';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
-import { retentionSettings } from '../disk/retentionConfig.ts';
-import { proxySettings } from '../http/proxyConfig.ts';
-import { jobLogSettings } from '../log/jobLogConfig.ts';
-import { logSettings } from '../log/logConfig.ts';
+import { retentionSettings } from './retentionConfig.ts';
+import { proxySettings } from './proxyConfig.ts';
+import { jobLogSettings } from './jobLogConfig.ts';
+import { logSettings } from './logConfig.ts';
 import { limitsSettings } from './limitsConfig.ts';
 import { type MachineClass, MachineClasses } from './machineClasses.ts';
-import { metricsSettings } from '../metrics/metricsConfig.ts';
-import { processSettings } from '../process/processConfig.ts';
-import { sbatchArguments, type SlurmResources, slurmSettings } from '../slurm/slurmConfig.ts';
-import { tlsSettings } from '../tls/tlsConfig.ts';
+import { metricsSettings } from './metricsConfig.ts';
+import { processSettings } from './processConfig.ts';
+import { sbatchArguments, type SlurmResources, slurmSettings } from './slurmConfig.ts';
+import { tlsSettings } from './tlsConfig.ts';
 
 const machineClass = z.strictObject({
   name: z.string().regex(/^[\w.-]{1,64}$/, 'must be letters, digits, ".", "_" and "-"'),

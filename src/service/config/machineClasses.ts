@@ -1,5 +1,5 @@
 import { availableParallelism, totalmem } from 'node:os';
-import { toMicro } from '../store/credits.ts';
+import { toMicro } from '../store/accounts/credits.ts';
 
 /** What jobs can ask for, with its price: a line of the price list. */
 export interface MachineClass {

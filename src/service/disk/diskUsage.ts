@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
-import type { JobFiles } from '../jobs/jobFiles.ts';
-import type { ExpiryCursor, ExpiryTable } from '../store/expiry.ts';
-import type { StoredJob } from '../store/jobs.ts';
+import type { JobFiles } from '../jobFiles/jobFiles.ts';
+import type { ExpiryCursor, ExpiryTable } from '../store/jobs/expiry.ts';
+import type { StoredJob } from '../store/jobs/jobs.ts';
 
 const PAGE = 100;
 

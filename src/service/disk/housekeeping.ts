@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import type { Logger } from '../../core/log.ts';
 import type { Health } from '../http/health.ts';
-import type { JobFiles } from '../jobs/jobFiles.ts';
-import type { ExpiryTable } from '../store/expiry.ts';
+import type { JobFiles } from '../jobFiles/jobFiles.ts';
+import type { ExpiryTable } from '../store/jobs/expiry.ts';
 import { removeExpired } from './retention.ts';
-import type { retentionSettings } from './retentionConfig.ts';
+import type { retentionSettings } from '../config/retentionConfig.ts';
 
 const LOOK_MS = 60_000;
 const SWEEP_MS = 10 * 60_000;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import type { Logger } from '../../core/log.ts';
-import type { JobFiles } from '../jobs/jobFiles.ts';
-import type { ExpiryTable } from '../store/expiry.ts';
-import type { StoredJob } from '../store/jobs.ts';
+import type { JobFiles } from '../jobFiles/jobFiles.ts';
+import type { ExpiryTable } from '../store/jobs/expiry.ts';
+import type { StoredJob } from '../store/jobs/jobs.ts';
 import { keptResults } from './diskUsage.ts';
-import type { retentionSettings } from './retentionConfig.ts';
+import type { retentionSettings } from '../config/retentionConfig.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const PAGE = 100;

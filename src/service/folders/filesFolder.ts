@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { ensurePrivateFolder } from '../../core/ownFiles.ts';
+import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
 
 /** In the data folder: where the files of jobs are when they are not there. */
 const record = z.object({

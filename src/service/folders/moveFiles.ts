@@ -3,9 +3,9 @@ import { cp, mkdir, readdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { syncFile, syncFolder } from '../jobs/durableFiles.ts';
-import { removeTree } from '../jobs/removeTree.ts';
-import { jobFolder } from '../runner/jobFolder.ts';
+import { syncFile, syncFolder } from '../jobFiles/durableFiles.ts';
+import { removeTree } from '../jobFiles/removeTree.ts';
+import { jobFolder } from '../jobFiles/jobFolder.ts';
 
 /**
  * Moves the files of jobs and uploads out of the data folder, where a restore or the executor `process` put them. It can be

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { ensurePrivateFile, ensurePrivateFolder } from '../../core/ownFiles.ts';
-import { inTransaction, openLocked } from '../store/database.ts';
-import { StoreFile } from '../store/storeFile.ts';
+import { ensurePrivateFile, ensurePrivateFolder } from '../../core/files/ownFiles.ts';
+import { inTransaction, openLocked } from '../store/database/database.ts';
+import { StoreFile } from '../store/database/storeFile.ts';
 
 const STORE = 'service.db';
 // Later than any version will be, so that programs that do not know of the move refuse the store.

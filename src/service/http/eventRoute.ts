@@ -1,8 +1,8 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { HTTPException } from 'hono/http-exception';
-import type { StoredJob } from '../store/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { EventStreams } from '../streams/eventStreams.ts';
-import type { AppContext } from './appEnv.ts';
+import type { AppContext } from './access/appEnv.ts';
 
 /**
  * `GET /v1/jobs/{id}/events`, until the job or the signal ends it: written past the framework, whose streams cost several times the memory for each reader.

@@ -1,8 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { messageOf } from '../../core/errors.ts';
-import { formatBytes } from '../../core/format.ts';
-import type { Executor } from '../executor.ts';
-import type { StoreFile } from '../store/storeFile.ts';
+import { formatBytes } from '../../core/text/format.ts';
+import type { Executor } from '../executor/executor.ts';
+import type { StoreFile } from '../store/database/storeFile.ts';
 
 // Time to react: warned is when so many times the least is left.
 const WARN_FACTOR = 2;

@@ -1,9 +1,9 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler, MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { isFromThisMachine } from './clientAddress.ts';
+import { isFromThisMachine } from './access/clientAddress.ts';
 import type { Health } from './health.ts';
-import { proveKey } from './keyProof.ts';
+import { proveKey } from './access/keyProof.ts';
 
 // A service that is told to end is usually started again at once.
 const RETRY_AFTER_SECONDS = 5;

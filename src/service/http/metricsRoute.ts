@@ -1,8 +1,8 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { hasToken } from './auth.ts';
-import { isFromThisMachine } from './clientAddress.ts';
+import { hasToken } from './access/auth.ts';
+import { isFromThisMachine } from './access/clientAddress.ts';
 
 /** What there is to read. */
 export interface MetricsSource {

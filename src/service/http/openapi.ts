@@ -1,5 +1,11 @@
 import * as z from 'zod';
-import { artifactEventData, endEventData, flowEventData, logEventData, stateEventData } from '../../remote/schemas.ts';
+import {
+  artifactEventData,
+  endEventData,
+  flowEventData,
+  logEventData,
+  stateEventData,
+} from '../../remote/protocol/schemas.ts';
 import {
   acceptedJob,
   accountView,
@@ -9,8 +15,8 @@ import {
   jobList,
   jobView,
   submissionStatus,
-} from './jobViews.ts';
-import { submission } from './submission.ts';
+} from './submit/jobViews.ts';
+import { submission } from './submit/submission.ts';
 
 const JOB_ID_PARAMETER = { name: 'job_id', in: 'path', required: true, schema: { type: 'string' } };
 

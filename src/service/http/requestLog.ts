@@ -1,4 +1,4 @@
-import type { Disposable } from '../../core/lifetime.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 

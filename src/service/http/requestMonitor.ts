@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import { Emitter } from '../../core/lifetime.ts';
-import type { AppContext, AppEnv } from './appEnv.ts';
-import { clientAddress } from './clientAddress.ts';
-import type { ProxySettings } from './proxyConfig.ts';
+import { Emitter } from '../../core/processes/lifetime.ts';
+import type { AppContext, AppEnv } from './access/appEnv.ts';
+import { clientAddress } from './access/clientAddress.ts';
+import type { ProxySettings } from '../config/proxyConfig.ts';
 
 // What a proxy or a client may call its request: nothing that could break a line of a log or fill it.
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;

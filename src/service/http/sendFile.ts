@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { openJobFile } from '../jobs/jobFileReading.ts';
+import { openJobFile } from '../jobFiles/jobFileReading.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 

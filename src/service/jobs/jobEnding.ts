@@ -1,9 +1,9 @@
 import { constants } from 'node:os';
 import { assertNever } from '../../core/errors.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
-import type { RunnerEnding } from '../executor.ts';
-import type { ExitMarker } from '../runner/jobFolder.ts';
-import type { Ending, FinalState, StoredJob } from '../store/jobs.ts';
+import type { RunnerEnding } from '../executor/executor.ts';
+import type { ExitMarker } from '../jobFiles/jobFolder.ts';
+import type { Ending, FinalState, StoredJob } from '../store/jobs/jobs.ts';
 
 /**
  * How a job ended, from what its runner reported. The charge is for the seconds that the script ran, within the hold. A script

@@ -3,20 +3,20 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { syncFile, syncFolder } from './durableFiles.ts';
-import type { Executor, RunnerEnding, RunnerStatus } from '../executor.ts';
+import { syncFile, syncFolder } from '../jobFiles/durableFiles.ts';
+import type { Executor, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
 import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unreportedEnding } from './jobEnding.ts';
-import { removeUnneeded } from './jobFiles.ts';
+import { removeUnneeded } from '../jobFiles/jobFiles.ts';
 import { type FollowPace, JobWatch } from './jobWatch.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
-import { readStarted } from './markers.ts';
+import { readStarted } from '../jobFiles/markers.ts';
 import { readOutput } from './outputReader.ts';
 import { readReport } from './runnerReport.ts';
 import { collectResults } from './results.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
-import { askForEnd, type JobFolder } from '../runner/jobFolder.ts';
-import type { ServiceEvent } from '../store/events.ts';
-import type { Ending, StoredJob } from '../store/jobs.ts';
+import { askForEnd, type JobFolder } from '../jobFiles/jobFolder.ts';
+import type { ServiceEvent } from '../store/jobs/events.ts';
+import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 
 // Asking whether a runner lives starts a process on some systems.

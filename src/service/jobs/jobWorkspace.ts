@@ -1,13 +1,13 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { bootIdentity } from '../../core/processTree.ts';
-import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract.ts';
-import { syncFile, syncFolder } from './durableFiles.ts';
-import { removeTree } from './removeTree.ts';
-import type { JobFolder, RunnerSpec } from '../runner/jobFolder.ts';
-import type { StoredJob } from '../store/jobs.ts';
+import { bootIdentity } from '../../core/processes/processTree.ts';
+import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract/extract.ts';
+import { syncFile, syncFolder } from '../jobFiles/durableFiles.ts';
+import { removeTree } from '../jobFiles/removeTree.ts';
+import type { JobFolder, RunnerSpec } from '../jobFiles/jobFolder.ts';
+import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
-import type { KeptWorkspace } from '../store/workspaces.ts';
+import type { KeptWorkspace } from '../store/jobs/workspaces.ts';
 
 // Up to this size an archive is kept in the store, whose one write to disk serves many jobs: a file of its own costs three.
 const MAX_STORED_BYTES = 256 * 1024;

@@ -1,9 +1,9 @@
 import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import * as z from 'zod';
-import { isTooDeep, MAX_FRAME_BYTES } from '../../core/outputLimits.ts';
-import { flowEventData, logEventData } from '../../remote/schemas.ts';
-import { changedByJob, JOB_FILE, openJobFile } from './jobFileReading.ts';
-import type { ServiceEvent } from '../store/events.ts';
+import { isTooDeep, MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
+import { flowEventData, logEventData } from '../../remote/protocol/schemas.ts';
+import { changedByJob, JOB_FILE, openJobFile } from '../jobFiles/jobFileReading.ts';
+import type { ServiceEvent } from '../store/jobs/events.ts';
 
 const READ_BYTES = MAX_FRAME_BYTES;
 // A runner writes none. Each costs a thrown error, and a job that is not isolated can fill its log with them.

@@ -4,14 +4,14 @@ import { lstat, readdir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
-import { formatBytes } from '../../core/format.ts';
-import { judgeName, NameTable } from '../../workspace/entryNames.ts';
-import { packWorkspace } from '../../workspace/pack.ts';
-import { PinnedFolders } from '../../workspace/pinnedFolders.ts';
-import type { SelectedFile } from '../../workspace/selection.ts';
-import { changedByJob, openJobFile } from './jobFileReading.ts';
-import { readManifest, type SubmittedFiles } from './markers.ts';
-import type { JobFolder } from '../runner/jobFolder.ts';
+import { formatBytes } from '../../core/text/format.ts';
+import { judgeName, NameTable } from '../../workspace/archive/entryNames.ts';
+import { packWorkspace } from '../../workspace/pack/pack.ts';
+import { PinnedFolders } from '../../workspace/files/pinnedFolders.ts';
+import type { SelectedFile } from '../../workspace/select/selection.ts';
+import { changedByJob, openJobFile } from '../jobFiles/jobFileReading.ts';
+import { readManifest, type SubmittedFiles } from '../jobFiles/markers.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
 
 // Above this a receiver of our own would take none of them, and each is a row in the store.
 const MAX_FILES = 1_000_000;

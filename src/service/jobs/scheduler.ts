@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
-import type { JobFiles } from './jobFiles.ts';
+import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { JobQueue } from './jobQueue.ts';
 import { cancelledUnstarted, unreportedEnding } from './jobEnding.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { finishJob, type FollowContext, followRunner } from './jobFollower.ts';
 import { FollowPace } from './jobWatch.ts';
 import { restoreWorkspace } from './jobWorkspace.ts';
-import { askForEnd, claimJob, type JobFolder } from '../runner/jobFolder.ts';
-import { processIdentity } from '../../core/processTree.ts';
-import type { StoredJob } from '../store/jobs.ts';
+import { askForEnd, claimJob, type JobFolder } from '../jobFiles/jobFolder.ts';
+import { processIdentity } from '../../core/processes/processTree.ts';
+import type { StoredJob } from '../store/jobs/jobs.ts';
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;

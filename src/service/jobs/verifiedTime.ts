@@ -1,6 +1,6 @@
 import { lstat } from 'node:fs/promises';
-import type { JobFolder } from '../runner/jobFolder.ts';
-import type { StoredJob } from '../store/jobs.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import type { StoredJob } from '../store/jobs/jobs.ts';
 
 /**
  * Seconds that a job verifiably ran whose runner is gone without a report: from its start, as the service noted it, to the

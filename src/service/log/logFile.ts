@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
-import type { Disposable } from '../../core/lifetime.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
 
 export interface LogFileOptions {
   /** A file that would grow over this is set aside as `<path>.1`, the one before as `<path>.2`, … */

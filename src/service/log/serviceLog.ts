@@ -1,7 +1,7 @@
-import type { Disposable } from '../../core/lifetime.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
 import { createLogger, type Logger, type LogLevel } from '../../core/log.ts';
 import type { Redactor } from '../../core/redact.ts';
-import type { LogSettings } from './logConfig.ts';
+import type { LogSettings } from '../config/logConfig.ts';
 import { LogFile } from './logFile.ts';
 
 /** The log of a service: where its configuration wants it. */

@@ -1,12 +1,12 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { AppError } from '../../core/errors.ts';
-import { type Disposable, DisposableStore } from '../../core/lifetime.ts';
-import type { Executor } from '../executor.ts';
+import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
+import type { Executor } from '../executor/executor.ts';
 import type { Health } from '../http/health.ts';
 import type { FinishedRequest, RequestMonitor } from '../http/requestMonitor.ts';
-import { toCredits } from '../store/credits.ts';
+import { toCredits } from '../store/accounts/credits.ts';
 import type { Store } from '../store/store.ts';
-import type { StoreChange } from '../store/storeChange.ts';
+import type { StoreChange } from '../store/jobs/storeChange.ts';
 
 const SUBMIT_ROUTE = '/v1/jobs';
 const REQUEST_SECONDS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10, 60, 600];

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Confinement } from './confinement.ts';
-import type { JobFolder } from './jobFolder.ts';
+import type { Confinement } from '../jobFiles/confinement.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { assertStarts } from './programFile.ts';
 import type { ProcessCall } from './runProcess.ts';
-import { sandboxOptions, seesPath } from './sandbox.ts';
+import { sandboxOptions, seesPath } from '../sandbox/sandbox.ts';
 
 /**
  * The call that runs a program in the job's sandbox, where it has one. What is found out at the start of a program is found out

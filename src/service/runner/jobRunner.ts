@@ -3,14 +3,14 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isDiskFull } from '../../core/diskSpace.ts';
+import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { messageOf, systemCode } from '../../core/errors.ts';
-import { readConfinement } from './confinement.ts';
-import { claimJob, type ExitMarker, jobFolder, type RunnerSpec, writeMarker } from './jobFolder.ts';
+import { readConfinement } from '../jobFiles/confinement.ts';
+import { claimJob, type ExitMarker, jobFolder, type RunnerSpec, writeMarker } from '../jobFiles/jobFolder.ts';
 import { OutputLog } from './outputLog.ts';
-import { endProcesses, processIdentity } from '../../core/processTree.ts';
-import { jobMark } from './jobMark.ts';
-import { SEALED, SECRET_LENGTH, sealed } from './reportSeal.ts';
+import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
+import { jobMark } from '../jobFiles/jobMark.ts';
+import { SEALED, SECRET_LENGTH, sealed } from '../jobFiles/reportSeal.ts';
 import { runJob, type StopReason } from './runJob.ts';
 
 const CANCEL_POLL_MS = 100;
@@ -93,7 +93,7 @@ function isRemoved(path: string): boolean {
 }
 
 async function cleanUp(): Promise<void> {
-  const { readClaim } = await import('../jobs/markers.ts'); // what a runner that lives would not need and would wait for
+  const { readClaim } = await import('../jobFiles/markers.ts'); // what a runner that lives would not need and would wait for
   const claim = await readClaim(folder.claim);
   if (claim !== undefined && processIdentity(claim.pid) === claim.identity) return; // that runner lives
   await endProcesses({ group: undefined, mark: jobMark(basename(folder.path)) }, KILL_GRACE_MS);

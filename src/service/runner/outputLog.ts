@@ -1,9 +1,9 @@
 import { appendFileSync, closeSync, openSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
-import { formatBytes } from '../../core/format.ts';
-import { MarkedLineReader, type OutputPiece } from '../../core/markedLines.ts';
-import { MAX_FRAME_BYTES } from '../../core/outputLimits.ts';
-import type { FlowFrame, LogFrame } from './jobFolder.ts';
+import { formatBytes } from '../../core/text/format.ts';
+import { MarkedLineReader, type OutputPiece } from '../../core/text/markedLines.ts';
+import { MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
+import type { FlowFrame, LogFrame } from '../jobFiles/jobFolder.ts';
 import { OutputTail } from './outputTail.ts';
 
 type StreamName = LogFrame['stream'];

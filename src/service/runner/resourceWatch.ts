@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, statfsSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ResourceLimits } from './confinement.ts';
+import type { ResourceLimits } from '../jobFiles/confinement.ts';
 
 const EVERY_MS = 250;
 // statfs(2)

@@ -1,16 +1,22 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
-import { bootIdentity, processIdentity, type ProcessReference } from '../../core/processTree.ts';
+import { bootIdentity, processIdentity, type ProcessReference } from '../../core/processes/processTree.ts';
 import { confine } from './confine.ts';
 import { beat } from './heartbeat.ts';
-import { type Confinement, readConfinement } from './confinement.ts';
+import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
 import { programFor } from './interpreter.ts';
-import { type ExitMarker, type JobFolder, type RunnerSpec, type StartedMarker, writeMarker } from './jobFolder.ts';
+import {
+  type ExitMarker,
+  type JobFolder,
+  type RunnerSpec,
+  type StartedMarker,
+  writeMarker,
+} from '../jobFiles/jobFolder.ts';
 import type { OutputLog } from './outputLog.ts';
-import { JOB_ID_VARIABLE } from './jobMark.ts';
+import { JOB_ID_VARIABLE } from '../jobFiles/jobMark.ts';
 import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';
-import { visibleSearchPath } from './sandbox.ts';
+import { visibleSearchPath } from '../sandbox/sandbox.ts';
 import { activation, buildSteps, needsPython, type Step, STEP_LIMIT_MS } from './virtualEnvironment.ts';
 
 export type StopReason = 'cancelled' | 'stopped';

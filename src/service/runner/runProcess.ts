@@ -2,9 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
-import { endProcesses, type ProcessReference } from '../../core/processTree.ts';
-import type { ResourceLimits } from './confinement.ts';
-import { jobMark } from './jobMark.ts';
+import { endProcesses, type ProcessReference } from '../../core/processes/processTree.ts';
+import type { ResourceLimits } from '../jobFiles/confinement.ts';
+import { jobMark } from '../jobFiles/jobMark.ts';
 import type { OutputLog } from './outputLog.ts';
 import { untilOverLimit } from './resourceWatch.ts';
 import {
@@ -14,7 +14,7 @@ import {
   type SandboxStart,
   sandboxCommand,
   startSandbox,
-} from './sandboxStart.ts';
+} from '../sandbox/sandboxStart.ts';
 
 // A process that left the group can hold the pipes open for as long as it likes; what it prints later is not waited for.
 const PIPE_WAIT_MS = 1_000;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { canJobsRead, type ProbedFolders } from './privacyProbe.ts';
-import type { SlurmResources } from './slurmConfig.ts';
+import type { SlurmResources } from '../config/slurmConfig.ts';
 
 const RETRY_MS = 5_000;
 // A probe that waits for as long is submitted again: the cluster may have lost it.

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removeTree } from '../jobs/removeTree.ts';
+import { removeTree } from '../jobFiles/removeTree.ts';
 import { slurm } from './slurmCommand.ts';
-import type { SlurmResources } from './slurmConfig.ts';
-import { shellWord } from '../../core/shellWord.ts';
+import type { SlurmResources } from '../config/slurmConfig.ts';
+import { shellWord } from '../../core/text/shellWord.ts';
 
 const NONCE_BYTES = 32;
 const POLL_MS = 200;

@@ -1,4 +1,4 @@
-import type { RunnerEnding } from '../executor.ts';
+import type { RunnerEnding } from '../executor/executor.ts';
 
 /** A job as `squeue` or `sacct` tells of it. */
 export interface ClusterJob {

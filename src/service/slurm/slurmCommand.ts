@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
-import { allowedEnvironment } from '../../core/childEnvironment.ts';
+import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 
 const run = promisify(execFile);
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { Semaphore } from '../../core/semaphore.ts';
-import { printableText } from '../../core/printable.ts';
-import type { Executor, RunnableJob, RunnerStatus } from '../executor.ts';
-import { readJobText } from '../jobs/jobFileReading.ts';
-import type { JobFolder } from '../runner/jobFolder.ts';
+import { Semaphore } from '../../core/processes/semaphore.ts';
+import { printableText } from '../../core/text/printable.ts';
+import type { Executor, RunnableJob, RunnerStatus } from '../executor/executor.ts';
+import { readJobText } from '../jobFiles/jobFileReading.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { ClusterQueue, parseQueue, QUERY, type SeenJob } from './clusterQueue.ts';
 import { type ClusterJob, endingOfClusterJob, neverStarts, phaseOf, waitingReason, wasDropped } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
 import type { PrivacyCheck } from './privacyCheck.ts';
-import type { SlurmResources } from './slurmConfig.ts';
+import type { SlurmResources } from '../config/slurmConfig.ts';
 import { clusterLog, prepareSubmission, type RunnerProgram, submissionScript } from './submission.ts';
 
 // Each sbatch is a process that asks the controller; more at once only wait there.

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { shellWord } from '../../core/shellWord.ts';
-import type { RunnableJob } from '../executor.ts';
-import type { JobFolder, RunnerSpec } from '../runner/jobFolder.ts';
+import { shellWord } from '../../core/text/shellWord.ts';
+import type { RunnableJob } from '../executor/executor.ts';
+import type { JobFolder, RunnerSpec } from '../jobFiles/jobFolder.ts';
 import { setupLimitSeconds } from '../runner/virtualEnvironment.ts';
-import type { SlurmResources } from './slurmConfig.ts';
+import type { SlurmResources } from '../config/slurmConfig.ts';
 
 // The runner keeps the time limit to the second; Slurm's, in whole minutes, only ends what the runner could not.
 const SPARE_MINUTES = 2;

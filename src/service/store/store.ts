@@ -1,23 +1,23 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Disposable, Emitter } from '../../core/lifetime.ts';
-import { type Account, AccountTable } from './accounts.ts';
-import { ApiKeyTable } from './apiKeys.ts';
-import { AppendSignals } from './appendSignals.ts';
-import { CreditBook } from './creditBook.ts';
-import { type Balances, CreditLedger, type Grant, toCredits } from './credits.ts';
-import { inTransaction, openDatabase } from './database.ts';
-import type { LogEventData } from '../../remote/schemas.ts';
-import { EventTable, type ServiceEvent, type StoredEvent } from './events.ts';
-import { ExpiryTable } from './expiry.ts';
-import { GroupCommit } from './groupCommit.ts';
-import { type CreditPolicy, LocalCredits } from './localCredits.ts';
-import { UsageTable } from './usage.ts';
-import { type StoredSubmission, SubmissionTable } from './submissions.ts';
-import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs.ts';
-import type { StoreChange } from './storeChange.ts';
-import { StoreFile } from './storeFile.ts';
-import { type KeptWorkspace, WorkspaceTable } from './workspaces.ts';
+import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
+import { type Account, AccountTable } from './accounts/accounts.ts';
+import { ApiKeyTable } from './accounts/apiKeys.ts';
+import { AppendSignals } from './jobs/appendSignals.ts';
+import { CreditBook } from './accounts/creditBook.ts';
+import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/credits.ts';
+import { inTransaction, openDatabase } from './database/database.ts';
+import type { LogEventData } from '../../remote/protocol/schemas.ts';
+import { EventTable, type ServiceEvent, type StoredEvent } from './jobs/events.ts';
+import { ExpiryTable } from './jobs/expiry.ts';
+import { GroupCommit } from './database/groupCommit.ts';
+import { type CreditPolicy, LocalCredits } from './accounts/localCredits.ts';
+import { UsageTable } from './accounts/usage.ts';
+import { type StoredSubmission, SubmissionTable } from './jobs/submissions.ts';
+import { type Ending, JobTable, type NewJob, type StoredJob, type UnfinishedState } from './jobs/jobs.ts';
+import type { StoreChange } from './jobs/storeChange.ts';
+import { StoreFile } from './database/storeFile.ts';
+import { type KeptWorkspace, WorkspaceTable } from './jobs/workspaces.ts';
 
 export type SubmitOutcome =
   | { readonly isAccepted: true; readonly available: number }

@@ -1,6 +1,6 @@
 import { constants, deflateRawSync } from 'node:zlib';
-import type { StoredEvent } from '../store/events.ts';
-import type { StoredJob } from '../store/jobs.ts';
+import type { StoredEvent } from '../store/jobs/events.ts';
+import type { StoredJob } from '../store/jobs/jobs.ts';
 
 // A connection that takes nothing holds one page, so this bounds what a reader that sleeps costs.
 const PAGE_LENGTH = 64 * 1024;

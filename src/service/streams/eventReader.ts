@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { crc32 } from 'node:zlib';
-import { GZIP_HEADER, gzipEnd } from '../../workspace/gzipMember.ts';
+import { GZIP_HEADER, gzipEnd } from '../../workspace/archive/gzipMember.ts';
 import { deflatePiece, type EventPage } from './eventPages.ts';
 
 const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');

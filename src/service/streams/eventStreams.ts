@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoredJob } from '../store/jobs.ts';
+import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { EventPages } from './eventPages.ts';
 import { EventReader } from './eventReader.ts';

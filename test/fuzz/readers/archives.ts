@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { discardStaged, stageArchive } from '../../../src/workspace/extract.ts';
-import { tarEntry, tarGz } from '../../unit/workspace/tarBuilder.ts';
+import { discardStaged, stageArchive } from '../../../src/workspace/extract/extract.ts';
+import { tarEntry, tarGz } from '../../unit/workspace/archive/tarBuilder.ts';
 import { allowRefusal, type FuzzedReader, nothingToClose } from '../reader.ts';
 
 // Small, so that an input that gets past the limits costs no disk.

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { IgnoreRules } from '../../../src/workspace/ignoreRules.ts';
+import { IgnoreRules } from '../../../src/workspace/git/ignoreRules.ts';
 import { allowRefusal, type FuzzedReader, nothingToClose } from '../reader.ts';
 
 const SAMPLE = '# built\n*.log\n/build/\n!build/keep.txt\n**/node_modules\ndata/**/*.bin\n[a-z]?\\ x\n\\#odd\\!\n';

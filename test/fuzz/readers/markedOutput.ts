@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { crc32 } from 'node:zlib';
-import { MarkedLineReader, MarkedLineWriter, type OutputPiece, textOf } from '../../../src/core/markedLines.ts';
+import { MarkedLineReader, MarkedLineWriter, type OutputPiece, textOf } from '../../../src/core/text/markedLines.ts';
 import { type FuzzedReader, nothingToClose } from '../reader.ts';
 
 function sample(): Buffer {

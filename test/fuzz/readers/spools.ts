@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { EventSpool } from '../../../src/jobs/spool.ts';
+import { EventSpool } from '../../../src/jobs/log/spool.ts';
 import { type FuzzedReader, nothingToClose } from '../reader.ts';
 
 const LAST = { event: 'log', data: { stream: 'stdout', text: 'after the damage' } };

@@ -3,9 +3,9 @@ import { readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { farwharfHome } from '../../../src/core/home.ts';
-import { JobLedger } from '../../../src/jobs/ledger.ts';
-import type { JobRecord } from '../../../src/jobs/record.ts';
+import { farwharfHome } from '../../../src/core/files/home.ts';
+import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
+import type { JobRecord } from '../../../src/jobs/ledger/record.ts';
 import { type GatedWorkspace, writeGatedWorkspace } from './workspace.ts';
 
 const TIMEOUT_MS = 120_000;

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openWindow } from '../../../scripts/vscode/window.ts';
 import { runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
-import { canKill, leftOvers, makePlace, type Place, run, snapshot } from '../../unit/jobs/killedDownloads.ts';
+import { canKill, leftOvers, makePlace, type Place, run, snapshot } from '../../unit/jobs/results/killedDownloads.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
 test('a window takes back the results of a download that was killed, and says so', async (t) => {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderIndex } from '../../../src/retrieval/folder/folderIndex.ts';
 import { indexFolder } from '../../../src/retrieval/store/indexStore.ts';
 import { UNFINISHED } from '../../../src/retrieval/segments/atomicFile.ts';
-import { selectSearchable } from '../../../src/workspace/searchableFiles.ts';
+import { selectSearchable } from '../../../src/workspace/select/searchableFiles.ts';
 import { type Below, type Random } from '../../random.ts';
 import { randomText } from '../../unit/retrieval/randomCorpus.ts';
 import type { Kill, Life, Place } from '../campaign.ts';

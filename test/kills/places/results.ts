@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JobLedger } from '../../../src/jobs/ledger.ts';
+import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import { pick, type Random } from '../../random.ts';
 import {
   canKill,
@@ -15,7 +15,7 @@ import {
   run,
   type RunOptions,
   snapshot,
-} from '../../unit/jobs/killedDownloads.ts';
+} from '../../unit/jobs/results/killedDownloads.ts';
 import type { Kill, Life, Place } from '../campaign.ts';
 import { KilledProcess } from '../process.ts';
 

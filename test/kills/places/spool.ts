@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EventSpool } from '../../../src/jobs/spool.ts';
-import { JobLedger } from '../../../src/jobs/ledger.ts';
+import { EventSpool } from '../../../src/jobs/log/spool.ts';
+import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import type { Random } from '../../random.ts';
 import { makeRecord } from '../../unit/jobs/fixtures.ts';
 import { built } from '../../service/support/built.ts';

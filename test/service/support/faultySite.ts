@@ -3,10 +3,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Selection } from '../../../src/workspace/selection.ts';
-import { selectFiles } from '../../../src/workspace/selection.ts';
-import { DEFAULT_PROXY } from '../../../src/service/http/proxyConfig.ts';
-import type { TlsSettings } from '../../../src/service/tls/tlsConfig.ts';
+import type { Selection } from '../../../src/workspace/select/selection.ts';
+import { selectFiles } from '../../../src/workspace/select/selection.ts';
+import { DEFAULT_PROXY } from '../../../src/service/config/proxyConfig.ts';
+import type { TlsSettings } from '../../../src/service/config/tlsConfig.ts';
 import { jobsAtOnce, type ServiceClient, startService, temporaryFolder, type WireEvent } from './service.ts';
 
 export const SCRIPT = 'run.sh';

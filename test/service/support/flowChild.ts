@@ -1,13 +1,13 @@
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { FlowOutcome, FlowProcessEvent, FlowRunRequest } from '../../../src/flows/run/flowRun.ts';
-import type { RunEvent } from '../../../src/flows/run/runEvent.ts';
-import { runFlow } from '../../../src/flows/run/runFlow.ts';
+import type { FlowOutcome, FlowProcessEvent, FlowRunRequest } from '../../../src/flows/run/protocol/flowRun.ts';
+import type { RunEvent } from '../../../src/flows/run/protocol/runEvent.ts';
+import { runFlow } from '../../../src/flows/run/process/runFlow.ts';
 
 export const RUNTIME = {
   node: process.execPath,
-  runner: join(import.meta.dirname, '../../../src/flows/run/flowRunner.ts'),
+  runner: join(import.meta.dirname, '../../../src/flows/run/child/flowRunner.ts'),
 };
 
 /** A flow of two nodes that counts to `shared.goal`, in a module of its own. */

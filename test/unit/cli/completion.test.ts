@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { complete } from '../../../src/cli/completion/complete.ts';
 import { completionScript } from '../../../src/cli/completion/shellScripts.ts';
-import { locateProgram } from '../../../src/cli/context.ts';
+import { locateProgram } from '../../../src/cli/command/context.ts';
 import { describeProgram } from '../../../src/cli/program.ts';
-import { Terminal } from '../../../src/cli/terminal.ts';
+import { Terminal } from '../../../src/cli/terminal/terminal.ts';
 
 const stream = { write: () => {} };
 const program = describeProgram(

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Command } from 'commander';
-import { locateProgram } from '../../../src/cli/context.ts';
+import { locateProgram } from '../../../src/cli/command/context.ts';
 import { pathOf } from '../../../src/cli/grammar/position.ts';
 import { describeProgram } from '../../../src/cli/program.ts';
-import { Terminal } from '../../../src/cli/terminal.ts';
+import { Terminal } from '../../../src/cli/terminal/terminal.ts';
 import { splitWords } from '../../../src/service/runner/commandLine.ts';
 
 const FILES = locateProgram(join(import.meta.dirname, '../../../src/cli/main.ts'));

@@ -1,4 +1,4 @@
-import type { JobRecord } from '../../../src/jobs/record.ts';
+import type { JobRecord } from '../../../src/jobs/ledger/record.ts';
 
 /** A job that ended well, with whatever a test changes. */
 export function jobRecord(change: Partial<JobRecord> = {}): JobRecord {

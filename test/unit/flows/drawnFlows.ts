@@ -1,4 +1,4 @@
-import type { FlowEdge, FlowFile, FlowGraph, FlowNode, SourceRange } from '../../../src/flows/graph.ts';
+import type { FlowEdge, FlowFile, FlowGraph, FlowNode, SourceRange } from '../../../src/flows/graph/graph.ts';
 
 const FILE = '/flows/agent.mts';
 

@@ -1,5 +1,5 @@
-import { FlowProject, type FlowHost } from '../../../src/flows/flowProject.ts';
-import type { FlowFile, FlowGraph } from '../../../src/flows/graph.ts';
+import { FlowProject, type FlowHost } from '../../../src/flows/project/flowProject.ts';
+import type { FlowFile, FlowGraph } from '../../../src/flows/graph/graph.ts';
 
 /** A host whose files are those given; every one is counted when it is read. */
 export function memoryHost(files: Record<string, string>): FlowHost & { readonly reads: string[] } {

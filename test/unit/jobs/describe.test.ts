@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeJob, describeOutcome, jobIcon } from '../../../src/jobs/describe.ts';
-import { describeForecast } from '../../../src/jobs/estimate.ts';
-import { hasSucceeded, isActive, isOver, type JobRecord, shortId } from '../../../src/jobs/record.ts';
+import { describeForecast } from '../../../src/jobs/submit/estimate.ts';
+import { hasSucceeded, isActive, isOver, type JobRecord, shortId } from '../../../src/jobs/ledger/record.ts';
 import { makeRecord } from './fixtures.ts';
 
 const at = (seconds: number): string => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();

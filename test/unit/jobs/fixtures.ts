@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { JobRecord } from '../../../src/jobs/record.ts';
+import type { JobRecord } from '../../../src/jobs/ledger/record.ts';
 
 /** A folder that is gone after the test. */
 export function tempHome(t: { after(clean: () => void): void }): string {

@@ -1,4 +1,4 @@
-import type { JobService } from '../../../src/jobs/api.ts';
+import type { JobService } from '../../../src/jobs/service/api.ts';
 import { RemoteClient } from '../../../src/remote/client.ts';
 
 export function connectTo(url: string): JobService {

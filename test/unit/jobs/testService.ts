@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { JobEvent } from '../../../src/remote/schemas.ts';
+import type { JobEvent } from '../../../src/remote/protocol/schemas.ts';
 
 type Answer = (request: IncomingMessage, response: ServerResponse, attempt: number) => void | Promise<void>;
 

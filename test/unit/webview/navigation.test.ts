@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drawFlow } from '../../../src/flows/drawing.ts';
-import { layoutFlow } from '../../../src/flows/layout/flowLayout.ts';
-import { type Direction, moveLevel, moveSelection, nextEdge } from '../../../src/webview/canvas/navigation.ts';
-import type { Selection } from '../../../src/webview/canvas/store.ts';
+import { drawFlow } from '../../../src/flows/drawing/drawing.ts';
+import { layoutFlow } from '../../../src/flows/drawing/flowLayout.ts';
+import { type Direction, moveLevel, moveSelection, nextEdge } from '../../../src/webview/canvas/actions/navigation.ts';
+import type { Selection } from '../../../src/webview/canvas/state/store.ts';
 import { drawnFlow } from '../flows/drawnFlows.ts';
 
 const inner = drawnFlow('inner', ['search -> notes', 'notes -> .']);

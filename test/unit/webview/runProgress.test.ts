@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TraceEvent } from '../../../src/agents/trace.ts';
-import { takenKey } from '../../../src/webview/canvas/runOverlay.ts';
-import { RunProgress } from '../../../src/webview/canvas/runProgress.ts';
-import { costText, stepText, tokensText, usageText, visitsText } from '../../../src/webview/canvas/runText.ts';
+import type { TraceEvent } from '../../../src/agents/run/trace.ts';
+import { takenKey } from '../../../src/webview/canvas/state/runOverlay.ts';
+import { RunProgress } from '../../../src/webview/canvas/state/runProgress.ts';
+import { costText, stepText, tokensText, usageText, visitsText } from '../../../src/webview/canvas/scene/runText.ts';
 import { drawnFile, drawnFlow } from '../flows/drawnFlows.ts';
 import { tracedRun } from './tracedRun.ts';
 

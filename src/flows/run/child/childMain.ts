@@ -1,25 +1,25 @@
 import { registerHooks } from 'node:module';
 import { join, sep } from 'node:path';
-import { Recording } from '../../../agents/recording.ts';
-import { installRunHost } from '../../../agents/runHost.ts';
+import { Recording } from '../../../agents/run/recording.ts';
+import { installRunHost } from '../../../agents/run/runHost.ts';
 import { AppError } from '../../../core/errors.ts';
 import { Redactor } from '../../../core/redact.ts';
-import type { FlowFailure, RunEvent } from '../runEvent.ts';
-import { runFolder } from '../runFolder.ts';
-import type { ChildMessage, ChildRequest } from '../runMessage.ts';
-import { failureOf } from './failure.ts';
+import type { FlowFailure, RunEvent } from '../protocol/runEvent.ts';
+import { runFolder } from '../history/runFolder.ts';
+import type { ChildMessage, ChildRequest } from '../protocol/runMessage.ts';
+import { failureOf } from './loading/failure.ts';
 import { runFlowFile } from './fileRun.ts';
 import { FlowHost } from './flowHost.ts';
 import { loadGraphs } from './graphRun.ts';
 import type { KeyRequests } from './keyRequests.ts';
 import { closeNetwork } from './offline.ts';
 import { openHandles } from './openHandles.ts';
-import { RecordedCompletions } from './recordedCompletions.ts';
-import { createResolver } from './resolver.ts';
-import { RunWriter } from './runWriter.ts';
-import { findSyntaxError } from './syntaxCheck.ts';
-import type { ViewLimits } from '../stateView.ts';
-import { createLoader, findTransform } from './typescriptSource.ts';
+import { RecordedCompletions } from './recording/recordedCompletions.ts';
+import { createResolver } from './loading/resolver.ts';
+import { RunWriter } from './recording/runWriter.ts';
+import { findSyntaxError } from './loading/syntaxCheck.ts';
+import type { ViewLimits } from '../protocol/stateView.ts';
+import { createLoader, findTransform } from './loading/typescriptSource.ts';
 
 // Long enough for what a file does after its flow (a last write, a connection that closes), short enough to wait for.
 const LINGER_MS = 3_000;

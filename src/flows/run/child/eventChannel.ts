@@ -1,5 +1,5 @@
-import type { RunEvent } from '../runEvent.ts';
-import type { ChildMessage } from '../runMessage.ts';
+import type { RunEvent } from '../protocol/runEvent.ts';
+import type { ChildMessage } from '../protocol/runMessage.ts';
 
 const MAX_BATCH = 500;
 // Enough for a view to stay live; what comes faster than it is taken makes the flow wait.

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { AppError, systemCode } from '../../../core/errors.ts';
-import type { ChildRequest } from '../runMessage.ts';
-import { findFlow } from './exportedFlow.ts';
+import type { ChildRequest } from '../protocol/runMessage.ts';
+import { findFlow } from './loading/exportedFlow.ts';
 import type { FlowHost } from './flowHost.ts';
-import { asMain, runsOnlyAsMain } from './mainModule.ts';
+import { asMain, runsOnlyAsMain } from './loading/mainModule.ts';
 
 // How long a file that may run its flow itself can take for what it does before.
 const OWN_RUN_WAIT_MS = 1_000;

@@ -1,15 +1,15 @@
 import { AppError } from '../../../core/errors.ts';
-import type { Recording } from '../../../agents/recording.ts';
-import type { RunOptions } from '../../../agents/runOptions.ts';
-import type { HostedRun, HostedStep, ModelExchange, RunHost, StartingRun } from '../../../agents/runHost.ts';
-import type { TraceEvent } from '../../../agents/trace.ts';
-import type { FlowFailure, RunEvent } from '../runEvent.ts';
-import type { ChildRequest } from '../runMessage.ts';
-import { changesBetween } from '../stateChange.ts';
-import { type StateView, type ViewLimits, viewOf } from '../stateView.ts';
-import type { RecordedCompletions } from './recordedCompletions.ts';
-import type { RunWriter } from './runWriter.ts';
-import { TimeBudget } from './timeBudget.ts';
+import type { Recording } from '../../../agents/run/recording.ts';
+import type { RunOptions } from '../../../agents/run/runOptions.ts';
+import type { HostedRun, HostedStep, ModelExchange, RunHost, StartingRun } from '../../../agents/run/runHost.ts';
+import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { FlowFailure, RunEvent } from '../protocol/runEvent.ts';
+import type { ChildRequest } from '../protocol/runMessage.ts';
+import { changesBetween } from '../protocol/stateChange.ts';
+import { type StateView, type ViewLimits, viewOf } from '../protocol/stateView.ts';
+import type { RecordedCompletions } from './recording/recordedCompletions.ts';
+import type { RunWriter } from './recording/runWriter.ts';
+import { TimeBudget } from './recording/timeBudget.ts';
 
 const VIEW_PART = 0.2;
 

@@ -1,9 +1,9 @@
 import { pathToFileURL } from 'node:url';
-import { installRunHost } from '../../../agents/runHost.ts';
+import { installRunHost } from '../../../agents/run/runHost.ts';
 import { AppError } from '../../../core/errors.ts';
-import { type ExactGraph, graphOfFlow } from '../../exactGraph.ts';
-import type { ChildRequest } from '../runMessage.ts';
-import { findFlow } from './exportedFlow.ts';
+import { type ExactGraph, graphOfFlow } from '../../graph/exactGraph.ts';
+import type { ChildRequest } from '../protocol/runMessage.ts';
+import { findFlow } from './loading/exportedFlow.ts';
 
 /**
  * Loads a flow file and gives the graphs of the flows that it exports or runs. No flow is run: a call of `run` ends the file

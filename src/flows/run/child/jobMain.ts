@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { MarkedLineWriter } from '../../../core/markedLines.ts';
-import { describeRunEnd } from '../describeRun.ts';
-import { FlowEnding } from '../flowEnding.ts';
-import { JOB_RUN_FOLDER, type JobRequest, jobRequest } from '../jobRequest.ts';
-import type { RunEvent } from '../runEvent.ts';
-import { type RunFolder, runFolder } from '../runFolder.ts';
-import type { RunRecord } from '../runRecord.ts';
-import { summaryOf } from '../runSummary.ts';
-import { RunTimeline } from '../timeline.ts';
+import { MarkedLineWriter } from '../../../core/text/markedLines.ts';
+import { describeRunEnd } from '../history/describeRun.ts';
+import { FlowEnding } from '../process/flowEnding.ts';
+import { JOB_RUN_FOLDER, type JobRequest, jobRequest } from '../job/jobRequest.ts';
+import type { RunEvent } from '../protocol/runEvent.ts';
+import { type RunFolder, runFolder } from '../history/runFolder.ts';
+import type { RunRecord } from '../history/runRecord.ts';
+import { summaryOf } from '../history/runSummary.ts';
+import { RunTimeline } from '../protocol/timeline.ts';
 import { type Outlet, runChild, type RuntimeFiles } from './childMain.ts';
 
 const STOP_GRACE_MS = 1_000;

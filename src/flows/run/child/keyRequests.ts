@@ -1,4 +1,4 @@
-import type { ChildMessage } from '../runMessage.ts';
+import type { ChildMessage } from '../protocol/runMessage.ts';
 
 interface KeyRequestsDeps {
   readonly send: (message: Extract<ChildMessage, { type: 'key' }>) => void;

@@ -1,5 +1,5 @@
 import type * as t from '@babel/types';
-import { type Rules, ruleFor } from '../../reading/nodes.ts';
+import { type Rules, ruleFor } from '../../syntax/nodes.ts';
 
 const NAMES: Rules<[], string[]> = {
   VariableDeclaration: ({ declarations }) => declarations.flatMap(({ id }) => boundNames(id)),

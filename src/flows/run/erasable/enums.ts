@@ -1,6 +1,6 @@
 import type * as t from '@babel/types';
-import { visitNodes } from '../../reading/nodes.ts';
-import { endOf, startOf } from '../../reading/sourceFile.ts';
+import { visitNodes } from '../../syntax/nodes.ts';
+import { endOf, startOf } from '../../syntax/sourceFile.ts';
 import type { TextEdits } from './textEdits.ts';
 
 /**

@@ -1,7 +1,7 @@
 import { parse } from '@babel/parser';
 import type * as t from '@babel/types';
-import { type Rules, ruleFor, visitNodes } from '../../reading/nodes.ts';
-import { endOf, startOf } from '../../reading/sourceFile.ts';
+import { type Rules, ruleFor, visitNodes } from '../../syntax/nodes.ts';
+import { endOf, startOf } from '../../syntax/sourceFile.ts';
 import { lowerParameterProperties } from './parameterProperties.ts';
 import { lowerStatements } from './statements.ts';
 import { TextEdits } from './textEdits.ts';

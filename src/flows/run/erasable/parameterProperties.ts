@@ -1,5 +1,5 @@
 import type * as t from '@babel/types';
-import { endOf, startOf } from '../../reading/sourceFile.ts';
+import { endOf, startOf } from '../../syntax/sourceFile.ts';
 import type { TextEdits } from './textEdits.ts';
 
 /** Rewrites `constructor(private x: T)` as a parameter and an assignment, after `super()` where there is one. */

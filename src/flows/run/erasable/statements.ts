@@ -1,5 +1,5 @@
 import type * as t from '@babel/types';
-import { endOf, startOf } from '../../reading/sourceFile.ts';
+import { endOf, startOf } from '../../syntax/sourceFile.ts';
 import { lowerEnum } from './enums.ts';
 import { boundNames } from './boundNames.ts';
 import { isTypeOnly } from './typeOnly.ts';

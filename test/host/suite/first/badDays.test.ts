@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { farwharfHome } from '../../../../src/core/home.ts';
+import { farwharfHome } from '../../../../src/core/files/home.ts';
 import {
   emptyFolder,
   jobIn,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { get } from 'node:https';
 import * as vscode from 'vscode';
 import { createNetworkFetch } from '../../../../src/core/network/networkFetch.ts';
-import { explain } from '../../../../src/extension/errorText.ts';
+import { explain } from '../../../../src/extension/ui/errorText.ts';
 import { RemoteClient } from '../../../../src/remote/client.ts';
 import { ForwardProxy } from '../../../service/support/forwardProxy.ts';
 import { emptyFolder, eventually, jobIn, prepareWorkspace, submit } from '../../support/inside.ts';

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FileChange, FolderStatus } from '../../../../src/retrieval/folder/indexService.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
 import { LiveIndex } from '../../../../src/retrieval/folder/liveIndex.ts';
-import { inspectSearchable, selectSearchable } from '../../../../src/workspace/searchableFiles.ts';
+import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 
 const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import { FolderKeeper } from '../../../../src/retrieval/folder/folderKeeper.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
-import { inspectSearchable, selectSearchable } from '../../../../src/workspace/searchableFiles.ts';
+import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
 

@@ -7,8 +7,8 @@ import type { Chunk } from '../../../../src/retrieval/chunks/chunk.ts';
 import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
 import { KeywordIndex } from '../../../../src/retrieval/keywordIndex.ts';
 import { parseQuery } from '../../../../src/retrieval/search/query.ts';
-import { scanWords } from '../../../../src/retrieval/words/scanWords.ts';
-import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
+import { scanWords } from '../../../../src/retrieval/tokenizer/scanWords.ts';
+import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
 import { seeded } from '../../../random.ts';
 import { randomText, randomWord, textChunk } from '../randomCorpus.ts';
 

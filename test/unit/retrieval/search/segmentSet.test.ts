@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import type { Chunk } from '../../../../src/retrieval/chunks/chunk.ts';
 import { PathFilter } from '../../../../src/retrieval/search/pathFilter.ts';
 import type { Segment, SourceStatus } from '../../../../src/retrieval/segments/segment.ts';
-import { scanWords } from '../../../../src/retrieval/words/scanWords.ts';
+import { scanWords } from '../../../../src/retrieval/tokenizer/scanWords.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
 import { type Match, SegmentSet } from '../../../../src/retrieval/search/segmentSet.ts';
 import type { TermQuery } from '../../../../src/retrieval/search/termQuery.ts';
-import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
+import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
 import { seeded, TIMES } from '../../../random.ts';
 import { randomText, randomWord, textChunk } from '../randomCorpus.ts';
 

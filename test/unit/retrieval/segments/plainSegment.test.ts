@@ -6,7 +6,7 @@ import { summariesOf } from '../../../../src/retrieval/chunks/summaries.ts';
 import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
 import type { Segment } from '../../../../src/retrieval/segments/segment.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
-import { WordAnalyzer } from '../../../../src/retrieval/words/words.ts';
+import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
 
 const ASCII = [...Array.from('aAbBzyY019_$eisd'), 'ational', 'ing', 'ed', 'ies', 'HTTP', 'Server', 'ss'];

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { B, K1 } from '../../../../src/retrieval/segments/bm25.ts';
+import { B, K1 } from '../../../../src/retrieval/postings/bm25.ts';
 import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
 import { PostingsWriter } from '../../../../src/retrieval/segments/postings.ts';
-import { levelParts, RANGE } from '../../../../src/retrieval/segments/scoreLevels.ts';
-import { Room, WordMemory } from '../../../../src/retrieval/words/wordMemory.ts';
+import { levelParts, RANGE } from '../../../../src/retrieval/postings/scoreLevels.ts';
+import { Room, WordMemory } from '../../../../src/retrieval/tokenizer/wordMemory.ts';
 import { type Below, seeded } from '../../../random.ts';
 
 const DOCUMENTS = 200_000;

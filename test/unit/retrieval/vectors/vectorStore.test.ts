@@ -6,7 +6,7 @@ import { test, type TestContext } from 'node:test';
 import { keyOf, VectorStore } from '../../../../src/retrieval/vectors/vectorStore.ts';
 import { seeded } from '../../../random.ts';
 import { randomText } from '../randomCorpus.ts';
-import { WordEmbedder } from './wordEmbedder.ts';
+import { WordEmbedder } from '../semantic/wordEmbedder.ts';
 
 const embedder = new WordEmbedder();
 

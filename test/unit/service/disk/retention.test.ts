@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { silentLogger } from '../../../../src/core/log.ts';
 import { removeExpired } from '../../../../src/service/disk/retention.ts';
-import { retentionSettings } from '../../../../src/service/disk/retentionConfig.ts';
-import { JobFiles } from '../../../../src/service/jobs/jobFiles.ts';
-import type { ServiceEvent } from '../../../../src/service/store/events.ts';
-import type { StoredJob } from '../../../../src/service/store/jobs.ts';
+import { retentionSettings } from '../../../../src/service/config/retentionConfig.ts';
+import { JobFiles } from '../../../../src/service/jobFiles/jobFiles.ts';
+import type { ServiceEvent } from '../../../../src/service/store/jobs/events.ts';
+import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
 import { Store } from '../../../../src/service/store/store.ts';
 
 const DAY = 24 * 60 * 60_000;

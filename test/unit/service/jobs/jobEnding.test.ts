@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endingOf, explainedEnding, mayHaveBeenEnded } from '../../../../src/service/jobs/jobEnding.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
-import type { ExitMarker } from '../../../../src/service/runner/jobFolder.ts';
-import type { StoredJob } from '../../../../src/service/store/jobs.ts';
+import type { ExitMarker } from '../../../../src/service/jobFiles/jobFolder.ts';
+import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
 
 const machineClasses = localMachineClasses({ isPractice: false });
 const job = { machineClass: 'local', hold: 1_000_000, maxRuntime: 60 } as StoredJob;

@@ -4,8 +4,8 @@ import { appendFileSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { MarkedLineWriter } from '../../../../src/core/markedLines.ts';
-import type { LogEventData } from '../../../../src/remote/schemas.ts';
+import { MarkedLineWriter } from '../../../../src/core/text/markedLines.ts';
+import type { LogEventData } from '../../../../src/remote/protocol/schemas.ts';
 import { type OutputPage, readOutput } from '../../../../src/service/jobs/outputReader.ts';
 import { OutputLog } from '../../../../src/service/runner/outputLog.ts';
 

@@ -15,7 +15,7 @@ import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gunzipSync } from 'node:zlib';
 import { collectResults } from '../../../../src/service/jobs/results.ts';
-import { jobFolder } from '../../../../src/service/runner/jobFolder.ts';
+import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
 
 const SECRET = 'a secret of the machine that serves';
 // Every moment of a collection that takes fewer turns than that has its swap.

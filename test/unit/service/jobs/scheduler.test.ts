@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../src/core/errors.ts';
-import { bootIdentity } from '../../../../src/core/processTree.ts';
+import { bootIdentity } from '../../../../src/core/processes/processTree.ts';
 import { silentLogger } from '../../../../src/core/log.ts';
-import type { Executor } from '../../../../src/service/executor.ts';
-import { JobFiles } from '../../../../src/service/jobs/jobFiles.ts';
+import type { Executor } from '../../../../src/service/executor/executor.ts';
+import { JobFiles } from '../../../../src/service/jobFiles/jobFiles.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
 import { Scheduler } from '../../../../src/service/jobs/scheduler.ts';
-import type { StoredJob } from '../../../../src/service/store/jobs.ts';
+import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
 import { Store } from '../../../../src/service/store/store.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { verifiedSeconds } from '../../../../src/service/jobs/verifiedTime.ts';
-import { jobFolder } from '../../../../src/service/runner/jobFolder.ts';
+import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
 
 const START = 1_700_000_000_000;
 

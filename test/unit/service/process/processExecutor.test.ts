@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_CONFIG } from '../../../../src/service/config/config.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
 import { createProcessExecutor } from '../../../../src/service/process/processExecutor.ts';
-import { jobFolder } from '../../../../src/service/runner/jobFolder.ts';
+import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
 
 test('a service that ends does not wait for a runner that never takes its job', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'farwharf-executor-'));

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { MarkedLineReader, textOf } from '../../../../src/core/markedLines.ts';
+import { MarkedLineReader, textOf } from '../../../../src/core/text/markedLines.ts';
 import { readOutput } from '../../../../src/service/jobs/outputReader.ts';
 import { OutputLog } from '../../../../src/service/runner/outputLog.ts';
 import { randomFrom, TIMES } from '../../../random.ts';

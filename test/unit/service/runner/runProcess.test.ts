@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { processIdentity } from '../../../../src/core/processTree.ts';
+import { processIdentity } from '../../../../src/core/processes/processTree.ts';
 import { OutputLog } from '../../../../src/service/runner/outputLog.ts';
 import { runProcess } from '../../../../src/service/runner/runProcess.ts';
 

@@ -5,7 +5,7 @@ import { delimiter, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../src/core/log.ts';
-import { jobFolder } from '../../../../src/service/runner/jobFolder.ts';
+import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';
 import { SlurmExecutor } from '../../../../src/service/slurm/slurmExecutor.ts';
 
 /** A cluster of scripts, for what a real one does only when it is broken. */

@@ -1,0 +1,117 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../core/errors.ts';
+import { type Awaitable, isPromise } from './awaitable.ts';
+import type { ExecContext, Run } from '../run/run.ts';
+import type { Visit } from '../run/visit.ts';
+
+/** The part of a node that makes attempts. */
+export interface Worker<I, O> {
+  readonly name: string;
+  readonly maxRetries: number;
+  readonly wait: number;
+  readonly timeout: number | undefined;
+  exec(input: I, context: ExecContext): Awaitable<O>;
+  execFallback(input: I, error: unknown, context: ExecContext): Awaitable<O>;
+}
+
+/** What one `exec` with its retries needs to know of its place. The attempt counter is local, so parallel items never share one. */
+interface Call<I, O> {
+  readonly worker: Worker<I, O>;
+  /** Whether `execFallback` is anything but the default, which throws the error that it is given. */
+  readonly hasFallback: boolean;
+  readonly input: I;
+  readonly run: Run;
+  readonly visit: Visit | undefined;
+  readonly item: number | undefined;
+  /** The signal of a parallel batch; the run's when absent. */
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Runs `exec` up to `maxRetries` times, `wait` seconds apart, then `execFallback` with the last error (specification,
+ * section 3). Stays synchronous when `exec` is. An abort is neither retried nor given to the fallback.
+ */
+export function attempt<I, O>(call: Call<I, O>): Awaitable<O> {
+  let result: Awaitable<O>;
+  try {
+    result = once(call, 1);
+  } catch (error) {
+    if (!isRecoverable(call)) throw error;
+    return recover(call, error);
+  }
+  return isPromise(result) && isRecoverable(call) ? settle(call, result) : result;
+}
+
+/** Whether a failure can lead to anything but that failure. */
+function isRecoverable<I, O>({ worker, hasFallback }: Call<I, O>): boolean {
+  return hasFallback || worker.maxRetries > 1;
+}
+
+async function settle<I, O>(call: Call<I, O>, result: Promise<O>): Promise<O> {
+  try {
+    return await result;
+  } catch (error) {
+    return recover(call, error);
+  }
+}
+
+// Only where something can be recovered: where not, the first failure is the node's, without a detour.
+async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> {
+  const { worker, input, run, visit, item } = call;
+  const signal = call.signal ?? run.context.signal;
+  const waitMs = worker.wait * 1000;
+  let error = firstError;
+  for (let attempts = 1; ; attempts += 1) {
+    signal.throwIfAborted();
+    if (attempts >= worker.maxRetries) {
+      if (call.hasFallback) visit?.fallback(error, item);
+      return worker.execFallback(input, error, { signal, attempt: attempts });
+    }
+    visit?.retry(attempts, waitMs, error, item);
+    if (waitMs > 0) await pause(waitMs, signal);
+    try {
+      return await once(call, attempts + 1);
+    } catch (nextError) {
+      error = nextError;
+    }
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await sleep(ms, undefined, { signal });
+  } catch (error) {
+    signal.throwIfAborted(); // the signal's own reason, not the timer's AbortError
+    throw error;
+  }
+}
+
+function once<I, O>(call: Call<I, O>, number: number): Awaitable<O> {
+  const { worker, run, visit } = call;
+  // Where there is only one attempt, the start of the node has told it.
+  if (isRecoverable(call) || call.item !== undefined) visit?.attempt(number, call.item);
+  if (worker.timeout !== undefined) return withTimeout(call, number, worker.timeout);
+  if (number === 1 && call.signal === undefined) return worker.exec(call.input, run.context);
+  return worker.exec(call.input, { signal: call.signal ?? run.context.signal, attempt: number });
+}
+
+/** An attempt that fails when its time is over, even when `exec` ignores the signal. What it gives later is dropped. */
+async function withTimeout<I, O>(call: Call<I, O>, number: number, seconds: number): Promise<O> {
+  const outer = call.signal ?? call.run.context.signal;
+  const controller = new AbortController();
+  const forward = (): void => controller.abort(outer.reason);
+  outer.addEventListener('abort', forward, { once: true });
+  const timer = setTimeout(() => {
+    const message = `An attempt of "${call.worker.name}" took longer than its timeout of ${seconds} s.`;
+    controller.abort(new AppError('limit', message));
+  }, seconds * 1000);
+  try {
+    const aborted = new Promise<never>((_resolve, reject) => {
+      controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
+    });
+    return await Promise.race([aborted, call.worker.exec(call.input, { signal: controller.signal, attempt: number })]);
+  } finally {
+    clearTimeout(timer);
+    outer.removeEventListener('abort', forward);
+  }
+}

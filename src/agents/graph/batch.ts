@@ -1,0 +1,91 @@
+import { AppError } from '../../core/errors.ts';
+import { isPromise } from './awaitable.ts';
+import { attemptItem, Node, type NodeOptions } from './node.ts';
+import { execute, type Frame } from './unit.ts';
+import type { Visit } from '../run/visit.ts';
+
+const DEFAULT_CONCURRENCY = 16;
+
+/** Calls `exec` once for each item of the array that `prep` returns, one after another, each with its own retries and fallback. */
+export class BatchNode<S = unknown, I = unknown, O = unknown, A extends string | void = string | void> extends Node<
+  S,
+  readonly I[],
+  O[],
+  A,
+  I,
+  O
+> {
+  /** @internal */
+  override async [execute](items: readonly I[], _shared: S, frame: Frame, visit: Visit | undefined): Promise<O[]> {
+    checkItems(items, this.name);
+    const results: O[] = [];
+    for (const [item, input] of items.entries()) {
+      frame.run.throwIfAborted();
+      const result = attemptItem<I, O>(this, { input, frame, visit, item });
+      results.push(isPromise(result) ? await result : result);
+    }
+    return results;
+  }
+}
+
+export interface ParallelBatchOptions extends NodeOptions {
+  /** The most items at a time; 16 when absent. */
+  readonly concurrency?: number;
+}
+
+/**
+ * Like BatchNode with up to `concurrency` items at a time; the results keep the order of the items. When an item fails for
+ * good, no further item is begun and the signal of those that run is aborted.
+ */
+export class ParallelBatchNode<
+  S = unknown,
+  I = unknown,
+  O = unknown,
+  A extends string | void = string | void,
+> extends Node<S, readonly I[], O[], A, I, O> {
+  readonly concurrency: number;
+
+  /** @throws RangeError when `concurrency` is not a whole number of at least 1, and as Node does. */
+  constructor(options: ParallelBatchOptions = {}) {
+    super(options);
+    const { concurrency = DEFAULT_CONCURRENCY } = options;
+    if (concurrency !== Number.POSITIVE_INFINITY && (!Number.isInteger(concurrency) || concurrency < 1)) {
+      throw new RangeError(
+        `concurrency of "${this.name}" is ${String(concurrency)}; it must be a whole number of at least 1.`,
+      );
+    }
+    this.concurrency = concurrency;
+  }
+
+  /** @internal */
+  override async [execute](items: readonly I[], _shared: S, frame: Frame, visit: Visit | undefined): Promise<O[]> {
+    checkItems(items, this.name);
+    const results: O[] = Array.from({ length: items.length });
+    const queue = items.entries();
+    const controller = new AbortController();
+    const outer = frame.run.context.signal;
+    const forward = (): void => controller.abort(outer.reason);
+    outer.addEventListener('abort', forward, { once: true });
+    // All lanes take from one iterator, so each item is begun once, in order.
+    const lane = async (): Promise<void> => {
+      for (const [item, input] of queue) {
+        controller.signal.throwIfAborted();
+        results[item] = await attemptItem<I, O>(this, { input, frame, visit, item, signal: controller.signal });
+      }
+    };
+    try {
+      await Promise.all(Array.from({ length: Math.min(this.concurrency, items.length) }, lane));
+      return results;
+    } catch (error) {
+      controller.abort(error);
+      throw error;
+    } finally {
+      outer.removeEventListener('abort', forward);
+    }
+  }
+}
+
+function checkItems(items: unknown, name: string): void {
+  if (Array.isArray(items)) return;
+  throw new AppError('bad-input', `prep of "${name}" must return an array, whose items exec gets one by one.`);
+}

@@ -1,0 +1,150 @@
+import { AppError } from '../../core/errors.ts';
+import { BaseNode } from './node.ts';
+import { execute, Frame, kind, Station, stations } from './unit.ts';
+import { DEFAULT_ACTION, walk } from './walk.ts';
+import { writeWarning } from '../run/warning.ts';
+
+/** The nodes that a flow with the shared state `S` takes; any node where the flow does not say what it shares. */
+export type NodeFor<S> = unknown extends S ? BaseNode<never> : BaseNode<S>;
+
+/** The actions that a node's `post` can return, as `connect` takes them: nothing at all is the action `default`. */
+export type ActionOf<N extends { post(...args: never): unknown }> = NamedAction<Awaited<ReturnType<N['post']>>>;
+type NamedAction<R> = R extends string ? (R extends '' ? 'default' : R) : 'default';
+
+/** The action may be left out only where the node can return `default`. */
+type ActionArgument<A> = 'default' extends A ? [action?: A] : [action: A];
+
+export interface FlowOptions<S> {
+  /** The first node; it may be set later. */
+  readonly start?: BaseNode<S>;
+  /** The name in traces and checkpoints; the class's name when absent. */
+  readonly name?: string;
+}
+
+/** A directed graph of nodes. It is a node itself, so flows nest. The graph belongs to the flow and a run changes nothing in it. */
+export class Flow<S = unknown, P = unknown, A extends string | void = string | void> extends BaseNode<
+  S,
+  P,
+  string | void,
+  A
+> {
+  readonly #stations = new Map<object, Station>();
+  #start: Station | undefined;
+
+  constructor(options: FlowOptions<S> = {}) {
+    if (options instanceof BaseNode) {
+      throw new AppError('bad-input', 'A flow takes its first node as an option: new Flow({ start: node }).');
+    }
+    super(options);
+    this.start = options.start as NodeFor<S> | undefined;
+  }
+
+  get start(): NodeFor<S> | undefined {
+    return this.#start?.unit as NodeFor<S> | undefined;
+  }
+
+  /** @throws AppError `bad-input` when it is no node. */
+  set start(node: NodeFor<S> | undefined) {
+    this.#start = node === undefined ? undefined : this.#stationOf(node, 'The start');
+  }
+
+  /**
+   * When `src` returns `action`, the flow goes on with `dst`, or ends there without a warning when `dst` is null.
+   * Connecting the same pair again replaces the connection and warns.
+   *
+   * @throws AppError `bad-input` when `src` or `dst` is no node, or the action is no string.
+   */
+  connect<N extends NodeFor<S>>(src: N, dst: NodeFor<S> | null, ...rest: ActionArgument<ActionOf<N>>): this {
+    const action: unknown = rest[0] ?? DEFAULT_ACTION;
+    if (typeof action !== 'string') {
+      throw new AppError(
+        'bad-input',
+        `connect of "${this.name}" got an action of type ${typeof action}; it must be a string.`,
+      );
+    }
+    const from = this.#stationOf(src, 'The source of a connection');
+    const to = dst === null ? null : this.#stationOf(dst, 'The destination of a connection');
+    const name = action === '' ? DEFAULT_ACTION : action;
+    const old = from.exit(name);
+    if (old !== undefined) {
+      const [before, after] = [old, to].map((station) => (station === null ? 'the end' : `"${station.label}"`));
+      writeWarning(`connect of "${this.name}" replaced "${from.label}" - "${name}" -> ${before} by ${after}.`);
+    }
+    from.connect(name, to);
+    return this;
+  }
+
+  /** The node that follows `node` after `action`: null for an explicit end, undefined where nothing is connected. */
+  getNextNode(node: NodeFor<S>, action?: string | null | void): NodeFor<S> | null | undefined {
+    const exit = this.#stations.get(node)?.exit(action || DEFAULT_ACTION);
+    return exit === null ? null : (exit?.unit as NodeFor<S> | undefined);
+  }
+
+  /** Gives the action of the last node that ran, so that a nested flow leaves by it. */
+  override post(_shared: S, _prepRes: P, execRes: string | void): A | Promise<A> {
+    return execRes as A;
+  }
+
+  /** @internal */
+  override get [kind](): 'node' | 'flow' {
+    return 'flow';
+  }
+
+  /** @internal */
+  override [execute](_prepRes: P, shared: S, parent: Frame): Promise<string | void> {
+    for (let at: Frame | undefined = parent; at !== undefined; at = at.parent) {
+      if (at.flow === this) {
+        throw new AppError('bad-input', `The flow "${this.name}" contains itself: ${parent.path}/${this.name}.`);
+      }
+    }
+    if (this.#start === undefined) {
+      throw new AppError(
+        'bad-input',
+        `The flow "${this.name}" has no start. Set flow.start, or new Flow({ start: node }).`,
+      );
+    }
+    const frame = new Frame(parent.run, this.#start, this, parent);
+    const entry = parent.resume === undefined ? this.#start : this.#resume(frame, parent);
+    return walk(entry, shared, frame) as Promise<string | void>;
+  }
+
+  /** Takes over the inner part of the parent's resume points, and gives the station where the checkpoint was. */
+  #resume(frame: Frame, parent: Frame): Station {
+    frame.resume = parent.resume;
+    parent.resume = undefined;
+    const [point, ...inner] = frame.resume ?? [];
+    const byLabel = new Map([...this.#stations.values()].map((station) => [station.label, station]));
+    for (const [label, visits] of Object.entries(point?.visits ?? {})) {
+      const station = byLabel.get(label);
+      // A flow that is under way is entered once more by the walk, which counts this same visit again.
+      const isReentered = label === point?.node && inner.length > 0;
+      if (station !== undefined) frame.restoreVisits(station, isReentered ? visits - 1 : visits);
+    }
+    const station = byLabel.get(point?.node ?? '');
+    if (station !== undefined) return station;
+    throw new AppError(
+      'bad-input',
+      `The checkpoint was written at "${point?.node}", and the flow "${this.name}" has no node of that name. ` +
+        'Give a renamed node its old name, or start the run from its beginning.',
+    );
+  }
+
+  /** @internal The graph as it is now: the first station, and all of them in the order in which the flow got to know them. */
+  get [stations](): { readonly start: Station | undefined; readonly all: readonly Station[] } {
+    return { start: this.#start, all: [...this.#stations.values()] };
+  }
+
+  #stationOf(node: unknown, role: string): Station {
+    if (!(node instanceof BaseNode)) {
+      const what = node === null ? 'null' : typeof node;
+      throw new AppError('bad-input', `${role} in "${this.name}" must be a Node or a Flow, and is ${what}.`);
+    }
+    const known = this.#stations.get(node);
+    if (known !== undefined) return known;
+    const namesakes = [...this.#stations.values()].filter(({ unit }) => unit.name === node.name).length;
+    const label = namesakes === 0 ? node.name : `${node.name}~${namesakes + 1}`;
+    const station = new Station(node, label, this.#stations.size);
+    this.#stations.set(node, station);
+    return station;
+  }
+}

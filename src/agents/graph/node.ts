@@ -1,0 +1,153 @@
+import { attempt, type Worker } from './attempts.ts';
+import type { Awaitable } from './awaitable.ts';
+import { remembered } from './remembered.ts';
+import type { ExecContext } from '../run/run.ts';
+import type { RunOptions } from '../run/runOptions.ts';
+import { startRun } from './startRun.ts';
+import { execute, type Frame, kind } from './unit.ts';
+import type { Visit } from '../run/visit.ts';
+
+export interface NodeOptions {
+  /** The most attempts at `exec` before `execFallback`; 1, the default, means no retry. */
+  readonly maxRetries?: number;
+  /** Seconds between a failed attempt and the next. */
+  readonly wait?: number;
+  /** Seconds that one attempt may take; a longer one fails like any other. No limit when absent. */
+  readonly timeout?: number;
+  /** The name in traces and checkpoints; the class's name when absent. */
+  readonly name?: string;
+}
+
+// setTimeout fires at once for anything longer.
+const MAX_TIMER_SECONDS = 2_147_483;
+
+interface ItemCall<I> {
+  readonly input: I;
+  readonly frame: Frame;
+  readonly visit: Visit | undefined;
+  readonly item?: number;
+  readonly signal?: AbortSignal;
+}
+
+declare const sharedType: unique symbol;
+
+/**
+ * The parent of Node and Flow: a unit of work with the lifecycle `prep`, `exec`, `post`.
+ *
+ * `S` is the shared state, `P` what `prep` gives, `E` what `post` gets from `exec`, `A` the actions that `post` returns.
+ * Batch nodes call `exec` with one item (`I`) and get one result (`O`) at a time.
+ * Hooks may be sync or async; sync ones are not awaited.
+ */
+export abstract class BaseNode<
+  S = unknown,
+  P = unknown,
+  E = unknown,
+  A extends string | void = string | void,
+  I = P,
+  O = E,
+> {
+  /** Only for the compiler: a node cannot be put where the shared state lacks what it needs. */
+  declare readonly [sharedType]?: unknown extends S ? undefined : (shared: S) => void;
+  readonly name: string;
+
+  constructor(options: { readonly name?: string } = {}) {
+    this.name = options.name ?? (this.constructor.name || 'Node');
+  }
+
+  /** Reads what `exec` needs from the shared state. */
+  prep(_shared: S): P | Promise<P> {
+    return undefined as P;
+  }
+
+  /** Does the work, without the shared state: so it can be repeated, recorded and replayed. */
+  exec(_prepRes: I, _context: ExecContext): O | Promise<O> {
+    return undefined as O;
+  }
+
+  /** Writes the result to the shared state and returns the action that chooses the next node. */
+  post(_shared: S, _prepRes: P, _execRes: E): A | Promise<A> {
+    return undefined as A;
+  }
+
+  /** Runs this node alone. */
+  run(shared: S, options: RunOptions = {}): Promise<A> {
+    return startRun(this, shared, options) as Promise<A>;
+  }
+
+  /** @internal */
+  get [kind](): 'node' | 'flow' {
+    return 'node';
+  }
+
+  /** @internal */
+  [execute](prepRes: P, _shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E> {
+    const input = prepRes as unknown as I;
+    const live = (): Awaitable<O> => this.exec(input, frame.run.context);
+    return remembered(visit, { input, item: undefined, code: sourceOf(this, 'exec') }, live) as Awaitable<E>;
+  }
+}
+
+/** A node with retries: `exec` is tried up to `maxRetries` times, `wait` seconds apart, then `execFallback` is called. */
+export class Node<S = unknown, P = unknown, E = unknown, A extends string | void = string | void, I = P, O = E>
+  extends BaseNode<S, P, E, A, I, O>
+  implements Worker<I, O>
+{
+  readonly maxRetries: number;
+  readonly wait: number;
+  readonly timeout: number | undefined;
+
+  /** @throws RangeError when `maxRetries` is not a whole number of at least 1, or a time is not a number of seconds. */
+  constructor(options: NodeOptions = {}) {
+    super(options);
+    const { maxRetries = 1, wait = 0, timeout } = options;
+    if (!Number.isInteger(maxRetries) || maxRetries < 1) {
+      throw new RangeError(
+        `maxRetries of "${this.name}" is ${String(maxRetries)}; it must be a whole number of at least 1.`,
+      );
+    }
+    if (!(wait >= 0 && wait <= MAX_TIMER_SECONDS)) {
+      throw new RangeError(`wait of "${this.name}" is ${String(wait)}; it must be a number of seconds, 0 or more.`);
+    }
+    if (timeout !== undefined && !(timeout > 0 && timeout <= MAX_TIMER_SECONDS)) {
+      throw new RangeError(`timeout of "${this.name}" is ${String(timeout)}; it must be a number of seconds above 0.`);
+    }
+    this.maxRetries = maxRetries;
+    this.wait = wait;
+    this.timeout = timeout;
+  }
+
+  /** Called with the last error when all attempts failed; gives the result in their place. By default throws that error. */
+  execFallback(_prepRes: I, error: unknown, _context: ExecContext): O | Promise<O> {
+    throw error;
+  }
+
+  /** @internal */
+  override [execute](prepRes: P, _shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E> {
+    const input = prepRes as unknown as I;
+    // Nothing to retry, to time, to answer from a recording or to tell: the most common visit costs no more than the call itself.
+    const isPlain = this.timeout === undefined && this.maxRetries === 1 && !hasFallback(this);
+    if (isPlain && visit?.isRemembered !== true) {
+      return this.exec(input, frame.run.context) as Awaitable<E>;
+    }
+    return attemptItem(this, { input, frame, visit }) as Awaitable<E>;
+  }
+}
+
+function hasFallback(node: Worker<never, unknown>): boolean {
+  return node.execFallback !== Node.prototype.execFallback;
+}
+
+/** One `exec` with its retries and fallback, or what a recording has in its place. */
+export function attemptItem<I, O>(
+  node: Worker<I, O>,
+  { input, frame, visit, item, signal }: ItemCall<I>,
+): Awaitable<O> {
+  const call = { worker: node, hasFallback: hasFallback(node), input, run: frame.run, visit, item, signal };
+  if (visit?.isRemembered !== true) return attempt(call);
+  return remembered(visit, { input, item, code: sourceOf(node, 'exec', 'execFallback') }, () => attempt(call));
+}
+
+/** The source text of methods, which tells an edited node from a recorded one. */
+function sourceOf(node: object, ...names: readonly string[]): string {
+  return names.map((name) => String(Reflect.get(node, name))).join('\n');
+}

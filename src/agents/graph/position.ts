@@ -1,0 +1,28 @@
+import { toPlainJson } from '../run/plainJson.ts';
+import type { Checkpoint, ResumePoint } from '../run/schemas.ts';
+import type { Frame } from './unit.ts';
+
+/**
+ * The checkpoint behind the node that a walk has just finished.
+ *
+ * @throws AppError `bad-input` that names the key of the shared state, or the flow's `prep` result, that JSON cannot hold.
+ */
+export function checkpointOf(frame: Frame, shared: unknown, action: string): Checkpoint {
+  const position: ResumePoint[] = [];
+  for (let at: Frame | undefined = frame; at !== undefined; at = at.parent) position.unshift(pointOf(at, at !== frame));
+  return {
+    version: 1,
+    path: frame.pathOf(frame.station),
+    visit: frame.visitsOf(frame.station),
+    action,
+    shared: toPlainJson(shared, 'shared') as Checkpoint['shared'],
+    position,
+  };
+}
+
+function pointOf(frame: Frame, isUnderWay: boolean): ResumePoint {
+  const { station, prepRes } = frame;
+  const point: ResumePoint = { node: station.label, visit: frame.visitsOf(station), visits: frame.visits };
+  if (!isUnderWay || prepRes === undefined) return point;
+  return { ...point, prepRes: toPlainJson(prepRes, `What prep of "${station.label}" returned`) };
+}

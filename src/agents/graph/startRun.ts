@@ -1,0 +1,87 @@
+import { AppError } from '../../core/errors.ts';
+import { Run, tracedRun } from '../run/run.ts';
+import type { RunOptions } from '../run/runOptions.ts';
+import { type HostedRun, runHost } from '../run/runHost.ts';
+import { hasTracerProvider, openTelemetry } from '../run/telemetry.ts';
+import type { Telemetry } from '../run/trace.ts';
+import { Frame, Station, type Unit } from './unit.ts';
+import { walk } from './walk.ts';
+
+/** Runs a node or a flow as the outermost unit, and gives what its `post` returned. */
+export function startRun(unit: Unit, shared: unknown, options: RunOptions): Promise<unknown> {
+  if (!hasTracerProvider()) return begin(unit, shared, options, undefined);
+  return openTelemetry().then((telemetry) => begin(unit, shared, options, telemetry));
+}
+
+// Not async itself: the promise of the walk is the run's, and one more around it would cost a short run a tenth of its time.
+function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Telemetry | undefined): Promise<unknown> {
+  let hosted: HostedRun | undefined;
+  try {
+    hosted = runHost()?.begin({ unit, name: unit.name, shared, options });
+    const { signal, resume } = hosted?.options ?? options;
+    signal?.throwIfAborted();
+    const run = new Run(hosted?.options ?? options, telemetry, hosted);
+    const station = new Station(unit, unit.name, 0);
+    const frame = new Frame(run, station);
+    if (resume !== undefined) {
+      restoreShared(shared, resume.shared);
+      frame.resume = resume.position;
+    }
+    const walked =
+      signal === undefined
+        ? start(run, station, shared, frame)
+        : untilAborted(run, signal, () => start(run, station, shared, frame));
+    return hosted === undefined ? walked : reported(run, hosted, walked);
+  } catch (error) {
+    hosted?.ended({ at: 0, failure: { error } });
+    return rejected(error);
+  }
+}
+
+function start(run: Run, station: Station, shared: unknown, frame: Frame): Promise<unknown> {
+  return run.listener === undefined ? walk(station, shared, frame) : tracedRun.run(run, walk, station, shared, frame);
+}
+
+async function reported(run: Run, hosted: HostedRun, walked: Promise<unknown>): Promise<unknown> {
+  try {
+    const action = await walked;
+    hosted.ended({ at: run.micros(), action });
+    return action;
+  } catch (error) {
+    hosted.ended({ at: run.micros(), failure: { error } });
+    throw error;
+  }
+}
+
+async function rejected(error: unknown): Promise<never> {
+  throw error;
+}
+
+/**
+ * Rejects with the signal's reason at the moment of the abort, even when a hook ignores it. One listener for the whole run
+ * costs less than a race at each step; the walk itself ends when the hook does.
+ */
+function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknown>): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const abort = (): void => {
+      try {
+        run.abort(signal.reason);
+        reject(signal.reason as Error);
+      } catch (error) {
+        resolve(rejected(error)); // the listener's, which would reach nobody from an event handler
+      }
+    };
+    signal.addEventListener('abort', abort, { once: true }); // before the start: the first sync hook may abort
+    void start()
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener('abort', abort));
+  });
+}
+
+function restoreShared(shared: unknown, saved: Readonly<Record<string, unknown>>): void {
+  if (typeof shared !== 'object' || shared === null) {
+    throw new AppError('bad-input', 'A run that resumes needs an object as shared state, to put the saved state into.');
+  }
+  for (const key of Object.keys(shared)) delete (shared as Record<string, unknown>)[key];
+  Object.assign(shared, structuredClone(saved));
+}

@@ -1,0 +1,138 @@
+import { AppError } from '../../core/errors.ts';
+import { isPromise } from './awaitable.ts';
+import { checkpointOf } from './position.ts';
+import type { HostedRun } from '../run/runHost.ts';
+import type { Checkpoint, ResumePoint } from '../run/schemas.ts';
+import type { Telemetry } from '../run/trace.ts';
+import { type Frame, execute, kind, type Station, type Unit } from './unit.ts';
+import { Visit } from '../run/visit.ts';
+
+export const DEFAULT_ACTION = 'default';
+
+/**
+ * Visits stations from `entry` on until one leaves by an action without a next station, and gives that action as its
+ * `post` returned it.
+ *
+ * The hooks are called in this function itself and only promises are awaited: a visit with sync hooks costs no await and
+ * one with async hooks costs exactly those three.
+ */
+export async function walk(entry: Station, shared: unknown, frame: Frame): Promise<unknown> {
+  const { run } = frame;
+  let station = entry;
+  let resumed = resumeOf(frame);
+  let visit: Visit | undefined;
+  for (;;) {
+    let action: unknown;
+    if (resumed?.isFinished === true) {
+      action = run.options.resume?.action;
+    } else {
+      if (!station.isFlow) {
+        const turn = run.enter(station.label);
+        if (turn !== undefined) {
+          await turn;
+          if (run.isObserved) run.micros();
+        }
+      }
+      run.throwIfAborted();
+      if (run.isObserved) visit = beginVisit(station, frame);
+      const unit = run.telemetry === undefined ? station.unit : inSpans(station.unit, run.telemetry);
+      try {
+        let prepRes = resumed === undefined ? unit.prep(shared) : resumed.point.prepRes;
+        if (isPromise(prepRes)) prepRes = await prepRes;
+        run.throwIfAborted();
+        frame.station = station;
+        frame.prepRes = prepRes;
+        visit?.prepared(prepRes);
+        let execRes = unit[execute](prepRes, shared, frame, visit);
+        if (isPromise(execRes)) execRes = await execRes;
+        run.throwIfAborted();
+        visit?.executed(execRes);
+        action = unit.post(shared, prepRes, execRes);
+        if (isPromise(action)) action = await action;
+        run.throwIfAborted();
+      } catch (error) {
+        visit?.failed(error);
+        throw error;
+      }
+      visit?.finished(action);
+    }
+    if (frame.flow === undefined) {
+      if (run.hosted !== undefined) await tellHost(run.hosted, station, frame, shared);
+      return action;
+    }
+    const name = actionName(action, station, frame);
+    if (resumed?.isFinished !== true && run.hosted !== undefined) {
+      await tellHost(run.hosted, station, frame, shared, () => checkpointOf(frame, shared, name));
+      run.micros();
+      run.throwIfAborted();
+    }
+    if (resumed?.isFinished !== true && run.options.onCheckpoint !== undefined) {
+      await run.options.onCheckpoint(checkpointOf(frame, shared, name));
+      run.micros();
+      run.throwIfAborted();
+    }
+    const next = station.exit(name);
+    visit?.edge(name, next?.label ?? null);
+    if (next === undefined) warnOfMissing(name, station, frame);
+    if (next === undefined || next === null) return action;
+    station = next;
+    resumed = undefined;
+  }
+}
+
+/** The place of the frame in the checkpoint that the run resumes from, when its walk has only begun. */
+function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinished: boolean } | undefined {
+  if (frame.resume === undefined) return undefined;
+  const [point, ...inner] = frame.resume;
+  if (point === undefined) return undefined;
+  frame.resume = inner.length > 0 ? inner : undefined;
+  return { point, isFinished: inner.length === 0 };
+}
+
+function beginVisit(station: Station, frame: Frame): Visit {
+  const { label: node, isFlow } = station;
+  return new Visit(frame.run, { path: frame.pathOf(station), node, number: frame.arrive(station), isFlow });
+}
+
+/** The same unit with hooks that run in the span of its visit. */
+function inSpans(unit: Unit, telemetry: Telemetry): Unit {
+  return {
+    name: unit.name,
+    [kind]: unit[kind],
+    prep: (shared) => telemetry.inSpan(() => unit.prep(shared)),
+    [execute]: (...call) => telemetry.inSpan(() => unit[execute](...call)),
+    post: (...call) => telemetry.inSpan(() => unit.post(...call)),
+  };
+}
+
+/** `undefined`, `null` and `''` choose the next node as the action `default` does. */
+function actionName(action: unknown, { label }: Station, { path }: Frame): string {
+  if (typeof action === 'string') return action === '' ? DEFAULT_ACTION : action;
+  if (action === undefined || action === null) return DEFAULT_ACTION;
+  throw new AppError(
+    'bad-input',
+    `post of "${label}" in ${path} returned a value of type ${typeof action}; an action is a string, or nothing for "default".`,
+  );
+}
+
+function warnOfMissing(action: string, station: Station, frame: Frame): void {
+  const connected = station.actions.map((name) => `"${name}"`).join(', ') || 'none';
+  const message =
+    `"${station.label}" in ${frame.path} returned the action "${action}", which is not connected there ` +
+    `(connected: ${connected}). The flow ends here; connect(node, null, action) ends it without this warning.`;
+  frame.run.warn({ ...placeOf(station, frame), node: station.label }, action, message);
+}
+
+function tellHost(
+  hosted: HostedRun,
+  station: Station,
+  frame: Frame,
+  shared: unknown,
+  checkpoint?: () => Checkpoint,
+): void | Promise<void> {
+  return hosted.stepped({ ...placeOf(station, frame), at: frame.run.micros(), shared, checkpoint });
+}
+
+function placeOf(station: Station, frame: Frame): { path: string; visit: number } {
+  return { path: frame.pathOf(station), visit: frame.visitsOf(station) };
+}

@@ -1,0 +1,39 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { AppError, messageOf } from '../../core/errors.ts';
+import type { Checkpoint } from './schemas.ts';
+
+/** An `onCheckpoint` that keeps the newest checkpoint in a file, replaced in one step so that it is whole after a crash. */
+export function checkpointFile(path: string): (checkpoint: Checkpoint) => Promise<void> {
+  return async (checkpoint) => {
+    const temporary = `${path}.${crypto.randomUUID()}.tmp`;
+    try {
+      await writeFile(temporary, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 });
+      await rename(temporary, path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  };
+}
+
+/**
+ * Reads what `checkpointFile` wrote.
+ *
+ * @throws AppError `missing` or `corrupt`, with the path.
+ */
+export async function readCheckpoint(path: string): Promise<Checkpoint> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (error) {
+    throw new AppError('missing', `The checkpoint ${path} could not be read: ${messageOf(error)}`, { cause: error });
+  }
+  const { checkpointSchema } = await import('./schemas.ts');
+  try {
+    return checkpointSchema.parse(JSON.parse(text));
+  } catch (error) {
+    throw new AppError('corrupt', `${path} is not a checkpoint of this version. Start the run from its beginning.`, {
+      cause: error,
+    });
+  }
+}

@@ -1,0 +1,137 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { type Json, stableJson, toPlainJson } from './plainJson.ts';
+import type { RecordingEntry } from './schemas.ts';
+
+type Hash = (text: string) => string;
+
+/** Why a recording has no result for a call. */
+export type MissingReason = 'code' | 'input' | 'new';
+
+/** One call of `exec`: where, by which code, with what input. */
+export interface ExecCall {
+  readonly path: string;
+  readonly visit: number;
+  readonly item: number | undefined;
+  readonly input: unknown;
+  readonly code: string;
+}
+
+/**
+ * What the `exec` calls of a run gave, kept in a JSON-lines file.
+ *
+ * A result is found again by node path, visit number, position in a batch, what `prep` returned, and the source text of
+ * `exec` and `execFallback`: so an edited or new node runs, and all others are answered from here.
+ */
+export class Recording {
+  readonly #path: string;
+  readonly #entries: Map<string, RecordingEntry>;
+  /** By node path, visit and item; made when it is asked for. */
+  #byPlace: Map<string, RecordingEntry[]> | undefined;
+  readonly #whenMissing: 'run' | 'fail';
+  readonly #hash: Hash;
+
+  private constructor(path: string, entries: readonly RecordingEntry[], whenMissing: 'run' | 'fail', hash: Hash) {
+    this.#path = path;
+    this.#hash = hash;
+    this.#entries = new Map(entries.map((entry) => [keyOf(entry), entry]));
+    this.#whenMissing = whenMissing;
+  }
+
+  /**
+   * Opens a recording; a file that is not there yet is an empty one. With `whenMissing: 'fail'` a replay that lacks a
+   * result is an error instead of a live call, which is what tests want.
+   *
+   * @throws AppError `corrupt` with the line that is no entry.
+   */
+  static async open(path: string, options: { readonly whenMissing?: 'run' | 'fail' } = {}): Promise<Recording> {
+    let text = '';
+    try {
+      text = await readFile(path, 'utf8');
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') {
+        throw new AppError('missing', `The recording ${path} could not be read: ${messageOf(error)}`, { cause: error });
+      }
+    }
+    const lines = text.split('\n').filter((line) => line !== '');
+    const { recordingEntrySchema } = await import('./schemas.ts'); // zod is as large as the rest of the runtime
+    const entries = lines.map((line, index) => {
+      try {
+        return recordingEntrySchema.parse(JSON.parse(line));
+      } catch (error) {
+        const at = `${path}:${index + 1}`;
+        throw new AppError('corrupt', `${at} is not an entry of a recording. Record the run again.`, { cause: error });
+      }
+    });
+    const { createHash } = await import('node:crypto'); // half of what importing the runtime would cost
+    const hash = (value: string): string => createHash('sha256').update(value).digest('base64url').slice(0, 22);
+    return new Recording(path, entries, options.whenMissing ?? 'run', hash);
+  }
+
+  get size(): number {
+    return this.#entries.size;
+  }
+
+  /**
+   * The recorded result of this call, or undefined when there is none.
+   *
+   * @throws AppError `missing` when there is none and the recording was opened with `whenMissing: 'fail'`.
+   */
+  find(call: ExecCall): { readonly result: unknown } | undefined {
+    const entry = this.#entries.get(keyOf(this.#toEntry(call)));
+    // A copy: a node that changes what it got would change what the next replay gets.
+    if (entry !== undefined) return { result: structuredClone(entry.result) };
+    if (this.#whenMissing === 'run') return undefined;
+    throw new AppError(
+      'missing',
+      `The recording ${this.#path} has no result for ${placeOf(call)} with this code and input. Record the run again.`,
+    );
+  }
+
+  /** @throws AppError `bad-input` when the input or the result is not plain data; the sentence names the node and the key. */
+  keep(call: ExecCall, result: unknown): void {
+    const entry = this.entryOf(call, result);
+    this.#entries.set(keyOf(entry), entry);
+    this.#byPlace = undefined;
+  }
+
+  /** What `keep` would keep, and throws as it does. */
+  entryOf(call: ExecCall, result: unknown): RecordingEntry {
+    const json = result === undefined ? undefined : toPlainJson(result, `The result of exec in ${placeOf(call)}`);
+    return { ...this.#toEntry(call), result: json };
+  }
+
+  /** Why a call that `find` does not know is not in here: its code is another, its input is, or it was never made. */
+  whyMissing(call: ExecCall): MissingReason {
+    this.#byPlace ??= Map.groupBy(this.#entries.values(), placeOf);
+    const { code } = this.#toEntry(call);
+    const known = this.#byPlace.get(placeOf(call));
+    if (known === undefined) return 'new';
+    return known.some((entry) => entry.code === code) ? 'input' : 'code';
+  }
+
+  /** Writes the file, whole or not at all. */
+  async save(): Promise<void> {
+    const lines = [...this.#entries.values()].map((entry) => `${JSON.stringify(entry)}\n`);
+    const temporary = `${this.#path}.${crypto.randomUUID()}.tmp`;
+    await writeFile(temporary, lines.join(''));
+    await rename(temporary, this.#path);
+  }
+
+  #toEntry({ path, visit, item, input, code }: ExecCall): RecordingEntry {
+    const json: Json = input === undefined ? null : toPlainJson(input, `The input of exec in ${path}`);
+    return { path, visit, item, input: this.#hash(stableJson(json)), code: this.#hash(code) };
+  }
+}
+
+function keyOf({ path, visit, item, input, code }: RecordingEntry): string {
+  return [path, visit, item ?? '', input, code].join('\n');
+}
+
+function placeOf({
+  path,
+  visit,
+  item,
+}: Pick<ExecCall, 'path' | 'visit'> & { readonly item?: number | undefined }): string {
+  return `${path} (visit ${visit}${item === undefined ? '' : `, item ${item}`})`;
+}

@@ -1,0 +1,161 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { performance } from 'node:perf_hooks'; // the global of that name is a getter, at a tenth of a traced visit
+import { setImmediate as turn } from 'node:timers/promises';
+import { AppError } from '../../core/errors.ts';
+import type { HostedRun } from './runHost.ts';
+import type { RunOptions } from './runOptions.ts';
+import type { ModelCall, Telemetry, TraceListener } from './trace.ts';
+import { writeWarning } from './warning.ts';
+
+/** What `exec` may use besides its input. */
+export interface ExecContext {
+  /** Aborted when the run is, when the node's timeout is over, or when another item of a parallel batch failed. */
+  readonly signal: AbortSignal;
+  /** From 1; above 1 in a retry. */
+  readonly attempt: number;
+}
+
+/** A visit that is under way, as far as its run needs it. */
+export interface OpenVisit {
+  readonly path: string;
+  readonly number: number;
+  model(call: ModelCall): void;
+  /** Ends the visit, so that the one around it is the run's again. */
+  failed(error: unknown): void;
+}
+
+// A loop of sync nodes never leaves the microtask queue, so timers, sockets and an abort would wait for its end.
+const TURN_EVERY_MS = 20;
+const VISITS_BETWEEN_CLOCKS = 128;
+const REMEMBERED_VISITS = 12;
+
+/** The run that the current code belongs to, for a model client that reports its calls. Set only while a run is traced. */
+export const tracedRun = new AsyncLocalStorage<Run>();
+
+/** The state of one run. Nothing of it is kept in nodes or flows, so that one flow can run many times at once. */
+export class Run {
+  readonly options: RunOptions;
+  /** The signal and number of a first attempt, the same for all nodes of the run. */
+  readonly context: ExecContext;
+  // `performance.now()` at the start; 0 in a run that nobody observes, which never looks.
+  readonly #startedAt: number;
+  /** Takes the events; nobody does once the run is aborted. */
+  listener: TraceListener | undefined;
+  readonly telemetry: Telemetry | undefined;
+  /** The program's side of the run, where one hosts it. */
+  readonly hosted: HostedRun | undefined;
+  /** Whether visits need a path, a number and times. */
+  readonly isObserved: boolean;
+  isAborted = false;
+  /** The innermost visit that is under way, where visits are observed: it takes the reports of model calls. */
+  visit: OpenVisit | undefined;
+  /** What `micros` gave last: the time of whatever follows without a hook or a wait between. */
+  latest = 0;
+  #visits = 0;
+  #lastTurn = 0;
+  readonly #maxVisits: number;
+  #recent: string[] | undefined;
+
+  /** @throws RangeError when `maxVisits` is not a whole number above 0. */
+  constructor(options: RunOptions, telemetry?: Telemetry, hosted?: HostedRun) {
+    const { maxVisits = Number.POSITIVE_INFINITY, signal } = options;
+    if (maxVisits !== Number.POSITIVE_INFINITY && (!Number.isInteger(maxVisits) || maxVisits < 1)) {
+      throw new RangeError(`maxVisits is ${String(maxVisits)}; it must be a whole number of at least 1.`);
+    }
+    this.options = options;
+    this.telemetry = telemetry;
+    this.hosted = hosted;
+    this.listener = joined(isListener(options) ? options : undefined, telemetry);
+    this.isObserved =
+      this.listener !== undefined ||
+      hosted !== undefined ||
+      options.onCheckpoint !== undefined ||
+      options.resume !== undefined ||
+      options.record !== undefined ||
+      options.replay !== undefined;
+    this.#startedAt = this.isObserved ? performance.now() : 0;
+    this.#maxVisits = maxVisits;
+    this.context = signal === undefined ? new UnabortedContext() : { signal, attempt: 1 };
+  }
+
+  /** The time of an event: whole microseconds since the start. A look at the clock is a tenth of what a traced visit costs. */
+  micros(): number {
+    this.latest = Math.round((performance.now() - this.#startedAt) * 1000);
+    return this.latest;
+  }
+
+  /** Counts a visit. Gives a promise every now and then, which the walk awaits to let the event loop turn. */
+  enter(name: string): Promise<void> | undefined {
+    const visits = ++this.#visits;
+    if (this.#maxVisits !== Number.POSITIVE_INFINITY) this.#checkLimit(name);
+    if (visits % VISITS_BETWEEN_CLOCKS !== 0) return undefined;
+    const now = performance.now();
+    if (now - this.#lastTurn < TURN_EVERY_MS) return undefined;
+    this.#lastTurn = now;
+    return turn();
+  }
+
+  /** Ends the run and its trace: each visit that is under way fails by the abort, and what its hook still does is not told. */
+  abort(reason: unknown): void {
+    this.isAborted = true;
+    try {
+      while (this.visit !== undefined) this.visit.failed(reason);
+    } finally {
+      this.listener = undefined;
+    }
+  }
+
+  /** @throws the signal's reason once the run is aborted. */
+  throwIfAborted(): void {
+    if (this.isAborted) this.options.signal?.throwIfAborted();
+  }
+
+  /** Tells the listener, or the console where there is none: a warning is never lost. */
+  warn(
+    place: { readonly path: string; readonly node: string; readonly visit: number },
+    action: string,
+    message: string,
+  ): void {
+    if (this.options.onEvent === undefined) writeWarning(message);
+    this.listener?.onEvent({ type: 'warning', ...place, at: this.micros(), action, message });
+  }
+
+  #checkLimit(name: string): void {
+    this.#recent ??= [];
+    if (this.#visits > this.#maxVisits) {
+      throw new AppError(
+        'limit',
+        `The run reached its limit of ${this.#maxVisits} visits before it ended. The last nodes were: ` +
+          `${this.#recent.join(' -> ')} -> ${name}. Raise maxVisits, or end the loop.`,
+      );
+    }
+    this.#recent.push(name);
+    if (this.#recent.length > REMEMBERED_VISITS) this.#recent.shift();
+  }
+}
+
+// The options themselves: a function bound to them for each run would cost more at each event than the call.
+function isListener(options: RunOptions): options is RunOptions & TraceListener {
+  return options.onEvent !== undefined;
+}
+
+function joined(first: TraceListener | undefined, second: TraceListener | undefined): TraceListener | undefined {
+  if (first === undefined || second === undefined) return first ?? second;
+  return {
+    onEvent(event) {
+      second.onEvent(event);
+      first.onEvent(event);
+    },
+  };
+}
+
+/** The context of a run without a signal. The signal that never fires is made when an `exec` asks for it: most never do. */
+class UnabortedContext implements ExecContext {
+  readonly attempt = 1;
+  #signal: AbortSignal | undefined;
+
+  get signal(): AbortSignal {
+    this.#signal ??= new AbortController().signal;
+    return this.#signal;
+  }
+}

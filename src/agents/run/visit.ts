@@ -1,0 +1,128 @@
+import { messageOf } from '../../core/errors.ts';
+import type { OpenVisit, Run } from './run.ts';
+import { cheapSize, type ModelCall } from './trace.ts';
+
+interface Beginning {
+  readonly path: string;
+  readonly node: string;
+  readonly number: number;
+  readonly isFlow: boolean;
+}
+
+/** One visit of one node in an observed run: where it is, how long its steps took, and what it tells the listener. */
+export class Visit implements OpenVisit {
+  readonly run: Run;
+  readonly path: string;
+  readonly node: string;
+  readonly number: number;
+  isReplayed = false;
+  /** The visit of the flow that this one is part of. */
+  readonly #outer: OpenVisit | undefined;
+  readonly #isFlow: boolean;
+  // In microseconds of the run, as all times here.
+  readonly #startedAt: number;
+  #finishedAt = 0;
+  #preparedAt = 0;
+  #executedAt = 0;
+  #prepSize: number | undefined;
+  #execSize: number | undefined;
+
+  constructor(run: Run, { path, node, number, isFlow }: Beginning) {
+    this.run = run;
+    this.#outer = run.visit;
+    run.visit = this;
+    this.path = path;
+    this.node = node;
+    this.number = number;
+    this.#isFlow = isFlow;
+    this.#startedAt = run.latest;
+    this.run.listener?.onEvent({
+      type: isFlow ? 'flow-start' : 'node-start',
+      path,
+      node,
+      visit: number,
+      at: this.#startedAt,
+    });
+  }
+
+  /** Whether a recording is read or written in this run. */
+  get isRemembered(): boolean {
+    return this.run.options.record !== undefined || this.run.options.replay !== undefined;
+  }
+
+  prepared(value: unknown): void {
+    this.#preparedAt = this.run.micros();
+    this.#prepSize = cheapSize(value);
+  }
+
+  executed(value: unknown): void {
+    // A flow is done when its last node is.
+    this.#executedAt = this.#isFlow ? this.run.latest : this.run.micros();
+    this.#execSize = cheapSize(value);
+  }
+
+  finished(action: unknown): void {
+    const now = this.run.micros();
+    this.#finishedAt = now;
+    this.run.visit = this.#outer;
+    this.run.listener?.onEvent({
+      type: this.#isFlow ? 'flow-end' : 'node-end',
+      path: this.path,
+      node: this.node,
+      visit: this.number,
+      at: now,
+      action: typeof action === 'string' ? action : undefined,
+      prepMicros: this.#preparedAt - this.#startedAt,
+      execMicros: this.#executedAt - this.#preparedAt,
+      postMicros: now - this.#executedAt,
+      prepSize: this.#prepSize,
+      execSize: this.#execSize,
+      isReplayed: this.isReplayed,
+    });
+  }
+
+  attempt(attempt: number, item: number | undefined): void {
+    this.run.listener?.onEvent({
+      type: 'attempt',
+      path: this.path,
+      node: this.node,
+      visit: this.number,
+      at: attempt === 1 && item === undefined ? this.#preparedAt : this.run.micros(),
+      attempt,
+      item,
+    });
+  }
+
+  retry(attempt: number, waitMs: number, error: unknown, item: number | undefined): void {
+    this.run.listener?.onEvent({ type: 'retry', ...this.#place(), attempt, waitMs, message: messageOf(error), item });
+  }
+
+  fallback(error: unknown, item: number | undefined): void {
+    this.run.listener?.onEvent({ type: 'fallback', ...this.#place(), message: messageOf(error), item });
+  }
+
+  edge(action: string, to: string | null): void {
+    this.run.listener?.onEvent({
+      type: 'edge',
+      path: this.path,
+      node: this.node,
+      visit: this.number,
+      at: this.#finishedAt,
+      action,
+      to,
+    });
+  }
+
+  failed(error: unknown): void {
+    this.run.visit = this.#outer;
+    this.run.listener?.onEvent({ type: 'error', ...this.#place(), message: messageOf(error) });
+  }
+
+  model(call: ModelCall): void {
+    this.run.listener?.onEvent({ type: 'model', ...this.#place(), ...call });
+  }
+
+  #place(): { path: string; node: string; visit: number; at: number } {
+    return { path: this.path, node: this.node, visit: this.number, at: this.run.micros() };
+  }
+}

@@ -1,0 +1,172 @@
+import { AppError } from '../../core/errors.ts';
+import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import type { AdminAccount } from '../../service/admin/accountOperations.ts';
+import { type AdminFlags, findAdmin } from './adminService.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import { type Column, formatTable } from '../terminal/table.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'ACCOUNT' },
+  { title: 'NAME', minWidth: 8, dropOrder: 5 },
+  { title: 'PLAN', dropOrder: 1 },
+  { title: 'CREDITS', align: 'right' },
+  { title: 'HELD', align: 'right', dropOrder: 3 },
+  { title: 'SPENT', align: 'right', dropOrder: 2 },
+  { title: 'RUNNING', align: 'right', dropOrder: 6 },
+  { title: 'WAITING', align: 'right', dropOrder: 4 },
+  { title: 'STATE' },
+];
+const BYTES_OF_GB = 1e9;
+const ISOLATION_NOTE =
+  'With more than one account, jobs start only where they are isolated or the configuration says isolation = "none": see farwharf serve --check.';
+
+interface AddFlags extends AdminFlags {
+  readonly name?: string;
+  readonly plan?: string;
+  readonly credits?: string;
+}
+
+interface LimitFlags extends AdminFlags {
+  readonly runningJobs?: string;
+  readonly queuedJobs?: string;
+  readonly uploadGb?: string;
+  readonly uploads?: string;
+  readonly streams?: string;
+  readonly requestsPerMinute?: string;
+}
+
+/** `farwharf admin account add ID`. JSON: the account. */
+export async function addAccount(context: Context, id: string, flags: AddFlags): Promise<number> {
+  const { name, plan, credits } = flags;
+  using admin = await findAdmin(context, flags, { mayCreate: true });
+  const account = await admin.call('accounts.add', {
+    account_id: id,
+    ...(name !== undefined && { name }),
+    ...(plan !== undefined && { plan }),
+    ...(credits !== undefined && { credits: parseCredits(credits) }),
+  });
+  const has = account.credits_available === 0 ? 'without credits' : `with ${creditsOf(account)}`;
+  tell(context, account, `Account ${id} was added, ${has}.`);
+  if (account.warning !== undefined) context.terminal.note(account.warning);
+  else if (!admin.isServiceRunning) context.terminal.note(ISOLATION_NOTE);
+  if (account.credits_available === 0) context.terminal.note(`Give it some:   farwharf admin credits grant ${id} 100`);
+  context.terminal.note(`Give it a key:  farwharf admin key add ${id}`);
+  return EXIT.done;
+}
+
+/** `farwharf admin account list`. JSON: `{ accounts: [...] }`. */
+export async function listAccounts(context: Context, _: string, flags: AdminFlags): Promise<number> {
+  const { terminal } = context;
+  using admin = await findAdmin(context, flags);
+  const { accounts } = await admin.call('accounts.list', {});
+  terminal.json({ accounts });
+  if (terminal.isJson) return EXIT.done;
+  const rows = accounts.map((account) => [
+    account.account_id,
+    printableLine(account.name),
+    printableLine(account.plan),
+    formatCredits(account.credits_available),
+    formatCredits(account.credits_held),
+    formatCredits(account.credits_spent),
+    String(account.active_jobs),
+    String(account.queued_jobs),
+    account.disabled_at === null ? '' : 'disabled',
+  ]);
+  for (const line of formatTable(COLUMNS, rows, terminal.answerColumns)) terminal.answer(line);
+  return EXIT.done;
+}
+
+/** `farwharf admin account show ID`. JSON: the account. */
+export async function showAccount(context: Context, id: string, flags: AdminFlags): Promise<number> {
+  using admin = await findAdmin(context, flags);
+  const account = await admin.call('accounts.show', { account_id: id });
+  const state = account.disabled_at === null ? '' : `, disabled since ${account.disabled_at}`;
+  const jobs = `${formatCount(account.active_jobs, 'job')} running, ${account.queued_jobs} waiting`;
+  tell(
+    context,
+    account,
+    `${id}: ${printableLine(account.name)}, plan ${printableLine(account.plan)}${state}`,
+    `${creditsOf(account)}, ${formatCredits(account.credits_held)} held, ${formatCredits(account.credits_spent)} spent; ${jobs}`,
+    describeLimits(account),
+  );
+  return EXIT.done;
+}
+
+/** `farwharf admin account disable ID`. JSON: the account. */
+export async function disableAccount(context: Context, id: string, flags: AdminFlags): Promise<number> {
+  using admin = await findAdmin(context, flags);
+  const account = await admin.call('accounts.disable', { account_id: id });
+  const waiting = account.queued_jobs;
+  const jobs = waiting === 0 ? '' : ` ${formatCount(waiting, 'waiting job')} will not start.`;
+  tell(context, account, `Account ${id} is disabled: its keys open nothing.${jobs}`);
+  context.terminal.note(`Undo:  farwharf admin account enable ${id}`);
+  return EXIT.done;
+}
+
+/** `farwharf admin account enable ID`. JSON: the account. */
+export async function enableAccount(context: Context, id: string, flags: AdminFlags): Promise<number> {
+  using admin = await findAdmin(context, flags);
+  const account = await admin.call('accounts.enable', { account_id: id });
+  tell(context, account, `Account ${id} is enabled: its keys work, and its jobs start when it is their turn.`);
+  return EXIT.done;
+}
+
+/** `farwharf admin account limits ID`: changes those that are named, and shows them all. JSON: the account. */
+export async function limitAccount(context: Context, id: string, flags: LimitFlags): Promise<number> {
+  const { runningJobs, queuedJobs, uploadGb, uploads, streams, requestsPerMinute } = flags;
+  using admin = await findAdmin(context, flags);
+  const account = await admin.call('accounts.limit', {
+    account_id: id,
+    limits: {
+      ...(runningJobs !== undefined && { running_jobs: parseLimit('--running-jobs', runningJobs) }),
+      ...(queuedJobs !== undefined && { queued_jobs: parseLimit('--queued-jobs', queuedJobs) }),
+      ...(uploadGb !== undefined && { upload_bytes: parseLimit('--upload-gb', uploadGb, BYTES_OF_GB) }),
+      ...(uploads !== undefined && { uploads: parseLimit('--uploads', uploads) }),
+      ...(streams !== undefined && { streams: parseLimit('--streams', streams) }),
+      ...(requestsPerMinute !== undefined && {
+        requests_per_minute: parseLimit('--requests-per-minute', requestsPerMinute),
+      }),
+    },
+  });
+  tell(context, account, describeLimits(account));
+  return EXIT.done;
+}
+
+/** A number of credits as people write it. @throws AppError `bad-input`. */
+export function parseCredits(text: string): number {
+  if (/^[-+]?\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text);
+  throw new AppError('bad-input', `"${text}" is no number of credits: write it like 100 or 2.5.`);
+}
+
+function parseLimit(option: string, text: string, unit = 1): number | null {
+  if (text === 'default') return null;
+  const pattern = unit === 1 ? /^\d{1,9}$/ : /^\d{1,6}(\.\d{1,6})?$/;
+  if (pattern.test(text)) return Math.round(Number(text) * unit);
+  throw new AppError('bad-input', `${option}: write a number, or the word default.`);
+}
+
+function tell({ terminal }: Context, account: AdminAccount, ...lines: readonly string[]): void {
+  terminal.json(account);
+  if (terminal.isJson) return;
+  for (const line of lines) terminal.answer(line);
+}
+
+function creditsOf({ credits_available: credits }: AdminAccount): string {
+  return `${formatCredits(credits)} ${credits === 1 ? 'credit' : 'credits'}`;
+}
+
+function describeLimits({ limits }: AdminAccount): string {
+  const show = (value: number | null, format: (value: number) => string = String): string =>
+    value === null ? 'default' : format(value);
+  const named = [
+    `running jobs ${show(limits.running_jobs)}`,
+    `queued jobs ${show(limits.queued_jobs)}`,
+    `upload ${show(limits.upload_bytes, formatBytes)}`,
+    `uploads at once ${show(limits.uploads)}`,
+    `streams at once ${show(limits.streams)}`,
+    `requests per minute ${show(limits.requests_per_minute)}`,
+  ];
+  return `Limits: ${named.join(', ')}`;
+}

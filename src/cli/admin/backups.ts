@@ -1,0 +1,42 @@
+import { resolve } from 'node:path';
+import { formatBytes, formatCount } from '../../core/text/format.ts';
+import { restoreBackup } from '../../service/backup/restoreBackup.ts';
+import { type AdminFlags, findAdmin } from './adminService.ts';
+import type { Context } from '../command/context.ts';
+import { dataFolder } from '../command/dataFolder.ts';
+import { EXIT } from '../command/exit.ts';
+
+/** `farwharf admin backup FILE`. JSON: the file, its size and sum, and what is in it. */
+export async function backUp(context: Context, file: string, flags: AdminFlags): Promise<number> {
+  const { terminal } = context;
+  using admin = await findAdmin(context, flags);
+  const answer = await admin.call('backup.write', { file: resolve(file) });
+  terminal.json(answer);
+  if (terminal.isJson) return EXIT.done;
+  const { bytes, sha256, jobs, results, unfinished_jobs: unfinished } = answer;
+  terminal.answer(`${answer.file}: ${formatBytes(bytes)}, SHA-256 ${sha256}`);
+  const has = `${formatCount(jobs, 'job')} with events, all accounts, keys and credits; the results of ${results}.`;
+  terminal.note(`It has ${has} Not in it: the configuration, the log of the service, certificates.`);
+  if (unfinished > 0) {
+    const many = formatCount(unfinished, 'job');
+    terminal.note(`${many} had not ended: their files are not in it, and a restore ends them as lost, free of charge.`);
+  }
+  return EXIT.done;
+}
+
+/** `farwharf admin restore FILE --data DIR`. JSON: the folder and what is in it. */
+export async function restore({ terminal, env }: Context, file: string, flags: AdminFlags): Promise<number> {
+  const data = dataFolder(flags.data, env);
+  const { manifest, lostJobs } = await restoreBackup(resolve(file), data);
+  const { created_at: createdAt, jobs, results } = manifest;
+  terminal.json({ data, created_at: createdAt, jobs, results, lost_jobs: lostJobs });
+  if (terminal.isJson) return EXIT.done;
+  terminal.answer(`${data}: ${formatCount(jobs, 'job')} and the results of ${results}, as of ${createdAt}.`);
+  if (lostJobs > 0) {
+    terminal.note(
+      `${formatCount(lostJobs, 'job')} had not ended then: lost now, and their credits are available again.`,
+    );
+  }
+  terminal.note(`The ledger balances. Start the service:  farwharf serve --data ${data}`);
+  return EXIT.done;
+}

@@ -1,0 +1,89 @@
+import { AppError } from '../../core/errors.ts';
+import { formatDuration } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { type AdminFlags, findAdmin } from './adminService.ts';
+import type { Context } from '../command/context.ts';
+import { isDay } from '../terminal/day.ts';
+import { EXIT } from '../command/exit.ts';
+import { type Column, formatTable } from '../terminal/table.ts';
+
+const COLUMNS: readonly Column[] = [
+  { title: 'KEY' },
+  { title: 'ACCOUNT', dropOrder: 5 },
+  { title: 'LABEL', minWidth: 8, dropOrder: 4 },
+  { title: 'STATE' },
+  { title: 'MADE', dropOrder: 1 },
+  { title: 'LAST USED', dropOrder: 3 },
+  { title: 'EXPIRES', dropOrder: 2 },
+];
+const MS_OF_UNIT: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
+
+interface AddKeyFlags extends AdminFlags {
+  readonly label?: string;
+  readonly expires?: string;
+}
+
+/** `farwharf admin key add ACCOUNT`: stdout is the key alone. JSON: the key with what is known of it. */
+export async function addKey(context: Context, account: string, flags: AddKeyFlags): Promise<number> {
+  const { terminal } = context;
+  const { label, expires } = flags;
+  using admin = await findAdmin(context, flags);
+  const key = await admin.call('keys.add', {
+    account_id: account,
+    ...(label !== undefined && { label }),
+    ...(expires !== undefined && { expires_at: parseExpiry(expires, Date.now()) }),
+  });
+  terminal.json(key);
+  if (terminal.isJson) return EXIT.done;
+  const until = key.expires_at === null ? 'does not expire' : `expires at ${key.expires_at}`;
+  terminal.note(`Key ${key.key_id} of ${account}, which ${until}. It is shown only here:`);
+  terminal.answer(key.key);
+  terminal.note('Use it:  FARWHARF_REMOTE_HOST=URL FARWHARF_API_KEY=… farwharf me');
+  return EXIT.done;
+}
+
+/** `farwharf admin key list [ACCOUNT]`. JSON: `{ keys: [...] }`. */
+export async function listKeys(context: Context, account: string, flags: AdminFlags): Promise<number> {
+  const { terminal } = context;
+  using admin = await findAdmin(context, flags);
+  const { keys } = await admin.call('keys.list', account === '' ? {} : { account_id: account });
+  terminal.json({ keys });
+  if (terminal.isJson) return EXIT.done;
+  if (keys.length === 0) {
+    terminal.answer('There are no keys yet.');
+    terminal.note(`Make one:  farwharf admin key add ${account || 'ACCOUNT'}`);
+    return EXIT.done;
+  }
+  const now = Date.now();
+  const ago = (time: string): string => `${formatDuration(Math.max(0, now - Date.parse(time)) / 1000)} ago`;
+  const rows = keys.map((key) => [
+    key.key_id,
+    key.account_id,
+    printableLine(key.label),
+    key.state,
+    ago(key.created_at),
+    key.last_used_at === null ? 'never' : ago(key.last_used_at),
+    key.expires_at === null ? 'never' : key.expires_at.slice(0, 16).replace('T', ' '),
+  ]);
+  for (const line of formatTable(COLUMNS, rows, terminal.answerColumns)) terminal.answer(line);
+  return EXIT.done;
+}
+
+/** `farwharf admin key revoke KEY`. JSON: the key's state. */
+export async function revokeKey(context: Context, id: string, flags: AdminFlags): Promise<number> {
+  const { terminal } = context;
+  using admin = await findAdmin(context, flags);
+  const key = await admin.call('keys.revoke', { key_id: id });
+  terminal.json(key);
+  if (!terminal.isJson) terminal.answer(`Key ${id} of ${key.account_id} is revoked: it opens nothing any more.`);
+  return EXIT.done;
+}
+
+/** The end of a day (UTC), or a time from now. @throws AppError `bad-input`. */
+function parseExpiry(text: string, now: number): string {
+  const [, count, unit = ''] = /^(\d{1,5})([hd])$/.exec(text) ?? [];
+  const span = MS_OF_UNIT[unit];
+  if (span !== undefined) return new Date(now + Number(count) * span).toISOString();
+  if (isDay(text)) return `${text}T23:59:59.999Z`;
+  throw new AppError('bad-input', `--expires: "${text}" is no time. Write a day like 2027-01-31, or 90d, or 12h.`);
+}

@@ -1,0 +1,16 @@
+import { createInterface } from 'node:readline/promises';
+import { printable } from '../../core/text/printable.ts';
+import type { Context } from './context.ts';
+
+/** Asks the person at the terminal; false where there is none, or on anything but a yes. @throws the signal's reason on abort. */
+export async function confirm(question: string, { terminal, signal }: Context): Promise<boolean> {
+  if (!process.stdin.isTTY || !terminal.isScreen('stderr') || terminal.isJson) return false;
+  terminal.clearStatus();
+  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    const answer = await prompt.question(printable`${question} [y/N] `, { signal });
+    return /^y(?:es)?$/i.test(answer.trim());
+  } finally {
+    prompt.close();
+  }
+}

@@ -1,0 +1,48 @@
+import { constants } from 'node:os';
+import type { Disposable } from '../../core/processes/lifetime.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+export interface Interrupt extends Disposable {
+  /** Aborted by the first signal. */
+  readonly signal: AbortSignal;
+  /** The exit status after a signal, as shells count it: 128 and its number. Undefined before the first one. */
+  readonly exit: number | undefined;
+  /** Calls the listener at each SIGHUP until disposed; it ends nothing then. For services, which reload. */
+  readonly onHangup: (listener: () => void) => Disposable;
+}
+
+/** Ctrl+C once aborts the signal, so that work ends cleanly; the second time the process ends at once. */
+export function listenForInterrupt(): Interrupt {
+  const controller = new AbortController();
+  let exit: number | undefined;
+  let hangup: (() => void) | undefined;
+  const onSignal = (name: NodeJS.Signals): void => {
+    if (name === 'SIGHUP' && hangup !== undefined) {
+      hangup();
+      return;
+    }
+    // A terminal that closes may send SIGHUP twice, from the shell and from the system: nobody has asked for haste.
+    if (controller.signal.aborted && name !== 'SIGHUP') process.exit(exitAfter(name));
+    exit ??= exitAfter(name);
+    controller.abort();
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
+  return {
+    signal: controller.signal,
+    get exit() {
+      return exit;
+    },
+    onHangup: (listener) => {
+      hangup = listener;
+      return { dispose: () => (hangup = undefined) };
+    },
+    dispose: () => {
+      for (const signal of SIGNALS) process.off(signal, onSignal);
+    },
+  };
+}
+
+function exitAfter(name: NodeJS.Signals): number {
+  return 128 + constants.signals[name];
+}

@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf } from '../../core/errors.ts';
+import { farwharfHome } from '../../core/files/home.ts';
+import { printable } from '../../core/text/printable.ts';
+import type { Context } from './context.ts';
+
+/** Takes back what an earlier command, or a window, had written of some results when it was stopped, and says so. */
+export async function recoverInterrupted({ env, terminal }: Pick<Context, 'env' | 'terminal'>): Promise<void> {
+  const home = farwharfHome(env);
+  if (!existsSync(join(home, 'results'))) return; // nothing was ever downloaded: the common case costs nothing
+  const { describeRecovered, ResultJournals } = await import('../../jobs/results/resultJournals.ts');
+  try {
+    for (const recovered of await new ResultJournals(home).recover()) {
+      terminal.note(describeRecovered(recovered));
+    }
+  } catch (error) {
+    terminal.note(printable`The results of an interrupted download could not be taken back: ${messageOf(error)}`);
+  }
+}

@@ -1,0 +1,26 @@
+import { inspect } from 'node:util';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { Redactor } from '../../core/redact.ts';
+import { printableLine, printableText } from '../../core/text/printable.ts';
+import { describeFailure } from './exit.ts';
+
+/**
+ * Ends the process on an error that nobody caught, with one line. Node.js itself would print the source around it, which in the
+ * bundled program is one line of many kilobytes.
+ */
+export function endOnUncaughtErrors(env: NodeJS.ProcessEnv): void {
+  // An unhandled rejection arrives here too.
+  process.on('uncaughtException', (error) => {
+    const redactor = new Redactor();
+    redactor.add(env['FARWHARF_API_KEY'] ?? '');
+    process.stderr.write(redactor.redact(`${describeUncaught(error)}\n`));
+    if (env['FARWHARF_DEBUG']) process.stderr.write(redactor.redact(`${printableText(inspect(error))}\n`));
+    process.exit(describeFailure(error).exit);
+  });
+}
+
+function describeUncaught(error: unknown): string {
+  const message = printableLine(messageOf(error)).replaceAll(/\s+/g, ' ').trim();
+  if (error instanceof AppError) return `farwharf: ${message}`;
+  return `farwharf: Unexpected error: ${message.replace(/\.$/, '')}. Set FARWHARF_DEBUG=1 to see where it happened.`;
+}

@@ -1,0 +1,27 @@
+import { formatCount } from '../../core/text/format.ts';
+import { diagnose } from '../../flows/diagnostics/diagnose.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import { readFlowFile } from './flowFile.ts';
+
+/**
+ * `farwharf flow check`: what is wrong in a flow file, as compilers tell it, without running it. JSON: `{ file, diagnostics }`.
+ * Ends with 1 where there are errors.
+ */
+export async function checkFlow({ terminal }: Context, argument: string): Promise<number> {
+  const read = await readFlowFile(argument);
+  const diagnostics = diagnose(read);
+  terminal.json({ file: read.file, diagnostics });
+  for (const { code, severity, message, range, related } of diagnostics) {
+    const { line, column } = range.start;
+    terminal.answer(`${argument}:${line + 1}:${column + 1}: ${severity} ${code}: ${message}`);
+    for (const { message: note, range: place } of related) {
+      terminal.answer(`    ${place.file}:${place.start.line + 1}:${place.start.column + 1}: ${note}`);
+    }
+  }
+  const errors = diagnostics.filter(({ severity }) => severity === 'error').length;
+  const warnings = diagnostics.filter(({ severity }) => severity === 'warning').length;
+  const flows = formatCount(read.flows.length, 'flow');
+  terminal.note(`${flows}: ${formatCount(errors, 'error')}, ${formatCount(warnings, 'warning')}`);
+  return errors > 0 ? EXIT.failed : EXIT.done;
+}

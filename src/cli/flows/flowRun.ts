@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { TraceFile } from '../../agents/run/traceFile.ts';
+import { AppError } from '../../core/errors.ts';
+import { formatDuration } from '../../core/text/format.ts';
+import { farwharfHome } from '../../core/files/home.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { readFlows } from '../../flows/project/flowProject.ts';
+import { describeRunEnd, describeUsage } from '../../flows/run/history/describeRun.ts';
+import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
+import { type RecordedRun, runRecorded } from '../../flows/run/history/recordedRun.ts';
+import { RunHistory } from '../../flows/run/history/runHistory.ts';
+import { sourceHashes } from '../../flows/graph/sourceHash.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import { FlowPrinter } from '../terminal/flowPrinter.ts';
+import { readShared } from './sharedFlag.ts';
+
+interface FlowRunFlags {
+  readonly shared?: string;
+  readonly flow?: string;
+  readonly trace?: string;
+  readonly replay?: string;
+  readonly from?: string;
+  readonly of?: string;
+  readonly env?: readonly string[];
+}
+
+/** `farwharf flow run`: runs a flow file here. JSON: a line for each event, and at the end `{ type: "end", run, outcome }`. */
+export async function runFlowFile(
+  context: Context,
+  argument: string,
+  flags: FlowRunFlags,
+  args: readonly string[],
+): Promise<number> {
+  const { terminal, outputSignal: signal, env } = context;
+  const file = await readableFile(argument);
+  const shared = flags.shared === undefined ? undefined : await readShared(flags.shared);
+  const printer = new FlowPrinter(terminal);
+  const trace = flags.trace === undefined ? undefined : new TraceFile(resolve(flags.trace));
+  const { from, of = 'last' } = flags;
+  try {
+    const run = await runRecorded(
+      new RunHistory(farwharfHome(env)),
+      { node: process.execPath, runner: context.program.flowRunner },
+      {
+        file,
+        flow: flags.flow,
+        shared,
+        args,
+        cwd: process.cwd(),
+        env,
+        variables: flags.env,
+        replay: flags.replay,
+        rerun: from === undefined ? undefined : { run: of, path: from },
+        sources: hashesOf(file),
+      },
+      {
+        signal,
+        onEvent: (event: FlowProcessEvent) => {
+          if (event.type === 'run') trace?.onEvent(event.event);
+          return printer.print(event);
+        },
+      },
+    );
+    return tell(context, run);
+  } finally {
+    await trace?.close();
+  }
+}
+
+async function readableFile(argument: string): Promise<string> {
+  const file = resolve(argument);
+  const found = await stat(file).catch((): undefined => undefined);
+  if (found?.isFile() === true) return file;
+  throw new AppError('missing', `There is no file ${printableLine(file)}.`);
+}
+
+/** What the source of each node is now. A file that cannot be read as a flow may still run. */
+function hashesOf(file: string): Readonly<Record<string, string>> | undefined {
+  const read = (path: string): string | undefined => {
+    try {
+      return readFileSync(path, 'utf8');
+    } catch {
+      return undefined;
+    }
+  };
+  const text = read(file);
+  if (text === undefined) return undefined;
+  const host = { version: (path: string) => (read(path) === undefined ? undefined : 1), read };
+  return sourceHashes(readFlows(file, text, host), read);
+}
+
+function tell({ terminal }: Context, { record, outcome }: RecordedRun): number {
+  terminal.json({ type: 'end', run: record.id, outcome });
+  const seconds = (Date.parse(record.finishedAt ?? record.startedAt) - Date.parse(record.startedAt)) / 1000;
+  const usage = record.usage === undefined ? '' : describeUsage(record.usage);
+  const parts = [
+    `${describeRunEnd(record.outcome)}, after ${formatDuration(seconds)}`,
+    ...(usage === '' ? [] : [usage]),
+    `run ${record.id}`,
+  ];
+  terminal.note(parts.join(' · '));
+  if (outcome.type === 'refused') return EXIT.badUse;
+  if (outcome.type === 'stopped') return EXIT.interrupted;
+  return outcome.type === 'done' && outcome.exitCode === 0 ? EXIT.done : EXIT.failed;
+}

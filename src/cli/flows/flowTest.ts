@@ -1,0 +1,85 @@
+import { relative, resolve } from 'node:path';
+import { AppError, isAbort, messageOf } from '../../core/errors.ts';
+import { formatCount, formatDuration } from '../../core/text/format.ts';
+import { LIVE_REASONS } from '../../flows/run/history/describeRun.ts';
+import { findFlowTests } from '../../flows/run/testing/flowTestFile.ts';
+import { type FlowTestOptions, type FlowTestResult, runFlowTest } from '../../flows/run/testing/flowTestRun.ts';
+import { describeOpenNetwork, findNetworkNamespace } from '../../flows/run/process/networkNamespace.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+
+const MARKS = { passed: '✔', failed: '✖', updated: '↻' } as const;
+
+type Verdict = Pick<FlowTestResult, 'status' | 'differences' | 'live' | 'durationMs'> & { readonly error?: string };
+
+/** `farwharf flow test`: runs pinned tests. JSON: `{ test, status, duration_ms, differences, live, error? }` for each. */
+export async function testFlows(
+  context: Context,
+  first: string,
+  { update = false, env: variables }: { readonly update?: boolean; readonly env?: readonly string[] },
+  rest: readonly string[],
+): Promise<number> {
+  const { terminal, outputSignal: signal } = context;
+  const tests = await findFlowTests((first === '' ? ['.'] : [first, ...rest]).map((path) => resolve(path)));
+  if (tests.length === 0) {
+    throw new AppError(
+      'missing',
+      'There are no flow tests here. `farwharf flow pin FILE` makes one of the last run of a flow.',
+    );
+  }
+  const network = await findNetworkNamespace(context.env);
+  const openNetwork = update ? undefined : describeOpenNetwork(network);
+  if (openNetwork !== undefined) terminal.note(openNetwork);
+  const counts = { passed: 0, failed: 0, updated: 0 };
+  for (const path of tests) {
+    signal.throwIfAborted();
+    const name = relative(process.cwd(), path);
+    const verdict = await judge(path, context, { isUpdate: update, variables, network });
+    counts[verdict.status] += 1;
+    const { status, durationMs, differences, live, error } = verdict;
+    terminal.json({
+      test: name,
+      status,
+      duration_ms: Math.round(durationMs),
+      differences,
+      live,
+      ...(error && { error }),
+    });
+    if (!terminal.isJson) for (const line of describe(name, verdict)) terminal.answer(line);
+  }
+  terminal.note(
+    `${formatCount(tests.length, 'test')}: ${counts.passed} passed, ${counts.failed} failed` +
+      (counts.updated === 0 ? '' : `, ${counts.updated} updated`),
+  );
+  if (counts.failed > 0 && !update) terminal.note('`farwharf flow test --update` accepts what changed on purpose.');
+  return counts.failed === 0 ? EXIT.done : EXIT.failed;
+}
+
+/** A test that cannot be read fails, and the others run all the same. */
+async function judge(
+  path: string,
+  { outputSignal: signal, env, program }: Context,
+  options: Pick<FlowTestOptions, 'isUpdate' | 'variables' | 'network'>,
+): Promise<Verdict> {
+  const runtime = { node: process.execPath, runner: program.flowRunner };
+  try {
+    return await runFlowTest(path, runtime, { signal, env, ...options });
+  } catch (error) {
+    if (isAbort(error)) throw error;
+    return { status: 'failed', differences: [], live: [], durationMs: 0, error: messageOf(error) };
+  }
+}
+
+function describe(name: string, { status, durationMs, differences, live, error }: Verdict): string[] {
+  const head = `${MARKS[status]} ${name} (${formatDuration(durationMs / 1000)})`;
+  if (status === 'passed') return [head];
+  return [
+    head,
+    ...(error === undefined ? [] : [`    ${error}`]),
+    ...live.map(({ path, reason }) => `    ${path} ran live: ${LIVE_REASONS[reason]}`),
+    ...differences.flatMap((difference) => [
+      `    ${difference.type === 'state' ? `shared.${difference.key}` : difference.type}`,
+      ...difference.lines.map((line) => `      ${line}`),
+    ]),
+  ];
+}

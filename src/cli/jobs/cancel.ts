@@ -1,0 +1,24 @@
+import { patchFromJob } from '../../jobs/log/progress.ts';
+import { isFinalState } from '../../remote/protocol/schemas.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import { Session } from './session.ts';
+
+/** `farwharf cancel ID`: stops a job. JSON: the service's own answer. */
+export async function cancel(context: Context, name: string): Promise<number> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  const { jobId, record } = session.resolveJob(name);
+  const answer = await session.ask(name, (client) => client.cancel(jobId, { signal }));
+  if (record !== undefined) session.ledger.update(record.id, patchFromJob(answer));
+  terminal.json(answer);
+  if (!terminal.isJson) terminal.answer(`Job ${jobId} ${describeAnswer(answer['state'])}`);
+  return EXIT.done;
+}
+
+/** A job that had ended before it was asked to, or has ended meanwhile, is not being stopped. */
+function describeAnswer(state: unknown): string {
+  if (state === 'cancelled') return 'was stopped. You pay for the time that it ran.';
+  if (typeof state === 'string' && isFinalState(state)) return `had ended already: ${state.replaceAll('_', ' ')}.`;
+  return 'is being stopped. You pay for the time that it ran.';
+}

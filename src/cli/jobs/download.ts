@@ -1,0 +1,27 @@
+import { resolve } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import { findJobPlace } from './jobPlace.ts';
+import { bringHome, type ConflictChoice, describeResults, resultsAsJson } from './results.ts';
+import { Session } from './session.ts';
+
+interface DownloadOptions {
+  readonly into?: string;
+  readonly onConflict: ConflictChoice;
+}
+
+/** `farwharf download ID`: a job's results, into the folder that was sent or into another one. */
+export async function download(context: Context, name: string, { into, onConflict }: DownloadOptions): Promise<number> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  const client = await session.client();
+  await using place = await findJobPlace(session, name, signal);
+  if (into === undefined && !place.isOwn) {
+    throw new AppError('bad-input', `Job ${name} was not sent from here. Say where its results go: --into DIR.`);
+  }
+  const results = await bringHome(place, client, context, { folder: resolve(into ?? place.record.folder), onConflict });
+  terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });
+  for (const line of describeResults(results)) terminal.note(line);
+  return EXIT.done;
+}

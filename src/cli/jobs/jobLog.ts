@@ -1,0 +1,83 @@
+import { describeJob, describeOutcome } from '../../jobs/describe.ts';
+import { watchJob } from '../../jobs/log/follow.ts';
+import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
+import { ResultEvents } from '../../jobs/log/resultEvents.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import type { JobPlace } from './jobPlace.ts';
+import { LogPrinter } from '../terminal/logPrinter.ts';
+import type { Session } from './session.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** How a followed job ended, or that the person stopped looking while it goes on. */
+export type Watched = FinishedJob | { readonly type: 'detached' };
+
+export interface FinishedJob {
+  readonly type: 'over';
+  readonly record: JobRecord;
+  /** Undefined where the service's events do not tell. */
+  readonly hasResults: boolean | undefined;
+}
+
+interface LogOptions {
+  /** Show nothing but a status line. */
+  readonly isQuiet?: boolean;
+  /** Packing and upload were shown as they happened: leave out what the log says of them. */
+  readonly isJustSent?: boolean;
+}
+
+/**
+ * Shows a job's events until it ends. Its output goes to stdout and stderr as the job wrote it, or as JSON lines.
+ * Ctrl+C detaches: the job goes on.
+ */
+export async function showLog(
+  place: Pick<JobPlace, 'record' | 'ledger' | 'home'>,
+  session: Session,
+  { signal, terminal }: Context,
+  { isQuiet = false, isJustSent = false }: LogOptions = {},
+): Promise<Watched> {
+  const { record, ledger, home } = place;
+  const log = new LogPrinter(terminal, record.machineClass);
+  const results = new ResultEvents();
+  const spool = new EventSpool(home, record.id);
+  const deps = { service: await session.client(), ledger, spool, reconnect: () => session.reconnect() };
+  const onUpdate = (current: JobRecord): void => {
+    if (isQuiet) terminal.status(describeJob(current, Date.now()));
+  };
+  try {
+    const events = watchJob(deps, record.id, { signal, onUpdate });
+    for (;;) {
+      const next = await events.next();
+      if (next.done === true) return { type: 'over', record: next.value, hasResults: results.hasResults };
+      results.push(next.value);
+      const isToldAlready = isJustSent && next.value.own === true && next.value.event === 'phase';
+      if (!isQuiet && !isToldAlready) log.print(next.value);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    return { type: 'detached' };
+  } finally {
+    log.flush();
+    terminal.clearStatus();
+  }
+}
+
+/** The last line of a log: how the job ended, and how to get its results where it left some. */
+export function describeEnd({ record, hasResults }: FinishedJob, jobId: string): string {
+  return describeOutcome(record, hasResults === false ? 'no results' : `results: farwharf download ${jobId}`);
+}
+
+/** Tells somebody who left how to come back. */
+export function tellDetached(terminal: Terminal, jobId: string): void {
+  terminal.json({ event: 'detached', data: { job_id: jobId } });
+  terminal.note(`You left; job ${jobId} goes on.`);
+  terminal.note(`  look again:  farwharf watch ${jobId}`);
+  terminal.note(`  stop it:     farwharf cancel ${jobId}`);
+}
+
+/** The exit status for a job that ended, or that nobody looks at any more. */
+export function exitOfWatched(watched: Watched): number {
+  if (watched.type === 'detached') return EXIT.interrupted;
+  return hasSucceeded(watched.record) ? EXIT.done : EXIT.failed;
+}

@@ -1,0 +1,91 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type AsyncLedger, directLedger } from '../../jobs/ledger/asyncLedger.ts';
+import { JobLedger } from '../../jobs/ledger/ledger.ts';
+import { patchFromJob } from '../../jobs/log/progress.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { settleEarlier } from '../../jobs/submit/settle.ts';
+import type { Job } from '../../remote/protocol/schemas.ts';
+import type { Session } from './session.ts';
+
+/** A job, and where its record and its events are kept. */
+export interface JobPlace extends AsyncDisposable {
+  readonly record: JobRecord & { readonly jobId: string };
+  readonly ledger: AsyncLedger;
+  readonly home: string;
+  /** Sent from this machine by this user: its folder is known. */
+  readonly isOwn: boolean;
+}
+
+/**
+ * Finds a job by the service's id or the start of ours. One that was sent from elsewhere is looked up at the service, and
+ * kept in a ledger that lasts only as long as the verb: nothing is known here of the folder that it belongs to.
+ *
+ * @throws AppError `bad-input` when several jobs are meant or the service never accepted it; the service's own error.
+ */
+export async function findJobPlace(session: Session, name: string, signal: AbortSignal): Promise<JobPlace> {
+  for (const found of session.ledger.find(name, session.host)) {
+    const deps = { service: session.sender(), ledger: session.asyncLedger };
+    if (found.state === 'unknown') await settleEarlier(deps, found, { signal });
+  }
+  const { jobId, record } = session.resolveJob(name);
+  if (record === undefined) return openScratchPlace(session, jobId, signal);
+  const nothing = async (): Promise<void> => {};
+  return {
+    record: { ...record, jobId },
+    ledger: session.asyncLedger,
+    home: session.home,
+    isOwn: true,
+    [Symbol.asyncDispose]: nothing,
+  };
+}
+
+async function openScratchPlace(session: Session, jobId: string, signal: AbortSignal): Promise<JobPlace> {
+  const job = await session.ask(jobId, (client) => client.getJob(jobId, { signal }));
+  const home = await mkdtemp(join(tmpdir(), 'farwharf-'));
+  const ledger = new JobLedger(home);
+  const record = { ...recordOfStranger(job, session.host, jobId), ...patchFromJob(job), jobId };
+  ledger.insert(record);
+  return {
+    record,
+    ledger: directLedger(ledger),
+    home,
+    isOwn: false,
+    [Symbol.asyncDispose]: async () => {
+      ledger.dispose();
+      await rm(home, { recursive: true, force: true });
+    },
+  };
+}
+
+function recordOfStranger(job: Job, host: string, jobId: string): JobRecord {
+  return {
+    id: randomUUID(),
+    host,
+    account: null,
+    jobId,
+    state: job.state ?? 'unknown',
+    script: job.script ?? '',
+    project: job.project ?? null,
+    machineClass: job.machine_class ?? null,
+    creditsPerMinute: null,
+    maxRuntime: job.max_runtime ?? 0,
+    venv: null,
+    folder: '',
+    createdAt: job.created_at ?? new Date().toISOString(),
+    startedAt: null,
+    finishedAt: null,
+    exitCode: null,
+    reason: null,
+    creditHold: null,
+    creditsCharged: null,
+    gitCommit: null,
+    archive: null,
+    archiveBytes: null,
+    lastLogLine: null,
+    downloadedAt: null,
+    removed: false,
+  };
+}

@@ -1,0 +1,128 @@
+import { AppError, systemCode } from '../../core/errors.ts';
+import { formatDuration } from '../../core/text/format.ts';
+import { farwharfHome } from '../../core/files/home.ts';
+import { requireOwnHome } from '../../core/files/ownFiles.ts';
+import { httpStatus, type JobService } from '../../jobs/service/api.ts';
+import { type AsyncLedger, directLedger } from '../../jobs/ledger/asyncLedger.ts';
+import { hostAddress, LOCAL_HOST, resolveHost } from '../../jobs/service/host.ts';
+import { resolveKey } from '../../jobs/service/hostKey.ts';
+import { JobLedger } from '../../jobs/ledger/ledger.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { RemoteClient } from '../../remote/client.ts';
+import { connectEmbeddedService } from '../../service/embedded.ts';
+import type { Context } from '../command/context.ts';
+
+/** One service and this user's ledger, for as long as a verb runs. */
+export class Session implements AsyncDisposable {
+  /** `local`, or the base URL. */
+  readonly host: string;
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly ledger: JobLedger;
+  readonly asyncLedger: AsyncLedger;
+  readonly #context: Context;
+  #client: Promise<RemoteClient> | undefined;
+
+  /** Opens the ledger, and says what is wrong with it, if anything. @throws AppError `bad-input` or `refused` for a bad host, `refused` where others can write this user's data. */
+  constructor(context: Context) {
+    this.#context = context;
+    this.host = resolveHost({ remote: context.remote, env: context.env });
+    this.home = farwharfHome(context.env);
+    requireOwnHome(this.home);
+    this.ledger = new JobLedger(this.home);
+    this.asyncLedger = directLedger(this.ledger);
+    if (this.ledger.problem !== undefined) context.terminal.note(this.ledger.problem);
+    for (const { script } of this.ledger.settleAbandoned()) {
+      context.terminal.note(`An earlier submit of ${script} broke off. It may have arrived: see farwharf jobs.`);
+    }
+  }
+
+  /** The name of the service in sentences. */
+  get hostName(): string {
+    return this.host === LOCAL_HOST ? 'this machine' : new URL(this.host).host;
+  }
+
+  /** The client, connected when it is first wanted: the embedded service is started for verbs that need it alone. */
+  client(): Promise<RemoteClient> {
+    this.#client ??= this.#connect();
+    return this.#client;
+  }
+
+  /** The client anew: the service on this machine comes back at another address, and is started again where it was killed. */
+  async reconnect(): Promise<RemoteClient> {
+    this.#context.terminal.phase(`no answer from ${this.hostName}; trying again …`);
+    const before = this.#client;
+    this.#client = this.#connect();
+    await (await before)?.close();
+    return this.#client;
+  }
+
+  /** The service for a submit, through whichever client is right at the moment of each call. */
+  sender(): Pick<JobService, 'submitJob' | 'getSubmission'> {
+    const use = async <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => {
+      try {
+        return await work(await this.client());
+      } catch (error) {
+        // The service on this machine was killed and comes back at another address; it took nothing of this request.
+        if (this.host !== LOCAL_HOST || systemCode(error) !== 'ECONNREFUSED') throw error;
+        return work(await this.reconnect());
+      }
+    };
+    return {
+      submitJob: (archive, job, options) => use((client) => client.submitJob(archive, job, options)),
+      getSubmission: (key, options) => use((client) => client.getSubmission(key, options)),
+    };
+  }
+
+  async #connect(): Promise<RemoteClient> {
+    const { env, program, signal, terminal } = this.#context;
+    const { url, key } = await hostAddress(this.host, {
+      key: () => resolveKey(this.host, { env, home: this.home }),
+      connectLocal: () =>
+        connectEmbeddedService({ home: this.home, node: process.execPath, cli: program.entry, env, signal }),
+    });
+    const onWait = (seconds: number, reason: string): void => {
+      terminal.phase(`${this.hostName} asks to wait ${formatDuration(seconds)}: ${reason}`);
+    };
+    return new RemoteClient(url, key, {
+      headers: { 'User-Agent': `farwharf/${program.version}` },
+      patience: { onWait },
+    });
+  }
+
+  /** What the service says of one job. @throws AppError `missing` in words of this command where it knows no such job. */
+  async ask<T>(name: string, question: (client: RemoteClient) => Promise<T>): Promise<T> {
+    const client = await this.client();
+    try {
+      return await question(client);
+    } catch (error) {
+      if (httpStatus(error) !== 404) throw error;
+      const hint = 'The jobs that were sent from here:  farwharf jobs';
+      throw new AppError('missing', `There is no job ${name} on ${this.hostName}. ${hint}`, { cause: error });
+    }
+  }
+
+  /**
+   * The job that a person means: by the service's id, or by the start of ours when it was sent from here.
+   *
+   * @throws AppError `bad-input` when several jobs begin so, or the service never told an id for it.
+   */
+  resolveJob(name: string): { readonly jobId: string; readonly record: JobRecord | undefined } {
+    const found = this.ledger.find(name, this.host);
+    const [record] = found;
+    if (record === undefined) return { jobId: name, record };
+    if (found.length > 1)
+      throw new AppError('bad-input', `${found.length} jobs begin with "${name}". Give more of it.`);
+    if (record.jobId !== null) return { jobId: record.jobId, record };
+    throw new AppError('bad-input', `The service never told an id for ${name}. ${record.reason ?? ''}`.trim());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    try {
+      await (await this.#client)?.close();
+    } catch {
+      // It never connected, and whoever asked for it was told.
+    }
+    this.ledger.dispose();
+  }
+}

@@ -1,0 +1,72 @@
+import { AppError } from '../../core/errors.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { settleEarlier } from '../../jobs/submit/settle.ts';
+import { confirm } from '../command/confirm.ts';
+import type { Context } from '../command/context.ts';
+import type { Session } from './session.ts';
+
+/**
+ * Settles what is not known of earlier submits, where the service knows their keys, and says what came out.
+ *
+ * @returns the records as they are now.
+ */
+export async function settleUnanswered(
+  session: Session,
+  { terminal, signal }: Context,
+  records: readonly JobRecord[],
+): Promise<readonly JobRecord[]> {
+  const deps = { service: session.sender(), ledger: session.asyncLedger };
+  const settled: JobRecord[] = [];
+  for (const record of records) {
+    const now = record.state === 'unknown' ? await settleEarlier(deps, record, { signal }) : record;
+    if (now.state !== record.state) terminal.note(describeSettled(now, session));
+    settled.push(now);
+  }
+  return settled;
+}
+
+/**
+ * Asks before a folder is sent whose last submit got no answer, unless it turns out that it did not arrive: that job may be running.
+ * Without a person to ask, only `--again` sends it. A submit that was asked about once is taken off the list, or is a job on it.
+ *
+ * @throws AppError `outcome-unknown` when it is not to be sent, `conflict` when the earlier one is a job.
+ */
+export async function checkUnanswered(
+  session: Session,
+  context: Context,
+  { folder, again }: { folder: string; again: boolean },
+): Promise<void> {
+  const unanswered = session.ledger.list({ host: session.host, folder, state: 'unknown' });
+  const settled = await settleUnanswered(session, context, unanswered);
+  const running = settled.find(({ jobId }) => jobId !== null);
+  const unknown = settled.filter(({ state }) => state === 'unknown');
+  const [last] = unknown;
+  if (!again && running !== undefined) {
+    const known = `The submit of ${running.script} at ${timeOf(running)} that got no answer is job ${running.jobId}.`;
+    if (!(await confirm(`${known} Send the folder again?`, context))) {
+      const hint = `Look at it:  farwharf watch ${running.jobId}`;
+      throw new AppError('conflict', `${known} Nothing was sent now; --again sends it all the same. ${hint}`);
+    }
+  } else if (!again && last !== undefined) {
+    if (!(await confirm(`${describe(last, session)} Send the folder again?`, context))) {
+      const sentence = `${describe(last, session)} Nothing was sent now. Check at the service; --again sends it all the same.`;
+      throw new AppError('outcome-unknown', sentence);
+    }
+  }
+  for (const { id } of unknown) session.ledger.remove(id);
+}
+
+function describe(record: JobRecord, { hostName }: Session): string {
+  return `The submit of ${record.script} at ${timeOf(record)} got no answer from ${hostName}, so that job may be running.`;
+}
+
+function describeSettled(record: JobRecord, { hostName }: Session): string {
+  const submit = `The submit of ${record.script} at ${timeOf(record)} that got no answer`;
+  return record.jobId === null
+    ? `${submit} did not reach ${hostName}: there is no job.`
+    : `${submit} was accepted as job ${record.jobId}.`;
+}
+
+function timeOf({ createdAt }: JobRecord): string {
+  return new Date(createdAt).toLocaleString('sv-SE');
+}

@@ -1,0 +1,16 @@
+import type { Context } from '../command/context.ts';
+import { describeEnd, exitOfWatched, showLog, tellDetached } from './jobLog.ts';
+import { findJobPlace } from './jobPlace.ts';
+import { Session } from './session.ts';
+
+/** `farwharf watch ID`: the log, live, until the job ends. JSON: a line for each event. */
+export async function watch(context: Context, name: string): Promise<number> {
+  await using session = new Session(context);
+  const { terminal, signal } = context;
+  await using place = await findJobPlace(session, name, signal);
+  const { jobId } = place.record;
+  const watched = await showLog(place, session, { ...context, signal: context.outputSignal });
+  if (watched.type === 'detached') tellDetached(terminal, jobId);
+  else terminal.note(describeEnd(watched, jobId));
+  return exitOfWatched(watched);
+}

@@ -1,0 +1,43 @@
+import { formatCount, formatDuration } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import type { IndexStats } from '../../retrieval/folder/folderContent.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import type { MeaningFlags } from './meaning.ts';
+import { openUpToDateIndex } from './upToDateIndex.ts';
+
+const REASONS: Readonly<Record<keyof IndexStats['passedOver'], string>> = {
+  indexed: '',
+  binary: 'binary',
+  'too-large': 'larger than 1 MB',
+  unreadable: 'not readable',
+  removed: '',
+};
+
+/**
+ * `farwharf index`: brings the index of a folder up to date, and what ranks it by meaning where that was chosen. JSON: what it holds,
+ * what changed, and the seconds it took; then the state of the ranking by meaning.
+ */
+export async function indexFolder(context: Context, argument: string, flags: MeaningFlags): Promise<number> {
+  const { terminal } = context;
+  const { index, root, summary, seconds } = await openUpToDateIndex(argument || '.', context);
+  using opened = index;
+  const { files, chunks, passedOver } = opened.stats;
+  terminal.json({ folder: root, files, chunks, passed_over: passedOver, ...summary, seconds });
+  const { added, changed, removed } = summary;
+  const changes = `${added} new, ${changed} changed, ${removed} gone`;
+  terminal.answer(
+    `${formatCount(files, 'file')} of ${printableLine(root)} in ${formatCount(chunks, 'chunk')}: ${changes}, in ${formatDuration(seconds)}.`,
+  );
+  const reasons = Object.entries(passedOver) as [keyof typeof REASONS, number][];
+  for (const [reason, count] of reasons)
+    terminal.note(`  passed over: ${formatCount(count, 'file')} (${REASONS[reason]})`);
+  const { embedFolder } = await import('./meaning.ts');
+  const outcome = await embedFolder({ root, index: opened }, flags, context);
+  if (outcome !== undefined) {
+    const { state, estimate, note } = outcome;
+    terminal.json({ meaning: { ...state, ...estimate } });
+    terminal.note(note);
+  }
+  return EXIT.done;
+}

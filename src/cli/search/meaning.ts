@@ -1,0 +1,137 @@
+import { resolve } from 'node:path';
+import { openEmbedder } from '../../agents/rag/embedder.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { formatCount } from '../../core/text/format.ts';
+import { farwharfHome } from '../../core/files/home.ts';
+import type { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
+import { parseQuery } from '../../retrieval/search/query.ts';
+import type { EmbeddingEstimate } from '../../retrieval/embedding/embeddingEstimate.ts';
+import { FolderVectors } from '../../retrieval/semantic/folderVectors.ts';
+import type { ChunkPlace, MeaningState } from '../../retrieval/semantic/meaning.ts';
+import { type MeaningChoice, readMeaningChoice, writeMeaningChoice } from '../../retrieval/semantic/meaningChoice.ts';
+import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
+import { confirm } from '../command/confirm.ts';
+import type { Context } from '../command/context.ts';
+import { Progress } from '../terminal/progress.ts';
+
+// As many places as the ranking by words gives to the two together.
+const NEAR = 100;
+
+export interface MeaningFlags {
+  /** `local` or a service; false to rank by words alone from now on. */
+  readonly meaning?: string | false;
+  readonly model?: string;
+  readonly modelPath?: string;
+  readonly baseUrl?: string;
+  readonly yes?: boolean;
+}
+
+export interface IndexedFolder {
+  readonly root: string;
+  readonly index: FolderIndex;
+}
+
+/** What became of the ranking by meaning, for a person and for programs. */
+export interface MeaningOutcome {
+  readonly state: MeaningState;
+  readonly estimate?: EmbeddingEstimate;
+  readonly note: string;
+}
+
+/**
+ * Embeds what is new in a folder that is ranked by meaning, by the flags or as chosen before; undefined for one that is not.
+ * Nothing is installed, fetched or sent before the person has agreed.
+ *
+ * @throws AppError where the model cannot be had, or when embedding fails; the signal's reason on Ctrl+C, with what is done kept.
+ */
+export async function embedFolder(
+  { root, index }: IndexedFolder,
+  flags: MeaningFlags,
+  context: Context,
+): Promise<MeaningOutcome | undefined> {
+  const home = farwharfHome(context.env);
+  if (flags.meaning === false) {
+    await writeMeaningChoice(home, root, undefined);
+    return { state: { type: 'off' }, note: 'This folder is ranked by words alone.' };
+  }
+  const choice = flags.meaning === undefined ? await readMeaningChoice(home, root) : chosen(flags.meaning, flags);
+  if (choice === undefined) return undefined;
+  if (choice.provider === 'local') await prepareLocal(choice, flags, context);
+  const progress = new Progress(context.terminal, 'fetching the model');
+  const embedder = await openEmbedder({ ...choice, onProgress: (done, total) => progress.update(done, total) });
+  using vectors = await FolderVectors.open({ root, home, embedder });
+  const { signal, terminal } = context;
+  const estimate = await vectors.estimate(index.sources(), { signal });
+  const isAgreed = choice.provider === 'local' || flags.yes === true || estimate.texts === 0;
+  const question = `${describe(estimate)} go to ${choice.provider}.`;
+  if (!isAgreed && !(await confirm(`${question} Embed them?`, context))) {
+    return { state: vectors.state, estimate, note: `${question} Nothing was sent; --yes sends it.` };
+  }
+  await writeMeaningChoice(home, root, choice);
+  await vectors.embed(index.sources(), {
+    signal,
+    onProgress: ({ done, total, waiting }) =>
+      terminal.status(
+        waiting === undefined
+          ? `embedding ${done.toLocaleString('en-US')} of ${formatCount(total, 'text')}`
+          : `the service is busy; asked again in ${Math.ceil(waiting)} s`,
+      ),
+  });
+  terminal.clearStatus();
+  return {
+    state: vectors.state,
+    estimate,
+    note: `Ranked by meaning too, with ${embedder.id}: ${formatCount(estimate.texts, 'new text')}.`,
+  };
+}
+
+/** The places nearest to a query by meaning, and why there are none; undefined for a folder that is ranked by words alone. */
+export async function nearestPlaces(
+  query: string,
+  root: string,
+  context: Context,
+): Promise<{ readonly near: readonly ChunkPlace[]; readonly state: MeaningState } | undefined> {
+  const home = farwharfHome(context.env);
+  const choice = await readMeaningChoice(home, root);
+  if (choice === undefined) return undefined;
+  try {
+    const embedder = await openEmbedder({ ...choice, mayDownload: false });
+    using vectors = await FolderVectors.open({ root, home, embedder });
+    const { text, paths } = parseQuery(query);
+    const accepts = (path: string): boolean => paths.accepts(path);
+    const near = await vectors.nearest(text, NEAR, { signal: context.signal, accepts });
+    return { near, state: vectors.state };
+  } catch (error) {
+    context.signal.throwIfAborted();
+    return { near: [], state: { type: 'failed', reason: messageOf(error) } };
+  }
+}
+
+/** Why a search was by words alone, where it should not have been. */
+export function describeFallback(state: MeaningState): string | undefined {
+  if (state.type === 'failed') return `By words alone: ${state.reason}`;
+  if (state.type !== 'unfinished') return undefined;
+  return `By words alone: ${state.done.toLocaleString('en-US')} of ${formatCount(state.total, 'text')} are embedded. \`farwharf index\` goes on with it.`;
+}
+
+function chosen(provider: string, { model, modelPath, baseUrl }: MeaningFlags): MeaningChoice {
+  return { provider, model, baseUrl, localModelPath: modelPath === undefined ? undefined : resolve(modelPath) };
+}
+
+async function prepareLocal(choice: MeaningChoice, { yes }: MeaningFlags, context: Context): Promise<void> {
+  const home = farwharfHome(context.env);
+  if (findModelLibrary(home) !== undefined) return;
+  const model = choice.localModelPath === undefined ? ', and then a model of about 25 MB from the model hub' : '';
+  const what = `To rank by meaning here, npm installs a library of about 35 MB into ${home}${model}.`;
+  if (yes !== true && !(await confirm(`${what} Install it?`, context))) {
+    throw new AppError('missing', `${what} Nothing was installed; --yes installs it.`);
+  }
+  const progress = new Progress(context.terminal, 'installing');
+  const onProgress = (done: number, total: number): void => progress.update(done, total);
+  await installModelLibrary(home, { signal: context.signal, env: context.env, onProgress });
+}
+
+function describe({ texts, tokens, dollars }: EmbeddingEstimate): string {
+  const price = dollars === undefined ? 'at a price that is not known here' : `for about $${dollars.toFixed(4)}`;
+  return `${formatCount(texts, 'text')}, about ${formatCount(tokens, 'token')}, ${price},`;
+}

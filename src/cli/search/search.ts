@@ -1,0 +1,50 @@
+import { formatCount } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import type { FolderHit } from '../../retrieval/folder/folderSearch.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import { openUpToDateIndex } from './upToDateIndex.ts';
+
+const SHOWN_LINES = 4;
+
+interface SearchFlags {
+  readonly folder: string;
+  readonly topK: number;
+}
+
+/**
+ * `farwharf search`: the places of a folder that a query is about, best first. JSON: `{ hits: [...] }`, each with its text,
+ * and the state of the ranking by meaning where that was chosen.
+ */
+export async function search(context: Context, query: string, { folder, topK }: SearchFlags): Promise<number> {
+  const { terminal } = context;
+  const { index, root } = await openUpToDateIndex(folder, context);
+  using opened = index;
+  const { describeFallback, nearestPlaces } = await import('./meaning.ts');
+  const meaning = await nearestPlaces(query, root, context);
+  const hits = await opened.search(query, topK, meaning?.near);
+  terminal.json({ hits: hits.map(hitAsJson), ...(meaning === undefined ? {} : { meaning: meaning.state }) });
+  const fallback = meaning && describeFallback(meaning.state);
+  if (fallback !== undefined) terminal.note(fallback);
+  if (terminal.isJson) return EXIT.done;
+  if (hits.length === 0) {
+    terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} has a word of that query.`);
+  }
+  for (const hit of hits) for (const line of describeHit(hit)) terminal.answer(line);
+  return EXIT.done;
+}
+
+function hitAsJson({ path, startLine, endLine, score, symbols, scope, text }: FolderHit): object {
+  return { path, start_line: startLine, end_line: endLine, score, symbols, scope, text };
+}
+
+/** `path:line  names`, as editors open it, and the first lines that say something. */
+function describeHit({ path, startLine, scope, symbols, text }: FolderHit): string[] {
+  const names = [...scope, ...symbols].slice(0, SHOWN_LINES).join(' · ');
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return [
+    `${path}:${startLine}${names === '' ? '' : `  ${names}`}`,
+    ...lines.slice(0, SHOWN_LINES).map((line) => `    ${line.slice(0, 120)}`),
+    '',
+  ].map((line) => printableLine(line));
+}

@@ -1,0 +1,136 @@
+import { resolve } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+import { farwharfHome } from '../../core/files/home.ts';
+import { requireOwnFile } from '../../core/files/ownFiles.ts';
+import { Redactor } from '../../core/redact.ts';
+import { embeddedServeOptions } from '../../service/embedded.ts';
+import { checkService } from '../../service/checkService.ts';
+import { configSchema, DEFAULT_CONFIG, readConfig, type ServiceConfig } from '../../service/config/config.ts';
+import { isLoopback } from '../../service/http/access/auth.ts';
+import { DEFAULT_PROXY } from '../../service/config/proxyConfig.ts';
+import { openServiceLog } from '../../service/log/serviceLog.ts';
+import { type RunningService, serve } from '../../service/serve.ts';
+import type { ServeOptions } from '../../service/serveOptions.ts';
+import type { Context } from '../command/context.ts';
+import { dataFolder } from '../command/dataFolder.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { EXIT } from '../command/exit.ts';
+import { checkedApiKey } from '../../service/apiKey.ts';
+
+interface ServeFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly data?: string;
+  readonly credits: number;
+  readonly executor?: 'process' | 'slurm';
+  readonly config?: string;
+  readonly log?: string;
+  readonly behindProxy?: boolean;
+  readonly check?: boolean;
+  readonly configSchema?: boolean;
+  readonly embedded?: boolean;
+}
+
+/** `farwharf serve`: runs the job service until Ctrl+C or SIGTERM. Jobs that run then go on, and are found again. */
+export async function runService(context: Context, _: string, flags: ServeFlags): Promise<number> {
+  const { terminal, signal, onHangup } = context;
+  if (flags.configSchema === true) {
+    terminal.answerText(JSON.stringify(configSchema(), null, 2));
+    return EXIT.done;
+  }
+  const options = await describeService(context, flags);
+  if (flags.check === true) return check(terminal, options);
+  refuseOpenAir(options);
+  const redactor = new Redactor();
+  redactor.add(options.apiKey ?? '');
+  redactor.add(options.config.metrics.token ?? '');
+  const serviceLog = openServiceLog(options.config.log, redactor, (line) => terminal.note(line));
+  try {
+    const service = await serve(options, { log: serviceLog.log, signal });
+    redactor.add(service.key);
+    const reload = (): void => {
+      serviceLog.reopen();
+      service.reload();
+    };
+    if (flags.embedded !== true) onHangup(reload);
+    terminal.json({ url: service.url, key: service.key, pid: process.pid });
+    if (flags.embedded !== true && !terminal.isJson) welcome(context, options, service);
+    await service.closed;
+    return EXIT.done;
+  } finally {
+    serviceLog.dispose();
+  }
+}
+
+function welcome(context: Context, { data, config }: ServeOptions, { url, key }: RunningService): void {
+  const { terminal } = context;
+  terminal.note(`The job service listens on ${url}; its data lie in ${data}.`);
+  if (config.log.file !== undefined) terminal.note(`Its log is ${config.log.file}.`);
+  terminal.note(aboutKey(context, key));
+  terminal.note(`Use it:  FARWHARF_REMOTE_HOST=${url} FARWHARF_API_KEY=… farwharf submit FOLDER --script FILE`);
+  terminal.note('Others get accounts and keys of their own:  farwharf admin account add NAME');
+}
+
+/** A key that is made at each start is for the person who looks on: what is not a terminal is a log, which keeps it. */
+function aboutKey({ terminal, env }: Context, key: string): string {
+  if (env['FARWHARF_API_KEY']) return 'The key is FARWHARF_API_KEY.';
+  if (terminal.isScreen('stderr')) return `Key, shown only here: ${key}`;
+  return 'Keys are made with:  farwharf admin key add ACCOUNT';
+}
+
+/** Keys and workspaces do not cross a network in the clear, unless a person says that a proxy protects them. */
+function refuseOpenAir({ host, config }: ServeOptions): void {
+  if (isLoopback(host) || config.tls !== undefined || config.proxy !== undefined) return;
+  const message = `Other machines can reach ${host}, and without TLS anybody between can read keys and workspaces. Give a certificate in [tls] of --config, or say --behind-proxy where a proxy in front speaks TLS.`;
+  throw new AppError('refused', message);
+}
+
+async function describeService({ env, program }: Context, flags: ServeFlags): Promise<ServeOptions> {
+  const home = farwharfHome(env);
+  const files = { runner: program.jobRunner, version: program.version };
+  if (flags.embedded === true) return embeddedServeOptions(home, files);
+  const config = await configOf(flags);
+  const apiKey = env['FARWHARF_API_KEY'];
+  return {
+    ...files,
+    host: flags.host,
+    port: flags.port,
+    data: dataFolder(flags.data, env),
+    config,
+    credits: flags.credits,
+    ...(apiKey && { apiKey: checkedApiKey(apiKey) }),
+  };
+}
+
+/** Says what a service with these options would find, and starts none. */
+async function check(terminal: Terminal, { config, data }: ServeOptions): Promise<number> {
+  const things = await checkService(config, data);
+  terminal.json({ checks: things.map(({ what, problem }) => ({ what, problem: problem ?? null })) });
+  for (const { what, problem } of things)
+    terminal.note(problem === undefined ? `ok       ${what}` : `PROBLEM  ${what}: ${problem}`);
+  return things.every(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed;
+}
+
+async function configOf(flags: ServeFlags): Promise<ServiceConfig> {
+  const config = await readConfigOf(flags);
+  return {
+    ...config,
+    ...(flags.log !== undefined && { log: { ...config.log, file: resolve(flags.log) } }),
+    ...(flags.behindProxy === true && { proxy: config.proxy ?? DEFAULT_PROXY }),
+  };
+}
+
+/** @throws AppError `refused` for a configuration that others can write: it names programs and folders for jobs. */
+async function readConfigOf({ executor, config }: ServeFlags): Promise<ServiceConfig> {
+  const overrides = executor === undefined ? {} : { executor };
+  if (config !== undefined) {
+    requireOwnFile(config);
+    return readConfig(resolve(config), overrides);
+  }
+  if (executor === 'slurm') {
+    const message =
+      '--executor slurm needs --config FILE, which names the partitions that jobs may use and their prices.';
+    throw new AppError('bad-input', message);
+  }
+  return DEFAULT_CONFIG;
+}

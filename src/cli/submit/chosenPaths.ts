@@ -1,0 +1,43 @@
+import { lstat, readdir } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+import { nearest } from '../../core/text/similar.ts';
+import { printableLine } from '../../core/text/printable.ts';
+
+/**
+ * Makes sure that each path of `--include` is there.
+ *
+ * @throws AppError `missing` that names the first one that is not, with the nearest name.
+ */
+export async function checkIncluded(folder: string, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    if (await isThere(folder, path)) continue;
+    const where = `Paths are relative to ${folder}; patterns are not supported.`;
+    const what = `--include ${path} does not exist, so nothing was sent.`;
+    throw new AppError('missing', printableLine(`${what}${await suggest(folder, path)} ${where}`));
+  }
+}
+
+/** A remark for each path of `--exclude` that is not there: it may be misspelt, or it may have been removed since. */
+export async function describeMissingExcludes(folder: string, paths: readonly string[]): Promise<string[]> {
+  const remarks: string[] = [];
+  for (const path of paths) {
+    if (await isThere(folder, path)) continue;
+    remarks.push(
+      printableLine(`  note: --exclude ${path} leaves nothing out: no such path.${await suggest(folder, path)}`),
+    );
+  }
+  return remarks;
+}
+
+async function isThere(folder: string, path: string): Promise<boolean> {
+  const stats = await lstat(resolve(folder, path)).catch((): undefined => undefined);
+  return stats !== undefined;
+}
+
+/** Looks for a like name where the path leads; the folder itself is spelt right more often than not. */
+async function suggest(folder: string, path: string): Promise<string> {
+  const names = await readdir(resolve(folder, dirname(path))).catch((): string[] => []);
+  const name = nearest(basename(path), names);
+  return name === undefined ? '' : ` Did you mean ${join(dirname(path), name)}?`;
+}

@@ -1,0 +1,53 @@
+import { formatBytes, formatCredits, formatDuration } from '../../core/text/format.ts';
+import type { SubmitPhase } from '../../jobs/submit/submit.ts';
+import { Progress } from '../terminal/progress.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** Shows a submit as it goes: a bar for packing and one for the upload, and a line when each is done. */
+export class SendingReport {
+  readonly #terminal: Terminal;
+  #current: { readonly type: 'pack' | 'upload'; readonly progress: Progress; totalBytes: number } | undefined;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+  }
+
+  readonly show = (phase: SubmitPhase): void => {
+    if (phase.type === 'select') return;
+    if (phase.type === 'ask') {
+      this.#current = undefined;
+      this.#terminal.phase(`the connection to the service was lost; asking what it has …`);
+      return;
+    }
+    if (phase.type === 'accepted') {
+      this.#finish();
+      this.#tellAccepted(phase);
+      return;
+    }
+    if (this.#current?.type !== phase.type) {
+      this.#finish();
+      const progress = new Progress(this.#terminal, phase.type === 'pack' ? 'packing' : 'uploading');
+      this.#current = { type: phase.type, progress, totalBytes: phase.totalBytes };
+    }
+    this.#current.totalBytes = phase.totalBytes;
+    const isAllSent = phase.type === 'upload' && phase.doneBytes >= phase.totalBytes;
+    if (isAllSent) this.#terminal.status('uploaded; the service looks at it …');
+    else this.#current.progress.update(phase.doneBytes, phase.totalBytes);
+  };
+
+  #finish(): void {
+    if (this.#current === undefined) return;
+    const { type, progress, totalBytes } = this.#current;
+    this.#current = undefined;
+    const done = type === 'pack' ? 'packed' : 'uploaded';
+    this.#terminal.phase(`${done} ${formatBytes(totalBytes)} in ${formatDuration(progress.seconds)}`);
+  }
+
+  #tellAccepted({ record, creditsRemaining }: Extract<SubmitPhase, { type: 'accepted' }>): void {
+    const money = [
+      record.creditHold === null ? [] : `${formatCredits(record.creditHold)} credits held`,
+      creditsRemaining === null ? [] : `${formatCredits(creditsRemaining)} left`,
+    ].flat();
+    this.#terminal.phase([`accepted as job ${record.jobId}`, ...money].join(', '));
+  }
+}

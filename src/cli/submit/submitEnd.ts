@@ -1,0 +1,74 @@
+import { AppError } from '../../core/errors.ts';
+import { describeOutcome } from '../../jobs/describe.ts';
+import type { DownloadedResults } from '../../jobs/results/download.ts';
+import type { Context } from '../command/context.ts';
+import { EXIT } from '../command/exit.ts';
+import { describeEnd, exitOfWatched, type FinishedJob, showLog, tellDetached } from '../jobs/jobLog.ts';
+import type { JobPlace } from '../jobs/jobPlace.ts';
+import { bringHome, describeResults, resultsAsJson } from '../jobs/results.ts';
+import type { Session } from '../jobs/session.ts';
+import type { SubmitFlags } from './submitFlags.ts';
+
+type Place = Pick<JobPlace, 'record' | 'ledger' | 'home'>;
+
+/** A submit that was accepted. */
+export interface Sent {
+  readonly session: Session;
+  readonly context: Context;
+  readonly flags: SubmitFlags;
+}
+
+/** What was asked for after the submit. JSON: one object at the end, and with `--watch` a line for the receipt and each event before it. */
+export async function finishSubmit(record: JobPlace['record'], receipt: object, sent: Sent): Promise<number> {
+  const { session, context, flags } = sent;
+  const { terminal } = context;
+  const { jobId } = record;
+  if (flags.watch !== true && flags.download !== true) {
+    terminal.json(receipt);
+    if (!terminal.isJson) terminal.answer(jobId);
+    return EXIT.done;
+  }
+  if (flags.watch === true) terminal.json(receipt);
+  const place = { record, ledger: session.asyncLedger, home: session.home };
+  // Results are still wanted when nobody reads the log any more.
+  const signal = flags.download === true ? context.signal : context.outputSignal;
+  const options = { isQuiet: flags.watch !== true, isJustSent: true };
+  const watched = await showLog(place, session, { ...context, signal }, options);
+  if (watched.type === 'detached') {
+    tellDetached(terminal, jobId);
+    return exitOfWatched(watched);
+  }
+  const { state, exitCode, reason, creditsCharged } = watched.record;
+  const outcome = { ...receipt, state, exit_code: exitCode, reason, credits_charged: creditsCharged };
+  if (flags.download !== true) {
+    terminal.json(outcome);
+    terminal.note(describeEnd(watched, jobId));
+    return exitOfWatched(watched);
+  }
+  const results = await bringResults(place, sent, watched);
+  terminal.json({ ...outcome, results: results === undefined ? null : resultsAsJson(results) });
+  for (const line of results === undefined ? [] : describeResults(results)) terminal.note(line);
+  terminal.note(describeOutcome(watched.record, results?.plan.length ? `results in ${results.folder}` : undefined));
+  return exitOfWatched(watched);
+}
+
+/** The results; undefined, and said, when there are none. How the job ended is told even when its results cannot be had. */
+async function bringResults(
+  place: Place,
+  { session, context, flags }: Sent,
+  ended: FinishedJob,
+): Promise<DownloadedResults | undefined> {
+  try {
+    return await bringHome(place, await session.client(), context, {
+      folder: ended.record.folder,
+      onConflict: flags.onConflict,
+    });
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'missing') {
+      context.terminal.note(ended.record.reason === null ? 'The job left no results.' : error.message);
+      return undefined;
+    }
+    context.terminal.note(describeEnd(ended, place.record.jobId));
+    throw error;
+  }
+}

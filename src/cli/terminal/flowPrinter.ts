@@ -1,0 +1,41 @@
+import { assertNever } from '../../core/errors.ts';
+import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
+import { StepPrinter } from './stepPrinter.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Prints a run while it happens: its output on its own streams, a dim line for each step, and for programs JSON lines. */
+export class FlowPrinter {
+  readonly #terminal: Terminal;
+  readonly #steps: StepPrinter;
+
+  constructor(terminal: Terminal) {
+    this.#terminal = terminal;
+    this.#steps = new StepPrinter(terminal);
+  }
+
+  print(event: FlowProcessEvent): Promise<void> | undefined {
+    const terminal = this.#terminal;
+    switch (event.type) {
+      case 'output':
+        if (terminal.isJson) terminal.json({ type: 'output', stream: event.stream, text: event.text });
+        else terminal.programOutput(event.stream, event.isWhole ? `${event.text}\n` : event.text);
+        return terminal.drained();
+      case 'run':
+        terminal.json(event.event);
+        if (!terminal.isJson) this.#steps.print(event.event);
+        return terminal.drained();
+      case 'note':
+        terminal.json(event);
+        terminal.note(`farwharf: ${event.message}`);
+        return undefined;
+      case 'started':
+      case 'library':
+      case 'graph':
+      case 'debugger':
+        terminal.json(event);
+        return undefined;
+      default:
+        return assertNever(event);
+    }
+  }
+}

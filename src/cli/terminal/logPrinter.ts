@@ -1,0 +1,58 @@
+import { JobFlowEvents } from '../../flows/run/job/jobFlowEvents.ts';
+import { LogText } from '../../jobs/log/logText.ts';
+import { stateOf } from '../../jobs/log/progress.ts';
+import type { SpooledEvent } from '../../jobs/log/spool.ts';
+import { isFinalState, logEventData } from '../../remote/protocol/schemas.ts';
+import { StepPrinter } from './stepPrinter.ts';
+import type { Terminal } from './terminal.ts';
+
+type StreamName = 'stdout' | 'stderr';
+
+/**
+ * Prints events: for programs one JSON line each; for people the job's stdout on stdout and everything else, the steps of a flow
+ * among it, on stderr.
+ * Where both are the terminal, it all goes through one text, so that no line begins in the middle of another.
+ */
+export class LogPrinter {
+  readonly #terminal: Terminal;
+  readonly #texts: ReadonlyMap<StreamName, LogText>;
+  readonly #flow = new JobFlowEvents();
+  readonly #steps: StepPrinter;
+
+  constructor(terminal: Terminal, machineClass: string | null) {
+    this.#terminal = terminal;
+    this.#steps = new StepPrinter(terminal);
+    const isOneScreen = terminal.isScreen('stdout') && terminal.isScreen('stderr');
+    const names: readonly StreamName[] = isOneScreen ? ['stderr'] : ['stdout', 'stderr'];
+    const machine = machineClass === null ? {} : { machine: machineClass };
+    this.#texts = new Map(names.map((name) => [name, new LogText({ colour: terminal.hasColour(name), ...machine })]));
+  }
+
+  print(event: SpooledEvent): void {
+    if (this.#terminal.isJson) {
+      const { event: name, data, id } = event;
+      this.#terminal.json({ event: name, data, ...(id !== undefined && { id }) });
+    } else if (!isEnding(event)) {
+      const name = this.#texts.has('stdout') ? streamOf(event) : 'stderr';
+      const text = this.#texts.get(name)?.push(event);
+      if (text !== undefined) this.#terminal.output(name, text);
+      for (const flowEvent of this.#flow.push(event)) this.#steps.print(flowEvent);
+    }
+  }
+
+  /** Prints what was held back. */
+  flush(): void {
+    for (const [name, text] of this.#texts) this.#terminal.output(name, text.flush());
+  }
+}
+
+/** How a job ended is told in one line by whoever knows where its results are. */
+function isEnding({ event, data }: SpooledEvent): boolean {
+  return event === 'end' || (event === 'state' && isFinalState(stateOf(data) ?? ''));
+}
+
+function streamOf({ event, data, own }: SpooledEvent): StreamName {
+  const output = logEventData.safeParse(data);
+  if (output.success) return output.data.stream;
+  return own !== true && (event === 'log' || event === 'message') ? 'stdout' : 'stderr';
+}

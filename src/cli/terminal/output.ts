@@ -1,0 +1,110 @@
+import { fstatSync } from 'node:fs';
+import { getSystemErrorMessage } from 'node:util';
+import type { Printable } from '../../core/text/printable.ts';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+
+export type StreamName = 'stdout' | 'stderr';
+
+/** A stream that a person may be looking at. */
+export interface TextStream {
+  readonly writableNeedDrain?: boolean;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  write(text: string, done?: (error?: Error | null) => void): unknown;
+  on?(event: 'error', listener: (error: Error) => void): unknown;
+  once?(event: 'drain' | 'error', listener: () => void): unknown;
+  off?(event: 'drain' | 'error', listener: () => void): unknown;
+}
+
+const READER_LEFT = 'EPIPE';
+
+/**
+ * Stdout and stderr of this process. Their errors never end it: what stderr cannot take is dropped, since remarks and
+ * progress are not worth the work that they are about, and a failure of stdout is reported when the work is done.
+ */
+export class Output {
+  readonly #streams: Readonly<Record<StreamName, TextStream>>;
+  readonly #closed = new AbortController();
+  #failure: AppError | undefined;
+  #hasStderrReader = true;
+
+  constructor(streams: Readonly<Record<StreamName, TextStream>>) {
+    this.#streams = streams;
+    streams.stdout.on?.('error', (error) => this.#closeStdout(error));
+    streams.stderr.on?.('error', (error) => {
+      if (systemCode(error) !== READER_LEFT) return;
+      this.#hasStderrReader = false;
+      // After `2>&1` both have one reader, and a verb may have nothing to say on stdout for hours.
+      if (isOnePipe()) this.#closeStdout(error);
+    });
+  }
+
+  /** Aborted once stdout accepts no more text: what only prints stops then, and what must be finished goes on. */
+  get closed(): AbortSignal {
+    return this.#closed.signal;
+  }
+
+  /** Why stdout failed; undefined while it works, and after its reader left, as that of `farwharf watch ID | head` does. */
+  get failure(): AppError | undefined {
+    return this.#failure;
+  }
+
+  stream(name: StreamName): TextStream {
+    return this.#streams[name];
+  }
+
+  write(name: StreamName, text: Printable): void {
+    if (this.#accepts(name)) this.#streams[name].write(text);
+  }
+
+  /** A promise until the reader of our output has caught up or left; undefined where it has. */
+  drained(): Promise<void> | undefined {
+    const names: readonly StreamName[] = ['stdout', 'stderr'];
+    const slow = names.find((name) => this.#accepts(name) && this.#streams[name].writableNeedDrain === true);
+    if (slow === undefined) return undefined;
+    const stream = this.#streams[slow];
+    return new Promise((resolve) => {
+      const done = (): void => {
+        stream.off?.('drain', done);
+        stream.off?.('error', done);
+        resolve();
+      };
+      stream.once?.('drain', done);
+      stream.once?.('error', done);
+    });
+  }
+
+  /** Returns when stdout has taken, or refused, all that was written to it. */
+  flushed(): Promise<void> {
+    return new Promise((resolve) => {
+      if (!this.#accepts('stdout')) {
+        resolve();
+        return;
+      }
+      this.#streams.stdout.write('', (error) => {
+        if (error) this.#closeStdout(error);
+        resolve();
+      });
+    });
+  }
+
+  #accepts(name: StreamName): boolean {
+    return name === 'stdout' ? !this.#closed.signal.aborted : this.#hasStderrReader;
+  }
+
+  #closeStdout(error: Error): void {
+    if (systemCode(error) !== READER_LEFT) this.#failure ??= outputError(error);
+    this.#closed.abort();
+  }
+}
+
+function outputError(cause: NodeJS.ErrnoException): AppError {
+  const reason = cause.errno === undefined ? messageOf(cause) : getSystemErrorMessage(cause.errno);
+  const code = cause.code === 'ENOSPC' ? 'no-space' : 'refused';
+  return new AppError(code, `Could not write the output: ${reason}.`, { cause });
+}
+
+function isOnePipe(): boolean {
+  const [one, other] = [fstatSync(1), fstatSync(2)];
+  return one.dev === other.dev && one.ino === other.ino;
+}

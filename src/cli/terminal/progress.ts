@@ -1,0 +1,61 @@
+import { formatBytes, formatDuration } from '../../core/text/format.ts';
+import type { Terminal } from './terminal.ts';
+
+const REDRAW_MS = 100;
+const BAR_CELLS = 24;
+/** In a narrower terminal the bar would push out the numbers, which say more. */
+const COLUMNS_WITH_BAR = 72;
+/** Before this the rate is noise, and an estimate of the time left would jump. */
+const STEADY_MS = 500;
+
+/** One piece of work that is measured in bytes, drawn as `uploading ████░░░░ 42 %  12 MB of 30 MB  3.1 MB/s  6 s left`. */
+export class Progress {
+  readonly #terminal: Terminal;
+  readonly #verb: string;
+  readonly #now: () => number;
+  readonly #started: number;
+  #drawn = -Infinity;
+
+  constructor(terminal: Terminal, verb: string, now: () => number = () => performance.now()) {
+    this.#terminal = terminal;
+    this.#verb = verb;
+    this.#now = now;
+    this.#started = now();
+  }
+
+  update(doneBytes: number, totalBytes: number | undefined): void {
+    const now = this.#now();
+    if (now - this.#drawn < REDRAW_MS) return;
+    this.#drawn = now;
+    const { columns } = this.#terminal;
+    const elapsedMs = now - this.#started;
+    this.#terminal.status(describeProgress(this.#verb, { doneBytes, totalBytes, elapsedMs, columns }));
+  }
+
+  /** Seconds since the work began. */
+  get seconds(): number {
+    return (this.#now() - this.#started) / 1000;
+  }
+}
+
+/** The line of a progress bar; without a total there is no bar and no time left, and no bar in a narrow terminal. */
+export function describeProgress(
+  verb: string,
+  {
+    doneBytes,
+    totalBytes,
+    elapsedMs,
+    columns = Infinity,
+  }: { doneBytes: number; totalBytes: number | undefined; elapsedMs: number; columns?: number },
+): string {
+  const isSteady = elapsedMs >= STEADY_MS && doneBytes > 0;
+  const bytesPerSecond = (doneBytes / elapsedMs) * 1000;
+  const rate = isSteady ? `  ${formatBytes(bytesPerSecond)}/s` : '';
+  if (!totalBytes) return `${verb} ${formatBytes(doneBytes)}${rate}`;
+  const part = Math.min(1, doneBytes / totalBytes);
+  const filled = Math.round(part * BAR_CELLS);
+  const bar = columns < COLUMNS_WITH_BAR ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} `;
+  const percent = String(Math.floor(part * 100)).padStart(3);
+  const left = isSteady && part < 1 ? `  ${formatDuration((totalBytes - doneBytes) / bytesPerSecond)} left` : '';
+  return `${verb} ${bar}${percent} %  ${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}${rate}${left}`;
+}

@@ -1,0 +1,31 @@
+import { describeStep } from '../../flows/run/history/describeRun.ts';
+import type { RunEvent } from '../../flows/run/protocol/runEvent.ts';
+import { RunTimeline } from '../../flows/run/protocol/timeline.ts';
+import type { Terminal } from './terminal.ts';
+
+// A loop of thousands of visits would bury what the flow itself has to say.
+const MAX_STEPS = 200;
+
+/** Prints a dim line for each step of a flow, and its warnings. */
+export class StepPrinter {
+  readonly #terminal: Pick<Terminal, 'note' | 'phase'>;
+  readonly #timelines = new Map<number, RunTimeline>();
+  #steps = 0;
+
+  constructor(terminal: Pick<Terminal, 'note' | 'phase'>) {
+    this.#terminal = terminal;
+  }
+
+  print(event: RunEvent): void {
+    if (event.type === 'run-start') this.#timelines.set(event.run, new RunTimeline(event));
+    const timeline = this.#timelines.get(event.run);
+    timeline?.push(event);
+    if (event.type === 'warning') this.#terminal.note(`farwharf: ${event.message}`);
+    if (event.type !== 'node-end' && event.type !== 'error') return;
+    const step = timeline?.steps.findLast(({ path, visit }) => path === event.path && visit === event.visit);
+    if (step?.type !== 'node') return;
+    this.#steps += 1;
+    if (this.#steps <= MAX_STEPS) this.#terminal.phase(`  ${describeStep(step)}`);
+    if (this.#steps === MAX_STEPS) this.#terminal.phase('  … further steps are in the trace of the run');
+  }
+}

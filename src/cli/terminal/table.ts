@@ -1,0 +1,82 @@
+import { printableLine } from '../../core/text/printable.ts';
+import { cutToWidth, padToWidth, textWidth } from '../../core/text/textWidth.ts';
+
+const GAP = '  ';
+
+export interface Column {
+  readonly title: string;
+  readonly align?: 'left' | 'right';
+  /** The cells may be shortened to so many columns of the terminal; whole cells only where it is not given. */
+  readonly minWidth?: number;
+  /** Where the table is too wide even so, the column with the lowest number is left out first; one without a number stays. */
+  readonly dropOrder?: number;
+}
+
+interface FittedColumn extends Column {
+  readonly index: number;
+  readonly width: number;
+}
+
+/**
+ * Rows as columns of text, two blanks apart; the last column is not padded. Empty columns are left out.
+ *
+ * @param maxWidth columns of the terminal; undefined for no limit. Lines are longer only where the columns that must stay need it.
+ */
+export function formatTable(
+  columns: readonly Column[],
+  rows: readonly (readonly string[])[],
+  maxWidth: number | undefined,
+): string[] {
+  const lines = [columns.map(({ title }) => title), ...rows].map((row) => row.map(cellText));
+  const used = columns
+    .map((column, index) => ({
+      ...column,
+      index,
+      width: Math.max(...lines.map((line) => textWidth(line[index] ?? ''))),
+    }))
+    .filter(({ index }) => lines.slice(1).some((line) => (line[index] ?? '') !== ''));
+  const fitted = maxWidth === undefined ? used : fit(used, maxWidth);
+  return lines.map((line) =>
+    fitted
+      .map(({ index, width, align }) => padToWidth(cutToWidth(line[index] ?? '', width), width, align))
+      .join(GAP)
+      .trimEnd(),
+  );
+}
+
+/** Shortens columns, and leaves some out where that is not enough. */
+function fit(columns: readonly FittedColumn[], maxWidth: number): readonly FittedColumn[] {
+  const excess = totalWidth(columns) - maxWidth;
+  const spare = columns.reduce((sum, column) => sum + spareOf(column), 0);
+  if (excess <= spare) return shorten(columns, excess);
+  const droppable = columns.filter(({ dropOrder }) => dropOrder !== undefined);
+  if (droppable.length === 0) return shorten(columns, spare);
+  const first = Math.min(...droppable.map(({ dropOrder = 0 }) => dropOrder));
+  return fit(
+    columns.filter(({ dropOrder }) => dropOrder !== first),
+    maxWidth,
+  );
+}
+
+/** Takes so many columns of the terminal from the widest that can spare some. */
+function shorten(columns: readonly FittedColumn[], excess: number): readonly FittedColumn[] {
+  if (excess <= 0) return columns;
+  const widest = Math.max(...columns.filter((column) => spareOf(column) > 0).map(({ width }) => width));
+  const chosen = columns.findIndex((column) => column.width === widest && spareOf(column) > 0);
+  return shorten(
+    columns.map((column, index) => (index === chosen ? { ...column, width: column.width - 1 } : column)),
+    excess - 1,
+  );
+}
+
+function totalWidth(columns: readonly FittedColumn[]): number {
+  return columns.reduce((sum, { width }) => sum + width, GAP.length * (columns.length - 1));
+}
+
+function spareOf({ width, minWidth }: FittedColumn): number {
+  return minWidth === undefined ? 0 : Math.max(0, width - minWidth);
+}
+
+function cellText(cell: string): string {
+  return printableLine(cell.replaceAll('\t', ' '));
+}

@@ -1,0 +1,30 @@
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { systemCode } from '../errors.ts';
+
+// SQLite's result code, which it gives in place of the system's: https://sqlite.org/rescode.html
+const SQLITE_FULL = 13;
+
+/** Whether a write failed because the disk is full or the user's quota of it is used up, also where SQLite says so. */
+export function isDiskFull(error: unknown): boolean {
+  const code = systemCode(error);
+  if (code === 'ENOSPC' || code === 'EDQUOT') return true;
+  return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
+}
+
+/**
+ * The error of a write that finds no room for so many bytes in a folder; undefined where there is room, or where it fails
+ * for another reason. Writes them and removes them again: free space that the system reports says nothing about quotas.
+ */
+export function diskFullError(folder: string, bytes: number): Error | undefined {
+  const probe = join(folder, `.space-${process.pid}`);
+  try {
+    // Some file systems find out only when they are told to put it on the disk.
+    writeFileSync(probe, Buffer.alloc(bytes, 1), { flush: true });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error && isDiskFull(error) ? error : undefined;
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}

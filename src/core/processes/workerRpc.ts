@@ -1,0 +1,236 @@
+import { AppError, type ErrorCode } from '../errors.ts';
+import type { Disposable } from './lifetime.ts';
+
+/** One end of a message channel: a `Worker`, a `MessagePort` or `parentPort`. */
+export interface MessageEndpoint {
+  postMessage(message: unknown): void;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  off(event: 'message', listener: (message: unknown) => void): unknown;
+}
+
+/** Named groups of functions, such as `{ ledger, archiver }`. */
+type Service = Readonly<Record<string, object>>;
+
+/** The same groups as the other thread sees them: every function answers with a promise. */
+export type RemoteService<S extends Service> = {
+  readonly [G in keyof S]: {
+    readonly [M in keyof S[G]]: S[G][M] extends (...args: infer A) => infer R
+      ? (...args: A) => Promise<Awaited<R>>
+      : never;
+  };
+};
+
+/** An argument that cannot be cloned and is represented by messages: where it stood, and what it was. */
+interface Stub {
+  readonly argument: number;
+  readonly key?: string;
+  readonly type: 'callback' | 'signal';
+  readonly reason?: ErrorData;
+}
+
+interface ErrorData {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly cause?: ErrorData | undefined;
+}
+
+type Message =
+  | { type: 'call'; id: number; group: string; method: string; args: unknown[]; stubs: readonly Stub[] }
+  | { type: 'callback'; id: number; stub: number; args: unknown[] }
+  | { type: 'abort'; id: number; stub: number; reason: ErrorData }
+  | { type: 'result'; id: number; value: unknown }
+  | { type: 'failure'; id: number; error: ErrorData };
+
+interface PendingCall {
+  readonly callbacks: ReadonlyMap<number, (...args: unknown[]) => void>;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+  release(): void;
+}
+
+/**
+ * Answers the calls that arrive on `endpoint` with the functions of `service`, until disposed.
+ *
+ * Arguments and results are copied as `postMessage` copies them. A function or an `AbortSignal` may be an argument of its own or a
+ * member of an options object: the function is called back without an answer, the signal aborts here when it aborts there.
+ */
+export function serveCalls(endpoint: MessageEndpoint, service: Service): Disposable {
+  const signals = new Map<string, AbortController>();
+
+  const answer = async (call: Extract<Message, { type: 'call' }>): Promise<void> => {
+    const restored = call.stubs.map((stub, index) => {
+      if (stub.type === 'callback') {
+        return (...args: unknown[]) => endpoint.postMessage({ type: 'callback', id: call.id, stub: index, args });
+      }
+      const controller = new AbortController();
+      if (stub.reason) controller.abort(decodeError(stub.reason));
+      signals.set(`${call.id}/${index}`, controller);
+      return controller.signal;
+    });
+    try {
+      const group = Object.hasOwn(service, call.group) ? service[call.group] : undefined;
+      const method: unknown = group === undefined ? undefined : Reflect.get(group, call.method);
+      if (typeof method !== 'function') throw new Error(`There is no ${call.group}.${call.method}.`);
+      const value: unknown = await Reflect.apply(method, group, withStubs(call.args, call.stubs, restored));
+      endpoint.postMessage({ type: 'result', id: call.id, value });
+    } catch (error) {
+      endpoint.postMessage({ type: 'failure', id: call.id, error: encodeError(error) });
+    } finally {
+      for (const index of restored.keys()) signals.delete(`${call.id}/${index}`);
+    }
+  };
+
+  const listener = (raw: unknown): void => {
+    const message = raw as Message;
+    if (message.type === 'call') void answer(message);
+    if (message.type === 'abort') signals.get(`${message.id}/${message.stub}`)?.abort(decodeError(message.reason));
+  };
+  endpoint.on('message', listener);
+  return { dispose: () => void endpoint.off('message', listener) };
+}
+
+/**
+ * Calls the functions that `serveCalls` offers at the other end of a channel. The channel is opened at the first call, and again at the
+ * first call after it was lost.
+ */
+export class RemoteCaller<S extends Service> implements Disposable {
+  readonly service: RemoteService<S>;
+  readonly #open: (onLost: (error: Error) => void) => MessageEndpoint;
+  readonly #pending = new Map<number, PendingCall>();
+  #endpoint: MessageEndpoint | undefined;
+  #lastId = 0;
+  #isDisposed = false;
+
+  /** `open` makes the channel, and reports its end through `onLost`, whose error rejects what is pending. */
+  constructor(open: (onLost: (error: Error) => void) => MessageEndpoint) {
+    this.#open = open;
+    const group = (name: string): object =>
+      new Proxy(
+        {},
+        {
+          get:
+            (_, method) =>
+            (...args: unknown[]) =>
+              this.#call(name, String(method), args),
+        },
+      );
+    this.service = new Proxy({} as RemoteService<S>, { get: (_, name) => group(String(name)) });
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#lose(new DOMException('The worker was closed.', 'AbortError'));
+  }
+
+  #connect(): MessageEndpoint {
+    if (this.#isDisposed) throw new DOMException('The worker was closed.', 'AbortError');
+    if (this.#endpoint) return this.#endpoint;
+    const endpoint = this.#open((error) => {
+      if (this.#endpoint === endpoint) this.#lose(error);
+    });
+    endpoint.on('message', this.#receive);
+    this.#endpoint = endpoint;
+    return endpoint;
+  }
+
+  #lose(error: Error): void {
+    this.#endpoint?.off('message', this.#receive);
+    this.#endpoint = undefined;
+    for (const id of this.#pending.keys()) this.#settle(id)?.reject(error);
+  }
+
+  #call(group: string, method: string, args: readonly unknown[]): Promise<unknown> {
+    const id = (this.#lastId += 1);
+    const stubs: Stub[] = [];
+    const originals: unknown[] = [];
+    const plain = args.map((argument, index) => withoutStubs(argument, index, stubs, originals));
+    return new Promise((resolve, reject) => {
+      const endpoint = this.#connect();
+      const listeners = new AbortController();
+      const callbacks = new Map<number, (...args: unknown[]) => void>();
+      for (const [index, original] of originals.entries()) {
+        if (typeof original === 'function') callbacks.set(index, original as (...args: unknown[]) => void);
+        if (!(original instanceof AbortSignal)) continue;
+        const forward = (): void =>
+          endpoint.postMessage({ type: 'abort', id, stub: index, reason: encodeError(original.reason) });
+        original.addEventListener('abort', forward, { once: true, signal: listeners.signal });
+      }
+      this.#pending.set(id, { callbacks, resolve, reject, release: () => listeners.abort() });
+      try {
+        endpoint.postMessage({ type: 'call', id, group, method, args: plain, stubs });
+      } catch (error) {
+        // An argument that cannot be cloned: the call never left.
+        this.#settle(id)?.reject(error);
+      }
+    });
+  }
+
+  readonly #receive = (raw: unknown): void => {
+    const message = raw as Message;
+    if (message.type === 'callback') this.#pending.get(message.id)?.callbacks.get(message.stub)?.(...message.args);
+    if (message.type === 'result') this.#settle(message.id)?.resolve(message.value);
+    if (message.type === 'failure') this.#settle(message.id)?.reject(decodeError(message.error));
+  };
+
+  #settle(id: number): PendingCall | undefined {
+    const call = this.#pending.get(id);
+    this.#pending.delete(id);
+    call?.release();
+    return call;
+  }
+}
+
+const isPlainObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && Object.getPrototypeOf(value) === Object.prototype;
+
+function stubOf(value: unknown, argument: number, key?: string): Stub | undefined {
+  const place = key === undefined ? { argument } : { argument, key };
+  if (typeof value === 'function') return { ...place, type: 'callback' };
+  if (!(value instanceof AbortSignal)) return undefined;
+  return value.aborted ? { ...place, type: 'signal', reason: encodeError(value.reason) } : { ...place, type: 'signal' };
+}
+
+function withoutStubs(value: unknown, argument: number, stubs: Stub[], originals: unknown[]): unknown {
+  const replace = (member: unknown, key?: string): unknown => {
+    const stub = stubOf(member, argument, key);
+    if (!stub) return member;
+    stubs.push(stub);
+    originals.push(member);
+    return undefined;
+  };
+  if (!isPlainObject(value)) return replace(value);
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, replace(member, key)]));
+}
+
+function withStubs(args: unknown[], stubs: readonly Stub[], restored: readonly unknown[]): unknown[] {
+  for (const [index, { argument, key }] of stubs.entries()) {
+    if (key === undefined) args[argument] = restored[index];
+    else (args[argument] as Record<string, unknown>)[key] = restored[index];
+  }
+  return args;
+}
+
+function encodeError(error: unknown): ErrorData {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), fields: {} };
+  const fields: Record<string, unknown> = {};
+  for (const key of Object.keys(error)) {
+    const value: unknown = Reflect.get(error, key);
+    if (['string', 'number', 'boolean'].includes(typeof value)) fields[key] = value;
+  }
+  const cause = error.cause === undefined ? undefined : encodeError(error.cause);
+  return { name: error.name, message: error.message, stack: error.stack, fields, cause };
+}
+
+/** The error with its name, code, status and causes; an `AppError` is one again, other classes are told by their name and fields. */
+function decodeError({ name, message, stack, fields, cause }: ErrorData): Error {
+  const options = cause === undefined ? undefined : { cause: decodeError(cause) };
+  const { code } = fields;
+  const error =
+    name === 'AppError' && typeof code === 'string'
+      ? new AppError(code as ErrorCode, message, options)
+      : Object.assign(new Error(message, options), { name }, fields);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}

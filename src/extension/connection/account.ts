@@ -1,0 +1,113 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as vscode from 'vscode';
+import { AppError, isAbort } from '../../core/errors.ts';
+import { Emitter } from '../../core/processes/lifetime.ts';
+import type { Logger } from '../../core/log.ts';
+import { type Rate, readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
+import { LOCAL_HOST } from '../../jobs/service/host.ts';
+import { AuthError } from '../../remote/http/errors.ts';
+import type { ContextKeys } from '../contributions/contexts.ts';
+import type { Hosts } from './hosts.ts';
+
+const SLOW_REFRESH_MS = 60_000;
+
+/** What was last heard of an account. Plain data: it is kept over reloads. */
+export interface AccountView {
+  readonly plan: string | null;
+  readonly balance: number | null;
+  readonly rates: readonly Rate[];
+  /** When the service said so, ISO 8601. */
+  readonly asOf: string;
+}
+
+export type ConnectionState = 'ready' | 'signedOut' | 'unreachable';
+
+/** The account of the chosen host: balance and prices, when they were heard, and whether the host answers. */
+export class AccountMonitor {
+  readonly #hosts: Hosts;
+  readonly #memory: vscode.Memento;
+  readonly #contexts: ContextKeys;
+  readonly #log: Logger;
+  readonly #changed = new Emitter<void>();
+  #state: ConnectionState = 'ready';
+  #wasAsked = false;
+  readonly onDidChange = this.#changed.event;
+
+  constructor(deps: { hosts: Hosts; memory: vscode.Memento; contexts: ContextKeys; log: Logger }) {
+    this.#hosts = deps.hosts;
+    this.#memory = deps.memory;
+    this.#contexts = deps.contexts;
+    this.#log = deps.log;
+  }
+
+  get state(): ConnectionState {
+    return this.#state;
+  }
+
+  /** What was last heard of an account on this host; undefined before the first answer. */
+  last(host: string): AccountView | undefined {
+    return this.#memory.get<AccountView>(`account ${host}`);
+  }
+
+  /**
+   * Asks the service.
+   *
+   * @throws the service's or the system's error, `not-signed-in` or `untrusted`; the connection state shows it as well.
+   */
+  async ask(host: string, signal?: AbortSignal): Promise<unknown> {
+    try {
+      const account = await this.#hosts.account(host, signal === undefined ? {} : { signal });
+      this.#wasAsked = true;
+      await this.#memory.update(`account ${host}`, {
+        plan: typeof account.plan === 'string' ? account.plan : null,
+        balance: readBalance(account),
+        rates: readRateCard(account),
+        asOf: new Date().toISOString(),
+      } satisfies AccountView);
+      this.#show('ready', host);
+      return account;
+    } catch (error) {
+      const isSignedOut = error instanceof AuthError || (error instanceof AppError && error.code === 'not-signed-in');
+      const isOurs = isAbort(error) || (error instanceof AppError && error.code === 'untrusted');
+      if (!isOurs) this.#show(isSignedOut ? 'signedOut' : 'unreachable', host);
+      throw error;
+    }
+  }
+
+  /**
+   * Asks in the background: nothing is told but the state. The embedded service is not started for it; `isUp` says that it
+   * runs even though this window has not used it yet.
+   */
+  async refresh(signal?: AbortSignal, { isUp = this.#wasAsked } = {}): Promise<void> {
+    let host: string;
+    try {
+      host = this.#hosts.current();
+      if (host === LOCAL_HOST && !isUp) {
+        this.#show('ready', host);
+        return;
+      }
+      await this.ask(host, signal);
+    } catch (error) {
+      if (!isAbort(error)) this.#log.warn('the account could not be read', { error });
+    }
+  }
+
+  /** Refreshes slowly while the window is focused, until the signal aborts. */
+  async keepFresh(isFocused: () => boolean, signal: AbortSignal): Promise<void> {
+    try {
+      for (;;) {
+        if (isFocused()) await this.refresh(signal);
+        await sleep(SLOW_REFRESH_MS, undefined, { signal, ref: false });
+      }
+    } catch (error) {
+      if (!isAbort(error)) throw error;
+    }
+  }
+
+  #show(state: ConnectionState, host: string): void {
+    this.#state = state;
+    this.#contexts.set('connection', state);
+    this.#contexts.set('isRemoteHost', host !== LOCAL_HOST);
+    this.#changed.fire();
+  }
+}

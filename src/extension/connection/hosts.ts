@@ -1,0 +1,170 @@
+import type * as vscode from 'vscode';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { DisposableStore, Emitter } from '../../core/processes/lifetime.ts';
+import type { JobService } from '../../jobs/service/api.ts';
+import { hostAddress, type HostAddress, LOCAL_HOST, resolveHost } from '../../jobs/service/host.ts';
+import { RemoteClient } from '../../remote/client.ts';
+import { AuthError } from '../../remote/http/errors.ts';
+import type { Account, JobEvent } from '../../remote/protocol/schemas.ts';
+import { onDidChangeSetting, readUserSetting } from '../contributions/config.ts';
+import type { Keys } from './keys.ts';
+import { hostLabel } from '../ui/words.ts';
+
+export interface HostsOptions {
+  readonly keys: Keys;
+  connectLocal(): Promise<HostAddress>;
+  isTrusted(): boolean;
+  /** A call waits for so many seconds because the service asks for it, for this reason. */
+  onWait(host: string, seconds: number, reason: string): void;
+}
+
+interface Connection {
+  readonly client: RemoteClient;
+  readonly url: string;
+}
+
+/** The services that jobs run on: which one is chosen, and a client for each that is used. HTTP stays in this thread, where VS Code's proxy support is. */
+export class Hosts implements vscode.Disposable {
+  readonly #options: HostsOptions;
+  readonly #connections = new Map<string, Promise<Connection>>();
+  readonly #changed = new Emitter<void>();
+  readonly #store = new DisposableStore();
+  /** Another host was chosen, or the key of one changed. */
+  readonly onDidChange = this.#changed.event;
+
+  constructor(options: HostsOptions) {
+    this.#options = options;
+    this.#store.add(this.#changed);
+    this.#store.add(onDidChangeSetting('host', () => this.#changed.fire()));
+    this.#store.add(
+      options.keys.onDidChange((origin) => {
+        for (const host of this.#connections.keys())
+          if (host !== LOCAL_HOST && new URL(host).origin === origin) this.#forget(host);
+        this.#changed.fire();
+      }),
+    );
+  }
+
+  /**
+   * The chosen host: the user's setting, else `FARWHARF_REMOTE_HOST`, else `local`.
+   *
+   * @throws AppError `bad-input` or `refused` when the setting is no usable address.
+   */
+  current(): string {
+    const remote = readUserSetting('host');
+    if (remote === LOCAL_HOST) return LOCAL_HOST;
+    return resolveHost({ ...(remote === undefined ? {} : { remote }), env: process.env });
+  }
+
+  /** The chosen host, or undefined when the setting holds something unusable, which the next command will tell. */
+  currentIfUsable(): string | undefined {
+    try {
+      return this.current();
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Whether requests to this host need a key that is not there. */
+  async isSignedOut(host: string): Promise<boolean> {
+    return host !== LOCAL_HOST && (await this.#options.keys.get(host)) === undefined;
+  }
+
+  account(host: string, options: { signal?: AbortSignal } = {}): Promise<Account> {
+    return this.#use(host, (client) => client.me(options));
+  }
+
+  async cancel(host: string, jobId: string): Promise<void> {
+    await this.#use(host, (client) => client.cancel(jobId));
+  }
+
+  /** The account that a key opens, without keeping it. */
+  async tryKey(host: string, key: string, signal: AbortSignal): Promise<Account> {
+    await using client = new RemoteClient(host, key);
+    return await client.me({ signal });
+  }
+
+  /** The jobs of a host, through whichever client is right at the moment of each call. */
+  service(host: string): JobService {
+    const use = <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => this.#use(host, work);
+    return {
+      submitJob: (archive, job, options) => use((client) => client.submitJob(archive, job, options)),
+      getSubmission: (key, options) => use((client) => client.getSubmission(key, options)),
+      getJob: (jobId, options) => use((client) => client.getJob(jobId, options)),
+      downloadArtifacts: (jobId, dest, options) => use((client) => client.downloadArtifacts(jobId, dest, options)),
+      streamEvents: (jobId, options) => this.#streamEvents(host, jobId, options),
+    };
+  }
+
+  dispose(): void {
+    for (const host of this.#connections.keys()) this.#forget(host);
+    this.#store.dispose();
+  }
+
+  async *#streamEvents(
+    host: string,
+    ...[jobId, options]: Parameters<JobService['streamEvents']>
+  ): AsyncGenerator<JobEvent, void> {
+    const { client } = await this.#connect(host);
+    try {
+      await using stream = client.streamEvents(jobId, options);
+      yield* stream;
+    } catch (error) {
+      this.#isOutdated(host, error); // the follower tries again by itself
+      throw error;
+    }
+  }
+
+  async #use<T>(host: string, work: (client: RemoteClient) => Promise<T>): Promise<T> {
+    const { client } = await this.#connect(host);
+    try {
+      return await work(client);
+    } catch (error) {
+      if (!this.#isOutdated(host, error)) throw error;
+      const anew = await this.#connect(host);
+      return work(anew.client);
+    }
+  }
+
+  /** Whether the embedded service has ended or started anew since it was looked up. It took nothing then, so the call may be made again. */
+  #isOutdated(host: string, error: unknown): boolean {
+    const isOutdated = host === LOCAL_HOST && (systemCode(error) === 'ECONNREFUSED' || error instanceof AuthError);
+    if (isOutdated) this.#forget(host);
+    return isOutdated;
+  }
+
+  #connect(host: string): Promise<Connection> {
+    const known = this.#connections.get(host);
+    if (known) return known;
+    const connection = this.#open(host);
+    this.#connections.set(host, connection);
+    connection.catch(() => this.#connections.delete(host));
+    return connection;
+  }
+
+  async #open(host: string): Promise<Connection> {
+    const { url, key } = await hostAddress(host, {
+      key: async () => (await this.#options.keys.get(host)) ?? notSignedIn(host),
+      connectLocal: async () => {
+        if (!this.#options.isTrusted())
+          throw new AppError('untrusted', 'In Restricted Mode nothing is run on this machine. Trust the folder first.');
+        return this.#options.connectLocal();
+      },
+    });
+    const patience = {
+      onWait: (seconds: number, reason: string) => this.#options.onWait(host, seconds, reason),
+    };
+    return { client: new RemoteClient(url, key, { patience }), url };
+  }
+
+  #forget(host: string): void {
+    const connection = this.#connections.get(host);
+    this.#connections.delete(host);
+    // Running requests of an old client end by themselves; closing it only frees idle sockets.
+    void connection?.then(({ client }) => client.close()).catch(() => {});
+  }
+}
+
+function notSignedIn(host: string): never {
+  throw new AppError('not-signed-in', `You are not signed in to ${hostLabel(host)}. Nothing was sent.`);
+}

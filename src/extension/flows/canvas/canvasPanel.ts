@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore, Emitter } from '../../../core/processes/lifetime.ts';
+import type { FromCanvas, ToCanvas } from '../../../webview/canvas/state/messages.ts';
+import { canvasPage } from '../../../webview/canvas/page.ts';
+import { readCanvasRequest } from './canvasRequests.ts';
+
+/** The panel of one document's canvas. What it is told before its page listens is kept until then. */
+export class CanvasPanel implements Disposable {
+  readonly document: vscode.TextDocument;
+  readonly panel: vscode.WebviewPanel;
+  readonly #received = new Emitter<FromCanvas>();
+  readonly #disposed = new Emitter<void>();
+  readonly #disposables = new DisposableStore();
+  readonly onDidReceive = this.#received.event;
+  readonly onDidDispose = this.#disposed.event;
+  #isReady = false;
+  #isDisposed = false;
+  #early: ToCanvas[] = [];
+
+  constructor(panel: vscode.WebviewPanel, document: vscode.TextDocument, extension: vscode.Uri) {
+    this.panel = panel;
+    this.document = document;
+    const { webview } = panel;
+    const files = vscode.Uri.joinPath(extension, 'dist', 'webview');
+    webview.options = { enableScripts: true, localResourceRoots: [files] };
+    const own = this.#disposables;
+    own.add(webview.onDidReceiveMessage((message: unknown) => this.#receive(readCanvasRequest(message))));
+    own.add(
+      panel.onDidDispose(() => {
+        this.#disposed.fire();
+        this.dispose();
+      }),
+    );
+    webview.html = canvasPage({
+      script: webview.asWebviewUri(vscode.Uri.joinPath(files, 'canvas.js')).toString(),
+      style: webview.asWebviewUri(vscode.Uri.joinPath(files, 'canvas.css')).toString(),
+      source: webview.cspSource,
+      nonce: randomBytes(16).toString('base64url'),
+    });
+  }
+
+  /** Does nothing once the panel is closed: what was asked for before may be answered after. */
+  send(message: ToCanvas): void {
+    if (this.#isDisposed) return;
+    if (this.#isReady) void this.panel.webview.postMessage(message);
+    else this.#early.push(message);
+  }
+
+  /** The document as it is open now. The one that the canvas was made for keeps its last text once it is closed. */
+  async opened(): Promise<vscode.TextDocument> {
+    return this.document.isClosed ? vscode.workspace.openTextDocument(this.document.uri) : this.document;
+  }
+
+  reveal(): void {
+    this.panel.reveal(undefined, true);
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#disposables.dispose();
+    this.#received.dispose();
+    this.#disposed.dispose();
+  }
+
+  #receive(message: FromCanvas | undefined): void {
+    if (message === undefined) return;
+    this.#received.fire(message);
+    if (message.type !== 'ready') return;
+    // A page that was hidden and is made anew says so again, and has forgotten everything: its owner tells it all.
+    this.#isReady = true;
+    for (const early of this.#early.splice(0)) this.send(early);
+  }
+}

@@ -1,0 +1,171 @@
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore, Emitter } from '../../../core/processes/lifetime.ts';
+import type { Logger } from '../../../core/log.ts';
+import type { RemoteService } from '../../../core/processes/workerRpc.ts';
+import type { FlowFile } from '../../../flows/graph/graph.ts';
+import type { FlowWorkerService } from '../../threads/flowWorker.ts';
+import { canImport, looksLikeFlow } from './flowText.ts';
+
+/** What a document's text was read as. */
+export interface FlowReadout {
+  readonly document: vscode.TextDocument;
+  /** The version of the text that was read; the document may have a newer one by now. */
+  readonly version: number;
+  readonly file: FlowFile;
+}
+
+/** The name of a document for the reader: its path, so that relative imports lead to other files. */
+export function readerPath({ uri }: vscode.TextDocument): string {
+  return uri.scheme === 'file' ? uri.fsPath : `/${uri.scheme}${uri.path}`;
+}
+
+/**
+ * The flows of the open documents. Reading happens in a thread; of the versions that come while one is read only the last is read
+ * next, so fast typing never queues up work.
+ */
+export class FlowDocuments implements Disposable {
+  readonly #reader: RemoteService<FlowWorkerService>['reader'];
+  readonly #log: Logger;
+  readonly #readouts = new Map<string, FlowReadout>();
+  readonly #reading = new Map<string, Promise<FlowReadout>>();
+  /** The documents of which another file has changed since their reading began. */
+  readonly #stale = new Set<string>();
+  /** The paths whose texts the reader has from here rather than from the disk. */
+  readonly #told = new Set<string>();
+  readonly #read = new Emitter<FlowReadout>();
+  readonly #closed = new Emitter<vscode.TextDocument>();
+  readonly #disposables = new DisposableStore();
+  readonly onDidRead = this.#read.event;
+  readonly onDidClose = this.#closed.event;
+
+  constructor(reader: RemoteService<FlowWorkerService>['reader'], log: Logger) {
+    this.#reader = reader;
+    this.#log = log;
+    const own = this.#disposables;
+    own.add(vscode.workspace.onDidOpenTextDocument((document) => this.#noteOpen(document)));
+    own.add(vscode.workspace.onDidChangeTextDocument(({ document }) => this.#noteChange(document)));
+    own.add(vscode.workspace.onDidCloseTextDocument((document) => this.#noteClose(document)));
+    const watcher = own.add(vscode.workspace.createFileSystemWatcher('**/*.{ts,mts,cts,js,mjs,cjs}'));
+    for (const happened of [watcher.onDidChange, watcher.onDidCreate, watcher.onDidDelete]) {
+      own.add(happened(({ fsPath }) => this.#readDependents(fsPath)));
+    }
+    for (const document of vscode.workspace.textDocuments) this.#noteOpen(document);
+  }
+
+  /** What a document was last read as; undefined before the first time. */
+  last(uri: vscode.Uri): FlowReadout | undefined {
+    return this.#readouts.get(uri.toString());
+  }
+
+  /** The documents that have flows, as they were read last. */
+  all(): readonly FlowReadout[] {
+    return [...this.#readouts.values()];
+  }
+
+  /** Reads a document as it is now. */
+  async read(document: vscode.TextDocument): Promise<FlowReadout> {
+    const key = document.uri.toString();
+    const isCurrent = (readout: FlowReadout | undefined): readout is FlowReadout =>
+      readout?.document === document &&
+      readout.version === document.version &&
+      !this.#reading.has(key) &&
+      !this.#stale.has(key);
+    for (;;) {
+      const known = this.#readouts.get(key);
+      if (isCurrent(known)) return known;
+      const readout = await (this.#reading.get(key) ?? this.#startReading(document));
+      if (document.isClosed || isCurrent(readout)) return readout;
+    }
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+    this.#read.dispose();
+    this.#closed.dispose();
+  }
+
+  #startReading(document: vscode.TextDocument): Promise<FlowReadout> {
+    const key = document.uri.toString();
+    this.#stale.delete(key);
+    const reading = this.#readNow(document).finally(() => this.#reading.delete(key));
+    this.#reading.set(key, reading);
+    return reading;
+  }
+
+  async #readNow(document: vscode.TextDocument): Promise<FlowReadout> {
+    const { version } = document;
+    const path = readerPath(document);
+    await this.#tell(document);
+    let file = await this.#reader.read(path);
+    for (let unsaved = this.#untold(file); unsaved.length > 0; unsaved = this.#untold(file)) {
+      await Promise.all(unsaved.map((one) => this.#tell(one)));
+      file = await this.#reader.read(path);
+    }
+    const readout = { document, version, file };
+    if (!document.isClosed) this.#readouts.set(document.uri.toString(), readout);
+    this.#read.fire(readout);
+    return readout;
+  }
+
+  /** Gives the reader the text of an open document, until it is closed. */
+  async #tell(document: vscode.TextDocument): Promise<void> {
+    if (document.isClosed) return; // nobody would take it back
+    const path = readerPath(document);
+    this.#told.add(path);
+    await this.#reader.setText(path, document.getText(), document.version);
+  }
+
+  /** The files of a flow that are open and not saved, of which the reader has the text of the disk. */
+  #untold({ dependencies }: FlowFile): readonly vscode.TextDocument[] {
+    return vscode.workspace.textDocuments.filter((document) => {
+      const path = readerPath(document);
+      return document.isDirty && !document.isClosed && dependencies.includes(path) && !this.#told.has(path);
+    });
+  }
+
+  #noteOpen(document: vscode.TextDocument): void {
+    if (looksLikeFlow(document)) this.#readInBackground(document);
+  }
+
+  #noteChange(document: vscode.TextDocument): void {
+    const isFlow = this.#readouts.has(document.uri.toString()) || looksLikeFlow(document);
+    if (isFlow) this.#readInBackground(document);
+    if (!canImport(document)) return;
+    const path = readerPath(document);
+    if (this.#dependents(path).length === 0 && (isFlow || !this.#told.has(path))) return;
+    this.#tell(document).then(
+      () => this.#readDependents(path),
+      (error: unknown) => this.#log.error('a text could not be read', { error }),
+    );
+  }
+
+  #noteClose(document: vscode.TextDocument): void {
+    if (!canImport(document)) return;
+    const key = document.uri.toString();
+    this.#readouts.delete(key);
+    this.#stale.delete(key);
+    const path = readerPath(document);
+    if (!this.#told.delete(path)) return;
+    this.#reader.closeText(path).then(
+      () => this.#readDependents(path),
+      () => {}, // its thread is gone, and with it the text
+    );
+    this.#closed.fire(document);
+  }
+
+  #dependents(path: string): readonly FlowReadout[] {
+    return this.all().filter(({ file }) => file.dependencies.includes(path));
+  }
+
+  /** Reads again what imports a file that has changed. */
+  #readDependents(path: string): void {
+    for (const { document } of this.#dependents(path)) {
+      this.#stale.add(document.uri.toString()); // a reading under way may have read the file as it was
+      this.#readInBackground(document);
+    }
+  }
+
+  #readInBackground(document: vscode.TextDocument): void {
+    this.read(document).catch((error: unknown) => this.#log.error('a flow could not be read', { error }));
+  }
+}

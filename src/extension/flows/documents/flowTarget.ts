@@ -1,0 +1,71 @@
+import * as vscode from 'vscode';
+import { AppError } from '../../../core/errors.ts';
+import type { FlowGraph } from '../../../flows/graph/graph.ts';
+import type { FlowDocuments, FlowReadout } from './flowDocuments.ts';
+import { contains } from './ranges.ts';
+import { pickRow } from '../../ui/show.ts';
+import { withoutIcons } from '../../ui/labels.ts';
+
+/** Which flow a command is for, as code lenses, trees and other extensions name it. */
+export interface FlowTarget {
+  /** The document's. */
+  readonly uri: string;
+  /** The id of the FlowGraph. */
+  readonly flow?: string;
+}
+
+export interface FoundFlow extends FlowReadout {
+  readonly flow: FlowGraph;
+}
+
+/**
+ * The flow that a command is for: the one that its argument names, else the one at the caret, else the file's only one; a person
+ * chooses between several.
+ *
+ * @returns undefined when the person chose none.
+ * @throws AppError `missing` when there is no flow.
+ */
+export async function findFlow(documents: FlowDocuments, argument: unknown): Promise<FoundFlow | undefined> {
+  const { document, wanted } = await documentOf(argument);
+  const readout = await documents.read(document);
+  const { flows } = readout.file;
+  const chosen =
+    flows.find(({ id }) => id === wanted) ?? (wanted === undefined ? await choose(document, flows) : undefined);
+  if (chosen !== undefined) return { ...readout, flow: chosen };
+  if (flows.length > 0 && wanted === undefined) return undefined;
+  const name = vscode.workspace.asRelativePath(document.uri);
+  const message =
+    wanted === undefined
+      ? `${name} has no flow: nothing in it makes a Flow of farwharf/agents. "Farwharf: New Flow" makes one to begin with.`
+      : `${name} has no flow ${wanted} any more.`;
+  throw new AppError('missing', message);
+}
+
+async function documentOf(argument: unknown): Promise<{ document: vscode.TextDocument; wanted: string | undefined }> {
+  if (argument instanceof vscode.Uri) {
+    return { document: await vscode.workspace.openTextDocument(argument), wanted: undefined };
+  }
+  if (typeof argument === 'object' && argument !== null && 'uri' in argument && typeof argument.uri === 'string') {
+    const wanted = 'flow' in argument && typeof argument.flow === 'string' ? argument.flow : undefined;
+    return { document: await vscode.workspace.openTextDocument(vscode.Uri.parse(argument.uri, true)), wanted };
+  }
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) throw new AppError('missing', 'Open the file of a flow first.');
+  return { document: editor.document, wanted: undefined };
+}
+
+async function choose(document: vscode.TextDocument, flows: readonly FlowGraph[]): Promise<FlowGraph | undefined> {
+  if (flows.length <= 1) return flows[0];
+  const editor = vscode.window.visibleTextEditors.find((candidate) => candidate.document === document);
+  const offset = editor === undefined ? -1 : document.offsetAt(editor.selection.active);
+  const atCaret = flows.find(({ range }) => contains(range, offset));
+  if (atCaret !== undefined) return atCaret;
+  const items = flows.map((flow) => ({
+    label: withoutIcons(flow.label),
+    description: withoutIcons(flow.id),
+    detail: withoutIcons(flow.summary ?? ''),
+    flow,
+  }));
+  const picked = await pickRow(items, { placeHolder: 'Which flow?' });
+  return picked?.flow;
+}

@@ -1,0 +1,41 @@
+import * as vscode from 'vscode';
+import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
+import type { FlowGraph } from '../../../flows/graph/graph.ts';
+import { type FlowDocuments, readerPath } from '../documents/flowDocuments.ts';
+import type { FlowTarget } from '../documents/flowTarget.ts';
+import { FLOW_SELECTOR, looksLikeFlow } from '../documents/flowText.ts';
+import { toRange } from '../documents/ranges.ts';
+
+/** What can be done with a flow, above the line that makes it. */
+export class FlowLenses implements vscode.CodeLensProvider, Disposable {
+  readonly #documents: FlowDocuments;
+  readonly #disposables = new DisposableStore();
+
+  constructor(documents: FlowDocuments) {
+    this.#documents = documents;
+    this.#disposables.add(vscode.languages.registerCodeLensProvider(FLOW_SELECTOR, this));
+  }
+
+  async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
+    if (!looksLikeFlow(document)) return [];
+    const { file } = await this.#documents.read(document);
+    const path = readerPath(document);
+    return file.flows.filter(({ range }) => range.file === path).flatMap((flow) => lensesOf(document, flow));
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+}
+
+function lensesOf({ uri }: vscode.TextDocument, flow: FlowGraph): vscode.CodeLens[] {
+  const target: FlowTarget = { uri: uri.toString(), flow: flow.id };
+  const lens = (title: string, command: string, tooltip: string): vscode.CodeLens =>
+    new vscode.CodeLens(toRange(flow.range), { title, command, tooltip, arguments: [target] });
+  return [
+    lens('$(play) Run', 'farwharf.runFlow', `Run ${flow.label} on this machine`),
+    lens('$(debug-alt) Debug', 'farwharf.debugFlow', `Run ${flow.label} with breakpoints`),
+    lens('$(type-hierarchy) Open Canvas', 'farwharf.openCanvas', `Show ${flow.label} as a graph`),
+    lens('$(rocket) Submit as Job', 'farwharf.submitFlow', `Run ${flow.label} on remote compute`),
+  ];
+}

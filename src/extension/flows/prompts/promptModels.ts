@@ -1,0 +1,76 @@
+import * as vscode from 'vscode';
+import { PROVIDER_NAMES, resolveEndpoint } from '../../../agents/llm/providers.ts';
+import { printableLine } from '../../../core/text/printable.ts';
+import { streamEditorChat } from '../../models/editorChat.ts';
+import type { Keys } from '../../connection/keys.ts';
+import { placeOf } from '../../models/modelChoice.ts';
+import { keyFor } from '../../models/models.ts';
+import type { TriedPrompt } from './promptText.ts';
+
+type Messages = readonly { readonly role: string; readonly content: string }[];
+
+/** A model that a prompt can be tried on. */
+export interface PromptModel {
+  readonly name: string;
+  readonly place: string;
+  /** @throws AppError with what to do, or the signal's reason. */
+  ask(messages: Messages, signal: AbortSignal): Promise<Omit<TriedPrompt, 'model'>>;
+}
+
+/** All models that can be asked now: the one of the recorded call first, then the editor's, and those of services with a key. */
+export async function promptModels(
+  recorded: { readonly provider: string; readonly model: string } | undefined,
+  keys: Keys,
+): Promise<readonly PromptModel[]> {
+  const editor = (await vscode.lm.selectChatModels()).map(editorModel);
+  const wanted = [
+    ...(recorded === undefined || !PROVIDER_NAMES.includes(recorded.provider) ? [] : [recorded]),
+    ...PROVIDER_NAMES.map((provider) => ({ provider, model: undefined })),
+  ];
+  const services = await Promise.all(wanted.map((options) => serviceModel(options, keys)));
+  const found = services.filter((model) => model !== undefined);
+  const names = new Set<string>();
+  return [...found.slice(0, 1), ...editor, ...found.slice(1)].filter(({ name, place }) => {
+    const key = `${name} ${place}`;
+    return !names.has(key) && names.add(key);
+  });
+}
+
+function editorModel(model: vscode.LanguageModelChat): PromptModel {
+  return {
+    name: printableLine(model.name),
+    place: `${printableLine(model.vendor)}, through VS Code`,
+    async ask(messages, signal) {
+      const startedAt = performance.now();
+      let reply = '';
+      for await (const part of streamEditorChat(model, messages, { purpose: 'To try a prompt.', signal }))
+        reply += part;
+      return { reply, seconds: (performance.now() - startedAt) / 1000 };
+    },
+  };
+}
+
+async function serviceModel(
+  options: { readonly provider: string; readonly model: string | undefined },
+  keys: Keys,
+): Promise<PromptModel | undefined> {
+  const endpoint = resolveEndpoint(options);
+  const key = await keyFor(endpoint, keys);
+  if (key === undefined && endpoint.needsKey) return undefined;
+  return {
+    name: printableLine(endpoint.model),
+    place: placeOf(endpoint),
+    async ask(messages, signal) {
+      const { runPrompt } = await import('../../models/chatModel.ts');
+      const { provider, model, baseUrl } = endpoint;
+      const { reply, call } = await runPrompt({ provider, model, baseUrl, apiKey: key }, messages, { signal });
+      return {
+        reply,
+        seconds: (call?.durationMs ?? 0) / 1000,
+        inputTokens: call?.inputTokens,
+        outputTokens: call?.outputTokens,
+        cost: call?.estimatedCost,
+      };
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { RecordedModelCall } from '../../../flows/run/history/modelCalls.ts';
+
+interface PromptMessage {
+  readonly role: string;
+  readonly content: string;
+}
+
+const HEADING = /^## (system|user|assistant)[ \t]*$/gm;
+
+/** A recorded call as a document to edit: a section for each message. */
+export function promptDocument({
+  path,
+  visit,
+  messages,
+}: Pick<RecordedModelCall, 'path' | 'visit' | 'messages'>): string {
+  const where =
+    path === undefined ? 'a flow' : `${path}${visit === undefined || visit === 1 ? '' : `, visit ${visit}`}`;
+  const sections = messages.map(({ role, content }) => `## ${role}\n\n${content}\n`);
+  return `# Prompt of ${where}\n\n${sections.join('\n')}`;
+}
+
+/** The messages of a document that was made so; what stands above the first section does not count. */
+export function readPromptDocument(text: string): readonly PromptMessage[] {
+  const headings = [...text.matchAll(HEADING)];
+  return headings.map((heading, index) => {
+    const start = heading.index + heading[0].length;
+    const end = headings[index + 1]?.index ?? text.length;
+    return { role: heading[1] ?? 'user', content: text.slice(start, end).trim() };
+  });
+}
+
+/** What a model answered, with what it took. */
+export interface TriedPrompt {
+  readonly model: string;
+  /** Undefined while it is awaited. */
+  readonly reply: string | undefined;
+  readonly failure?: string;
+  readonly seconds?: number;
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** US dollars by list price, where it is known. */
+  readonly cost?: number | undefined;
+}
+
+/** The answers of several models side by side: a table of what they took, then each answer. */
+export function replyDocument(tried: readonly TriedPrompt[]): string {
+  const rows = tried.map((one) => {
+    const cost = one.cost === undefined ? '' : `$${one.cost.toPrecision(2)}`;
+    const cells = [one.model, timeOf(one), one.inputTokens ?? '', one.outputTokens ?? '', cost];
+    return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
+  });
+  const table = ['| Model | Time | Tokens in | Tokens out | Cost |', '| :-- | --: | --: | --: | --: |', ...rows];
+  const answers = tried.map(
+    ({ model, reply, failure }) => `## ${model}\n\n${failure ?? reply ?? '*Waiting for the answer…*'}\n`,
+  );
+  return `# Answers\n\n${table.join('\n')}\n\n${answers.join('\n')}`;
+}
+
+function timeOf({ reply, failure, seconds }: TriedPrompt): string {
+  if (failure !== undefined) return 'failed';
+  return reply === undefined || seconds === undefined ? '…' : `${seconds.toFixed(1)} s`;
+}

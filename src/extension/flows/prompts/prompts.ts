@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import * as vscode from 'vscode';
+import { AppError, isAbort } from '../../../core/errors.ts';
+import { formatCount, formatDuration } from '../../../core/text/format.ts';
+import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
+import { printableLine, printableText } from '../../../core/text/printable.ts';
+import type { RemoteService } from '../../../core/processes/workerRpc.ts';
+import type { RecordedModelCall } from '../../../flows/run/history/modelCalls.ts';
+import { withSignal } from '../../ui/abort.ts';
+import { explain } from '../../ui/errorText.ts';
+import { requireTrust } from '../../workspace/folders.ts';
+import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../ui/modelText.ts';
+import type { FlowWorkerService } from '../../threads/flowWorker.ts';
+import type { Keys } from '../../connection/keys.ts';
+import type { FlowDocuments } from '../documents/flowDocuments.ts';
+import { findFlow } from '../documents/flowTarget.ts';
+import { type PromptModel, promptModels } from './promptModels.ts';
+import { promptDocument, readPromptDocument, replyDocument, type TriedPrompt } from './promptText.ts';
+import { pickRow, showProgress, pickRows } from '../../ui/show.ts';
+import { withoutIcons } from '../../ui/labels.ts';
+
+const REPLY_SCHEME = 'farwharf-replies';
+
+interface PromptsDeps {
+  readonly documents: FlowDocuments;
+  readonly queries: RemoteService<FlowWorkerService>['runs'];
+  readonly keys: Keys;
+}
+
+/** Prompts of kept runs: each opens as a document, where it can be edited and asked again of several models side by side. */
+export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentContentProvider, Disposable {
+  readonly #deps: PromptsDeps;
+  /** The calls that open documents came from. */
+  readonly #calls = new Map<string, RecordedModelCall>();
+  readonly #replies = new Map<string, string>();
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly #disposables = new DisposableStore();
+  readonly onDidChange = this.#changed.event;
+
+  constructor(deps: PromptsDeps) {
+    this.#deps = deps;
+    const own = this.#disposables;
+    own.add(this.#changed);
+    own.add(vscode.languages.registerCodeLensProvider({ language: MODEL_TEXT_LANGUAGE, scheme: 'untitled' }, this));
+    own.add(vscode.workspace.registerTextDocumentContentProvider(REPLY_SCHEME, this));
+    own.add(
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => {
+        this.#calls.delete(uri.toString());
+        this.#replies.delete(uri.toString());
+      }),
+    );
+  }
+
+  provideCodeLenses({ uri }: vscode.TextDocument): vscode.CodeLens[] {
+    if (!this.#calls.has(uri.toString())) return [];
+    const command = { title: '$(play) Ask Models…', command: 'farwharf.tryPrompt', arguments: [uri] };
+    return [new vscode.CodeLens(new vscode.Range(0, 0, 0, 0), command)];
+  }
+
+  provideTextDocumentContent(uri: vscode.Uri): string {
+    return this.#replies.get(uri.toString()) ?? '';
+  }
+
+  /** Lets the person choose a model call of a flow's last run, and opens it as a document. */
+  async open(argument: unknown): Promise<void> {
+    const found = await findFlow(this.#deps.documents, argument);
+    if (found === undefined) return;
+    const calls = await this.#deps.queries.calls(found.document.uri.fsPath);
+    if (calls.length === 0) {
+      const message = `No run of ${found.flow.label} has called a language model yet. Run it first.`;
+      throw new AppError('missing', message);
+    }
+    const items = calls.map((call) => ({
+      label: withoutIcons(placeOfCall(call)),
+      description: withoutIcons(costOf(call)),
+      detail: withoutIcons(begin(call)),
+      call,
+    }));
+    const picked = await pickRow(items, {
+      title: `Prompts of ${found.flow.label}`,
+      placeHolder: 'Which one do you want to try?',
+      matchOnDetail: true,
+    });
+    if (picked === undefined) return;
+    const document = await vscode.workspace.openTextDocument({
+      language: MODEL_TEXT_LANGUAGE,
+      content: promptDocument(picked.call),
+    });
+    this.#calls.set(document.uri.toString(), picked.call);
+    await vscode.window.showTextDocument(document);
+  }
+
+  /** Asks models that the person chooses for an answer to an open prompt. */
+  async ask(argument: unknown): Promise<void> {
+    requireTrust();
+    const document = documentOf(argument);
+    const messages = readPromptDocument(document?.getText() ?? '');
+    if (document === undefined || messages.length === 0) {
+      throw new AppError('bad-input', 'A prompt needs a section "## user" with what to ask.');
+    }
+    const models = await promptModels(this.#calls.get(document.uri.toString()), this.#deps.keys);
+    const items = models.map((model, index) => ({
+      label: withoutIcons(model.name),
+      description: withoutIcons(model.place),
+      picked: index === 0,
+      model,
+    }));
+    const picked = await pickRows(items, { title: 'Ask which models?' });
+    if (picked === undefined || picked.length === 0) return;
+    await this.#askAll(
+      picked.map(({ model }) => model),
+      messages,
+    );
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  async #askAll(models: readonly PromptModel[], messages: Parameters<PromptModel['ask']>[0]): Promise<void> {
+    const uri = vscode.Uri.from({ scheme: REPLY_SCHEME, path: `${MODEL_TEXT_FOLDER}Answers`, query: randomUUID() });
+    const tried: TriedPrompt[] = models.map(({ name }) => ({ model: name, reply: undefined }));
+    const show = (): void => {
+      this.#replies.set(uri.toString(), replyDocument(tried));
+      this.#changed.fire(uri);
+    };
+    show();
+    await vscode.window.showTextDocument(uri, {
+      viewColumn: vscode.ViewColumn.Beside,
+      preserveFocus: true,
+      preview: false,
+    });
+    const progress = { location: vscode.ProgressLocation.Notification, title: 'Asking models', cancellable: true };
+    await showProgress(progress, (_report, token) =>
+      withSignal(token, (signal) =>
+        Promise.all(
+          models.map(async (model, index) => {
+            const answer = await model.ask(messages, signal).catch((error: unknown) => ({
+              reply: '',
+              failure: isAbort(error) ? 'Stopped.' : explain(error).sentence,
+            }));
+            tried[index] = { model: model.name, ...answer, reply: printableText(answer.reply ?? '') };
+            show();
+          }),
+        ),
+      ),
+    );
+  }
+}
+
+function documentOf(argument: unknown): vscode.TextDocument | undefined {
+  const uri = argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
+  return vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri?.toString());
+}
+
+function placeOfCall({ path, visit }: RecordedModelCall): string {
+  if (path === undefined) return 'outside of a node';
+  return visit === undefined || visit === 1 ? path : `${path} (visit ${visit})`;
+}
+
+function costOf({ model, inputTokens = 0, outputTokens = 0, cost, durationMs }: RecordedModelCall): string {
+  const parts = [
+    model,
+    formatDuration(durationMs / 1000),
+    formatCount(inputTokens + outputTokens, 'token'),
+    ...(cost === undefined ? [] : [`$${cost.toPrecision(2)}`]),
+  ];
+  return printableLine(parts.join(' · '));
+}
+
+function begin({ messages }: RecordedModelCall): string {
+  return printableLine((messages.at(-1)?.content ?? '').slice(0, 200)).replaceAll(/\s+/g, ' ');
+}

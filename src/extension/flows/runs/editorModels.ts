@@ -1,0 +1,29 @@
+import * as vscode from 'vscode';
+import { AppError } from '../../../core/errors.ts';
+import type { BridgedModels } from '../../../flows/run/models/modelBridge.ts';
+import { streamEditorChat } from '../../models/editorChat.ts';
+
+/** The models that VS Code offers, for the children that run flows: the provider `vscode`. */
+export const editorModels: BridgedModels = {
+  async *complete({ model, messages }, signal) {
+    yield* streamEditorChat(await choose(model), messages, { purpose: 'For a flow that you run.', signal });
+  },
+
+  async countTokens(text, model) {
+    return (await choose(model)).countTokens(text);
+  },
+
+  async list() {
+    return (await vscode.lm.selectChatModels()).map(({ id }) => id);
+  },
+};
+
+async function choose(id: string): Promise<vscode.LanguageModelChat> {
+  const [model] = await vscode.lm.selectChatModels(id === 'auto' ? {} : { id });
+  if (model !== undefined) return model;
+  const message =
+    id === 'auto'
+      ? 'The editor offers no language model. Sign in to one, as with GitHub Copilot, or choose another provider in the flow.'
+      : `The editor offers no language model "${id}".`;
+  throw new AppError('missing', message);
+}

@@ -1,0 +1,73 @@
+import type { FlowFile, FlowGraph } from '../../../flows/graph/graph.ts';
+import { askText, pickRow, type PickItem } from '../../ui/show.ts';
+import { label, withoutIcons } from '../../ui/labels.ts';
+
+type Inputs = Readonly<Record<string, unknown>>;
+
+interface InputItem extends PickItem {
+  readonly key?: string;
+}
+
+const RUN: InputItem = { label: label`$(play) Run`, alwaysShow: true };
+
+/** The keys of the shared state that a flow reads and none of its nodes writes: what a run must begin with. */
+export function inputKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph): readonly string[] {
+  const graphs = withNested(file, flow, new Set());
+  const written = new Set(graphs.flatMap(({ nodes }) => nodes.flatMap(({ writes }) => writes.map(({ key }) => key))));
+  const read = graphs.flatMap(({ nodes }) =>
+    nodes.flatMap(({ reads }) => reads.filter(({ isOwn, isGuarded }) => !isOwn && !isGuarded).map(({ key }) => key)),
+  );
+  return [...new Set(read)].filter((key) => !written.has(key));
+}
+
+/**
+ * Asks what a run begins with: a list of the keys with their values, each of which can be changed, and Run on top, so that Enter
+ * takes the values of the last time.
+ *
+ * @returns undefined when the person left.
+ */
+export async function askInputs(title: string, keys: readonly string[], last: Inputs): Promise<Inputs | undefined> {
+  let inputs: Inputs = Object.fromEntries(keys.map((key) => [key, last[key] ?? '']));
+  for (;;) {
+    const items: InputItem[] = keys.map((key) => ({
+      label: withoutIcons(key),
+      description: withoutIcons(JSON.stringify(inputs[key])),
+      key,
+    }));
+    const picked = await pickRow([RUN, ...items], {
+      title,
+      placeHolder: 'Enter runs with these inputs; choose one to change it',
+      matchOnDescription: true,
+    });
+    if (picked === undefined) return undefined;
+    if (picked.key === undefined) return inputs;
+    const value = await askValue(picked.key, inputs[picked.key]);
+    if (value !== undefined) inputs = { ...inputs, [picked.key]: value.value };
+  }
+}
+
+async function askValue(key: string, before: unknown): Promise<{ readonly value: unknown } | undefined> {
+  const text = await askText({
+    title: `shared.${key}`,
+    prompt: 'JSON, or text as it is',
+    value: typeof before === 'string' ? before : JSON.stringify(before),
+    validateInput: (entered) =>
+      /^\s*[[{]/.test(entered) && parse(entered) === undefined ? 'This is no whole JSON yet.' : undefined,
+  });
+  return text === undefined ? undefined : (parse(text) ?? { value: text });
+}
+
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function withNested({ flows }: Pick<FlowFile, 'flows'>, flow: FlowGraph, seen: Set<string>): readonly FlowGraph[] {
+  if (seen.has(flow.id)) return [];
+  seen.add(flow.id);
+  const nested = flow.nodes.flatMap((node) => flows.filter(({ id }) => id === node.flow));
+  return [flow, ...nested.flatMap((inner) => withNested({ flows }, inner, seen))];
+}

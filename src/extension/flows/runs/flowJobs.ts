@@ -1,0 +1,184 @@
+import type * as vscode from 'vscode';
+import type { TraceEvent } from '../../../agents/run/trace.ts';
+import { isAbort } from '../../../core/errors.ts';
+import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
+import type { Logger } from '../../../core/log.ts';
+import { JobFlowEvents } from '../../../flows/run/job/jobFlowEvents.ts';
+import { traceEventsOf } from '../../../flows/run/history/runQueries.ts';
+import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
+import { RunTimeline } from '../../../flows/run/protocol/timeline.ts';
+import { describeJob } from '../../../jobs/describe.ts';
+import { isOver, type JobRecord } from '../../../jobs/ledger/record.ts';
+import { EventSpool } from '../../../jobs/log/spool.ts';
+import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+import type { JobStore } from '../../jobs/jobStore.ts';
+import { hostLabel } from '../../ui/words.ts';
+
+const KEY = 'flow jobs';
+const MAX_KEPT = 50;
+
+/** Which flow a job runs. */
+interface FlowJobEntry {
+  /** Our id of the job. */
+  readonly job: string;
+  /** The path of the flow's file. */
+  readonly file: string;
+  /** The id of the graph in it. */
+  readonly flow: string;
+}
+
+interface FlowJobsDeps {
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly store: JobStore;
+  readonly memory: vscode.Memento;
+  readonly log: Logger;
+}
+
+/** What happens to whoever shows runs. */
+export interface RunSink {
+  begin(file: string, run: RunInfo): void;
+  events(file: string, run: RunInfo, events: readonly RunEvent[]): void;
+  end(file: string, run: RunInfo): void;
+}
+
+/** Flows that were submitted as jobs from this window's folder: their runs look like those on this machine, also after a reload. */
+export class FlowJobs implements Disposable {
+  readonly #deps: FlowJobsDeps;
+  readonly #sink: RunSink;
+  readonly #following = new Map<string, AbortController>();
+  readonly #disposables = new DisposableStore();
+
+  constructor(deps: FlowJobsDeps, sink: RunSink) {
+    this.#deps = deps;
+    this.#sink = sink;
+    this.#disposables.add(
+      deps.store.onDidChange(() => {
+        this.#leaveRemoved();
+        this.#followUnfinished();
+      }),
+    );
+    this.#followUnfinished();
+  }
+
+  /** Shows the run of a job that was just submitted, from its beginning. */
+  async add(job: string, file: string, flow: string): Promise<void> {
+    const entries = [{ job, file, flow }, ...this.#entries()].slice(0, MAX_KEPT);
+    await this.#deps.memory.update(KEY, entries);
+    this.#followUnfinished();
+  }
+
+  /** The runs of a file, the newest first. */
+  list(file: string): readonly RunInfo[] {
+    return this.#entries().flatMap((entry) => {
+      const record = this.#deps.store.get(entry.job);
+      return entry.file === file && record !== undefined ? [infoOf(entry, record)] : [];
+    });
+  }
+
+  isJob(run: string): boolean {
+    return this.#entries().some(({ job }) => job === run);
+  }
+
+  async events(job: string): Promise<readonly TraceEvent[]> {
+    const events = await this.#read(job);
+    const [first] = events;
+    return traceEventsOf(events.filter(({ run }) => run === first?.run));
+  }
+
+  /** The steps of a job's run as far as they are known here; undefined before the first. */
+  async timeline(job: string): Promise<RunTimeline | undefined> {
+    let timeline: RunTimeline | undefined;
+    for (const event of await this.#read(job)) {
+      if (event.type === 'run-start') timeline ??= new RunTimeline(event);
+      if (event.run === timeline?.start.run) timeline.push(event);
+    }
+    return timeline;
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+    for (const following of this.#following.values()) following.abort();
+  }
+
+  #entries(): readonly FlowJobEntry[] {
+    return this.#deps.memory.get<readonly FlowJobEntry[]>(KEY) ?? [];
+  }
+
+  #followUnfinished(): void {
+    for (const entry of this.#entries()) {
+      const record = this.#deps.store.get(entry.job);
+      if (record === undefined || isOver(record) || this.#following.has(entry.job)) continue;
+      this.#follow(entry, record).catch((error: unknown) => {
+        if (!isAbort(error)) this.#deps.log.error('the run of a job could not be followed', { error });
+      });
+    }
+  }
+
+  /** Nothing more comes of a job that was removed, not even its end. */
+  #leaveRemoved(): void {
+    for (const [job, following] of this.#following) {
+      if (this.#deps.store.get(job) === undefined) following.abort();
+    }
+  }
+
+  async #follow(entry: FlowJobEntry, record: JobRecord): Promise<void> {
+    const following = new AbortController();
+    this.#following.set(entry.job, following);
+    this.#sink.begin(entry.file, infoOf(entry, record));
+    const reader = new JobFlowEvents();
+    const now = (): RunInfo => infoOf(entry, this.#deps.store.get(entry.job) ?? record);
+    try {
+      for await (const event of new EventSpool(this.#deps.home, entry.job).follow({ signal: following.signal })) {
+        const events = reader.push(event);
+        if (events.length > 0) this.#sink.events(entry.file, now(), events);
+      }
+      await this.#settled(entry.job, following.signal);
+    } finally {
+      this.#sink.end(entry.file, now()); // also where it can be followed no longer: nobody waits for an end then
+    }
+  }
+
+  /** Waits until the ledger knows the end of a job too: its events are kept just before. */
+  async #settled(job: string, signal: AbortSignal): Promise<void> {
+    const { store } = this.#deps;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      const record = store.get(job);
+      if (record === undefined || isOver(record)) resolve();
+    };
+    const watching = store.onDidChange(look);
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    look();
+    await promise;
+    watching.dispose();
+  }
+
+  async #read(job: string): Promise<readonly RunEvent[]> {
+    const reader = new JobFlowEvents();
+    const events: RunEvent[] = [];
+    for await (const event of new EventSpool(this.#deps.home, job).read()) events.push(...reader.push(event));
+    return events;
+  }
+}
+
+function infoOf({ flow }: FlowJobEntry, record: JobRecord): RunInfo {
+  const startedAt = Date.parse(record.startedAt ?? record.createdAt);
+  const hasEnded = isOver(record);
+  return {
+    id: record.id,
+    flow,
+    state: stateOf(record),
+    startedAt,
+    durationMs: hasEnded ? Date.parse(record.finishedAt ?? record.createdAt) - startedAt : undefined,
+    remote: `${hostLabel(record.host)} ${record.jobId ?? ''}`.trim(),
+    message: hasEnded && record.state !== 'succeeded' ? describeJob(record, Date.now()) : undefined,
+    isRecorded: false,
+  };
+}
+
+function stateOf(record: JobRecord): RunInfo['state'] {
+  if (!isOver(record)) return 'running';
+  if (record.state === 'succeeded') return 'done';
+  return record.state === 'cancelled' ? 'stopped' : 'failed';
+}

@@ -1,0 +1,229 @@
+import { dirname } from 'node:path';
+import * as vscode from 'vscode';
+import type { TraceEvent } from '../../../agents/run/trace.ts';
+import { messageOf } from '../../../core/errors.ts';
+import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
+import type { Logger } from '../../../core/log.ts';
+import type { RemoteService } from '../../../core/processes/workerRpc.ts';
+import type { FlowGraph } from '../../../flows/graph/graph.ts';
+import type { DebuggerPlace } from '../../../flows/run/process/debugConfiguration.ts';
+import type { FlowOutcome, FlowProcessEvent, FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
+import { describeRunEnd } from '../../../flows/run/history/describeRun.ts';
+import { ModelBridge } from '../../../flows/run/models/modelBridge.ts';
+import { type RecordedRunRequest, runRecorded } from '../../../flows/run/history/recordedRun.ts';
+import { RunHistory } from '../../../flows/run/history/runHistory.ts';
+import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
+import { readEvents } from '../../../flows/run/history/runFiles.ts';
+import { showDivergence, showStep } from '../../../flows/run/history/runQueries.ts';
+import type { RunRecord } from '../../../flows/run/history/runRecord.ts';
+import { type RunTimeline, timelinesOf } from '../../../flows/run/protocol/timeline.ts';
+import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+import { requireTrust } from '../../workspace/folders.ts';
+import type { JobStore } from '../../jobs/jobStore.ts';
+import type { FlowWorkerService } from '../../threads/flowWorker.ts';
+import { editorModels } from './editorModels.ts';
+import { FlowJobs } from './flowJobs.ts';
+import { flowVariables } from './flowRuntime.ts';
+import { LiveRun, type VisitedNodes } from './liveRun.ts';
+import { printableText, printable } from '../../../core/text/printable.ts';
+import { createTextChannel, type TextChannel } from '../../ui/show.ts';
+
+/** What happened in a run that this window started. */
+export type RunNews =
+  | { readonly type: 'begin' | 'end'; readonly file: string; readonly run: RunInfo }
+  | { readonly type: 'events'; readonly file: string; readonly run: RunInfo; readonly events: readonly TraceEvent[] };
+
+export type FlowRunOptions = Omit<RecordedRunRequest, 'file' | 'cwd' | 'env' | 'variables'> & {
+  /** The id of the graph in its file. */
+  readonly flow: string;
+  readonly env?: Readonly<Record<string, string>>;
+};
+
+interface FlowRunsDeps {
+  readonly flowRuntime: FlowRuntime;
+  readonly home: string;
+  readonly store: JobStore;
+  readonly memory: vscode.Memento;
+  readonly queries: RemoteService<FlowWorkerService>['runs'];
+  readonly log: Logger;
+}
+
+/** Runs flows of this window's files, tells what happens, and finds the runs of before. */
+export class FlowRuns implements Disposable {
+  readonly #deps: FlowRunsDeps;
+  readonly #history: RunHistory;
+  readonly #live = new Map<string, LiveRun>();
+  readonly #last = new Map<string, VisitedNodes>();
+  readonly #news = new Emitter<RunNews>();
+  readonly #output: TextChannel;
+  readonly onNews = this.#news.event;
+  /** Runs elsewhere. */
+  readonly jobs: FlowJobs;
+
+  constructor(deps: FlowRunsDeps) {
+    this.#deps = deps;
+    this.#history = new RunHistory(deps.home);
+    this.#output = createTextChannel('Farwharf Flows');
+    this.jobs = new FlowJobs(deps, {
+      begin: (file, run) => this.#begin(file, run, new AbortController()),
+      events: (file, run, events) => {
+        const live = this.#live.get(run.id);
+        if (live !== undefined) for (const event of events) this.#take(file, live, event);
+      },
+      end: (file, run) => {
+        const live = this.#live.get(run.id);
+        if (live !== undefined) this.#end(file, live, run);
+      },
+    });
+  }
+
+  /** The runs of a file, the newest first. */
+  async list(file: string, flows: readonly FlowGraph[]): Promise<readonly RunInfo[]> {
+    const records = await this.#deps.queries.list(file);
+    const here = records.map((record) => this.#live.get(record.id)?.info ?? infoOf(record, flows));
+    return [...here, ...this.jobs.list(file)].toSorted((a, b) => b.startedAt - a.startedAt);
+  }
+
+  /** What a run has told so far; of one that goes on, `onNews` tells what follows. */
+  async events(file: string, id: string): Promise<readonly TraceEvent[]> {
+    const live = this.#live.get(id);
+    if (live !== undefined) return live.told;
+    return this.jobs.isJob(id) ? this.jobs.events(id) : this.#deps.queries.events(file, id);
+  }
+
+  async step(file: string, id: string, step: number) {
+    const timeline = this.#live.get(id)?.timeline ?? (this.jobs.isJob(id) ? await this.jobs.timeline(id) : undefined);
+    return timeline === undefined ? this.#deps.queries.step(file, id, step) : showStep(timeline, step);
+  }
+
+  async compare(file: string, id: string, other: string) {
+    if (!this.jobs.isJob(id) && !this.jobs.isJob(other)) return this.#deps.queries.compare(file, id, other);
+    const timelineOf = async (run: string): Promise<RunTimeline | undefined> =>
+      this.jobs.isJob(run)
+        ? this.jobs.timeline(run)
+        : timelinesOf(await readEvents(await this.#history.folder(file, run)))[0];
+    const [before, after] = await Promise.all([timelineOf(id), timelineOf(other)]);
+    return showDivergence(before, after);
+  }
+
+  /** The run of a file that was started last in this window, also when it is over. */
+  last(file: string): VisitedNodes | undefined {
+    return this.#last.get(file);
+  }
+
+  /** The run that began last of those that go on; undefined where none does. */
+  running(): RunInfo | undefined {
+    return [...this.#live.values()].at(-1)?.info;
+  }
+
+  /** Ends a run: here at once, a job by asking for its cancellation. */
+  stop(id: string): void {
+    if (this.jobs.isJob(id)) void vscode.commands.executeCommand('farwharf.cancelJob', { id });
+    this.#live.get(id)?.stop.abort();
+  }
+
+  /**
+   * Runs a flow of a saved file to its end. Its output goes to the output channel.
+   *
+   * @throws AppError `untrusted` in a restricted workspace, and what `runRecorded` throws.
+   */
+  async run(
+    document: vscode.TextDocument,
+    { env, ...options }: FlowRunOptions,
+    { onDebugger }: { readonly onDebugger?: (place: DebuggerPlace) => void } = {},
+  ): Promise<{ readonly run: RunInfo; readonly outcome: FlowOutcome }> {
+    requireTrust();
+    const file = document.uri.fsPath;
+    const folder = vscode.workspace.getWorkspaceFolder(document.uri);
+    const stop = new AbortController();
+    await using bridge = await ModelBridge.open(editorModels);
+    let live: LiveRun | undefined;
+    const onEvent = (event: FlowProcessEvent): void => {
+      if (event.type === 'output') this.#output.appendLine(printableText(event.text));
+      if (event.type === 'note') this.#output.appendLine(printable`farwharf: ${event.message}`);
+      if (event.type === 'debugger') onDebugger?.(event);
+      if (event.type === 'run' && live !== undefined) this.#take(file, live, event.event);
+    };
+    try {
+      const { record, outcome } = await runRecorded(
+        this.#history,
+        this.#deps.flowRuntime,
+        {
+          ...options,
+          file,
+          cwd: folder?.uri.fsPath ?? dirname(file),
+          ...flowVariables({ ...bridge.env, ...env }),
+        },
+        {
+          signal: stop.signal,
+          onEvent,
+          onBegin: (begun) => {
+            const info: RunInfo = { ...infoOf(begun, []), flow: options.flow, state: 'running' };
+            live = this.#begin(file, info, stop);
+            this.#output.appendLine(printable`▶ ${vscode.workspace.asRelativePath(document.uri)} · ${options.flow}`);
+          },
+        },
+      );
+      const run = { ...infoOf(record, []), flow: options.flow };
+      if (live !== undefined) this.#end(file, live, run);
+      this.#output.appendLine(printable`■ ${describeRunEnd(outcome)}`);
+      return { run, outcome };
+    } catch (error) {
+      if (live !== undefined) this.#end(file, live, { ...live.info, state: 'failed', message: messageOf(error) });
+      throw error;
+    }
+  }
+
+  showOutput(): void {
+    this.#output.show(true);
+  }
+
+  dispose(): void {
+    for (const live of this.#live.values()) live.dispose();
+    this.jobs.dispose();
+    this.#news.dispose();
+    this.#output.dispose();
+  }
+
+  #begin(file: string, info: RunInfo, stop: AbortController): LiveRun {
+    const live = new LiveRun(info, stop, (events) => this.#news.fire({ type: 'events', file, run: info, events }));
+    this.#live.set(info.id, live);
+    this.#news.fire({ type: 'begin', file, run: info });
+    return live;
+  }
+
+  #take(file: string, live: LiveRun, event: RunEvent): void {
+    if (event.type === 'run-start') this.#last.set(file, live);
+    live.take(event);
+  }
+
+  #end(file: string, live: LiveRun, run: RunInfo): void {
+    live.flush();
+    this.#live.delete(run.id);
+    // The steps of a run can hold much of its data. Only what its nodes did is shown from now on; the rest is on the disk.
+    if (this.#last.get(file) === live) this.#last.set(file, { flow: live.flow, nodes: live.nodes });
+    this.#news.fire({ type: 'end', file, run });
+  }
+}
+
+/** A kept run as the canvas lists it. One without an end whose window is gone was stopped with it. */
+function infoOf(record: RunRecord, flows: readonly FlowGraph[]): RunInfo {
+  const { id, flow, name, startedAt, finishedAt, outcome, job } = record;
+  const graph = flows.find((one) => one.id === flow) ?? flows.find(({ label }) => label === name);
+  const started = Date.parse(startedAt);
+  return {
+    id,
+    flow: graph?.id ?? flow ?? name ?? '',
+    state: stateOf(outcome),
+    startedAt: started,
+    durationMs: finishedAt === undefined ? undefined : Date.parse(finishedAt) - started,
+    remote: job,
+    message: outcome === undefined || outcome.type === 'done' ? undefined : describeRunEnd(outcome),
+    isRecorded: true,
+  };
+}
+
+function stateOf(outcome: RunRecord['outcome']): RunInfo['state'] {
+  if (outcome?.type === 'done') return outcome.exitCode === 0 ? 'done' : 'failed';
+  return outcome === undefined || outcome.type === 'stopped' ? 'stopped' : 'failed';
+}

@@ -1,0 +1,24 @@
+import { join } from 'node:path';
+import type * as vscode from 'vscode';
+import { type VariableSource, variableNames } from '../../../flows/run/protocol/flowEnvironment.ts';
+import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
+import { readSetting } from '../../contributions/config.ts';
+
+/** The programs that run flows for this window: the editor's own Node. */
+export function flowRuntime(context: vscode.ExtensionContext): FlowRuntime {
+  return { node: process.execPath, runner: context.asAbsolutePath(join('dist', 'flowRunner.mjs')) };
+}
+
+/**
+ * Where the variables of a flow's process come from. The extension host is Electron's Node on a desktop; elsewhere
+ * ELECTRON_RUN_AS_NODE means nothing.
+ *
+ * @throws AppError `bad-input` for a setting that holds something other than names.
+ */
+export function flowVariables(more: Readonly<Record<string, string>> = {}): VariableSource {
+  const named = variableNames(readSetting('flows.environment').map(String), 'farwharf.flows.environment');
+  return {
+    env: { ...process.env, ...more, ELECTRON_RUN_AS_NODE: '1' },
+    variables: [...named, ...Object.keys(more)],
+  };
+}

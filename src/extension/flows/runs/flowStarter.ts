@@ -1,0 +1,185 @@
+import * as vscode from 'vscode';
+import { AppError } from '../../../core/errors.ts';
+import type { Disposable } from '../../../core/processes/lifetime.ts';
+import { requireTrust } from '../../workspace/folders.ts';
+import type { Services } from '../../services/services.ts';
+import { submit } from '../../submit/submit.ts';
+import type { FlowDocuments } from '../documents/flowDocuments.ts';
+import { debugWith } from './flowDebug.ts';
+import { askInputs, inputKeys } from './flowInputs.ts';
+import type { FlowRunOptions, FlowRuns } from './flowRuns.ts';
+import type { FlowTests } from './flowTests.ts';
+import { findFlow, type FlowTarget, type FoundFlow } from '../documents/flowTarget.ts';
+import { showInformation } from '../../ui/show.ts';
+import { label } from '../../ui/labels.ts';
+
+interface FlowStarterDeps {
+  readonly services: Services;
+  readonly documents: FlowDocuments;
+  readonly runs: FlowRuns;
+  readonly tests: FlowTests;
+  /** The inputs of the last runs. */
+  readonly memory: vscode.Memento;
+  readonly report: (error: unknown) => void;
+}
+
+type HowToRun = 'run' | 'debug';
+
+/** Starts runs of flows for commands, code lenses and canvases. */
+export class FlowStarter implements Disposable {
+  readonly #deps: FlowStarterDeps;
+  readonly #stopButton = vscode.window.createStatusBarItem('farwharf.flowRun', vscode.StatusBarAlignment.Left);
+  readonly #following: Disposable;
+
+  constructor(deps: FlowStarterDeps) {
+    this.#deps = deps;
+    this.#stopButton.name = 'Farwharf: running flow';
+    this.#stopButton.command = 'farwharf.stopFlow';
+    this.#following = deps.runs.onNews(({ type }) => {
+      if (type !== 'events') this.#showStopButton();
+    });
+  }
+
+  run(target: FlowTarget): void {
+    this.start(target, 'run').catch(this.#deps.report);
+  }
+
+  debug(target: FlowTarget): void {
+    this.start(target, 'debug').catch(this.#deps.report);
+  }
+
+  submit(target: FlowTarget): void {
+    this.startJob(target).catch(this.#deps.report);
+  }
+
+  rerunFrom(document: vscode.TextDocument, run: string, { path, visit }: { path: string; visit: number }): void {
+    this.#again(document, { rerun: { run, path, visit } }, run).catch(this.#deps.report);
+  }
+
+  pinTest(document: vscode.TextDocument, run: string): void {
+    this.#pin(document, run).catch(this.#deps.report);
+  }
+
+  /** Runs a flow to its end, after asking for its inputs where it needs any. */
+  async start(argument: unknown, how: HowToRun): Promise<void> {
+    requireTrust();
+    const found = await findFlow(this.#deps.documents, argument);
+    if (found === undefined) return;
+    const shared = await this.#inputsFor(found);
+    if (shared !== null) await this.#run(found, { flow: found.flow.id, shared }, how);
+  }
+
+  /** Submits a flow as a job, with the same questions as any job. Its run is shown like one on this machine. */
+  async startJob(argument: unknown): Promise<string | undefined> {
+    requireTrust();
+    const found = await findFlow(this.#deps.documents, argument);
+    if (found === undefined) return undefined;
+    const shared = await this.#inputsFor(found);
+    if (shared === null || !(await savedFor(found.document))) return undefined;
+    const { document, flow } = found;
+    const folder = vscode.workspace.getWorkspaceFolder(document.uri);
+    if (folder === undefined) {
+      const message =
+        'Only files of an open folder can be submitted: the folder is what is sent. Open the folder of the flow.';
+      throw new AppError('bad-input', message);
+    }
+    const file = document.uri.fsPath;
+    const job = await submit(this.#deps.services, {
+      folder: folder.uri.fsPath,
+      file,
+      flow: flow.id,
+      ...(shared && { shared }),
+    });
+    if (job !== undefined) await this.#deps.runs.jobs.add(job, file, flow.id);
+    return job;
+  }
+
+  /** Runs with the results of the last run wherever code and input are the same: only what was edited runs live. */
+  async replay(argument: unknown): Promise<void> {
+    const found = await findFlow(this.#deps.documents, argument);
+    if (found === undefined) return;
+    const runs = await this.#deps.runs.list(found.document.uri.fsPath, found.file.flows);
+    const last = runs.find(({ flow, isRecorded }) => flow === found.flow.id && isRecorded);
+    if (last === undefined)
+      throw new AppError('missing', `${found.flow.label} was not run yet: there is nothing to replay.`);
+    await this.#again(found.document, { replay: last.id }, last.id);
+  }
+
+  stop(): void {
+    const running = this.#deps.runs.running();
+    if (running !== undefined) this.#deps.runs.stop(running.id);
+  }
+
+  dispose(): void {
+    this.#following.dispose();
+    this.#stopButton.dispose();
+  }
+
+  async #pin(document: vscode.TextDocument, run: string): Promise<void> {
+    requireTrust();
+    const path = await this.#deps.tests.pin(document, run);
+    if (path === undefined) return;
+    const show = 'Show Tests';
+    const chosen = await showInformation(
+      `${vscode.workspace.asRelativePath(path)} runs offline in the Test Explorer and with \`farwharf flow test\`.`,
+      show,
+    );
+    if (chosen === show) await vscode.commands.executeCommand('workbench.view.testing.focus');
+  }
+
+  async #again(document: vscode.TextDocument, how: Partial<FlowRunOptions>, run: string): Promise<void> {
+    requireTrust();
+    const { documents, runs } = this.#deps;
+    const { file } = await documents.read(document);
+    const info = (await runs.list(document.uri.fsPath, file.flows)).find(({ id }) => id === run);
+    const flow = file.flows.find(({ id }) => id === info?.flow);
+    if (flow === undefined) throw new AppError('missing', 'The flow of that run is not in the file any more.');
+    await this.#run({ document, file, flow, version: document.version }, { ...how, flow: flow.id }, 'run');
+  }
+
+  async #run({ document, flow }: FoundFlow, options: FlowRunOptions, how: HowToRun): Promise<void> {
+    if (!(await savedFor(document))) return;
+    const { runs } = this.#deps;
+    const isDebugged = how === 'debug';
+    await runs.run(
+      document,
+      { ...options, isDebugged },
+      isDebugged ? { onDebugger: debugWith(document.uri, flow.label, this.#deps.services.flowRuntime) } : {},
+    );
+  }
+
+  /** Undefined where the file itself says what its flow begins with, null when the person left. */
+  async #inputsFor({ document, file, flow }: FoundFlow): Promise<Readonly<Record<string, unknown>> | undefined | null> {
+    if (flow.runs.length > 0) return undefined;
+    const keys = inputKeys(file, flow);
+    if (keys.length === 0) return undefined;
+    const key = `flow inputs ${document.uri.toString()} ${flow.id}`;
+    const last = this.#deps.memory.get<Readonly<Record<string, unknown>>>(key) ?? {};
+    const inputs = await askInputs(`Run ${flow.label}`, keys, last);
+    if (inputs === undefined) return null;
+    await this.#deps.memory.update(key, inputs);
+    return inputs;
+  }
+
+  #showStopButton(): void {
+    const running = this.#deps.runs.running();
+    if (running === undefined) {
+      this.#stopButton.hide();
+      return;
+    }
+    this.#stopButton.text = label`$(sync~spin) ${running.flow}`;
+    this.#stopButton.tooltip = 'Stop the running flow';
+    this.#stopButton.show();
+  }
+}
+
+/** Saves a file that is to be run. Gives false when that was refused. */
+async function savedFor(document: vscode.TextDocument): Promise<boolean> {
+  if (document.isUntitled) throw new AppError('bad-input', 'Save the file first: a flow runs from its file.');
+  if (document.uri.scheme !== 'file') {
+    const message =
+      'This file is not on the disk of this machine: it can be read and drawn, but a flow runs from its file.';
+    throw new AppError('refused', message);
+  }
+  return !document.isDirty || (await document.save());
+}

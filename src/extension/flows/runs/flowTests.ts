@@ -1,0 +1,209 @@
+import { basename, dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { AppError, isAbort, messageOf } from '../../../core/errors.ts';
+import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
+import type { Logger } from '../../../core/log.ts';
+import { LIVE_REASONS } from '../../../flows/run/history/describeRun.ts';
+import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
+import { FLOW_TEST_SUFFIX, flowTestName, readFlowTest } from '../../../flows/run/testing/flowTestFile.ts';
+import { type FlowTestResult, pinFlowTest, runFlowTest } from '../../../flows/run/testing/flowTestRun.ts';
+import {
+  describeOpenNetwork,
+  findNetworkNamespace,
+  type NetworkNamespace,
+} from '../../../flows/run/process/networkNamespace.ts';
+import { readEvents } from '../../../flows/run/history/runFiles.ts';
+import { RunHistory } from '../../../flows/run/history/runHistory.ts';
+import type { TestDifference } from '../../../flows/run/testing/testDifference.ts';
+import { timelinesOf } from '../../../flows/run/protocol/timeline.ts';
+import { withSignal } from '../../ui/abort.ts';
+import { debugWith } from './flowDebug.ts';
+import { flowVariables } from './flowRuntime.ts';
+import { askText, showProgress } from '../../ui/show.ts';
+import { printable, printableLine, printableText } from '../../../core/text/printable.ts';
+
+const DEBUGGED_NETWORK = 'A debugged test runs offline, but processes that its flow starts can reach the network.';
+const PATTERN = `**/*${FLOW_TEST_SUFFIX}`;
+
+interface FlowTestsDeps {
+  readonly runtime: FlowRuntime;
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly log: Logger;
+  readonly report: (error: unknown) => void;
+}
+
+type HowToTest = 'run' | 'debug' | 'update';
+
+/** Pinned runs in the Test Explorer: they run offline, from what was recorded. */
+export class FlowTests implements Disposable {
+  readonly #deps: FlowTestsDeps;
+  readonly #controller = vscode.tests.createTestController('farwharf.flowTests', 'Flow Tests');
+  readonly #disposables = new DisposableStore();
+  #network: Promise<NetworkNamespace> | undefined;
+
+  constructor(deps: FlowTestsDeps) {
+    this.#deps = deps;
+    const own = this.#disposables;
+    const controller = own.add(this.#controller);
+    const profile = (label: string, kind: vscode.TestRunProfileKind, how: HowToTest, isDefault: boolean): void => {
+      own.add(controller.createRunProfile(label, kind, (request, token) => this.#run(request, token, how), isDefault));
+    };
+    profile('Run', vscode.TestRunProfileKind.Run, 'run', true);
+    profile('Debug', vscode.TestRunProfileKind.Debug, 'debug', true);
+    profile('Run Live and Update', vscode.TestRunProfileKind.Run, 'update', false);
+    const watcher = own.add(vscode.workspace.createFileSystemWatcher(PATTERN));
+    own.add(watcher.onDidCreate((uri) => this.#note(uri)));
+    own.add(watcher.onDidChange((uri) => this.#note(uri)));
+    own.add(watcher.onDidDelete((uri) => controller.items.delete(uri.toString())));
+    controller.refreshHandler = () => this.#findAll().catch(deps.report);
+    // VS Code finds files with ripgrep, which some distributions leave out. Nobody has asked for tests yet, so only the log says it.
+    this.#findAll().catch((error: unknown) => deps.log.warn('flow tests were not found', { error }));
+  }
+
+  /** Asks for a name and makes a test of a kept run, beside its file. Gives its path, or undefined when the person left. */
+  async pin({ uri }: vscode.TextDocument, run: string): Promise<string | undefined> {
+    const file = uri.fsPath;
+    const stem = basename(file).replace(/\.\w+$/, '');
+    const name = await askText({
+      title: 'Pin This Run as a Test',
+      prompt: `It is kept beside the flow, as ${stem}.<name>${FLOW_TEST_SUFFIX}, with what the models answered.`,
+      value: 'pinned',
+      validateInput: (text) => (/^[\w-]{1,64}$/.test(text) ? undefined : 'Give letters, digits, "-" and "_".'),
+    });
+    if (name === undefined) return undefined;
+    const test = join(dirname(file), `${stem}.${name}${FLOW_TEST_SUFFIX}`);
+    const history = new RunHistory(this.#deps.home);
+    const record = await history.find(file, run);
+    const folder = await history.folder(file, record.id);
+    const timelines = timelinesOf(await readEvents(folder));
+    const options = {
+      location: vscode.ProgressLocation.Notification,
+      title: `Pinning ${stem}.${name}`,
+      cancellable: true,
+    };
+    const network = await this.#findNetwork();
+    await showProgress(options, (_progress, token) =>
+      withSignal(token, (signal) =>
+        pinFlowTest(test, { file, folder, record, timelines }, this.#deps.runtime, {
+          signal,
+          network,
+          ...flowVariables(),
+        }),
+      ),
+    );
+    await this.#note(vscode.Uri.file(test));
+    return test;
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  /** Tried out with the first test, and once. */
+  #findNetwork(): Promise<NetworkNamespace> {
+    this.#network ??= findNetworkNamespace(process.env);
+    return this.#network;
+  }
+
+  /** @throws AppError `missing` where VS Code cannot find files. */
+  async #findAll(): Promise<void> {
+    const found = await findTests();
+    const known = new Set(found.map((uri) => uri.toString()));
+    for (const [id] of this.#controller.items) if (!known.has(id)) this.#controller.items.delete(id);
+    await Promise.all(found.map((uri) => this.#note(uri)));
+  }
+
+  async #note(uri: vscode.Uri): Promise<void> {
+    const item = this.#controller.items.get(uri.toString()) ?? this.#controller.createTestItem(uri.toString(), '', uri);
+    try {
+      const test = await readFlowTest(uri.fsPath);
+      item.label = printable`${basename(test.file)} › ${flowTestName(uri.fsPath, test)}`;
+      item.error = undefined;
+    } catch (error) {
+      item.label = printableLine(basename(uri.fsPath));
+      item.error = printableText(messageOf(error));
+    }
+    this.#controller.items.add(item);
+  }
+
+  async #run(request: vscode.TestRunRequest, token: vscode.CancellationToken, how: HowToTest): Promise<void> {
+    const run = this.#controller.createTestRun(request);
+    const all = [...this.#controller.items].map(([, item]) => item);
+    const items = (request.include ?? all).filter((item) => !(request.exclude ?? []).includes(item));
+    for (const item of items) run.enqueued(item);
+    try {
+      const openNetwork = describeOpenNetwork(await this.#findNetwork());
+      if (how === 'run' && openNetwork !== undefined) run.appendOutput(`${openNetwork}\r\n`);
+      if (how === 'debug') run.appendOutput(`${DEBUGGED_NETWORK}\r\n`);
+      for (const item of items) {
+        if (token.isCancellationRequested) run.skipped(item);
+        else await withSignal(token, (signal) => this.#runOne(run, item, how, signal));
+      }
+    } finally {
+      run.end();
+    }
+  }
+
+  async #runOne(run: vscode.TestRun, item: vscode.TestItem, how: HowToTest, signal: AbortSignal): Promise<void> {
+    const { uri } = item;
+    if (uri === undefined) return;
+    run.started(item);
+    const startedAt = performance.now();
+    const took = (): number => performance.now() - startedAt;
+    try {
+      if (!vscode.workspace.isTrusted) {
+        throw new AppError('untrusted', 'This window is in restricted mode: trust the folder to run its flows.');
+      }
+      const attach = debugWith(uri, item.label, this.#deps.runtime);
+      const result = await runFlowTest(uri.fsPath, this.#deps.runtime, {
+        signal,
+        network: await this.#findNetwork(),
+        root: vscode.workspace.getWorkspaceFolder(uri)?.uri.fsPath,
+        ...flowVariables(),
+        isUpdate: how === 'update',
+        isDebugged: how === 'debug',
+        onEvent: (event) => {
+          if (event.type === 'output') run.appendOutput(`${event.text}\r\n`, undefined, item);
+          if (event.type === 'debugger') attach(event);
+        },
+      });
+      if (result.status === 'failed') run.failed(item, messagesOf(result), took());
+      else run.passed(item, took());
+    } catch (error) {
+      if (isAbort(error)) run.skipped(item);
+      else run.errored(item, new vscode.TestMessage(printableText(messageOf(error))), took());
+    }
+  }
+}
+
+async function findTests(): Promise<readonly vscode.Uri[]> {
+  try {
+    return await vscode.workspace.findFiles(PATTERN, '**/node_modules/**');
+  } catch (cause) {
+    const message = `VS Code could not search the folder for flow tests: ${messageOf(cause)}. A test appears once its file changes.`;
+    throw new AppError('missing', message, { cause });
+  }
+}
+
+function messagesOf({ differences, live }: FlowTestResult): vscode.TestMessage[] {
+  const ran = live.map(
+    ({ path, reason }) => new vscode.TestMessage(printable`${path} ran live: ${LIVE_REASONS[reason]}`),
+  );
+  return [...ran, ...differences.map(differenceMessage)];
+}
+
+/** VS Code shows what was expected and what came out side by side. */
+function differenceMessage(difference: TestDifference): vscode.TestMessage {
+  const what = difference.type === 'state' ? `shared.${difference.key}` : difference.type;
+  const side = (mark: '-' | '+'): string =>
+    difference.lines
+      .filter((line) => line.startsWith(mark) || line.startsWith(' '))
+      .map((line) => line.slice(2))
+      .join('\n');
+  return vscode.TestMessage.diff(
+    printable`${what} came out otherwise than it was pinned`,
+    printableText(side('-')),
+    printableText(side('+')),
+  );
+}

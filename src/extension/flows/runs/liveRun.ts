@@ -1,0 +1,77 @@
+import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
+import { traceEventsOf } from '../../../flows/run/history/runQueries.ts';
+import { type NodeState, RunTimeline } from '../../../flows/run/protocol/timeline.ts';
+import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
+
+// So many drawings a second are enough for the eye.
+const GATHER_MS = 50;
+
+/** What the nodes of a flow did in a run. */
+export interface VisitedNodes {
+  /** The id of the graph in its file. */
+  readonly flow: string;
+  /** By their paths. */
+  readonly nodes: ReadonlyMap<string, NodeState>;
+}
+
+/** A run that goes on. Of a file that runs several flows it is the first, which is what the canvas shows. */
+export class LiveRun implements VisitedNodes {
+  readonly info: RunInfo;
+  readonly stop: AbortController;
+  readonly #tell: (events: readonly TraceEvent[]) => void;
+  readonly #told: TraceEvent[] = [];
+  #timeline: RunTimeline | undefined;
+  #gathered: TraceEvent[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `tell` gets what happens, a few times a second. */
+  constructor(info: RunInfo, stop: AbortController, tell: (events: readonly TraceEvent[]) => void) {
+    this.info = info;
+    this.stop = stop;
+    this.#tell = tell;
+  }
+
+  /** Undefined before the first event. */
+  get timeline(): RunTimeline | undefined {
+    return this.#timeline;
+  }
+
+  /** What was told so far. The trace on the disk is ahead of it, or behind: who goes on from there misses events or gets them twice. */
+  get told(): readonly TraceEvent[] {
+    return [...this.#told];
+  }
+
+  get flow(): string {
+    return this.info.flow;
+  }
+
+  get nodes(): ReadonlyMap<string, NodeState> {
+    return this.#timeline?.nodesAfter(this.#timeline.steps.length - 1) ?? new Map();
+  }
+
+  take(event: RunEvent): void {
+    if (event.type === 'run-start') this.#timeline ??= new RunTimeline(event);
+    if (this.#timeline?.start.run !== event.run) return;
+    this.#timeline.push(event);
+    this.#gathered.push(...traceEventsOf([event]));
+    this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
+  }
+
+  /** Tells what was gathered at once. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const events = this.#gathered;
+    this.#gathered = [];
+    if (events.length === 0) return;
+    for (const event of events) this.#told.push(event);
+    this.#tell(events);
+  }
+
+  /** Ends its process, or what follows it. */
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.stop.abort();
+  }
+}

@@ -1,0 +1,60 @@
+import type { FlowFile, FlowGraph, FlowNode } from '../../../flows/graph/graph.ts';
+import type { NodeState } from '../../../flows/run/protocol/timeline.ts';
+import { unitOfPath } from '../../../flows/graph/tracePath.ts';
+import { formatMicros } from '../../../core/text/format.ts';
+
+/** A node of the source with what it did in a run. */
+export interface NodeRun {
+  readonly node: FlowNode;
+  readonly state: NodeState;
+}
+
+/** The nodes of a flow that a run has visited. Visits of one node under several outer visits count together. */
+export function nodeRunsOf(
+  file: Pick<FlowFile, 'flows'>,
+  flow: FlowGraph,
+  states: ReadonlyMap<string, NodeState>,
+): readonly NodeRun[] {
+  const runs = new Map<string, NodeRun>();
+  for (const [path, state] of states) {
+    const unit = unitOfPath(file, flow, path);
+    if (unit?.node === undefined) continue;
+    const key = `${unit.graph.id} ${unit.node.id}`;
+    const before = runs.get(key)?.state;
+    runs.set(key, { node: unit.node, state: before === undefined ? state : added(before, state) });
+  }
+  return [...runs.values()];
+}
+
+/** `×12 · 3.4 s · 8.1k tokens · $0.02 · → retry`: what a node did, as short as it can be told. */
+export function describeNodeRun({ status, visits, micros, lastAction, usage, error }: NodeState): string {
+  const tokens = usage.inputTokens + usage.outputTokens;
+  const parts = [
+    status === 'running' ? 'running' : undefined,
+    visits > 1 ? `×${visits}` : undefined,
+    status === 'running' && micros === 0 ? undefined : formatMicros(micros),
+    tokens > 0 ? `${shortCount(tokens)} tokens` : undefined,
+    usage.cost > 0 ? `$${usage.cost.toPrecision(2)}` : undefined,
+    error === undefined ? undefined : `failed: ${error}`,
+    lastAction === undefined ? undefined : `→ ${lastAction}`,
+  ];
+  return parts.filter((part) => part !== undefined).join(' · ');
+}
+
+function added(a: NodeState, b: NodeState): NodeState {
+  return {
+    ...b,
+    visits: a.visits + b.visits,
+    micros: a.micros + b.micros,
+    usage: {
+      calls: a.usage.calls + b.usage.calls,
+      inputTokens: a.usage.inputTokens + b.usage.inputTokens,
+      outputTokens: a.usage.outputTokens + b.usage.outputTokens,
+      cost: a.usage.cost + b.usage.cost,
+    },
+  };
+}
+
+function shortCount(count: number): string {
+  return count < 1000 ? String(count) : `${(count / 1000).toFixed(1)}k`;
+}

@@ -1,0 +1,86 @@
+import { AppError } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { describeJob } from '../../jobs/describe.ts';
+import { isActive, isOver, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
+import { jobRow } from './jobRow.ts';
+import type { Services } from '../services/services.ts';
+import { readJobArgument } from '../submit/submitArguments.ts';
+import { hostLabel } from '../ui/words.ts';
+import { pickRow } from '../ui/show.ts';
+import { label, withoutIcons } from '../ui/labels.ts';
+
+/** Runs `work` on the job that a command was called for, or that the person picks among those that fit. */
+export async function withJob<T>(
+  services: Services,
+  argument: unknown,
+  question: { title: string; fits(record: JobRecord): boolean },
+  work: (record: JobRecord) => T | Thenable<T>,
+): Promise<T | undefined> {
+  if (!services.store.isLoaded) await services.store.refresh();
+  const name = readJobArgument(argument);
+  const record = name === undefined ? await pickJob(services, question) : await findJob(services, name);
+  return record === undefined ? undefined : work(record);
+}
+
+/**
+ * Stops a job.
+ *
+ * @throws AppError `conflict` when it is over already or has no id yet; the service's own errors.
+ */
+export async function cancelJob(services: Services, record: JobRecord): Promise<void> {
+  if (record.jobId === null)
+    throw new AppError(
+      'conflict',
+      'The service has not told an id for this job yet, so it cannot be cancelled from here.',
+    );
+  if (isOver(record))
+    throw new AppError(
+      'conflict',
+      `${printableLine(record.script)} is over already: ${describeJob(record, Date.now())}.`,
+    );
+  await services.hosts.cancel(record.host, record.jobId);
+  services.log.info('job cancelled', { id: record.id });
+  await services.store.refresh();
+}
+
+/**
+ * Takes a job off the list; the service keeps what it keeps.
+ *
+ * @throws AppError `conflict` while it runs.
+ */
+export async function removeJob(services: Services, record: JobRecord): Promise<void> {
+  if (isActive(record))
+    throw new AppError('conflict', `${printableLine(record.script)} still runs. Cancel it first, or wait for its end.`);
+  await services.ledger.remove(record.id);
+  await services.store.refresh();
+}
+
+async function findJob({ ledger }: Services, name: string): Promise<JobRecord> {
+  // Whole ids alone: whoever calls the command, the beginning of one could mean a job that nobody chose.
+  const record = (await ledger.find(name)).find(({ id, jobId }) => id === name || jobId === name);
+  if (!record) throw new AppError('missing', `There is no job ${printableLine(name)} in the list.`);
+  return record;
+}
+
+async function pickJob(
+  { store }: Services,
+  question: { title: string; fits(record: JobRecord): boolean },
+): Promise<JobRecord | undefined> {
+  const fitting = store.records.filter((record) => question.fits(record));
+  if (fitting.length === 0) throw new AppError('missing', `${question.title}: no job in the list fits.`);
+  const items = fitting.map((record) => {
+    const { description, icon, label: name } = jobRow(record, Date.now());
+    return {
+      label: label`$(${icon}) ${name}`,
+      description: withoutIcons(description),
+      detail: label`${shortId(record)} on ${hostLabel(record.host)}`,
+      record,
+    };
+  });
+  const chosen = await pickRow(items, {
+    title: question.title,
+    matchOnDescription: true,
+    matchOnDetail: true,
+  });
+  return chosen?.record;
+}

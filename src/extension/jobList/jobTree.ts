@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import { isAbort } from '../../core/errors.ts';
+import { formatCount } from '../../core/text/format.ts';
+import { DisposableStore } from '../../core/processes/lifetime.ts';
+import { jobIcon } from '../../jobs/describe.ts';
+import { isOver } from '../../jobs/ledger/record.ts';
+import { changedGroups, GROUP_TITLES, groupJobs } from './jobGroups.ts';
+import { JOB_GROUPS, type JobGroup, type JobNode } from './jobNodes.ts';
+import { jobRow, jobTooltip } from './jobRow.ts';
+import type { JobsChange, JobStore } from '../jobs/jobStore.ts';
+import { treeRow, hover } from '../ui/show.ts';
+import { label } from '../ui/labels.ts';
+
+// Durations in rows are seconds at first and minutes later; this keeps them honest without work that is seen by nobody.
+const TICK_MS = 5000;
+const OPEN_GROUPS: ReadonlySet<JobGroup> = new Set<JobGroup>(['active', 'today']);
+
+export interface JobTreeShell {
+  readonly view: vscode.TreeView<JobNode>;
+  readonly changed: vscode.EventEmitter<JobNode | undefined>;
+}
+
+/** Rows of the Jobs view. Only rows that changed are drawn again. */
+export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposable {
+  readonly #store: JobStore;
+  readonly #shell: JobTreeShell;
+  readonly #disposables = new DisposableStore();
+  readonly #jobs = new Map<string, JobNode>();
+  readonly #groupNodes = new Map(JOB_GROUPS.map((group) => [group, { type: 'group', group } as const]));
+  readonly #more: JobNode = { type: 'more' };
+  #groups: Map<JobGroup, string[]> = new Map();
+  #hadMore = false;
+  #unseenFailures = 0;
+
+  constructor(store: JobStore, shell: JobTreeShell) {
+    this.#store = store;
+    this.#shell = shell;
+    this.#disposables.add(store.onDidChange((change) => this.#update(change)));
+    this.#disposables.add(
+      shell.view.onDidChangeVisibility(({ visible }) => {
+        if (visible) this.#unseenFailures = 0;
+        this.#showBadge();
+      }),
+    );
+  }
+
+  async getChildren(node?: JobNode): Promise<JobNode[]> {
+    if (!this.#store.isLoaded) await this.#store.refresh();
+    if (node === undefined) {
+      this.#groups = groupJobs(this.#store.records, Date.now());
+      const groups = JOB_GROUPS.filter((group) => this.#groups.has(group)).flatMap(
+        (group) => this.#groupNodes.get(group) ?? [],
+      );
+      return this.#store.hasMore ? [...groups, this.#more] : groups;
+    }
+    return node.type === 'group' ? (this.#groups.get(node.group) ?? []).map((id) => this.#jobNode(id)) : [];
+  }
+
+  getParent(node: JobNode): JobNode | undefined {
+    if (node.type !== 'job') return undefined;
+    const group = JOB_GROUPS.find((name) => this.#groups.get(name)?.includes(node.id));
+    return group === undefined ? undefined : this.#groupNodes.get(group);
+  }
+
+  getTreeItem(node: JobNode): vscode.TreeItem {
+    if (node.type === 'group') return this.#groupItem(node.group);
+    if (node.type === 'more') return this.#moreItem();
+    const record = this.#store.get(node.id);
+    if (!record) return treeRow(label``);
+    const row = jobRow(record, Date.now());
+    const item = treeRow(row.label);
+    item.id = record.id;
+    item.description = row.description;
+    item.iconPath = new vscode.ThemeIcon(
+      row.icon,
+      row.color === undefined ? undefined : new vscode.ThemeColor(row.color),
+    );
+    item.contextValue = row.contextValue;
+    item.accessibilityInformation = { label: row.spoken };
+    item.command = { command: 'farwharf.showLog', title: 'Show Log', arguments: [node] };
+    return item;
+  }
+
+  /** Adds the hover when the pointer rests on a row. */
+  resolveTreeItem(item: vscode.TreeItem, node: JobNode): vscode.TreeItem {
+    const record = node.type === 'job' ? this.#store.get(node.id) : undefined;
+    if (record) item.tooltip = hover(jobTooltip(record, Date.now()));
+    return item;
+  }
+
+  /** The row of a job, for revealing it. */
+  node(id: string): JobNode {
+    return this.#jobNode(id);
+  }
+
+  /** Keeps the durations of running jobs up to date while the view is seen. */
+  async keepTime(signal: AbortSignal): Promise<void> {
+    try {
+      for (;;) {
+        await sleep(TICK_MS, undefined, { signal, ref: false });
+        if (!this.#shell.view.visible) continue;
+        this.#update({ ids: new Set(this.#groups.get('active')), ended: [] });
+      }
+    } catch (error) {
+      if (!isAbort(error)) throw error;
+    }
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #update({ ids, ended }: JobsChange): void {
+    const groups = groupJobs(this.#store.records, Date.now());
+    const changed = changedGroups(this.#groups, groups);
+    const isMoreSame = this.#hadMore === this.#store.hasMore;
+    this.#groups = groups;
+    this.#hadMore = this.#store.hasMore;
+    if (changed === 'all' || !isMoreSame) this.#shell.changed.fire(undefined);
+    else for (const group of changed) this.#shell.changed.fire(this.#groupNodes.get(group));
+    const redrawn = new Set(changed === 'all' ? [] : changed.flatMap((group) => groups.get(group) ?? []));
+    for (const id of ids) {
+      if (!this.#store.get(id)) this.#jobs.delete(id);
+      else if (changed !== 'all' && !redrawn.has(id)) this.#shell.changed.fire(this.#jobNode(id));
+    }
+    if (!this.#shell.view.visible)
+      this.#unseenFailures += ended.filter((record) => jobIcon(record) === 'failed').length;
+    this.#showBadge();
+  }
+
+  /** How many jobs run; while none does, how many failed since the view was last seen. */
+  #showBadge(): void {
+    const running = this.#store.records.filter((record) => record.jobId !== null && !isOver(record)).length;
+    const failed = this.#unseenFailures;
+    this.#shell.view.badge =
+      running > 0
+        ? { value: running, tooltip: formatCount(running, 'job runs', 'jobs run') }
+        : failed > 0
+          ? { value: failed, tooltip: formatCount(failed, 'job failed', 'jobs failed') }
+          : undefined;
+  }
+
+  #jobNode(id: string): JobNode {
+    const known = this.#jobs.get(id);
+    if (known) return known;
+    const node: JobNode = { type: 'job', id };
+    this.#jobs.set(id, node);
+    return node;
+  }
+
+  #groupItem(group: JobGroup): vscode.TreeItem {
+    const { Expanded, Collapsed } = vscode.TreeItemCollapsibleState;
+    const item = treeRow(label`${GROUP_TITLES[group]}`, OPEN_GROUPS.has(group) ? Expanded : Collapsed);
+    const count = this.#groups.get(group)?.length ?? 0;
+    item.id = `group ${group}`;
+    item.description = label`${count}`;
+    item.contextValue = 'group';
+    item.accessibilityInformation = { label: `${GROUP_TITLES[group]}, ${formatCount(count, 'job')}` };
+    return item;
+  }
+
+  #moreItem(): vscode.TreeItem {
+    const item = treeRow(label`Show older jobs`);
+    item.id = 'more';
+    item.iconPath = new vscode.ThemeIcon('ellipsis');
+    item.command = { command: 'farwharf.showMoreJobs', title: 'Show More Jobs' };
+    return item;
+  }
+}

@@ -1,0 +1,49 @@
+import * as vscode from 'vscode';
+import { printableLine } from '../../core/text/printable.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
+import type { JobStore } from './jobStore.ts';
+
+const SCHEME = 'farwharf-events';
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Read-only documents with the events of a job as they came, one JSON object in a line. They grow while the job runs. */
+export class JobEventDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
+  readonly #home: string;
+  readonly #changed = new vscode.EventEmitter<vscode.Uri>();
+  readonly #disposables: vscode.Disposable;
+  readonly onDidChange = this.#changed.event;
+
+  constructor(home: string, store: JobStore) {
+    this.#home = home;
+    this.#disposables = vscode.Disposable.from(
+      this.#changed,
+      vscode.workspace.registerTextDocumentContentProvider(SCHEME, this),
+      store.onDidChange(({ ids }) => {
+        for (const { uri } of vscode.workspace.textDocuments) {
+          if (uri.scheme === SCHEME && ids.has(uri.query)) this.#changed.fire(uri);
+        }
+      }),
+    );
+  }
+
+  async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
+    // Any extension can open such an address; only names of jobs lead to a file.
+    if (!UUID.test(query)) return '';
+    const lines: string[] = [];
+    for await (const event of new EventSpool(this.#home, query).read())
+      lines.push(printableLine(JSON.stringify(event)));
+    return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+  }
+
+  async show(record: JobRecord): Promise<void> {
+    const name = `${record.jobId ?? record.id}.events.jsonl`;
+    const uri = vscode.Uri.from({ scheme: SCHEME, path: `/${name}`, query: record.id });
+    const document = await vscode.workspace.openTextDocument(uri);
+    await vscode.window.showTextDocument(document, { preview: true });
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+}

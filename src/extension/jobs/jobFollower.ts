@@ -1,0 +1,78 @@
+import { isAbort } from '../../core/errors.ts';
+import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
+import type { Logger } from '../../core/log.ts';
+import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
+import { followJob } from '../../jobs/log/follow.ts';
+import { LOCAL_HOST } from '../../jobs/service/host.ts';
+import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
+import type { Hosts } from '../connection/hosts.ts';
+import type { JobStore } from './jobStore.ts';
+
+// Each job that is followed holds a connection; the others get their turn when one of them ends.
+const MAX_FOLLOWED = 16;
+
+export interface FollowerDeps {
+  readonly hosts: Hosts;
+  readonly ledger: AsyncLedger;
+  readonly store: JobStore;
+  readonly home: string;
+  readonly log: Logger;
+  readonly isTrusted: () => boolean;
+}
+
+/** Follows every job that runs, so that its events reach the spool and its row tells the truth, whoever submitted it. */
+export class JobFollower implements Disposable {
+  readonly #deps: FollowerDeps;
+  readonly #disposables = new DisposableStore();
+  readonly #following = new Set<string>();
+  /** Jobs whose host refused; tried again when a key or the host changes. */
+  readonly #refused = new Set<string>();
+  readonly #end = new AbortController();
+
+  constructor(deps: FollowerDeps) {
+    this.#deps = deps;
+    this.#disposables.add(deps.store.onDidChange(() => this.update()));
+    this.#disposables.add(
+      deps.hosts.onDidChange(() => {
+        this.#refused.clear();
+        this.update();
+      }),
+    );
+  }
+
+  /** Starts to follow what is not followed yet. */
+  update(): void {
+    for (const record of this.#deps.store.records) {
+      if (this.#following.size >= MAX_FOLLOWED) return;
+      if (this.#canFollow(record)) void this.#follow(record);
+    }
+  }
+
+  dispose(): void {
+    this.#end.abort();
+    this.#disposables.dispose();
+  }
+
+  #canFollow(record: JobRecord): boolean {
+    if (!isActive(record) || this.#following.has(record.id) || this.#refused.has(record.id)) return false;
+    // The embedded service is not started in Restricted Mode; the log is still read from the spool.
+    return record.host !== LOCAL_HOST || this.#deps.isTrusted();
+  }
+
+  async #follow({ id, host }: JobRecord): Promise<void> {
+    const { hosts, ledger, home, log } = this.#deps;
+    this.#following.add(id);
+    try {
+      const deps = { service: hosts.service(host), ledger, spool: new EventSpool(home, id) };
+      await followJob(deps, id, { signal: this.#end.signal });
+    } catch (error) {
+      if (isAbort(error)) return;
+      log.warn('a job is not followed any more', { id, error });
+      this.#refused.add(id);
+    } finally {
+      this.#following.delete(id);
+    }
+    this.update();
+  }
+}

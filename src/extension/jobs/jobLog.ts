@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type * as vscode from 'vscode';
+import { isAbort } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import { printableLine, printableText } from '../../core/text/printable.ts';
+import { LogText } from '../../jobs/log/logText.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { EventSpool, type SpooledEvent } from '../../jobs/log/spool.ts';
+import { LogTail } from './logTail.ts';
+import { hostLabel } from '../ui/words.ts';
+import { createTextChannel, type TextChannel } from '../ui/show.ts';
+
+// At most 20 updates a second: each one crosses to the window and lays out its editor again.
+const BATCH_MS = 50;
+// A progress bar redraws one line many times; its state is written down when it pauses.
+const PAUSE_MS = 2000;
+const MARK = '› ';
+const SHOWN_KEY = 'shownJob';
+
+/** The output channel with the log of one job at a time, read from its spool: complete after a reload, live while the job runs. */
+export class JobLog implements vscode.Disposable {
+  readonly #home: string;
+  readonly #memory: vscode.Memento;
+  readonly #log: Logger;
+  #channel: TextChannel | undefined;
+  #reading = new AbortController();
+  #shown: string | undefined;
+
+  constructor(deps: { home: string; memory: vscode.Memento; log: Logger }) {
+    this.#home = deps.home;
+    this.#memory = deps.memory;
+    this.#log = deps.log;
+  }
+
+  /** The job whose log the channel held when the window was closed or reloaded. */
+  get lastShown(): string | undefined {
+    return this.#memory.get<string>(SHOWN_KEY);
+  }
+
+  /** Puts a job's log into the channel, which is made visible when `reveal` says so. The focus stays where it is. */
+  show(record: JobRecord, { reveal }: { reveal: boolean }): void {
+    this.#channel ??= createTextChannel('Farwharf Job', 'farwharf-log');
+    if (reveal) this.#channel.show(true);
+    if (this.#shown === record.id) return;
+    this.#shown = record.id;
+    void this.#memory.update(SHOWN_KEY, record.id);
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    void this.#read(record, this.#channel, this.#reading.signal);
+  }
+
+  dispose(): void {
+    this.#reading.abort();
+    this.#channel?.dispose();
+  }
+
+  async #read(record: JobRecord, channel: TextChannel, signal: AbortSignal): Promise<void> {
+    const spool = new EventSpool(this.#home, record.id);
+    const text = new LogText({
+      colour: false,
+      ...(record.machineClass === null ? {} : { machine: record.machineClass }),
+    });
+    const tail = new LogTail(`${MARK}${printableLine(record.script)} on ${hostLabel(record.host)}\n`);
+    const drawing = new AbortController();
+    let lastEvent = Date.now();
+    const draw = (): void => {
+      if (Date.now() - lastEvent > PAUSE_MS) tail.push(text.flush());
+      drawOnce(tail, channel);
+    };
+    const isDrawn = drawRegularly(draw, AbortSignal.any([signal, drawing.signal]));
+    try {
+      for await (const event of spool.follow({ signal })) {
+        lastEvent = Date.now();
+        tail.push(toText(text, event));
+      }
+      tail.push(text.flush());
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.#log.error('a log could not be read', { id: record.id, error });
+      tail.push(`${MARK}This log cannot be read any further; the extension log says why.\n`);
+    } finally {
+      drawing.abort();
+      await isDrawn;
+      if (!signal.aborted) drawOnce(tail, channel);
+    }
+  }
+}
+
+async function drawRegularly(draw: () => void, signal: AbortSignal): Promise<void> {
+  try {
+    for (;;) {
+      draw();
+      await sleep(BATCH_MS, undefined, { signal, ref: false });
+    }
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+  }
+}
+
+/** The program's own lines stay as they are; what Farwharf says about the job is marked, and drawn dim by the grammar of this channel. */
+function toText(text: LogText, event: SpooledEvent): string {
+  if (event.event === 'log') return text.push(event);
+  return text.flush() + text.push(event).replace(/^(?=.)/gm, MARK);
+}
+
+function drawOnce(tail: LogTail, channel: TextChannel): void {
+  const { type, text } = tail.take();
+  if (type === 'replace') channel.replace(printableText(text));
+  else if (text !== '') channel.append(printableText(text));
+}

@@ -1,0 +1,107 @@
+import { Emitter } from '../../core/processes/lifetime.ts';
+import { type AsyncLedger, ledgerChanges } from '../../jobs/ledger/asyncLedger.ts';
+import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+
+const PAGE = 200;
+const MOST_UNFINISHED = 1_000;
+
+export interface JobsChange {
+  /** Jobs that are new, changed or gone. */
+  readonly ids: ReadonlySet<string>;
+  /** Jobs that ended since the list was read before. */
+  readonly ended: readonly JobRecord[];
+}
+
+/** The jobs of the ledger as this window shows them: newest first, read page by page with every unfinished one, and again whenever any process changes one. */
+export class JobStore {
+  readonly #ledger: AsyncLedger;
+  readonly #changed = new Emitter<JobsChange>();
+  readonly #startedAt = new Date().toISOString();
+  #records = new Map<string, JobRecord>();
+  #limit = PAGE;
+  #hasMore = false;
+  #isLoaded = false;
+  #reading: Promise<void> | undefined;
+  #mustReadAgain = false;
+  readonly onDidChange = this.#changed.event;
+
+  constructor(ledger: AsyncLedger) {
+    this.#ledger = ledger;
+  }
+
+  get records(): readonly JobRecord[] {
+    return [...this.#records.values()];
+  }
+
+  /** Whether the ledger holds more than what was read. */
+  get hasMore(): boolean {
+    return this.#hasMore;
+  }
+
+  get isLoaded(): boolean {
+    return this.#isLoaded;
+  }
+
+  get(id: string): JobRecord | undefined {
+    return this.#records.get(id);
+  }
+
+  async showMore(): Promise<void> {
+    this.#limit += PAGE;
+    await this.refresh();
+  }
+
+  /** Reads the list; calls that come while it is read share one more reading. */
+  async refresh(): Promise<void> {
+    if (this.#reading) {
+      this.#mustReadAgain = true;
+      return this.#reading;
+    }
+    this.#reading = this.#readAll();
+    try {
+      await this.#reading;
+    } finally {
+      this.#reading = undefined;
+    }
+  }
+
+  /** Keeps the list equal to the ledger until the signal aborts. */
+  async keepFresh(signal: AbortSignal): Promise<void> {
+    for await (const _ of ledgerChanges(this.#ledger, { signal })) await this.refresh();
+  }
+
+  async #readAll(): Promise<void> {
+    do {
+      this.#mustReadAgain = false;
+      // One more than is shown tells whether there are more.
+      const page = await this.#ledger.list({ limit: this.#limit + 1 });
+      this.#hasMore = page.length > this.#limit;
+      const shown = page.slice(0, this.#limit);
+      const oldest = shown.at(-1);
+      // A job that runs is followed and counted however old it is.
+      const older = this.#hasMore
+        ? await this.#ledger.list({ isUnfinished: true, limit: MOST_UNFINISHED, ...(oldest && { before: oldest }) })
+        : [];
+      this.#apply([...shown, ...older]);
+    } while (this.#mustReadAgain);
+  }
+
+  #apply(list: readonly JobRecord[]): void {
+    const before = this.#records;
+    const wasLoaded = this.#isLoaded;
+    this.#records = new Map(list.map((record) => [record.id, record]));
+    this.#isLoaded = true;
+    const ids = new Set<string>();
+    const ended: JobRecord[] = [];
+    for (const record of this.#records.values()) {
+      const old = before.get(record.id);
+      if (old && JSON.stringify(old) === JSON.stringify(record)) continue;
+      ids.add(record.id);
+      // A job may be over before it was ever seen running here.
+      const wasOver = old ? isOver(old) : !wasLoaded || (record.finishedAt ?? '') < this.#startedAt;
+      if (!wasOver && isOver(record)) ended.push(record);
+    }
+    for (const id of before.keys()) if (!this.#records.has(id)) ids.add(id);
+    if (ids.size > 0 || !wasLoaded) this.#changed.fire({ ids, ended });
+  }
+}

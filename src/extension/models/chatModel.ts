@@ -1,0 +1,14 @@
+// A chunk of its own: it brings the `openai` package, which only those who ask need.
+export { runPrompt } from '../../flows/run/models/promptRun.ts';
+import { type ChatMessage, LLMClient } from '../../agents/llm/llmClient.ts';
+import type { Endpoint } from '../../agents/llm/providers.ts';
+
+/** Sends messages to an endpoint and yields the answer as it comes. Throws as `LLMClient.chatStream` does. */
+export function streamChat(
+  { provider, model, baseUrl }: Endpoint,
+  messages: readonly ChatMessage[],
+  { key, signal }: { readonly key: string | undefined; readonly signal: AbortSignal },
+): AsyncIterable<string> {
+  const client = new LLMClient({ provider, model, baseUrl, apiKey: key });
+  return client.chatStream(messages, { signal });
+}

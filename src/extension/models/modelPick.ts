@@ -1,0 +1,180 @@
+import * as vscode from 'vscode';
+import { type Endpoint, PROVIDER_NAMES, resolveEndpoint } from '../../agents/llm/providers.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
+import { writeUserSetting } from '../contributions/config.ts';
+import { explain } from '../ui/errorText.ts';
+import type { Keys } from '../connection/keys.ts';
+import { pickOne } from '../ui/picks.ts';
+import { EDITOR_PROVIDER, type ModelSettings, placeOf, requireSafeForKey } from './modelChoice.ts';
+import { listModels } from './modelList.ts';
+import { keyFor } from './models.ts';
+import { askText, showProgress, type PickItem } from '../ui/show.ts';
+import { label, withoutIcons } from '../ui/labels.ts';
+
+const TITLE = 'Which model answers?';
+
+type Source =
+  | { readonly type: 'editor'; readonly model: vscode.LanguageModelChat }
+  | { readonly type: 'provider'; readonly endpoint: Endpoint }
+  | { readonly type: 'address' };
+
+interface SourceItem extends PickItem {
+  readonly source?: Source;
+}
+
+/** Lets the person choose the model that answers, and asks for its key where it needs one. False when they stopped. */
+export async function selectModel(keys: Keys): Promise<boolean> {
+  const chosen = await pickOne<SourceItem>({
+    title: TITLE,
+    placeholder: 'You see what is sent to it before it is.',
+    items: await sourceItems(keys),
+    onButton: ({ item }, pick) => {
+      if (item.source?.type !== 'provider') return;
+      const { baseUrl } = item.source.endpoint;
+      const forget = async (): Promise<void> => {
+        await keys.delete(baseUrl);
+        pick.items = await sourceItems(keys);
+      };
+      void forget();
+    },
+  });
+  if (chosen === undefined || chosen === 'back' || chosen.source === undefined) return false;
+  const { source } = chosen;
+  if (source.type === 'editor') {
+    await writeSettings({ provider: EDITOR_PROVIDER, name: source.model.id, baseUrl: '' });
+    return true;
+  }
+  const endpoint = source.type === 'provider' ? source.endpoint : await askAddress();
+  if (endpoint === undefined) return false;
+  const name = await chooseName(endpoint, keys);
+  if (name === undefined) return false;
+  await writeSettings(
+    source.type === 'provider'
+      ? { provider: endpoint.provider, name, baseUrl: '' }
+      : { provider: '', name, baseUrl: endpoint.baseUrl },
+  );
+  return true;
+}
+
+async function sourceItems(keys: Keys): Promise<SourceItem[]> {
+  const section = (label: string): SourceItem => ({
+    label: withoutIcons(label),
+    kind: vscode.QuickPickItemKind.Separator,
+  });
+  const editor = (await vscode.lm.selectChatModels()).map((model): SourceItem => {
+    return {
+      label: label`$(vscode) ${model.name}`,
+      description: withoutIcons(model.vendor),
+      source: { type: 'editor', model },
+    };
+  });
+  const endpoints = PROVIDER_NAMES.map((provider) => resolveEndpoint({ provider }));
+  const local = endpoints.filter(({ needsKey }) => !needsKey);
+  const hosted = endpoints.filter(({ needsKey }) => needsKey);
+  const address = { label: label`$(add) Another address…`, description: label`any OpenAI-compatible service` };
+  return [
+    ...(editor.length > 0 ? [section('in VS Code'), ...editor] : []),
+    section('on this machine: nothing leaves it'),
+    ...(await Promise.all(local.map((endpoint) => providerItem(endpoint, keys)))),
+    section('services'),
+    ...(await Promise.all(hosted.map((endpoint) => providerItem(endpoint, keys)))),
+    { ...address, source: { type: 'address' } },
+  ];
+}
+
+async function providerItem(endpoint: Endpoint, keys: Keys): Promise<SourceItem> {
+  const hasKey = (await keys.get(endpoint.baseUrl)) !== undefined;
+  const forget = { iconPath: new vscode.ThemeIcon('trash'), tooltip: 'Forget the key' };
+  return {
+    label: label`$(${endpoint.needsKey ? 'cloud' : 'vm'}) ${endpoint.provider}`,
+    description: label`${placeOf(endpoint)}${hasKey ? ' · key kept' : ''}`,
+    buttons: hasKey ? [forget] : [],
+    source: { type: 'provider', endpoint },
+  };
+}
+
+async function askAddress(): Promise<Endpoint | undefined> {
+  const address = await askText({
+    title: TITLE,
+    prompt: 'The address of an OpenAI-compatible service, up to and with /v1',
+    placeHolder: 'https://models.example.org/v1',
+    ignoreFocusOut: true,
+    validateInput: (text) => {
+      try {
+        resolveEndpoint({ baseUrl: text.trim() });
+        return undefined;
+      } catch (error) {
+        return messageOf(error);
+      }
+    },
+  });
+  return address === undefined ? undefined : resolveEndpoint({ baseUrl: address.trim() });
+}
+
+/** A model of the endpoint's list, or one that is typed where it gives none. The key is asked for until it is taken. */
+async function chooseName(endpoint: Endpoint, keys: Keys): Promise<string | undefined> {
+  let problem = '';
+  for (;;) {
+    const key = await keyFor(endpoint, keys);
+    if (problem !== '' || (key === undefined && endpoint.needsKey)) {
+      if (!(await askKey(endpoint, keys, problem))) return undefined;
+    }
+    try {
+      return await pickName(endpoint, await list(endpoint, await keyFor(endpoint, keys)));
+    } catch (error) {
+      if (!(error instanceof AppError) || (error.code !== 'not-signed-in' && error.code !== 'unreachable')) throw error;
+      if (error.code === 'unreachable') return typeName(endpoint, error.message);
+      problem = explain(error).sentence;
+    }
+  }
+}
+
+async function list(endpoint: Endpoint, key: string | undefined): Promise<readonly string[]> {
+  const progress = { location: vscode.ProgressLocation.Window, title: `Asking ${placeOf(endpoint)} for its models` };
+  return showProgress(progress, () => listModels(endpoint, key));
+}
+
+async function pickName(endpoint: Endpoint, names: readonly string[]): Promise<string | undefined> {
+  if (names.length === 0) return typeName(endpoint, `${placeOf(endpoint)} has no models yet.`);
+  const items = names.map((name) => ({ label: withoutIcons(name), name }));
+  const usual = items.find(({ name }) => name === endpoint.model);
+  const chosen = await pickOne<PickItem & { readonly name: string }>({
+    title: `${TITLE} ${placeOf(endpoint)}`,
+    placeholder: 'A model of this list, or the name of another one',
+    items,
+    ...(usual === undefined ? {} : { active: usual }),
+    typed: (text) => ({ label: withoutIcons(text), description: label`as typed`, name: text }),
+  });
+  return chosen === 'back' ? undefined : chosen?.name;
+}
+
+async function typeName(endpoint: Endpoint, problem: string): Promise<string | undefined> {
+  const name = await askText({
+    title: `${TITLE} ${placeOf(endpoint)}`,
+    prompt: `${problem} Type the name of the model, or press Escape.`,
+    value: endpoint.model,
+    ignoreFocusOut: true,
+  });
+  return name === undefined || name.trim() === '' ? undefined : name.trim();
+}
+
+async function askKey(endpoint: Endpoint, keys: Keys, problem: string): Promise<boolean> {
+  requireSafeForKey(endpoint);
+  const place = placeOf(endpoint);
+  const key = await askText({
+    title: `Key for ${place}`,
+    prompt: problem || 'It is kept in the system’s secret storage and sent to this host only.',
+    placeHolder: 'API key',
+    password: true,
+    ignoreFocusOut: true,
+  });
+  if (key === undefined || key.trim() === '') return false;
+  await keys.set(endpoint.baseUrl, key.trim());
+  return true;
+}
+
+async function writeSettings({ provider, name, baseUrl }: ModelSettings): Promise<void> {
+  await writeUserSetting('model.provider', provider);
+  await writeUserSetting('model.name', name);
+  await writeUserSetting('model.baseUrl', baseUrl);
+}

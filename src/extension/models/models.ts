@@ -1,0 +1,71 @@
+import * as vscode from 'vscode';
+import type { ChatMessage } from '../../agents/llm/llmClient.ts';
+import type { Endpoint } from '../../agents/llm/providers.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { readSetting } from '../contributions/config.ts';
+import { streamEditorChat } from './editorChat.ts';
+import type { Keys } from '../connection/keys.ts';
+import { type ModelChoice, placeOf, readModelChoice, requireSafeForKey } from './modelChoice.ts';
+
+const PURPOSE = 'To answer your question about the folder with the excerpts that you chose.';
+
+/** A model that answers. */
+export interface AnswerModel {
+  readonly name: string;
+  /** Where it is, as people call it. */
+  readonly place: string;
+  /** Yields the answer as it comes. @throws AppError with what to do, or the signal's reason. */
+  stream(messages: readonly ChatMessage[], signal: AbortSignal): AsyncIterable<string>;
+}
+
+/** The model of the user's settings. No folder can choose one, nor where a key goes. */
+function chosenModel(): ModelChoice {
+  return readModelChoice({
+    provider: readSetting('model.provider'),
+    name: readSetting('model.name'),
+    baseUrl: readSetting('model.baseUrl'),
+  });
+}
+
+/** The key for an endpoint: the one kept for its origin, else that of its provider's variable. */
+export async function keyFor(endpoint: Endpoint, keys: Keys): Promise<string | undefined> {
+  const { baseUrl, keyVariable } = endpoint;
+  const key = (await keys.get(baseUrl)) ?? (keyVariable === undefined ? undefined : process.env[keyVariable]);
+  if (key !== undefined) requireSafeForKey(endpoint);
+  return key || undefined;
+}
+
+/**
+ * Opens the chosen model; undefined where none is chosen, or the chosen one is not there any more.
+ *
+ * @throws AppError when the settings name none that can be used.
+ */
+export async function openModel(keys: Keys): Promise<AnswerModel | undefined> {
+  const choice = chosenModel();
+  if (choice.type === 'none') return undefined;
+  if (choice.type === 'endpoint') return openEndpoint(choice.endpoint, keys);
+  const [model] = await vscode.lm.selectChatModels({ id: choice.id });
+  return model === undefined ? undefined : openEditorModel(model);
+}
+
+async function openEndpoint(endpoint: Endpoint, keys: Keys): Promise<AnswerModel | undefined> {
+  const key = await keyFor(endpoint, keys);
+  if (key === undefined && endpoint.needsKey) return undefined;
+  return {
+    name: printableLine(endpoint.model),
+    place: placeOf(endpoint),
+    async *stream(messages, signal) {
+      const { streamChat } = await import('./chatModel.ts');
+      yield* streamChat(endpoint, messages, { key, signal });
+    },
+  };
+}
+
+/** The chat models of VS Code and its extensions. */
+function openEditorModel(model: vscode.LanguageModelChat): AnswerModel {
+  return {
+    name: printableLine(model.name),
+    place: `${printableLine(model.vendor)}, through VS Code`,
+    stream: (messages, signal) => streamEditorChat(model, messages, { purpose: PURPOSE, signal }),
+  };
+}

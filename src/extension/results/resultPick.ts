@@ -1,0 +1,87 @@
+import { writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { formatCount } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import type { PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
+import { pickMany } from '../ui/picks.ts';
+import { decisionsFor, type ResultRow, resultRows, tickedOneByOne, toggled } from './resultRows.ts';
+import { type PickItem } from '../ui/show.ts';
+import { withoutIcons } from '../ui/labels.ts';
+
+interface ResultItem extends PickItem {
+  /** None of a heading. */
+  row?: ResultRow;
+}
+
+// Short: VS Code shows it in the line of the first row, in place of that row's description.
+const APART = 'Select one at a time';
+
+const COMPARE = 'Compare with the file here';
+const SWITCH = 'Switch between overwriting and keeping both';
+
+/** Shows the results plan and asks which files are written. Undefined when the person stops: nothing is written then. */
+export async function pickResults(
+  plan: readonly PlannedResult[],
+  place: { folder: string; staging: string; script: string },
+): Promise<ReadonlyMap<string, ResultDecision> | undefined> {
+  const same = plan.filter(({ status }) => status === 'same').length;
+  const note = same === 0 ? '' : ` ${formatCount(same, 'other file is', 'other files are')} already the same.`;
+  const chosen = await pickMany<ResultItem>({
+    title: `Results of ${place.script} into ${basename(place.folder)}`,
+    placeholder: `Select the results to write.${note}`,
+    items: itemsOf(resultRows(plan)),
+    limitTicks: tickedOneByOne,
+    onButton: ({ button, item }, pick) => {
+      if (item.row === undefined) return;
+      if (button.tooltip === COMPARE) void compare(item.row, place);
+      else {
+        item.row = toggled(item.row);
+        item.description = withoutIcons(item.row.description);
+        const ticked = pick.selectedItems;
+        pick.items = [...pick.items];
+        pick.selectedItems = ticked;
+      }
+    },
+  });
+  if (chosen === undefined || chosen === 'back') return undefined;
+  return decisionsFor(
+    plan,
+    chosen.flatMap(({ row }) => row ?? []),
+  );
+}
+
+function itemsOf(rows: readonly ResultRow[]): ResultItem[] {
+  const [apart, others] = [rows.filter(({ isApart }) => isApart), rows.filter(({ isApart }) => !isApart)];
+  if (apart.length === 0) return others.map(itemOf);
+  const heading = { label: withoutIcons(APART), kind: vscode.QuickPickItemKind.Separator };
+  return [...others.map(itemOf), heading, ...apart.map(itemOf)];
+}
+
+function itemOf(row: ResultRow): ResultItem {
+  const buttons: vscode.QuickInputButton[] = [];
+  if (row.canOverwrite) buttons.push({ iconPath: new vscode.ThemeIcon('arrow-swap'), tooltip: SWITCH });
+  if (row.canCompare) buttons.push({ iconPath: new vscode.ThemeIcon('diff'), tooltip: COMPARE });
+  return {
+    row,
+    label: withoutIcons(row.path),
+    description: withoutIcons(row.description),
+    picked: row.isTicked,
+    buttons,
+  };
+}
+
+async function compare(row: ResultRow, { folder, staging }: { folder: string; staging: string }): Promise<void> {
+  const result = vscode.Uri.file(join(staging, row.path));
+  const here = row.isNew ? await nothing(staging) : vscode.Uri.file(join(folder, row.path));
+  const name = printableLine(basename(row.path));
+  const options = { preview: true, preserveFocus: true } satisfies vscode.TextDocumentShowOptions;
+  await vscode.commands.executeCommand('vscode.diff', here, result, `${name}: here and result`, options);
+}
+
+/** An empty file to compare a new one with. It goes with the staging folder. */
+async function nothing(staging: string): Promise<vscode.Uri> {
+  const file = join(dirname(staging), 'nothing');
+  await writeFile(file, '');
+  return vscode.Uri.file(file);
+}

@@ -1,0 +1,146 @@
+import { extname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { AppError } from '../../core/errors.ts';
+import { formatBytes, formatCount } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import {
+  defaultDecisions,
+  type DownloadedResults,
+  downloadResults,
+  type DownloadPhase,
+} from '../../jobs/results/download.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { ResultJournals } from '../../jobs/results/resultJournals.ts';
+import type { PlannedResult } from '../../workspace/results/results.ts';
+import { withSignal } from '../ui/abort.ts';
+import { diskFolders, requireTrust } from '../workspace/folders.ts';
+import { pickResults } from './resultPick.ts';
+import { needsDecision } from './resultRows.ts';
+import type { Services } from '../services/services.ts';
+import { pickRow, showProgress, showWarning } from '../ui/show.ts';
+import { label, withoutIcons } from '../ui/labels.ts';
+
+const PICTURES = new Set(['.png', '.svg', '.jpg', '.jpeg', '.gif', '.webp']);
+
+export interface DownloadArguments {
+  /** Writes new files and keeps both versions of the others, without asking. */
+  readonly keepBoth?: boolean;
+}
+
+/** Brings a job's results into a folder of this window. Gives the paths written, or undefined when the person stopped. */
+export async function download(
+  services: Services,
+  record: JobRecord,
+  { keepBoth = false }: DownloadArguments,
+): Promise<readonly string[] | undefined> {
+  requireTrust();
+  const folder = await chooseTarget(record);
+  if (folder === undefined) return undefined;
+  let isStopped = false;
+  const results = await showProgress(
+    {
+      location: vscode.ProgressLocation.Notification,
+      title: `Results of ${record.script}`,
+      cancellable: true,
+    },
+    (progress, token) =>
+      withSignal(token, (signal) => {
+        let staging = '';
+        const { archiver } = services;
+        const watched = {
+          // The staging folder holds the files that a person may want to compare before deciding.
+          stage: async (...call: Parameters<typeof archiver.stage>) => {
+            const staged = await archiver.stage(...call);
+            staging = staged.staging;
+            return staged;
+          },
+          plan: archiver.plan.bind(archiver),
+          apply: archiver.apply.bind(archiver),
+          discard: archiver.discard.bind(archiver),
+        };
+        const decide = async (plan: readonly PlannedResult[]) => {
+          if (keepBoth || !needsDecision(plan)) return defaultDecisions(plan);
+          const decisions = await pickResults(plan, { folder, staging, script: record.script });
+          isStopped = decisions === undefined;
+          return decisions;
+        };
+        const deps = {
+          service: services.hosts.service(record.host),
+          archiver: watched,
+          ledger: services.ledger,
+          home: services.home,
+          journals: new ResultJournals(services.home),
+        };
+        const onPhase = (phase: DownloadPhase): void => progress.report({ message: phaseText(phase) });
+        return downloadResults(deps, record.id, { folder, decide, signal, onPhase });
+      }),
+  );
+  await services.store.refresh();
+  if (isStopped) return undefined;
+  await present(results);
+  return results.written;
+}
+
+/** The folder that was submitted where it is open here; otherwise one of this window's that the person picks. */
+async function chooseTarget(record: JobRecord): Promise<string | undefined> {
+  const folders = diskFolders();
+  if (folders.some(({ uri }) => uri.fsPath === record.folder)) return record.folder;
+  if (folders.length === 0)
+    throw new AppError('missing', 'No folder is open to bring the results into. Open one first.');
+  const items = folders.map(({ name, uri }) => ({
+    label: label`$(folder) ${name}`,
+    description: withoutIcons(uri.fsPath),
+    path: uri.fsPath,
+  }));
+  const chosen = await pickRow(items, {
+    title: `Results of ${record.script}`,
+    placeHolder: `${record.folder} is not open here. Where should the results go?`,
+  });
+  return chosen?.path;
+}
+
+function phaseText(phase: DownloadPhase): string {
+  switch (phase.type) {
+    case 'download':
+      return phase.totalBytes === undefined
+        ? `${formatBytes(phase.doneBytes)} received`
+        : `${formatBytes(phase.doneBytes)} of ${formatBytes(phase.totalBytes)} received`;
+    case 'unpack':
+      return `unpacked ${formatBytes(phase.doneBytes)} of ${formatBytes(phase.totalBytes)}`;
+    case 'decide':
+      return `${formatCount(phase.plan.length, 'file')} to look at`;
+    case 'write':
+      return 'writing';
+    default:
+      return '';
+  }
+}
+
+/** Shows where the results are: the first new file in the explorer, a picture to the side. What was not created is told. */
+async function present({ folder, plan, refused, setAside, written }: DownloadedResults): Promise<void> {
+  const added = new Set(plan.filter(({ status }) => status === 'new').map(({ path }) => path));
+  const first = written.find((path) => added.has(path)) ?? written[0];
+  if (first !== undefined)
+    await vscode.commands.executeCommand('revealInExplorer', vscode.Uri.file(join(folder, first)));
+  const picture = written.find((path) => PICTURES.has(extname(path).toLowerCase()));
+  if (picture !== undefined) {
+    const options = {
+      viewColumn: vscode.ViewColumn.Beside,
+      preserveFocus: true,
+      preview: true,
+    } satisfies vscode.TextDocumentShowOptions;
+    await vscode.commands.executeCommand('vscode.open', vscode.Uri.file(join(folder, picture)), options);
+  }
+  if (setAside.length > 0) {
+    const where = join(folder, setAside[0]?.at.split('/').slice(0, 2).join('/') ?? '');
+    void showWarning(
+      `${formatCount(setAside.length, 'result')} may change what tools do or what is sent next, so ${setAside.length === 1 ? 'it was' : 'they were'} put into ${where} instead of in place.`,
+    );
+  }
+  if (refused.length === 0) return;
+  const names = refused
+    .slice(0, 3)
+    .map(({ path, reason }) => `${printableLine(path)} (${printableLine(reason)})`)
+    .join(', ');
+  void showWarning(`${formatCount(refused.length, 'entry was', 'entries were')} not created: ${names}.`);
+}

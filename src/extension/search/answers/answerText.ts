@@ -1,0 +1,55 @@
+import { assertNever } from '../../../core/errors.ts';
+import { formatBytes, formatCount } from '../../../core/text/format.ts';
+import { printableLine, printableText } from '../../../core/text/printable.ts';
+import type { Excerpt, Turn } from './excerpts.ts';
+
+type AnswerState = 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed';
+
+/** A turn of a conversation, with what became of it. */
+export interface AnswerTurn extends Turn {
+  readonly state: AnswerState;
+  /** What a person is told when it failed. */
+  readonly problem: string;
+  /** The model and where it runs, as people call them. */
+  readonly model: string;
+  readonly place: string;
+  /** Bytes that were sent. */
+  readonly sentBytes: number;
+}
+
+/** The document of a conversation: each question with its answer, what was sent for it, and from which places. */
+export function answerText(turns: readonly AnswerTurn[]): string {
+  return `${turns.map(turnText).join('\n\n')}\n`;
+}
+
+function turnText(turn: AnswerTurn): string {
+  const { question, answer, excerpts } = turn;
+  const parts = [`# ${printableLine(question).replaceAll(/\s+/g, ' ').trim()}`];
+  if (answer !== '') parts.push(printableText(answer).trimEnd());
+  parts.push(stateText(turn));
+  if (excerpts.length > 0) parts.push(['Sources:', '', ...excerpts.map(sourceLine)].join('\n'));
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function stateText({ state, problem, model, place, sentBytes, excerpts }: AnswerTurn): string {
+  const files = new Set(excerpts.map(({ file }) => file)).size;
+  const what = `${formatCount(excerpts.length, 'place')} of ${formatCount(files, 'file')}, ${formatBytes(sentBytes)}`;
+  switch (state) {
+    case 'waiting':
+      return `_Sent ${what} to ${model} at ${place}. Waiting for the answer…_`;
+    case 'streaming':
+      return '…';
+    case 'done':
+      return `_${model} at ${place}, which was sent ${what}._`;
+    case 'stopped':
+      return `_Stopped. ${model} at ${place} was sent ${what}._`;
+    case 'failed':
+      return `**No answer:** ${printableLine(problem)}`;
+    default:
+      return assertNever(state);
+  }
+}
+
+function sourceLine({ number, path, startLine, endLine }: Excerpt): string {
+  return `- [${number}] ${printableLine(path)}:${startLine}-${endLine}`;
+}

@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import * as vscode from 'vscode';
+import { assertNever, isAbort } from '../../../core/errors.ts';
+import { formatCount } from '../../../core/text/format.ts';
+import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
+import { printableLine, printableText } from '../../../core/text/printable.ts';
+import type { FolderStatus, PassedOver } from '../../../retrieval/folder/indexService.ts';
+import { byReason, folderLines, type IndexLine, reasonText, ruleText } from './indexText.ts';
+import type { SearchIndex } from './searchIndex.ts';
+import { treeRow } from '../../ui/show.ts';
+
+const MAX_LISTED = 1000;
+const TICK_MS = 30_000; // `4 min ago` stays true
+
+export type IndexNode =
+  | { readonly type: 'folder'; readonly folder: string }
+  | { readonly type: 'line'; readonly folder: string; readonly line: IndexLine }
+  | { readonly type: 'passedOver'; readonly folder: string; readonly count: number }
+  | { readonly type: 'reason'; readonly folder: string; readonly reason: string; readonly items: readonly PassedOver[] }
+  | { readonly type: 'file'; readonly folder: string; readonly item: PassedOver }
+  | { readonly type: 'more'; readonly folder: string; readonly count: number };
+
+/** Rows of the Index view: what the index holds, how fresh it is, and which files it passed over, and why. */
+export class IndexTree implements Disposable {
+  readonly #index: SearchIndex;
+  readonly #disposables = new DisposableStore();
+
+  constructor(index: SearchIndex, changed: vscode.EventEmitter<IndexNode | undefined>) {
+    this.#index = index;
+    this.#disposables.add(index.onDidChange(() => changed.fire(undefined)));
+  }
+
+  async getChildren(node?: IndexNode): Promise<IndexNode[]> {
+    if (node === undefined) {
+      const { status } = this.#index;
+      const [only] = status;
+      if (only === undefined) return [];
+      return status.length === 1
+        ? this.#folderRows(only)
+        : status.map(({ folder }): IndexNode => ({ type: 'folder', folder }));
+    }
+    switch (node.type) {
+      case 'folder': {
+        const status = this.#index.status.find(({ folder }) => folder === node.folder);
+        return status === undefined ? [] : this.#folderRows(status);
+      }
+      case 'passedOver': {
+        const { total, items } = await this.#index.passedOver(node.folder, MAX_LISTED);
+        const reasons = byReason(items).map(
+          ([reason, of]): IndexNode => ({ type: 'reason', folder: node.folder, reason, items: of }),
+        );
+        const missing = total - items.length;
+        return missing > 0 ? [...reasons, { type: 'more', folder: node.folder, count: missing }] : reasons;
+      }
+      case 'reason':
+        return node.items.map((item): IndexNode => ({ type: 'file', folder: node.folder, item }));
+      case 'line':
+      case 'file':
+      case 'more':
+        return [];
+      default:
+        return assertNever(node);
+    }
+  }
+
+  getTreeItem(node: IndexNode): vscode.TreeItem {
+    const item = itemOf(node);
+    item.id = idOf(node);
+    return item;
+  }
+
+  /** Keeps the times up to date while the view is seen. */
+  async keepTime(
+    view: { readonly visible: boolean },
+    changed: vscode.EventEmitter<IndexNode | undefined>,
+    signal: AbortSignal,
+  ): Promise<void> {
+    try {
+      for (;;) {
+        await sleep(TICK_MS, undefined, { signal, ref: false });
+        if (view.visible) changed.fire(undefined);
+      }
+    } catch (error) {
+      if (!isAbort(error)) throw error;
+    }
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  #folderRows(status: FolderStatus): IndexNode[] {
+    const { folder, passedOver: count } = status;
+    const lines = folderLines(status, Date.now()).map((line): IndexNode => ({ type: 'line', folder, line }));
+    const afterFiles = lines.findIndex((node) => node.type === 'line' && node.line.id === 'files') + 1;
+    return lines.toSpliced(afterFiles, 0, { type: 'passedOver', folder, count });
+  }
+}
+
+function itemOf(node: IndexNode): vscode.TreeItem {
+  const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
+  switch (node.type) {
+    case 'folder': {
+      const uri = vscode.Uri.file(node.folder);
+      const name = vscode.workspace.getWorkspaceFolder(uri)?.name ?? node.folder;
+      return rowOf(name, '', 'root-folder', Expanded);
+    }
+    case 'line': {
+      const { label, description, icon } = node.line;
+      const item = rowOf(label, description, icon, None);
+      if (node.line.id === 'problem') item.tooltip = printableLine(description);
+      return item;
+    }
+    case 'passedOver':
+      return rowOf(
+        'Passed over',
+        node.count.toLocaleString('en-US'),
+        'circle-slash',
+        node.count > 0 ? Collapsed : None,
+      );
+    case 'reason':
+      return rowOf(capitalised(reasonText(node.reason)), String(node.items.length), 'dash', Collapsed);
+    case 'file':
+      return fileItem(node.folder, node.item);
+    case 'more':
+      return rowOf(`and ${formatCount(node.count, 'more', 'more')}`, '', 'ellipsis', None);
+    default:
+      return assertNever(node);
+  }
+}
+
+function fileItem(folder: string, passedOver: PassedOver): vscode.TreeItem {
+  const { path, type } = passedOver;
+  const uri = vscode.Uri.joinPath(vscode.Uri.file(folder), path);
+  const item = treeRow(printableLine(path));
+  item.resourceUri = uri;
+  item.iconPath = type === 'directory' ? vscode.ThemeIcon.Folder : vscode.ThemeIcon.File;
+  item.description = printableLine(ruleText(passedOver));
+  item.tooltip = printableText([path, reasonText(passedOver.reason), ruleText(passedOver)].join('\n'));
+  item.command =
+    type === 'directory'
+      ? { command: 'revealInExplorer', title: 'Reveal in Explorer', arguments: [uri] }
+      : { command: 'vscode.open', title: 'Open', arguments: [uri] };
+  return item;
+}
+
+function rowOf(
+  label: string,
+  description: string,
+  icon: string,
+  state: vscode.TreeItemCollapsibleState,
+): vscode.TreeItem {
+  const item = treeRow(printableLine(label), state);
+  item.description = printableLine(description);
+  item.iconPath = new vscode.ThemeIcon(icon);
+  item.accessibilityInformation = { label: description === '' ? label : `${label}: ${description}` };
+  return item;
+}
+
+/** The same row keeps its id, so that what is open stays open when the view is drawn again. */
+function idOf(node: IndexNode): string {
+  const own = node.type === 'line' ? node.line.id : node.type === 'reason' ? node.reason : '';
+  return [node.type, node.folder, node.type === 'file' ? node.item.path : own].join('\n');
+}
+
+function capitalised(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}

@@ -1,0 +1,38 @@
+import type * as vscode from 'vscode';
+import type { Logger } from '../../core/log.ts';
+import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
+import type { Archiver } from '../../jobs/archives/archiver.ts';
+import type { RecoveredDownload } from '../../jobs/results/resultJournals.ts';
+import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
+import type { AccountMonitor } from '../connection/account.ts';
+import type { ContextKeys } from '../contributions/contexts.ts';
+import type { Hosts } from '../connection/hosts.ts';
+import type { JobEventDocuments } from '../jobs/jobEvents.ts';
+import type { JobLog } from '../jobs/jobLog.ts';
+import type { JobStore } from '../jobs/jobStore.ts';
+import type { Keys } from '../connection/keys.ts';
+import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
+
+/** What the commands work with. */
+export interface Services {
+  readonly log: Logger;
+  readonly output: vscode.LogOutputChannel;
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  /** Aborts when the window closes. */
+  readonly signal: AbortSignal;
+  readonly archiver: Archiver;
+  readonly journals: { recover(): Promise<readonly RecoveredDownload[]> };
+  readonly ledger: AsyncLedger;
+  readonly contexts: ContextKeys;
+  readonly keys: Keys;
+  /** Keys of language models. */
+  readonly modelKeys: Keys;
+  readonly hosts: Hosts;
+  readonly account: AccountMonitor;
+  readonly store: JobStore;
+  readonly jobLog: JobLog;
+  readonly events: JobEventDocuments;
+  readonly memory: SubmitMemory;
+  readonly flowRuntime: FlowRuntime;
+}

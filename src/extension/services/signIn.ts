@@ -1,0 +1,118 @@
+import * as vscode from 'vscode';
+import { AppError, isAbort } from '../../core/errors.ts';
+import { LOCAL_HOST, resolveHost } from '../../jobs/service/host.ts';
+import { withSignal } from '../ui/abort.ts';
+import { writeUserSetting } from '../contributions/config.ts';
+import { explain } from '../ui/errorText.ts';
+import type { Services } from './services.ts';
+import { hostLabel } from '../ui/words.ts';
+import { askText, pickRow, showProgress } from '../ui/show.ts';
+import { label, withoutIcons } from '../ui/labels.ts';
+
+const KNOWN_KEY = 'known hosts';
+const MAX_KNOWN = 10;
+
+/** Asks for the key of a host and keeps it once the host accepted it. False when the person stopped. */
+export async function signIn(services: Services, host: string): Promise<boolean> {
+  if (host === LOCAL_HOST) {
+    throw new AppError(
+      'bad-input',
+      'Jobs run on this machine, which needs no key. Select another host to sign in to one.',
+    );
+  }
+  let problem = '';
+  for (;;) {
+    const key = await askText({
+      title: `Sign in to ${hostLabel(host)}`,
+      prompt:
+        problem === ''
+          ? 'The API key of your account. It is kept in the system’s secret storage and sent to this host only.'
+          : problem,
+      placeHolder: 'API key',
+      password: true,
+      ignoreFocusOut: true,
+    });
+    if (key === undefined || key.trim() === '') return false;
+    try {
+      await tryKey(services, host, key.trim());
+    } catch (error) {
+      if (isAbort(error)) return false;
+      services.log.warn('sign-in failed', { host, error });
+      problem = explain(error).sentence;
+      continue;
+    }
+    await services.keys.set(host, key.trim());
+    await services.account.refresh(services.signal);
+    return true;
+  }
+}
+
+async function tryKey(services: Services, host: string, key: string): Promise<void> {
+  const title = `Signing in to ${hostLabel(host)}`;
+  await showProgress({ location: vscode.ProgressLocation.Notification, title, cancellable: true }, (_, token) =>
+    withSignal(token, (signal) => services.hosts.tryKey(host, key, signal)),
+  );
+}
+
+export async function signOut(services: Services): Promise<void> {
+  const host = services.hosts.current();
+  if (host !== LOCAL_HOST) await services.keys.delete(host);
+  await services.account.refresh(services.signal);
+}
+
+/** Lets the person choose where jobs run: this machine, a service used before, or a new one. */
+export async function selectHost(services: Services, globalState: vscode.Memento): Promise<void> {
+  const known = globalState.get<readonly string[]>(KNOWN_KEY) ?? [];
+  const current = services.hosts.currentIfUsable();
+  const item = (host: string, icon: string, detail: string) => ({
+    label: label`$(${icon}) ${host === LOCAL_HOST ? 'This machine' : hostLabel(host)}`,
+    description: withoutIcons(host === current ? 'now' : ''),
+    detail: withoutIcons(detail),
+    host,
+  });
+  const connect = {
+    label: label`$(add) Connect a Service…`,
+    description: label``,
+    detail: label`Any service that speaks /v1`,
+    host: undefined,
+  };
+  const chosen = await pickRow(
+    [
+      item(LOCAL_HOST, 'vm', 'No account. Jobs run as your own processes, not in a sandbox.'),
+      ...known.map((host) => item(host, 'server-environment', host)),
+      connect,
+    ],
+    { title: 'Where jobs run', placeHolder: 'Jobs that run elsewhere keep running.' },
+  );
+  if (chosen === undefined) return;
+  const host = chosen.host ?? (await askAddress());
+  if (host === undefined) return;
+  if (host !== LOCAL_HOST) {
+    if ((await services.hosts.isSignedOut(host)) && !(await signIn(services, host))) return;
+    await globalState.update(KNOWN_KEY, [host, ...known.filter((other) => other !== host)].slice(0, MAX_KNOWN));
+  }
+  await writeUserSetting('host', host);
+  await services.account.refresh(services.signal);
+}
+
+async function askAddress(): Promise<string | undefined> {
+  const answer = await askText({
+    title: 'Connect a service',
+    prompt: 'The address of the service. Keys and files go there.',
+    placeHolder: 'https://gpu.example.org',
+    ignoreFocusOut: true,
+    validateInput: (text) => {
+      try {
+        readAddress(text);
+        return undefined;
+      } catch (error) {
+        return explain(error).sentence;
+      }
+    },
+  });
+  return answer === undefined ? undefined : readAddress(answer);
+}
+
+function readAddress(text: string): string {
+  return resolveHost({ remote: text.trim(), env: {} });
+}

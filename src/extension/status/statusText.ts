@@ -1,0 +1,108 @@
+import { formatCount, formatCredits } from '../../core/text/format.ts';
+import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
+import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
+import type { AccountView, ConnectionState } from '../connection/account.ts';
+import { escapeMarkdown } from '../ui/markdown.ts';
+import { hostLabel } from '../ui/words.ts';
+
+const NAMED_JOBS = 5;
+
+export interface StatusFacts {
+  readonly host: string;
+  readonly state: ConnectionState;
+  readonly account: AccountView | undefined;
+  readonly jobs: readonly JobRecord[];
+  /** Credits under which a warning is shown. */
+  readonly lowCredits: number;
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+export interface StatusView {
+  readonly text: string;
+  readonly spoken: string;
+  /** Markdown whose only links are commands of our own. */
+  readonly tooltip: string;
+  readonly isWarning: boolean;
+}
+
+/** The status bar item; undefined where it is hidden: signed out of a remote host. */
+export function statusView(facts: StatusFacts): StatusView | undefined {
+  if (facts.state === 'signedOut') return undefined;
+  const running = facts.jobs.filter(isActive);
+  const shown = balanceNow(facts, running);
+  const amount = shown === null ? '' : `${formatCredits(shown)} cr`;
+  const isDown = facts.state === 'unreachable';
+  const icon = isDown ? '$(debug-disconnect)' : running.length > 0 ? '$(sync~spin)' : '$(rocket)';
+  const count = running.length > 0 ? `${running.length}${amount === '' ? '' : ' · '}` : '';
+  return {
+    text: `${icon} ${count}${amount}`.trim(),
+    spoken: spokenText(facts, running.length, shown),
+    tooltip: tooltip(facts, running, shown),
+    isWarning: shown !== null && shown < facts.lowCredits,
+  };
+}
+
+/**
+ * Credits left at this moment. A service takes the highest cost of a job off the balance when it accepts it and gives the rest back at
+ * the end; so what jobs have not used up yet of what was held before the balance was told is added again.
+ */
+function balanceNow({ account, host, now }: StatusFacts, running: readonly JobRecord[]): number | null {
+  if (account === undefined || account.balance === null) return null;
+  let balance = account.balance;
+  for (const record of running) {
+    if (record.host !== host) continue;
+    const hold = record.creditHold ?? 0;
+    if (record.createdAt < account.asOf) balance += hold;
+    balance -= Math.min(costSoFar(record, now) ?? 0, hold);
+  }
+  return balance;
+}
+
+function spokenText(facts: StatusFacts, running: number, balance: number | null): string {
+  const parts = ['Farwharf'];
+  if (facts.state === 'unreachable') parts.push(`${hostLabel(facts.host)} does not answer`);
+  if (running > 0) parts.push(formatCount(running, 'job runs', 'jobs run'));
+  if (balance !== null) parts.push(`${formatCredits(balance)} credits left`);
+  return parts.join(', ');
+}
+
+function tooltip(
+  { host, state, account, now }: StatusFacts,
+  running: readonly JobRecord[],
+  balance: number | null,
+): string {
+  const lines = [`**Farwharf** on ${escapeMarkdown(hostLabel(host))}`];
+  if (state === 'unreachable') lines.push('The service does not answer. Jobs that run there keep running.');
+  if (account) {
+    const plan = account.plan === null ? '' : `, plan ${escapeMarkdown(account.plan)}`;
+    const amount = balance === null ? 'The service does not tell the balance' : `${formatCredits(balance)} credits`;
+    lines.push(
+      `${amount}${plan} · as of ${new Date(account.asOf).toLocaleTimeString(undefined, { timeStyle: 'short' })}`,
+    );
+    if (account.rates.length > 0) lines.push(rateTable(account));
+  } else {
+    lines.push('The balance is shown once the service was used.');
+  }
+  if (running.length > 0) lines.push(runningTable(running, now));
+  lines.push(
+    '[Submit Workspace](command:farwharf.submitWorkspace) · [Jobs](command:farwharf.jobs.focus) · [Select Host](command:farwharf.selectHost)',
+  );
+  return lines.join('\n\n');
+}
+
+function rateTable({ rates }: AccountView): string {
+  const rows = rates.map(({ machineClass, creditsPerMinute, description }) => {
+    return `| ${escapeMarkdown(machineClass ?? 'any')} | ${formatCredits(creditsPerMinute)} | ${escapeMarkdown(description ?? '')} |`;
+  });
+  return ['| Machine class | Credits a minute | |', '|:--|--:|:--|', ...rows].join('\n');
+}
+
+function runningTable(running: readonly JobRecord[], now: number): string {
+  const rows = running.slice(0, NAMED_JOBS).map((record) => {
+    return `| $(sync~spin) ${escapeMarkdown(record.script)} | ${escapeMarkdown(describeForecast(record, now) ?? '')} |`;
+  });
+  const rest = running.length - rows.length;
+  if (rest > 0) rows.push(`| and ${formatCount(rest, 'more job')} | |`);
+  return ['| Running | |', '|:--|:--|', ...rows].join('\n');
+}

@@ -1,0 +1,126 @@
+import { formatBytes, formatCount, formatCredits, formatDuration } from '../../../core/text/format.ts';
+import { type Printable, printableLine } from '../../../core/text/printable.ts';
+import { describeEstimate } from '../../../jobs/submit/estimate.ts';
+import type { JobFinding } from '../../../jobs/submit/preflight.ts';
+import { exclusionSentence, headline, largestSentence } from './preflightText.ts';
+import type { SubmitDraft, SubmitView } from './submitDraft.ts';
+import { hostLabel } from '../../ui/words.ts';
+import { label, withoutIcons } from '../../ui/labels.ts';
+
+export type PreflightChoice =
+  | 'submit'
+  | 'submitQuietly'
+  | 'script'
+  | 'machine'
+  | 'time'
+  | 'project'
+  | 'requirements'
+  | 'sent'
+  | 'left';
+
+/** A row of the preflight in plain values; one without a choice starts a section. */
+export interface PreflightRow {
+  readonly choice?: PreflightChoice;
+  readonly label: Printable;
+  readonly description?: Printable;
+  readonly detail?: Printable;
+}
+
+const REQUIREMENTS = 'requirements.txt';
+/** Where each finding is mended. */
+const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
+  'machine-class': 'machine',
+  'time-limit': 'time',
+  credits: 'time',
+  'upload-size': 'sent',
+};
+
+/** The rows of the preflight: first the answer, then each thing that can be changed, with what it is now. */
+export function preflightRows(draft: SubmitDraft, view: SubmitView, news: readonly string[]): PreflightRow[] {
+  const { selection } = view;
+  const sent = `${formatCount(selection.files.length, 'file')}, ${formatBytes(selection.totalBytes)}`;
+  const rows: PreflightRow[] = [
+    {
+      choice: 'submit',
+      label: label`$(rocket) Submit`,
+      description: label`to ${hostLabel(view.host)}`,
+      detail: withoutIcons([headline(selection, view.estimate), ...news, ...foreignRepositories(selection)].join(' ')),
+    },
+    { choice: 'submitQuietly', label: label`$(check-all) Submit, and don't ask again until something new turns up` },
+    ...warnings(view),
+    { label: label`Job` },
+    { choice: 'script', label: label`$(terminal) Script`, description: withoutIcons(draft.script) },
+    { choice: 'machine', label: label`$(server) Machine class`, ...machineText(draft, view) },
+    {
+      choice: 'time',
+      label: label`$(watch) Time limit`,
+      description: label`${formatDuration(draft.maxRuntime)} · ${describeEstimate(view.estimate)}`,
+    },
+    { choice: 'project', label: label`$(tag) Project`, description: withoutIcons(draft.project ?? 'none') },
+  ];
+  if (selection.files.some(({ path }) => path === REQUIREMENTS)) {
+    const answer = draft.usesRequirements
+      ? `installs ${REQUIREMENTS} first`
+      : `uses what is installed there; ${REQUIREMENTS} is not installed`;
+    rows.push({ choice: 'requirements', label: label`$(package) Packages`, description: withoutIcons(answer) });
+  }
+  rows.push(
+    { label: label`Files` },
+    {
+      choice: 'sent',
+      label: label`$(files) Sent`,
+      description: withoutIcons(sent),
+      detail: withoutIcons(largestSentence(selection.files)),
+    },
+    {
+      choice: 'left',
+      label: label`$(circle-slash) Left out`,
+      description: leftText(view),
+      detail: withoutIcons(exclusionSentence(selection.excluded)),
+    },
+  );
+  return rows;
+}
+
+/** What to write above the rows. */
+export function preflightTitle(view: SubmitView): string {
+  return `Submit ${printableLine(view.folderName)} to ${hostLabel(view.host)}`;
+}
+
+function warnings(view: SubmitView): PreflightRow[] {
+  const rows: PreflightRow[] = view.selection.findings.map(({ type, path, message }) => ({
+    choice: type === 'tracked-but-ignored' ? 'left' : 'sent',
+    label: label`$(${type === 'secret' ? 'shield' : 'warning'}) ${path}`,
+    description: withoutIcons(message),
+  }));
+  for (const { type, summary, detail } of view.findings) {
+    rows.push({ choice: ROW_OF_FINDING[type], label: label`$(warning) ${summary}`, description: withoutIcons(detail) });
+  }
+  if (view.selection.files.length === 0)
+    rows.push({
+      choice: 'left',
+      label: label`$(warning) No file would be sent`,
+      description: label`See what is left out, and why.`,
+    });
+  return rows.length === 0 ? [] : [{ label: label`To look at` }, ...rows];
+}
+
+function machineText(
+  { machineClass: name }: SubmitDraft,
+  { rates }: SubmitView,
+): { description: Printable; detail?: Printable } {
+  if (name === undefined) return { description: label`the service decides` };
+  const rate = rates.find(({ machineClass }) => machineClass === name);
+  if (!rate) return { description: label`${name} · not on the price list` };
+  const description = label`${name} · ${formatCredits(rate.creditsPerMinute)} credits a minute`;
+  return rate.description === null ? { description } : { description, detail: withoutIcons(rate.description) };
+}
+
+function leftText({ selection }: SubmitView): Printable {
+  const { length } = selection.excluded;
+  return printableLine(length === 0 ? 'nothing' : formatCount(length, 'file or folder', 'files and folders'));
+}
+
+function foreignRepositories({ findings }: SubmitView['selection']): string[] {
+  return findings.filter(({ type }) => type === 'foreign-repository').map(({ message }) => message);
+}

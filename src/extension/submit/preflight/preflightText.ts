@@ -1,0 +1,88 @@
+import { formatBytes, formatCount, formatCredits, formatDuration } from '../../../core/text/format.ts';
+import { type CostEstimate, describeEstimate } from '../../../jobs/submit/estimate.ts';
+import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../../workspace/select/selection.ts';
+
+/** Why something stays at home, in words. */
+export const REASONS: Readonly<Record<ExclusionReason, string>> = {
+  gitignore: 'ignored by git',
+  farwharfignore: 'ignored by .farwharfignore',
+  git: "git's own data",
+  secret: 'looks like a secret',
+  venv: 'virtual environment',
+  cache: 'cache or installed packages',
+  link: 'link that leads out of the folder',
+  special: 'not a regular file',
+  unreadable: 'cannot be read',
+  limit: 'over a size limit',
+};
+// Secrets come first: they are what a person must not overlook.
+const REASON_ORDER = Object.keys(REASONS).sort(
+  (a, b) => Number(b === 'secret') - Number(a === 'secret'),
+) as ExclusionReason[];
+const NAMED = 3;
+
+/** `41 files, 3.2 MB will be sent. At most 6 credits of 312.` */
+export function headline(selection: Selection, estimate: CostEstimate): string {
+  const size = `${formatCount(selection.files.length, 'file')}, ${formatBytes(selection.totalBytes)}`;
+  return `${size} will be sent. ${describeEstimate(estimate)}`;
+}
+
+/** The largest files first. */
+export function largestFiles(files: readonly SelectedFile[], count: number): SelectedFile[] {
+  return [...files].sort((a, b) => b.size - a.size || (a.path < b.path ? -1 : 1)).slice(0, count);
+}
+
+/** `Largest: data.bin 2.1 MB, model.pt 800 KB`; empty for an empty selection. */
+export function largestSentence(files: readonly SelectedFile[]): string {
+  if (files.length === 0) return '';
+  return `Largest: ${largestFiles(files, NAMED)
+    .map(({ path, size }) => `${path} ${formatBytes(size)}`)
+    .join(', ')}`;
+}
+
+/** `2 look like secrets (.env, key.pem) · 3 ignored by git`: every kind of exclusion with its count, secrets named and first. */
+export function exclusionSentence(excluded: readonly Exclusion[]): string {
+  const byReason = Map.groupBy(excluded, ({ reason }) => reason);
+  return REASON_ORDER.flatMap((reason) => {
+    const group = byReason.get(reason);
+    return group === undefined ? [] : [groupSentence(reason, group)];
+  }).join(' · ');
+}
+
+function groupSentence(reason: ExclusionReason, group: readonly Exclusion[]): string {
+  const names = group
+    .slice(0, NAMED)
+    .map(({ path }) => path)
+    .join(', ');
+  const more = group.length > NAMED ? ', …' : '';
+  if (reason !== 'secret') return `${group.length} ${REASONS[reason]}`;
+  return `${formatCount(group.length, 'secret')} (${names}${more})`;
+}
+
+/** Why this one is left out: `ignored by git: *.log (sub/.gitignore:3)`. */
+export function exclusionReason({ reason, rule, at }: Exclusion): string {
+  return `${REASONS[reason]}${rule === undefined ? '' : `: ${rule}`}${at === undefined ? '' : ` (${at})`}`;
+}
+
+const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, min: 60, h: 3600, d: 86_400 };
+
+/** Seconds of `90`, `90 s`, `45 min`, `2h`, `1 h 30 min`; undefined for anything else. A bare number is minutes. */
+export function parseTimeLimit(text: string): number | undefined {
+  const clean = text.trim().toLowerCase();
+  if (/^\d+$/.test(clean)) return Number(clean) * 60 || undefined;
+  const parts = [...clean.matchAll(/(\d+(?:\.\d+)?)\s*(min|[smhd])\s*/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== clean) return undefined;
+  const seconds = parts.reduce((sum, [, value, unit = '']) => sum + Number(value) * (UNITS[unit] ?? 0), 0);
+  return Math.round(seconds) || undefined;
+}
+
+/** The offers for a time limit, with what each costs at most. */
+export function timeLimitOffers(
+  creditsPerMinute: number | undefined,
+): { seconds: number; label: string; cost: string }[] {
+  return [300, 900, 1800, 3600, 4 * 3600, 12 * 3600, 24 * 3600].map((seconds) => ({
+    seconds,
+    label: formatDuration(seconds),
+    cost: creditsPerMinute === undefined ? '' : `at most ${formatCredits((creditsPerMinute * seconds) / 60)} credits`,
+  }));
+}

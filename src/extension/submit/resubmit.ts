@@ -1,0 +1,38 @@
+import { formatBytes } from '../../core/text/format.ts';
+import { describeEstimate, estimateCost } from '../../jobs/submit/estimate.ts';
+import { preflightJob, refuseErrors } from '../../jobs/submit/preflight.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { resubmitJob } from '../../jobs/submit/resubmit.ts';
+import { readSetting } from '../contributions/config.ts';
+import { requireTrust } from '../workspace/folders.ts';
+import { send } from './sending.ts';
+import type { Services } from '../services/services.ts';
+import { submit } from './submit.ts';
+import { hostLabel } from '../ui/words.ts';
+import { pickRow } from '../ui/show.ts';
+import { label } from '../ui/labels.ts';
+
+/** Sends an earlier job again, as it was. Gives our id of the new job, or undefined when the person stopped. */
+export async function submitAgain(services: Services, record: JobRecord): Promise<string | undefined> {
+  requireTrust();
+  const account = await services.account.ask(record.host);
+  const { archiveBytes, folder, host, machineClass, maxRuntime, script } = record;
+  const terms = machineClass === null ? { maxRuntime } : { machineClass, maxRuntime };
+  const estimate = estimateCost(account, terms);
+  if (readSetting('confirmSubmit') !== 'never') {
+    const size = archiveBytes === null ? '' : `${formatBytes(archiveBytes)} · `;
+    const asThen = {
+      label: label`$(debug-rerun) Send the same files again`,
+      description: label`${size}${describeEstimate(estimate)}`,
+    };
+    const asNow = { label: label`$(rocket) Submit the folder as it is now` };
+    const title = `Submit ${script} again to ${hostLabel(host)}`;
+    const chosen = await pickRow([asThen, asNow], { title });
+    if (chosen === undefined) return undefined;
+    if (chosen === asNow) return submit(services, { folder, script, maxRuntime });
+  }
+  refuseErrors(preflightJob(account, terms, hostLabel(host)));
+  const deps = { service: services.hosts.service(host), ledger: services.ledger, home: services.home };
+  const again = await send(services, script, (options) => resubmitJob(deps, record.id, options));
+  return again.id;
+}

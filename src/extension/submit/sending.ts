@@ -1,0 +1,52 @@
+import { basename } from 'node:path';
+import * as vscode from 'vscode';
+import { formatBytes } from '../../core/text/format.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import type { SubmitOptions, SubmitPhase } from '../../jobs/submit/submit.ts';
+import { withSignal } from '../ui/abort.ts';
+import type { Services } from '../services/services.ts';
+import { showProgress } from '../ui/show.ts';
+
+/** Runs an upload with progress and a cancel button, and shows the log of what was accepted. */
+export async function send(
+  services: Services,
+  script: string,
+  work: (options: SubmitOptions) => Promise<JobRecord>,
+): Promise<JobRecord> {
+  const title = `Submitting ${script}`;
+  const { Notification: location } = vscode.ProgressLocation;
+  try {
+    const record = await showProgress({ location, title, cancellable: true }, (progress, token) => {
+      let shown = 0;
+      const onPhase = (phase: SubmitPhase): void => {
+        if (phase.type === 'accepted') void services.memory.addSubmitted(phase.record.id);
+        const { message, percent } = phaseText(phase);
+        progress.report({ message, increment: Math.max(0, percent - shown) });
+        shown = Math.max(shown, percent);
+      };
+      return withSignal(token, (signal) => work({ signal, onPhase }));
+    });
+    services.log.info('job submitted', { id: record.id, jobId: record.jobId, folder: basename(record.folder) });
+    services.jobLog.show(record, { reveal: true });
+    return record;
+  } finally {
+    // Also after a failure: a submit whose outcome is unknown is on the list.
+    await services.store.refresh();
+    void services.account.refresh(services.signal);
+  }
+}
+
+// Packing is local and quick, so it has the smaller part of the bar.
+const PACK_SHARE = 30;
+
+function phaseText(phase: SubmitPhase): { message: string; percent: number } {
+  if (phase.type === 'select') return { message: 'reading the folder', percent: 0 };
+  if (phase.type === 'ask') return { message: 'the connection was lost; asking the service what it has', percent: 0 };
+  if (phase.type === 'accepted') return { message: 'accepted', percent: 100 };
+  const { doneBytes, totalBytes } = phase;
+  const share = totalBytes === 0 ? 1 : Math.min(1, doneBytes / totalBytes);
+  const amount = `${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}`;
+  return phase.type === 'pack'
+    ? { message: `packed ${amount}`, percent: share * PACK_SHARE }
+    : { message: `uploaded ${amount}`, percent: PACK_SHARE + share * (100 - PACK_SHARE) };
+}

@@ -1,0 +1,49 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { settleEarlier } from '../../jobs/submit/settle.ts';
+import type { Logger } from '../../core/log.ts';
+import type { JobService } from '../../jobs/service/api.ts';
+import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
+
+interface SettlingDeps {
+  readonly hosts: {
+    isSignedOut(host: string): Promise<boolean>;
+    service(host: string): Pick<JobService, 'getSubmission'>;
+  };
+  readonly ledger: Pick<AsyncLedger, 'list' | 'update' | 'settleAbandoned'>;
+  readonly log: Pick<Logger, 'info'>;
+}
+
+const FIRST_PAUSE_MS = 60_000;
+const LAST_PAUSE_MS = 3_600_000;
+
+/**
+ * Finds out what became of submissions whose answers were lost, in this window or an earlier one, as soon as their services can be
+ * asked: they become jobs that are followed, or have failed. Those of services that cannot tell stay unknown. Uploads of processes
+ * that stopped meanwhile are among them.
+ *
+ * @param firstPauseMs how often the ledger is read; services are asked so often at first, and then less and less.
+ */
+export async function keepSettling(
+  { hosts, ledger, log }: SettlingDeps,
+  signal: AbortSignal,
+  firstPauseMs = FIRST_PAUSE_MS,
+): Promise<void> {
+  let pause = firstPauseMs;
+  let nextAt = 0;
+  while (!signal.aborted) {
+    const abandoned = await ledger.settleAbandoned();
+    if (abandoned.length > 0 || performance.now() >= nextAt) {
+      const unanswered = await ledger.list({ state: 'unknown' });
+      for (const record of unanswered) {
+        if (await hosts.isSignedOut(record.host)) continue;
+        const deps = { service: hosts.service(record.host), ledger };
+        const { state, jobId } = await settleEarlier(deps, record, { signal });
+        if (state !== record.state) log.info('an unanswered submission was settled', { id: record.id, jobId, state });
+      }
+      pause = unanswered.length === 0 ? firstPauseMs : Math.min(LAST_PAUSE_MS, 2 * pause);
+      nextAt = performance.now() + pause;
+    }
+    // Another process may stop in the middle of its upload at any time; asking the ledger costs no request.
+    await sleep(firstPauseMs, undefined, { signal, ref: false }).catch(() => {});
+  }
+}

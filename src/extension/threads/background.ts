@@ -1,0 +1,43 @@
+import { Worker } from 'node:worker_threads';
+import { AppError } from '../../core/errors.ts';
+import type { Logger } from '../../core/log.ts';
+import { RemoteCaller } from '../../core/processes/workerRpc.ts';
+
+export interface BackgroundOptions {
+  /** Path of the thread's built program. */
+  readonly program: string;
+  readonly name: string;
+  readonly data?: unknown;
+  readonly log: Logger;
+  /** What a call that was under way is told when the thread is lost. */
+  readonly lost: string;
+}
+
+/** A thread that starts at the first call; after a crash, which rejects what was under way, the next call starts another one. */
+export type Background<S extends Readonly<Record<string, object>>> = RemoteCaller<S> & { end(): Promise<void> };
+
+export function startBackground<S extends Readonly<Record<string, object>>>({
+  program,
+  name,
+  data,
+  log,
+  lost,
+}: BackgroundOptions): Background<S> {
+  let current: Worker | undefined;
+  const caller = new RemoteCaller<S>((onLost) => {
+    const worker = new Worker(program, { workerData: data, name });
+    worker.on('error', (error) => {
+      log.error('a thread failed', { name, error });
+      onLost(new AppError('unreachable', lost, { cause: error }));
+    });
+    worker.on('exit', () => onLost(new AppError('unreachable', lost)));
+    current = worker;
+    return worker;
+  });
+  return Object.assign(caller, {
+    end: async () => {
+      caller.dispose();
+      await current?.terminate();
+    },
+  });
+}

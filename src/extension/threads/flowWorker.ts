@@ -1,0 +1,13 @@
+// The thread that reads flow files: parsing a large one takes longer than an editor may stand still.
+import { parentPort, workerData } from 'node:worker_threads';
+import { serveCalls } from '../../core/processes/workerRpc.ts';
+import { FlowReader } from '../../flows/project/flowReader.ts';
+import { RunQueries } from '../../flows/run/history/runQueries.ts';
+
+export type FlowWorkerService = { readonly reader: FlowReader; readonly runs: RunQueries };
+
+if (parentPort) {
+  const { home } = workerData as { readonly home: string };
+  const service: FlowWorkerService = { reader: new FlowReader(), runs: new RunQueries(home) };
+  serveCalls(parentPort, service);
+}

@@ -1,0 +1,26 @@
+import { parentPort, workerData } from 'node:worker_threads';
+import { serveCalls } from '../../core/processes/workerRpc.ts';
+import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
+import { JobLedger } from '../../jobs/ledger/ledger.ts';
+import { ResultJournals } from '../../jobs/results/resultJournals.ts';
+
+/** What the worker thread does: everything that would block the extension host. */
+export interface WorkerService extends Readonly<Record<string, object>> {
+  readonly archiver: Archiver;
+  readonly ledger: Omit<JobLedger, 'problem' | 'dispose'>;
+  readonly journals: Pick<ResultJournals, 'recover'>;
+  readonly health: { problem(): string | undefined };
+}
+
+if (parentPort) {
+  const { home } = workerData as { home: string };
+  const ledger = new JobLedger(home);
+  const service: WorkerService = {
+    archiver: directArchiver,
+    ledger,
+    journals: new ResultJournals(home),
+    health: { problem: () => ledger.problem },
+  };
+  serveCalls(parentPort, service);
+  process.once('exit', () => ledger.dispose());
+}

@@ -1,0 +1,147 @@
+import * as vscode from 'vscode';
+import type { Printable } from '../../core/text/printable.ts';
+import { messageText } from './labels.ts';
+
+// The one place that hands text to the messages, inputs, lists, trees and hovers of VS Code; a test keeps it the only one.
+
+/** A row of a list; `label` makes its texts. */
+export interface PickItem extends vscode.QuickPickItem {
+  label: Printable;
+  description?: Printable;
+  detail?: Printable;
+}
+
+/** A list that shows printable text only. */
+export interface Pick<T extends PickItem> extends vscode.QuickPick<T> {
+  title: Printable | undefined;
+  placeholder: Printable | undefined;
+}
+
+/** A row of a tree. */
+export interface TreeRow extends vscode.TreeItem {
+  label?: Printable;
+  description?: Printable;
+  tooltip?: Printable | vscode.MarkdownString;
+}
+
+/** An output channel. */
+export interface TextChannel extends vscode.OutputChannel {
+  append(text: Printable): void;
+  appendLine(text: Printable): void;
+  replace(text: Printable): void;
+}
+
+export function createTextChannel(name: string, language?: string): TextChannel {
+  return vscode.window.createOutputChannel(name, language);
+}
+
+export function showError(text: string, ...buttons: readonly string[]): Thenable<string | undefined> {
+  return vscode.window.showErrorMessage(messageText(text), ...buttons);
+}
+
+export function showWarning(text: string, ...buttons: readonly string[]): Thenable<string | undefined> {
+  return vscode.window.showWarningMessage(messageText(text), ...buttons);
+}
+
+export function showInformation(text: string, ...buttons: readonly string[]): Thenable<string | undefined> {
+  return vscode.window.showInformationMessage(messageText(text), ...buttons);
+}
+
+/** Asks in a dialog that must be answered. @param detail smaller text below the question. */
+export function askModal(
+  text: string,
+  { detail, isWarning = false }: { readonly detail?: string; readonly isWarning?: boolean },
+  ...buttons: readonly string[]
+): Thenable<string | undefined> {
+  const options = { modal: true, ...(detail === undefined ? {} : { detail: messageText(detail) }) };
+  const show = isWarning ? vscode.window.showWarningMessage : vscode.window.showInformationMessage;
+  return show(messageText(text), options, ...buttons);
+}
+
+/** Asks for a line of text. */
+export function askText(
+  options: Omit<vscode.InputBoxOptions, 'validateInput'> & { validateInput?: (text: string) => string | undefined },
+): Thenable<string | undefined> {
+  const { title, prompt, placeHolder, validateInput, ...rest } = options;
+  return vscode.window.showInputBox({
+    ...rest,
+    ...(title === undefined ? {} : { title: messageText(title) }),
+    ...(prompt === undefined ? {} : { prompt: messageText(prompt) }),
+    ...(placeHolder === undefined ? {} : { placeHolder: messageText(placeHolder) }),
+    ...(validateInput && {
+      validateInput: (text: string) => {
+        const problem = validateInput(text);
+        return problem === undefined ? undefined : messageText(problem);
+      },
+    }),
+  });
+}
+
+/** Asks for one row. */
+export function pickRow<T extends PickItem>(
+  items: readonly T[],
+  options: vscode.QuickPickOptions,
+): Thenable<T | undefined> {
+  return vscode.window.showQuickPick(items, cleanOptions(options));
+}
+
+/** Asks for any number of rows. */
+export function pickRows<T extends PickItem>(
+  items: readonly T[],
+  options: vscode.QuickPickOptions,
+): Thenable<T[] | undefined> {
+  return vscode.window.showQuickPick(items, { ...cleanOptions(options), canPickMany: true });
+}
+
+export function createPick<T extends PickItem>(): Pick<T> {
+  return vscode.window.createQuickPick<T>() as Pick<T>;
+}
+
+type Progress = vscode.Progress<{ message?: string; increment?: number }>;
+
+/** Shows that something is going on. */
+export function showProgress<R>(
+  options: vscode.ProgressOptions,
+  work: (progress: Progress, token: vscode.CancellationToken) => Thenable<R>,
+): Thenable<R> {
+  const { title, ...rest } = options;
+  return vscode.window.withProgress(
+    { ...rest, ...(title === undefined ? {} : { title: messageText(title) }) },
+    (progress, token) => {
+      const report: Progress['report'] = ({ message, ...step }) =>
+        progress.report({ ...step, ...(message === undefined ? {} : { message: messageText(message) }) });
+      return work({ report }, token);
+    },
+  );
+}
+
+/** Shows text in the status bar for so many milliseconds; it may begin with an icon. */
+export function showInStatusBar(text: Printable, duration: number): vscode.Disposable {
+  return vscode.window.setStatusBarMessage(text, duration);
+}
+
+export function treeRow(text: Printable, state = vscode.TreeItemCollapsibleState.None): TreeRow {
+  return new vscode.TreeItem(text, state) as TreeRow;
+}
+
+/**
+ * A hover. Text of others in it went through `escapeMarkdown`; HTML is never shown.
+ *
+ * @param commands the commands that its links may run.
+ */
+export function hover(
+  markdown: string,
+  { hasIcons = false, commands = [] }: { readonly hasIcons?: boolean; readonly commands?: readonly string[] } = {},
+): vscode.MarkdownString {
+  const shown = new vscode.MarkdownString(markdown, hasIcons);
+  if (commands.length > 0) shown.isTrusted = { enabledCommands: commands };
+  return shown;
+}
+
+function cleanOptions({ title, placeHolder, ...rest }: vscode.QuickPickOptions): vscode.QuickPickOptions {
+  return {
+    ...rest,
+    ...(title === undefined ? {} : { title: messageText(title) }),
+    ...(placeHolder === undefined ? {} : { placeHolder: messageText(placeHolder) }),
+  };
+}

@@ -1,0 +1,96 @@
+import type { FlowEdge, FlowNode } from '../graph/graph.ts';
+import { endId, type FlowLayout, innerOffset, pathBelow, type Stub, stubId } from './flowLayout.ts';
+import type { Box, Point } from '../layout/shape.ts';
+
+/** What a node is called on the page: its class, or for a flow without a class of its own the flow's name. */
+export function titleOf({ className, label }: FlowNode): string {
+  return className === 'Flow' ? label : className;
+}
+
+/** A node at its place on the page. */
+export interface DrawnNode {
+  /** The node ids from the outermost flow, joined by `/`: unique on the page. */
+  readonly path: string;
+  /** The id of the FlowGraph that it belongs to. */
+  readonly flow: string;
+  readonly node: FlowNode;
+  readonly box: Box;
+  readonly isStart: boolean;
+  /** Whether its nested flow is drawn inside. */
+  readonly isOpen: boolean;
+}
+
+/** A connection at its place on the page, or (with a stub) an action that has none. */
+export interface DrawnEdge {
+  /** Unique on the page. */
+  readonly key: string;
+  readonly flow: string;
+  /** The paths of the nodes that it joins; undefined where it leads to the end or nowhere. */
+  readonly source: string;
+  readonly target: string | undefined;
+  readonly action: string;
+  readonly edge: FlowEdge | undefined;
+  readonly points: readonly Point[];
+  readonly label: Point;
+  /** The bar of an end, or the circle of a stub. */
+  readonly tail: Box | undefined;
+}
+
+export interface Drawing {
+  readonly nodes: readonly DrawnNode[];
+  readonly edges: readonly DrawnEdge[];
+  readonly bounds: Box;
+}
+
+/** All that is drawn of a flow and the flows open in it, in one system of coordinates; outer nodes come before inner ones. */
+export function drawFlow(shown: FlowLayout): Drawing {
+  const nodes: DrawnNode[] = [];
+  const edges: DrawnEdge[] = [];
+  addFlow(shown, '', { x: 0, y: 0 }, nodes, edges);
+  const { x, y, width, height } = shown.layout;
+  return { nodes, edges, bounds: { x, y, width, height } };
+}
+
+function addFlow(shown: FlowLayout, path: string, offset: Point, nodes: DrawnNode[], edges: DrawnEdge[]): void {
+  const { graph, layout, stubs, inner } = shown;
+  const at = <T extends Point>(point: T): T => ({ ...point, x: point.x + offset.x, y: point.y + offset.y });
+  const add = (
+    id: string,
+    tail: string | undefined,
+    edge: Pick<DrawnEdge, 'source' | 'target' | 'action' | 'edge'>,
+  ): void => {
+    const placed = layout.edges.get(id);
+    if (placed === undefined) return;
+    const box = tail === undefined ? undefined : layout.nodes.get(tail);
+    edges.push({
+      ...edge,
+      key: pathBelow(path, id),
+      flow: graph.id,
+      points: placed.points.map(at),
+      label: at(placed.label),
+      tail: box && at(box),
+    });
+  };
+  for (const edge of graph.edges) {
+    const { id, source, target, action } = edge;
+    const tail = target === null ? endId(edge) : undefined;
+    const to = target === null ? undefined : pathBelow(path, target);
+    add(id, tail, { source: pathBelow(path, source), target: to, action, edge });
+  }
+  for (const stub of stubs) addStub(stub);
+  for (const node of graph.nodes) {
+    const placed = layout.nodes.get(node.id);
+    if (placed === undefined) continue;
+    const [box, nested, place] = [at(placed), inner.get(node.id), pathBelow(path, node.id)];
+    const isStart = node.id === graph.start;
+    nodes.push({ path: place, flow: graph.id, node, box, isStart, isOpen: nested !== undefined });
+    if (nested === undefined) continue;
+    const { x, y } = innerOffset(box, nested);
+    addFlow(nested, place, { x, y }, nodes, edges);
+  }
+
+  function addStub(stub: Stub): void {
+    const id = stubId(stub);
+    add(id, id, { source: pathBelow(path, stub.node), target: undefined, action: stub.action, edge: undefined });
+  }
+}

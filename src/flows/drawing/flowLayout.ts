@@ -1,0 +1,149 @@
+import type { FlowEdge, FlowGraph, FlowNode } from '../graph/graph.ts';
+import { layoutGraph } from '../layout/layout.ts';
+import type { Box, Layout, LayoutEdge, LayoutNode, Point } from '../layout/shape.ts';
+import { cutText, textWidth } from './textWidth.ts';
+
+export const NODE_SIZE = { width: 216, height: 60 } as const;
+export const LABEL_FONT = 11;
+const LABEL_WIDTH = 150;
+const LABEL_PADDING = 14;
+const END_SIZE = { width: 30, height: 6 } as const;
+const STUB_SIZE = { width: 22, height: 22 } as const;
+const EMPTY_INNER = { width: 160, height: 24 } as const;
+/** Space of an open nested flow around what is in it. */
+const INNER_PADDING = { top: 64, side: 20, bottom: 20 } as const;
+
+/** A flow as it is drawn: its nodes, its connections, and the flows that are open inside it. */
+export interface FlowLayout {
+  readonly graph: FlowGraph;
+  /** Also holds the ends (`endId`) and the actions without a connection (`stubId`), which are nodes to the layout. */
+  readonly layout: Layout;
+  readonly stubs: readonly Stub[];
+  /** Open nested flows by the id of their node; their places count from their own origin. */
+  readonly inner: ReadonlyMap<string, FlowLayout>;
+}
+
+/** An action that a node returns and that leads nowhere. */
+export interface Stub {
+  readonly node: string;
+  readonly action: string;
+}
+
+export interface FlowLayoutOptions {
+  readonly flows: readonly FlowGraph[];
+  /** Whether the nested flow of a node is shown in place; `path` holds node ids from the outermost flow. */
+  readonly isOpen?: (path: string) => boolean;
+  /** Where people have put nodes, by flow and node. */
+  readonly moved?: Readonly<Record<string, Readonly<Record<string, Point>>>>;
+  readonly previous?: FlowLayout | undefined;
+}
+
+export const endId = (edge: FlowEdge): string => `end ${edge.id}`;
+export const stubId = ({ node, action }: Stub): string => `stub ${node}:${action}`;
+export const pathBelow = (path: string, node: string): string => (path === '' ? node : `${path}/${node}`);
+
+/** The label of a connection, cut to what is drawn. */
+export const labelOf = (action: string): string => cutText(action, LABEL_FONT, LABEL_WIDTH);
+
+/** The actions of a flow's nodes that have no connection, in the order of the nodes. */
+export function stubsOf({ nodes, edges }: FlowGraph): Stub[] {
+  const connected = new Set(edges.map(({ source, action }) => `${source}:${action}`));
+  return nodes.flatMap(({ id, actions }) =>
+    actions.known.filter(({ action }) => !connected.has(`${id}:${action}`)).map(({ action }) => ({ node: id, action })),
+  );
+}
+
+/** Lays out a flow with the nested flows that are open; see `layoutGraph` for what moves. */
+export function layoutFlow(graph: FlowGraph, options: FlowLayoutOptions): FlowLayout {
+  return layoutAt(graph, options, '', [graph.id], options.previous);
+}
+
+function layoutAt(
+  graph: FlowGraph,
+  options: FlowLayoutOptions,
+  path: string,
+  ancestors: readonly string[],
+  previous: FlowLayout | undefined,
+): FlowLayout {
+  const inner = new Map<string, FlowLayout>();
+  for (const node of graph.nodes) {
+    const nested = nestedFlow(node, options, path, ancestors);
+    if (nested === undefined) continue;
+    const [before, place] = [previous?.inner.get(node.id), pathBelow(path, node.id)];
+    inner.set(node.id, layoutAt(nested, options, place, [...ancestors, nested.id], before));
+  }
+  const stubs = stubsOf(graph);
+  const moved = options.moved?.[graph.id] ?? {};
+  const nodes = sortedNodes(graph).map(({ id }) => ({ id, ...sizeOf(inner.get(id)), movedTo: moved[id] }));
+  const layout = layoutGraph(
+    { nodes: [...nodes, ...endings(graph, stubs)], edges: connections(graph, stubs) },
+    previous?.graph.id === graph.id ? previous.layout : undefined,
+  );
+  return { graph, layout, stubs, inner };
+}
+
+function nestedFlow(
+  node: FlowNode,
+  { flows, isOpen }: FlowLayoutOptions,
+  path: string,
+  ancestors: readonly string[],
+): FlowGraph | undefined {
+  if (node.flow === undefined || ancestors.includes(node.flow) || isOpen?.(pathBelow(path, node.id)) !== true) {
+    return undefined;
+  }
+  return flows.find(({ id }) => id === node.flow);
+}
+
+function sizeOf(inner: FlowLayout | undefined): { readonly width: number; readonly height: number } {
+  if (inner === undefined) return NODE_SIZE;
+  const { width, height } = innerSize(inner.layout);
+  return {
+    width: Math.max(NODE_SIZE.width, width + 2 * INNER_PADDING.side),
+    height: height + INNER_PADDING.top + INNER_PADDING.bottom,
+  };
+}
+
+function innerSize({ nodes, width, height }: Layout): { readonly width: number; readonly height: number } {
+  return nodes.size === 0 ? EMPTY_INNER : { width, height };
+}
+
+/** How far the drawing of a nested flow lies from its own origin, inside the box of its node. */
+export function innerOffset(box: Box, { layout }: FlowLayout): Point {
+  const { width } = innerSize(layout);
+  return { x: Math.round(box.x + (box.width - width) / 2 - layout.x), y: box.y + INNER_PADDING.top - layout.y };
+}
+
+/** The start first: it is what the layout reads from. */
+function sortedNodes({ nodes, start }: FlowGraph): FlowNode[] {
+  return [...nodes.filter(({ id }) => id === start), ...nodes.filter(({ id }) => id !== start)];
+}
+
+const labelWidth = (action: string): number => textWidth(labelOf(action), LABEL_FONT) + LABEL_PADDING;
+
+function endings({ edges }: FlowGraph, stubs: readonly Stub[]): LayoutNode[] {
+  const sized = (id: string, size: { readonly width: number; readonly height: number }): LayoutNode => ({
+    id,
+    ...size,
+  });
+  return [
+    ...edges.filter(({ target }) => target === null).map((edge) => sized(endId(edge), END_SIZE)),
+    ...stubs.map((stub) => sized(stubId(stub), STUB_SIZE)),
+  ];
+}
+
+function connections({ edges }: FlowGraph, stubs: readonly Stub[]): LayoutEdge[] {
+  return [
+    ...edges.map((edge) => ({
+      id: edge.id,
+      from: edge.source,
+      to: edge.target ?? endId(edge),
+      labelWidth: labelWidth(edge.action),
+    })),
+    ...stubs.map((stub) => ({
+      id: stubId(stub),
+      from: stub.node,
+      to: stubId(stub),
+      labelWidth: labelWidth(stub.action),
+    })),
+  ];
+}

@@ -1,0 +1,66 @@
+import { type Station, stations } from '../../agents/graph/unit.ts';
+
+/** The graph of a flow as it was when its code had run: exact, and without places in the source. */
+export interface ExactGraph {
+  readonly label: string;
+  readonly className: string;
+  readonly start: string | undefined;
+  /** By their labels, in the order in which the flow got to know them. */
+  readonly nodes: readonly ExactNode[];
+  readonly edges: readonly { readonly source: string; readonly action: string; readonly target: string | null }[];
+}
+
+export interface ExactNode {
+  readonly label: string;
+  readonly className: string;
+  /** The class of the library that it extends. */
+  readonly library: string;
+  /** The graph of a nested flow; undefined for one that holds itself. */
+  readonly flow: ExactGraph | undefined;
+}
+
+type Stations = ReturnType<typeof stationsOf>;
+
+/**
+ * The graph of a flow that exists: a `Flow` of `farwharf/agents`, also of another copy of that library. Undefined for
+ * anything else.
+ */
+export function graphOfFlow(flow: object, outer: readonly object[] = []): ExactGraph | undefined {
+  const known = stationsOf(flow);
+  if (known === undefined || outer.includes(flow)) return undefined;
+  const { start, all } = known;
+  return {
+    label: String(Reflect.get(flow, 'name')),
+    className: flow.constructor.name,
+    start: start?.label,
+    nodes: all.map(({ label, unit }) => ({
+      label,
+      className: unit.constructor.name,
+      library: libraryOf(unit),
+      flow: graphOfFlow(unit, [...outer, flow]),
+    })),
+    edges: all.flatMap((station) =>
+      station.actions.map((action) => ({ source: station.label, action, target: station.exit(action)?.label ?? null })),
+    ),
+  };
+}
+
+function stationsOf(
+  flow: object,
+): { readonly start: Station | undefined; readonly all: readonly Station[] } | undefined {
+  return Reflect.get(flow, stations) as Stations;
+}
+
+const LIBRARY = new Set(['Node', 'BatchNode', 'ParallelBatchNode', 'Flow', 'RAGNode', 'BaseNode']);
+
+/** By the names of its classes: a file may bring its own copy of the library. */
+function libraryOf(unit: object): string {
+  for (
+    let at = Object.getPrototypeOf(unit) as object | null;
+    at !== null;
+    at = Object.getPrototypeOf(at) as object | null
+  ) {
+    if (LIBRARY.has(at.constructor.name)) return at.constructor.name;
+  }
+  return 'BaseNode';
+}

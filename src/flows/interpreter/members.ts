@@ -1,0 +1,128 @@
+import type * as t from '@babel/types';
+import { assertNever } from '../../core/errors.ts';
+import type { Machine } from './values/machine.ts';
+import { keyName } from '../syntax/nodes.ts';
+import { createCell, createScope } from './values/scope.ts';
+import { readShared, writeShared } from './values/shared.ts';
+import {
+  type ClassValue,
+  type FunctionValue,
+  type Instance,
+  type LibraryName,
+  literal,
+  type Scope,
+  UNDEFINED,
+  union,
+  unknown,
+  type Value,
+} from './values/values.ts';
+
+/** The class of the library that a class extends, directly or through others. */
+export function libraryOf(value: Value | undefined): LibraryName | undefined {
+  if (value?.type === 'library') return value.name;
+  return value?.type === 'class' ? libraryOf(value.parent) : undefined;
+}
+
+type Method = t.ClassMethod | t.ClassPrivateMethod;
+
+export interface FoundMethod {
+  readonly node: Method;
+  readonly home: ClassValue;
+}
+
+/** The method of a class or of those that it extends; undefined where the library's own is in force. */
+export function findMethod(value: Value | undefined, name: string): FoundMethod | undefined {
+  if (value?.type !== 'class') return undefined;
+  for (const member of value.node.body.body) {
+    if (member.type !== 'ClassMethod' && member.type !== 'ClassPrivateMethod') continue;
+    if (member.static || keyName(member.key, 'computed' in member && member.computed) !== name) continue;
+    return { node: member, home: value };
+  }
+  return findMethod(value.parent, name);
+}
+
+/** A method with the instance that it is called on. */
+export function boundMethod({ node, home }: FoundMethod, instance: Instance): FunctionValue {
+  const scope = createScope({ file: home.scope.file, parent: home.scope, thisValue: instance, home });
+  return { type: 'function', node, scope, name: keyName(node.key, false) ?? '' };
+}
+
+/** The value of a property; a key of undefined is one that is not known. */
+export function readMember(
+  machine: Machine,
+  value: Value,
+  key: string | undefined,
+  node: t.Node,
+  place: { readonly scope: Scope; readonly isGuarded: boolean },
+): Value {
+  const { file } = place.scope;
+  switch (value.type) {
+    case 'shared':
+      return readShared(machine, value, key, node, place);
+    case 'union':
+      return union(value.values.map((one) => readMember(machine, one, key, node, place)));
+    case 'object':
+      if (key === undefined) {
+        machine.budget.spend('value', value.fields.size);
+        return value.isOpen ? unknown(file, node) : union([...value.fields.values(), UNDEFINED]);
+      }
+      return value.fields.get(key) ?? (value.isOpen ? unknown(file, node) : UNDEFINED);
+    case 'array': {
+      if (key === 'length' && !value.isOpen) return literal(value.items.length);
+      if (key === undefined || !/^\d+$/.test(key)) return unknown(file, node);
+      return value.items[Number(key)] ?? (value.isOpen ? unknown(file, node) : UNDEFINED);
+    }
+    case 'instance':
+      return key === undefined ? unknown(file, node) : readField(machine, value, key, node, file);
+    case 'class':
+      return (key === undefined ? undefined : value.statics.get(key)) ?? unknown(file, node);
+    case 'module':
+      return key === undefined ? unknown(file, node) : value.get(key);
+    case 'literal':
+      if (key === 'length' && typeof value.value === 'string') return literal(value.value.length);
+      return unknown(file, node);
+    case 'undefined':
+    case 'null':
+    case 'function':
+    case 'library':
+    case 'unknown':
+      return unknown(file, node);
+    default:
+      return assertNever(value);
+  }
+}
+
+function readField(machine: Machine, instance: Instance, key: string, node: t.Node, file: Scope['file']): Value {
+  const cell = instance.fields.get(key);
+  if (cell !== undefined) return machine.branches.read(cell) ?? UNDEFINED;
+  const method = findMethod(instance.class, key);
+  if (method?.node.kind === 'get') return machine.invoke(boundMethod(method, instance), []);
+  if (method?.node.kind === 'method') return boundMethod(method, instance);
+  if (key === 'start' && instance.flow?.start !== undefined) return instance.flow.start;
+  return unknown(file, node);
+}
+
+/** Sets a property, as far as that is of use for reading flows. */
+export function writeMember(
+  machine: Machine,
+  target: Value,
+  key: string | undefined,
+  value: Value,
+  node: t.Node,
+  scope: Scope,
+): void {
+  if (target.type === 'shared') writeShared(machine, target, key, node, scope);
+  else if (target.type === 'union') {
+    for (const one of target.values) writeMember(machine, one, key, value, node, scope);
+  } else if (target.type === 'object') {
+    if (key === undefined) target.isOpen = true;
+    else target.fields.set(key, value);
+  } else if (target.type === 'array') {
+    if (key !== undefined && /^\d{1,4}$/.test(key)) target.items[Number(key)] = value;
+    else target.isOpen = true;
+  } else if (target.type === 'instance' && key !== undefined) {
+    const cell = target.fields.get(key) ?? createCell(undefined);
+    target.fields.set(key, cell);
+    machine.branches.write(cell, value);
+  } else if (target.type === 'class' && key !== undefined) target.statics.set(key, value);
+}

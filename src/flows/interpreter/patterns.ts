@@ -1,0 +1,133 @@
+import type * as t from '@babel/types';
+import type { Machine } from './values/machine.ts';
+import { keyName, ruleFor, type Rules, unwrapped } from '../syntax/nodes.ts';
+import { createCell, findCell, nameIn } from './values/scope.ts';
+import { alternatives, type Instance, type Scope, UNDEFINED, union, unknown, type Value } from './values/values.ts';
+
+const MAX_NAMED_DEPTH = 3;
+
+type Arguments = [machine: Machine, value: Value, scope: Scope, isNew: boolean];
+
+const RULES: Rules<Arguments, void> = {
+  Identifier: ({ name }, machine, value, scope, isNew) => bindName(machine, name, value, scope, isNew),
+  AssignmentPattern: ({ left, right }, machine, value, scope, isNew) =>
+    bindPattern(machine, left, withDefault(machine, value, right, scope), scope, isNew),
+  ArrayPattern: (node, machine, ...rest) => bindItems(machine, node, ...rest),
+  ObjectPattern: (node, machine, ...rest) => bindFields(machine, node, ...rest),
+  RestElement: ({ argument }, machine, ...rest) => bindPattern(machine, argument, ...rest),
+  TSParameterProperty: ({ parameter }, machine, ...rest) => bindPattern(machine, parameter, ...rest),
+  MemberExpression: (node, machine, value, scope) => bindMember(machine, node, value, scope),
+};
+
+/** Binds a pattern to a value: as new names of the scope, or (without `isNew`) to names and properties that exist. */
+export function bindPattern(machine: Machine, outer: t.Node, value: Value, scope: Scope, isNew: boolean): void {
+  const pattern = unwrapped(outer);
+  ruleFor(RULES, pattern)?.(pattern, machine, value, scope, isNew);
+}
+
+function bindName(machine: Machine, name: string, value: Value, scope: Scope, isNew: boolean): void {
+  const existing = isNew ? undefined : findCell(scope, name);
+  if (existing !== undefined) machine.branches.write(existing, value);
+  else scope.cells.set(name, createCell(value));
+  if ((value.type === 'function' || value.type === 'class') && value.name === '') value.name = name;
+  nameInstances(value, nameIn(scope, name), name, scope);
+}
+
+/** Gives instances the name of what holds them, and remembers how code there refers to them. */
+function nameInstances(value: Value, name: string, text: string, scope: Scope, depth = 0): void {
+  if (value.type === 'instance') nameInstance(value, { text: name, owner: undefined, depth: scope.depth }, text, scope);
+  // Objects may hold themselves, and nobody keeps nodes deep inside others.
+  if (value.type === 'object' && depth < MAX_NAMED_DEPTH) {
+    for (const [key, field] of value.fields) {
+      if (field.type === 'instance' || field.type === 'object') {
+        nameInstances(field, `${name}.${key}`, propertyText(text, key), scope, depth + 1);
+      }
+    }
+  }
+  if (value.type === 'array') {
+    for (const [index, item] of value.items.entries()) {
+      if (item.type !== 'instance') continue;
+      nameInstances(item, `${name}.${item.class.name}`, `${text}[${index}]`, scope);
+    }
+  }
+}
+
+function propertyText(object: string, key: string): string {
+  return /^[\p{ID_Start}$_#][\p{ID_Continue}$]*$/u.test(key) ? `${object}.${key}` : `${object}['${key}']`;
+}
+
+function nameInstance(instance: Instance, name: NonNullable<Instance['name']>, text: string, scope: Scope): void {
+  if (instance.name === undefined || name.depth < instance.name.depth) instance.name = name;
+  instance.references.push({ text, scope });
+}
+
+function withDefault(machine: Machine, value: Value, fallback: t.Node, scope: Scope): Value {
+  const values = alternatives(value);
+  if (values.every(({ type }) => type !== 'undefined' && type !== 'unknown' && type !== 'shared')) return value;
+  const otherwise = machine.evaluate(fallback, scope);
+  return union([...values.filter(({ type }) => type !== 'undefined'), otherwise]);
+}
+
+function bindItems(machine: Machine, { elements }: t.ArrayPattern, value: Value, scope: Scope, isNew: boolean): void {
+  for (const [index, element] of elements.entries()) {
+    if (element === null || element.type === 'VoidPattern') continue;
+    let item: Value;
+    if (value.type === 'array' && element.type === 'RestElement') {
+      item = { type: 'array', items: value.items.slice(index), isOpen: value.isOpen };
+    } else if (value.type === 'array') {
+      item = value.items[index] ?? (value.isOpen ? unknown(scope.file, element) : UNDEFINED);
+    } else item = value.type === 'shared' ? value : unknown(scope.file, element);
+    bindPattern(machine, element, item, scope, isNew);
+  }
+}
+
+function bindFields(
+  machine: Machine,
+  { properties }: t.ObjectPattern,
+  value: Value,
+  scope: Scope,
+  isNew: boolean,
+): void {
+  const taken = new Set<string>();
+  for (const property of properties) {
+    if (property.type === 'RestElement') {
+      bindPattern(machine, property.argument, restOf(value, taken, property, scope), scope, isNew);
+      continue;
+    }
+    const key = keyName(property.key, property.computed);
+    if (key !== undefined) taken.add(key);
+    const { value: target } = property;
+    const isGuarded = target.type === 'AssignmentPattern';
+    if (isGuarded && value.type === 'shared' && key !== undefined) value.use.guarded.add(key);
+    bindPattern(machine, target, machine.read(value, key, property.key, scope), scope, isNew);
+  }
+}
+
+function restOf(value: Value, taken: ReadonlySet<string>, node: t.Node, scope: Scope): Value {
+  if (value.type === 'object') {
+    const fields = new Map([...value.fields].filter(([key]) => !taken.has(key)));
+    return { type: 'object', fields, isOpen: value.isOpen };
+  }
+  if (value.type === 'shared' && value.path.length === 0) {
+    const reason = `\`${scope.file.snippet(node)}\` takes all other keys of the shared state`;
+    value.use.unread.push({ reason, range: scope.file.range(node) });
+  }
+  return unknown(scope.file, node);
+}
+
+function bindMember(machine: Machine, node: t.MemberExpression, value: Value, scope: Scope): void {
+  if (node.object.type === 'Super') return;
+  const target = machine.evaluate(node.object, scope);
+  const key = keyName(node.property, node.computed) ?? literalKey(machine, node, scope);
+  machine.write(target, key, value, node, scope);
+  if (key === undefined || value.type !== 'instance') return;
+  const text = propertyText(scope.file.textOf(node.object), key);
+  const owner = target.type === 'instance' ? target : undefined;
+  const path = owner === undefined ? text : key;
+  nameInstance(value, { text: path, owner, depth: scope.depth }, text, scope);
+}
+
+function literalKey(machine: Machine, node: t.MemberExpression, scope: Scope): string | undefined {
+  const value = machine.evaluate(node.property, scope);
+  return value.type === 'literal' ? String(value.value) : undefined;
+}

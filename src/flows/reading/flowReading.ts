@@ -1,0 +1,15 @@
+import type { FlowFile, TextEdit } from '../graph/graph.ts';
+import type { ReadFlow } from './graphBuilder.ts';
+import type { SourceFile } from '../syntax/sourceFile.ts';
+
+/** One file as it was read, with what edits of its source need. */
+export interface FlowReading {
+  readonly result: FlowFile;
+  readonly source: SourceFile;
+  readonly flows: readonly ReadFlow[];
+}
+
+/** The edits of a change, or why it cannot be made safely. */
+export type EditResult =
+  | { readonly ok: true; readonly edits: readonly TextEdit[] }
+  | { readonly ok: false; readonly reason: string };

@@ -1,0 +1,108 @@
+import { AppError } from '../../../../core/errors.ts';
+
+/** A unit that can be run: a flow, or a node where one was asked for by name. */
+export interface Runnable {
+  readonly name: string;
+  run(shared: unknown): Promise<unknown>;
+}
+
+/** Functions of these names are taken for makers of a flow; no other function is called unasked. */
+const MAKER_NAME = /flow|^(?:default|create|build|make)/i;
+
+/**
+ * The flow that a module exports: an instance, a class that can be made without arguments, or a function that gives one.
+ *
+ * The library may be loaded more than once, so a flow is known by what it can do and not by its class.
+ *
+ * @param wanted the name of the export.
+ * @throws AppError `bad-input` that says what to export or to choose.
+ */
+export async function findFlow(
+  exports: Readonly<Record<string, unknown>>,
+  wanted: string | undefined,
+  file: string,
+): Promise<Runnable> {
+  if (wanted !== undefined) return findByName(exports, wanted, file);
+  const flows = distinct(Object.entries(exports).filter(([, value]) => isFlow(value)));
+  const instance = onlyOne(flows, file);
+  if (instance !== undefined) return instance as Runnable;
+  const Class = onlyOne(
+    Object.entries(exports).filter(([, value]) => isFlowClass(value)),
+    file,
+  );
+  if (Class !== undefined) return construct(Class);
+  const maker = onlyOne(
+    Object.entries(exports).filter(([name, value]) => isMaker(name, value)),
+    file,
+  );
+  const made: unknown = maker === undefined ? undefined : await (maker as () => unknown)();
+  if (isFlow(made)) return made;
+  throw new AppError(
+    'bad-input',
+    `${file} exports no flow${namesOf(exports)}. Write \`export\` before the variable that holds it: export const flow = new Flow(...).`,
+  );
+}
+
+async function findByName(exports: Readonly<Record<string, unknown>>, name: string, file: string): Promise<Runnable> {
+  const value =
+    exports[name] ?? Object.values(exports).find((candidate) => isRunnable(candidate) && candidate.name === name);
+  if (isRunnable(value)) return value;
+  if (isFlowClass(value)) return construct(value);
+  const made: unknown = typeof value === 'function' ? await (value as () => unknown)() : undefined;
+  if (isRunnable(made)) return made;
+  throw new AppError('bad-input', `${file} exports no flow "${name}"${namesOf(exports)}.`);
+}
+
+/** The default export wins over others. */
+function onlyOne(candidates: readonly (readonly [string, unknown])[], file: string): unknown {
+  const chosen = candidates.find(([name]) => name === 'default') ?? candidates[0];
+  if (candidates.length <= 1 || chosen?.[0] === 'default') return chosen?.[1];
+  const names = candidates.map(([name]) => name).join(', ');
+  throw new AppError(
+    'bad-input',
+    `${file} exports several flows: ${names}. Choose one by its name (--flow ${chosen?.[0]}).`,
+  );
+}
+
+/** One flow under two names is one flow. */
+function distinct(entries: readonly (readonly [string, unknown])[]): readonly (readonly [string, unknown])[] {
+  const seen = new Set<unknown>();
+  return entries
+    .toSorted(([a], [b]) => Number(b === 'default') - Number(a === 'default'))
+    .filter(([, value]) => !seen.has(value) && seen.add(value));
+}
+
+function construct(Class: unknown): Runnable {
+  return new (Class as new () => Runnable)();
+}
+
+function namesOf(exports: Readonly<Record<string, unknown>>): string {
+  const names = Object.keys(exports);
+  return names.length === 0 ? '' : ` (its exports: ${names.join(', ')})`;
+}
+
+const HOOKS = ['run', 'prep', 'exec', 'post'] as const;
+
+function isRunnable(value: unknown): value is Runnable {
+  return typeof value === 'object' && value !== null && HOOKS.every((name) => hasMethod(value, name));
+}
+
+function isFlow(value: unknown): value is Runnable {
+  return isRunnable(value) && hasMethod(value, 'connect') && hasMethod(value, 'getNextNode');
+}
+
+function isFlowClass(value: unknown): boolean {
+  if (typeof value !== 'function' || value.length > 0) return false;
+  const prototype: unknown = value.prototype;
+  return isFlow(prototype);
+}
+
+function isMaker(name: string, value: unknown): boolean {
+  return (
+    typeof value === 'function' && value.length === 0 && MAKER_NAME.test(name) && !/^\s*class\b/.test(String(value))
+  );
+}
+
+function hasMethod(value: object, name: string): boolean {
+  return typeof Reflect.get(value, name) === 'function';
+}

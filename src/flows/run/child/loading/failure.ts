@@ -1,0 +1,51 @@
+import { fileURLToPath } from 'node:url';
+import type { FlowFailure, SourcePlace } from '../../protocol/runEvent.ts';
+
+const FRAME = /^\s*at (?:.*?\()?(file:\/\/[^)]+|\/[^)]+|[A-Za-z]:\\[^)]+):(\d+):(\d+)\)?$/;
+// How Node begins the text of an error in the source itself: the place, the line, and an arrow below it.
+const HEAD = /^(file:\/\/\S+|\/\S+|[A-Za-z]:\\\S+):(\d+)\n(?:.*\n){1,3}?([ \t]*)\^/m;
+
+/** What was thrown, whatever it is, with the innermost place that is neither Node's, nor a package's, nor the runner's. */
+export function failureOf(thrown: unknown, isOwn: (file: string) => boolean, path?: string): FlowFailure {
+  const at = path === undefined ? {} : { path };
+  if (!(thrown instanceof Error)) return { name: 'Thrown', message: textOf(thrown), ...at };
+  const name = typeof thrown.name === 'string' ? thrown.name : 'Error';
+  const stack = typeof thrown.stack === 'string' ? thrown.stack : undefined;
+  const place = stack === undefined ? undefined : placeOf(stack, isOwn);
+  return {
+    name,
+    message: textOf(thrown.message),
+    ...(stack !== undefined && { stack }),
+    ...(place && { place }),
+    ...at,
+  };
+}
+
+function placeOf(stack: string, isOwn: (file: string) => boolean): SourcePlace | undefined {
+  const syntax = syntaxPlace(stack);
+  if (syntax !== undefined) return syntax;
+  for (const line of stack.split('\n')) {
+    const [, file, row, column] = FRAME.exec(line) ?? [];
+    if (file === undefined || !isOwn(pathOf(file))) continue;
+    return { file: pathOf(file), line: Number(row), column: Number(column) };
+  }
+  return undefined;
+}
+
+/** The place that Node puts before an error in a source itself, in the text of that error. */
+export function syntaxPlace(text: string): SourcePlace | undefined {
+  const [, file, line, indent = ''] = HEAD.exec(text) ?? [];
+  return file === undefined ? undefined : { file: pathOf(file), line: Number(line), column: indent.length + 1 };
+}
+
+function pathOf(file: string): string {
+  return file.startsWith('file:') ? fileURLToPath(file.replace(/\?.*$/, '')) : file;
+}
+
+function textOf(value: unknown): string {
+  try {
+    return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+  } catch {
+    return 'a value that has no text';
+  }
+}

@@ -1,0 +1,102 @@
+import { existsSync, statSync } from 'node:fs';
+import type { ResolveHookSync } from 'node:module';
+import { dirname, extname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { AppError, systemCode } from '../../../../core/errors.ts';
+import { nearestManifest } from './nearestManifest.ts';
+
+/** The library's own name, and the package that brings it. */
+const LIBRARY = 'farwharf/agents';
+const TYPESCRIPT_OF: Readonly<Record<string, readonly string[]>> = {
+  '.js': ['.ts', '.tsx'],
+  '.mjs': ['.mts'],
+  '.cjs': ['.cts'],
+};
+const EXTENSIONS = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json'];
+const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT', 'MODULE_NOT_FOUND']);
+const NOT_EXPORTED = new Set([...NOT_FOUND, 'ERR_PACKAGE_PATH_NOT_EXPORTED']);
+
+interface ResolverOptions {
+  /** The library that the runner brings, as a file. */
+  readonly library: string;
+  /** The zod that the library describes schemas with, as a file. */
+  readonly schemas: string;
+  /** Told which copy of the library the file gets. */
+  readonly onLibrary: (path: string) => void;
+}
+
+/**
+ * Finds modules as people write their imports: `./x` and `./x.js` for `x.ts`, a folder for its index, and the library in the
+ * folder's own packages first (what runs elsewhere with that version runs here with it too), else the one that the runner brings;
+ * in the same way zod, which answers of models are described with.
+ */
+export function createResolver({ library, schemas, onLibrary }: ResolverOptions): ResolveHookSync {
+  return (specifier, context, next) => {
+    if (specifier === LIBRARY) {
+      const own = attempt(() => next(specifier, context), NOT_EXPORTED);
+      const url = own !== undefined && existsSync(fileURLToPath(own.url)) ? own.url : pathToFileURL(library).href;
+      onLibrary(fileURLToPath(url));
+      return own?.url === url ? own : { url, shortCircuit: true };
+    }
+    try {
+      return next(specifier, context);
+    } catch (error) {
+      if (!NOT_FOUND.has(systemCode(error) ?? '')) throw error;
+      const parent = context.parentURL?.startsWith('file:') === true ? fileURLToPath(context.parentURL) : undefined;
+      if (parent?.includes('/node_modules/') === true) throw error;
+      if (specifier === 'zod') return { url: pathToFileURL(schemas).href, shortCircuit: true };
+      if (!isPath(specifier)) throw missingPackage(specifier, parent, error);
+      const found = parent === undefined ? undefined : findSource(specifier, parent);
+      if (found === undefined) throw missingFile(specifier, parent, error);
+      return { url: pathToFileURL(found).href, shortCircuit: true };
+    }
+  };
+}
+
+function attempt<T>(work: () => T, codes: ReadonlySet<string>): T | undefined {
+  try {
+    return work();
+  } catch (error) {
+    if (codes.has(systemCode(error) ?? '')) return undefined;
+    throw error;
+  }
+}
+
+function isPath(specifier: string): boolean {
+  return /^(?:\.{0,2}\/|file:|\.{1,2}$)/.test(specifier);
+}
+
+function findSource(specifier: string, parent: string): string | undefined {
+  const path = specifier.startsWith('file:') ? fileURLToPath(specifier) : join(dirname(parent), specifier);
+  const extension = extname(path);
+  const stem = path.slice(0, path.length - extension.length);
+  const candidates = [
+    ...(TYPESCRIPT_OF[extension] ?? []).map((other) => stem + other),
+    ...EXTENSIONS.map((other) => path + other),
+    ...EXTENSIONS.map((other) => join(path, `index${other}`)),
+  ];
+  return candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false })?.isFile() === true);
+}
+
+function missingPackage(specifier: string, parent: string | undefined, cause: unknown): Error {
+  const importer = parent === undefined ? 'The flow' : parent;
+  if (/^(?:@\/|~|#)/.test(specifier)) {
+    const message =
+      `${importer} imports "${specifier}", which is an alias and no package. Node does not read the aliases of tsconfig.json: ` +
+      'write a relative import, or an entry of "imports" in package.json.';
+    return new AppError('missing', message, { cause });
+  }
+  const name = specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+  const folder = parent === undefined ? 'its folder' : dirname(nearestManifest(parent) ?? parent);
+  const message = `${importer} imports the package "${name}", which is not installed. Run \`npm install ${name}\` in ${folder}.`;
+  return new AppError('missing', message, { cause });
+}
+
+function missingFile(specifier: string, parent: string | undefined, cause: unknown): Error {
+  if (parent === undefined) return new AppError('missing', `There is no file ${specifier}.`, { cause });
+  const message = `${parent} imports "${specifier}", and there is no such file: ${join(dirname(parent), specifier)}`;
+  return new AppError('missing', message, { cause });
+}

@@ -1,0 +1,119 @@
+import { readFileSync } from 'node:fs';
+import * as nodeModule from 'node:module';
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AppError, messageOf, systemCode } from '../../../../core/errors.ts';
+import { nearestManifest } from './nearestManifest.ts';
+
+const UNSUPPORTED = 'ERR_UNSUPPORTED_TYPESCRIPT_SYNTAX';
+const INVALID = 'ERR_INVALID_TYPESCRIPT_SYNTAX';
+const UNKNOWN_EXTENSION = 'ERR_UNKNOWN_FILE_EXTENSION';
+const NO_TYPESCRIPT = 'ERR_NO_TYPESCRIPT';
+
+interface LoaderListener {
+  /** A file is about to be loaded, and compiled right after. */
+  readonly onLoad: (url: string) => void;
+  /** A file was transformed, with what was found there. */
+  readonly onTransform: (file: string, what: string) => void;
+  /** Rewrites what is more than types; Node.js does it itself unless given. */
+  readonly toErasable: ((text: string) => string) | undefined;
+}
+
+/** What transforms TypeScript where Node.js no longer does: since version 25 it only removes types. Not loaded where it does. */
+export async function findTransform(): Promise<LoaderListener['toErasable']> {
+  if (Number.parseInt(process.versions.node, 10) < 25) return undefined;
+  return (await import('../../erasable/erasable.ts')).toErasable;
+}
+
+/**
+ * Loads modules as Node does, and TypeScript whose syntax is more than types (enums, namespaces, parameter properties) by
+ * transforming it.
+ */
+export function createLoader({ onLoad, onTransform, toErasable }: LoaderListener): nodeModule.LoadHookSync {
+  return (url, context, next) => {
+    onLoad(url);
+    if (/\.[jt]sx$/.test(url)) {
+      throw new AppError(
+        'bad-input',
+        `${fileOf(url)} has JSX, which Node cannot run. Flows are .ts, .mts, .js or .mjs files.`,
+      );
+    }
+    try {
+      const loaded = next(url, context);
+      if (loaded.format?.endsWith('-typescript') !== true || loaded.source === undefined) return loaded;
+      // Tried here, because Node itself would throw where no hook sees it.
+      nodeModule.stripTypeScriptTypes(textOf(loaded.source), { mode: 'strip' });
+      return loaded;
+    } catch (error) {
+      const code = systemCode(error);
+      if (code === INVALID) throw withPlace(error, url);
+      if (code === UNKNOWN_EXTENSION || code === NO_TYPESCRIPT) throw withoutTypes(url, error);
+      if (code !== UNSUPPORTED) throw error;
+      const result = transformed(url, error, toErasable);
+      onTransform(fileOf(url), messageOf(error));
+      return { ...result, shortCircuit: true };
+    }
+  };
+}
+
+function transformed(
+  url: string,
+  cause: unknown,
+  toErasable: LoaderListener['toErasable'],
+): { format: 'module' | 'commonjs'; source: string } {
+  const file = fileOf(url);
+  const text = readFileSync(file, 'utf8');
+  let source: string;
+  try {
+    source =
+      toErasable === undefined
+        ? nodeModule.stripTypeScriptTypes(text, { mode: 'transform', sourceMap: true, sourceUrl: url })
+        : nodeModule.stripTypeScriptTypes(toErasable(text), { mode: 'strip', sourceUrl: url });
+  } catch (error) {
+    if (systemCode(error) === INVALID) throw withPlace(error, url);
+    const why = messageOf(cause);
+    throw new AppError(
+      'bad-input',
+      `${file} cannot be run as it is: ${why}. Use syntax that is only types (a const object in place of an enum).`,
+      { cause: error },
+    );
+  }
+  process.setSourceMapsEnabled(true); // or errors and breakpoints would be at the places of the result
+  return { format: formatOf(file, source), source };
+}
+
+/** The way of Node: the extension, then the package, then the syntax. */
+function formatOf(file: string, source: string): 'module' | 'commonjs' {
+  const extension = extname(file);
+  if (extension === '.mts') return 'module';
+  if (extension === '.cts') return 'commonjs';
+  const manifest = nearestManifest(file);
+  const type: unknown =
+    manifest === undefined ? undefined : (JSON.parse(readFileSync(manifest, 'utf8')) as { type?: unknown }).type;
+  if (type === 'module' || type === 'commonjs') return type;
+  return /^\s*(?:import|export)\b/m.test(source) ? 'module' : 'commonjs';
+}
+
+/** Node's own error begins its stack with the place, but may leave out the file. */
+function withPlace(cause: unknown, url: string): Error {
+  const error = new AppError('bad-input', `${fileOf(url)} is no valid TypeScript: ${messageOf(cause)}`, { cause });
+  const stack = cause instanceof Error ? (cause.stack ?? '') : '';
+  if (stack !== '') error.stack = stack.startsWith(':') ? fileOf(url) + stack : stack;
+  return error;
+}
+
+/** Some builds of Node, such as those inside of other programs, leave the support of TypeScript out. */
+function withoutTypes(url: string, cause: unknown): Error {
+  const message =
+    `${process.execPath} (Node ${process.versions.node}) cannot run ${fileOf(url)}. TypeScript needs a Node that was built with it: ` +
+    'install Node 22.18 or newer from nodejs.org, or write the flow in JavaScript.';
+  return new AppError('missing', message, { cause });
+}
+
+function textOf(source: nodeModule.ModuleSource): string {
+  return typeof source === 'string' ? source : new TextDecoder().decode(source);
+}
+
+function fileOf(url: string): string {
+  return url.startsWith('file:') ? fileURLToPath(url.replace(/\?.*$/, '')) : url;
+}

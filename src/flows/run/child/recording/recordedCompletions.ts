@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { AppError } from '../../../../core/errors.ts';
+import { type Json, stableJson } from '../../../../agents/run/plainJson.ts';
+import { parseLines } from '../../protocol/jsonLines.ts';
+
+interface RecordedCall {
+  readonly provider: string;
+  readonly request: Json;
+  readonly completion: unknown;
+}
+
+/** Answers of language models that an earlier run got, found again by the whole request. */
+export class RecordedCompletions {
+  readonly #answers = new Map<string, unknown[]>();
+
+  constructor(calls: readonly RecordedCall[]) {
+    for (const { provider, request, completion } of calls) {
+      const key = keyOf(provider, request);
+      this.#answers.set(key, [...(this.#answers.get(key) ?? []), completion]);
+    }
+  }
+
+  static read(path: string): RecordedCompletions {
+    return new RecordedCompletions(parseLines(readFileSync(path, 'utf8')) as RecordedCall[]);
+  }
+
+  /**
+   * The answers to equal requests come in their order, the last one again and again.
+   *
+   * @throws AppError `missing` when there is none.
+   */
+  find(provider: string, request: Readonly<Record<string, unknown>>): unknown {
+    const answers = this.#answers.get(keyOf(provider, JSON.parse(JSON.stringify(request)) as Json));
+    const answer = answers !== undefined && answers.length > 1 ? answers.shift() : answers?.[0];
+    if (answer !== undefined) return structuredClone(answer);
+    throw new AppError(
+      'missing',
+      `${provider} was asked something that the recording has no answer for, and this run is offline: ${lastMessage(request)}`,
+    );
+  }
+}
+
+function keyOf(provider: string, request: Json): string {
+  return `${provider}\n${stableJson(request)}`;
+}
+
+function lastMessage({ messages }: Readonly<Record<string, unknown>>): string {
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : undefined;
+  const content = typeof last === 'object' && last !== null && 'content' in last ? last.content : last;
+  return String(content).slice(0, 300);
+}

@@ -1,0 +1,78 @@
+import type { ExecCall, Recording } from '../../../../agents/run/recording.ts';
+import type { ModelExchange } from '../../../../agents/run/runHost.ts';
+import type { Checkpoint } from '../../../../agents/run/schemas.ts';
+import type { RunEvent } from '../../protocol/runEvent.ts';
+import { runFolder } from '../../history/runFolder.ts';
+import { LineFile } from './lineFile.ts';
+import { TimeBudget } from './timeBudget.ts';
+
+const MB = 1 << 20;
+const MAX_FILE = 32 * MB;
+// Half of what is kept: the older half makes room.
+const MAX_CHECKPOINTS = 16 * MB;
+const CHECKPOINT_PART = 0.1;
+
+/** What a run keeps in its folder, while it runs. */
+export class RunWriter {
+  readonly #trace: LineFile;
+  readonly #recording: LineFile;
+  readonly #checkpoints: LineFile;
+  readonly #calls: LineFile;
+  readonly #budget = new TimeBudget(CHECKPOINT_PART);
+  readonly #hasher: Recording;
+  readonly #note: (message: string) => void;
+  readonly #noted = new Set<string>();
+
+  /** @param hasher any recording: it makes the entries. */
+  constructor(path: string, hasher: Recording, note: (message: string) => void) {
+    const folder = runFolder(path);
+    this.#trace = new LineFile(folder.trace, { maxCharacters: MAX_FILE });
+    this.#recording = new LineFile(folder.recording, { maxCharacters: MAX_FILE });
+    this.#calls = new LineFile(folder.calls, { maxCharacters: MAX_FILE });
+    this.#checkpoints = new LineFile(folder.checkpoints, {
+      maxCharacters: MAX_CHECKPOINTS,
+      olderPath: folder.olderCheckpoints,
+    });
+    this.#hasher = hasher;
+    this.#note = note;
+  }
+
+  event(event: RunEvent): void {
+    if (this.#trace.push(event, { isLast: event.type === 'run-end' })) return;
+    this.#noteOnce('trace', 'The trace is full: the steps from here on are shown but not kept.');
+  }
+
+  result(call: ExecCall, result: unknown): void {
+    try {
+      if (this.#recording.push(this.#hasher.entryOf(call, result))) return;
+      this.#noteOnce('recording', 'The recording is full: a replay runs the steps from here on anew.');
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#noteOnce(call.path, `A replay will run ${call.path} anew: ${why}`);
+    }
+  }
+
+  checkpoint(run: number, make: () => Checkpoint): void {
+    if (!this.#budget.hasRoom) return;
+    try {
+      this.#budget.spend(() => this.#checkpoints.push({ run, checkpoint: make() }));
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      this.#noteOnce('checkpoint', `The run cannot be resumed from its steps: ${why}`);
+    }
+  }
+
+  call(run: number, exchange: ModelExchange): void {
+    this.#calls.push({ run, ...exchange });
+  }
+
+  flush(): void {
+    for (const file of [this.#trace, this.#recording, this.#checkpoints, this.#calls]) file.flush();
+  }
+
+  #noteOnce(key: string, message: string): void {
+    if (this.#noted.has(key)) return;
+    this.#noted.add(key);
+    this.#note(message);
+  }
+}

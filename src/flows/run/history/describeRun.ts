@@ -1,0 +1,80 @@
+import { assertNever } from '../../../core/errors.ts';
+import { formatCount, formatDuration } from '../../../core/text/format.ts';
+import type { FlowFailure } from '../protocol/runEvent.ts';
+import type { RunRecord } from './runRecord.ts';
+import type { ModelUsage, TimelineStep } from '../protocol/timeline.ts';
+
+// What Node ends with when all that is left are promises that nothing can settle.
+const UNSETTLED = 13;
+
+type Outcome = NonNullable<RunRecord['outcome']>;
+
+/** How a run ended, in a sentence without its end: `failed at Research/Decide: no harbour (flow.ts:4:11)`. */
+export function describeRunEnd(outcome: Outcome | undefined): string {
+  switch (outcome?.type) {
+    case undefined:
+      return 'has no known end: the program that ran it was ended';
+    case 'done':
+      return `done${outcome.action === undefined ? '' : ` with "${outcome.action}"`}${outcome.exitCode === 0 ? '' : `, but the process ended with status ${outcome.exitCode}`}`;
+    case 'failed':
+      return `failed${outcome.error.path === undefined ? '' : ` at ${outcome.error.path}`}: ${describeFailure(outcome.error)}`;
+    case 'refused':
+      return `could not run: ${describeFailure(outcome.error)}`;
+    case 'exited':
+      return outcome.code === UNSETTLED
+        ? 'ended before its end: it waits for something that nothing can bring about any more'
+        : `ended before its end: process.exit was called, with status ${outcome.code}`;
+    case 'killed':
+      return `ended by ${outcome.signal}, which came from outside: memory may have run out`;
+    case 'stopped':
+      return 'stopped';
+    default:
+      return assertNever(outcome);
+  }
+}
+
+/** The error with its place. */
+function describeFailure({ message, place }: FlowFailure): string {
+  return place === undefined ? message : `${message} (${place.file}:${place.line}:${place.column})`;
+}
+
+/** `2 calls, 1,200 tokens, $0.0012`; empty where no model was called. */
+export function describeUsage({ calls, inputTokens, outputTokens, cost }: ModelUsage): string {
+  if (calls === 0) return '';
+  const tokens = inputTokens + outputTokens;
+  const parts = [
+    formatCount(calls, 'model call'),
+    ...(tokens === 0 ? [] : [formatCount(tokens, 'token')]),
+    ...(cost === 0 ? [] : [`$${Number(cost.toPrecision(2))}`]),
+  ];
+  return parts.join(', ');
+}
+
+/** `Research/Decide -> search, 23 ms`. */
+export function describeStep(step: TimelineStep): string {
+  const { path, visit, action, status, isReplayed, liveBecause, retries, startedAt, finishedAt, error } = step;
+  const name = visit === 1 ? path : `${path} (visit ${visit})`;
+  const took = formatMicros((finishedAt ?? startedAt) - startedAt);
+  const parts = [
+    status === 'failed' ? `${name} failed: ${error}` : `${name} -> ${action ?? 'default'}`,
+    took,
+    ...(isReplayed ? ['recorded'] : []),
+    ...(liveBecause === undefined ? [] : [`ran live: ${LIVE_REASONS[liveBecause]}`]),
+    ...(retries === 0 ? [] : [retries === 1 ? '1 retry' : `${retries} retries`]),
+    ...(describeUsage(step.usage) === '' ? [] : [describeUsage(step.usage)]),
+  ];
+  return parts.join(', ');
+}
+
+/** `0.3 ms`, `23 ms`, `4.2 s`. */
+function formatMicros(micros: number): string {
+  if (micros >= 1e6) return formatDuration(micros / 1e6);
+  return `${(micros / 1000).toFixed(micros < 10_000 ? 1 : 0)} ms`;
+}
+
+/** Why an `exec` ran in a replay, as an end of a sentence. */
+export const LIVE_REASONS = {
+  code: 'its code was edited',
+  input: 'it got another input',
+  new: 'the earlier run has no such visit',
+} as const;

@@ -1,0 +1,67 @@
+import * as z from 'zod';
+import { parseLines } from '../protocol/jsonLines.ts';
+import { readIfThere } from './runFiles.ts';
+import type { RunFolder } from './runFolder.ts';
+
+const callSchema = z.looseObject({
+  run: z.number(),
+  provider: z.string(),
+  path: z.string().optional(),
+  visit: z.number().optional(),
+  durationMs: z.number(),
+  cost: z.number().optional(),
+  request: z.looseObject({
+    model: z.string(),
+    messages: z.array(z.looseObject({ role: z.string(), content: z.unknown() })),
+  }),
+  completion: z.looseObject({
+    choices: z.array(z.looseObject({ message: z.looseObject({ content: z.string().nullish() }) })),
+    usage: z.looseObject({ prompt_tokens: z.number(), completion_tokens: z.number() }).nullish(),
+  }),
+});
+
+/** A request that a run sent to a language model, with its answer. */
+export interface RecordedModelCall {
+  readonly run: number;
+  readonly provider: string;
+  readonly model: string;
+  /** The visit that asked. */
+  readonly path: string | undefined;
+  readonly visit: number | undefined;
+  readonly messages: readonly { readonly role: string; readonly content: string }[];
+  readonly reply: string;
+  readonly durationMs: number;
+  readonly inputTokens: number | undefined;
+  readonly outputTokens: number | undefined;
+  /** US dollars by list price, where it is known. */
+  readonly cost: number | undefined;
+}
+
+/** The calls of a run, in their order. */
+export async function readModelCalls(folder: RunFolder): Promise<readonly RecordedModelCall[]> {
+  return parseLines(await readIfThere(folder.calls)).flatMap((line) => {
+    const parsed = callSchema.safeParse(line);
+    return parsed.success ? [described(parsed.data)] : [];
+  });
+}
+
+function described({ request, completion, ...call }: z.infer<typeof callSchema>): RecordedModelCall {
+  const { run, provider, path, visit, durationMs, cost } = call;
+  return {
+    run,
+    provider,
+    model: request.model,
+    path,
+    visit,
+    messages: request.messages.map(({ role, content }) => ({ role, content: textOf(content) })),
+    reply: completion.choices[0]?.message.content ?? '',
+    durationMs,
+    inputTokens: completion.usage?.prompt_tokens,
+    outputTokens: completion.usage?.completion_tokens,
+    cost,
+  };
+}
+
+function textOf(content: unknown): string {
+  return typeof content === 'string' ? content : (JSON.stringify(content) ?? '');
+}

@@ -1,0 +1,74 @@
+import type { Json } from '../../../agents/run/plainJson.ts';
+import type { FlowOutcome, FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
+import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
+import { readEvents } from './runFiles.ts';
+import { checkpointBefore, type RerunStep } from './rerun.ts';
+import type { RunHistory } from './runHistory.ts';
+import type { RunRecord } from './runRecord.ts';
+import { summaryOf } from './runSummary.ts';
+import { timelinesOf } from '../protocol/timeline.ts';
+
+/** A run that is kept in the history. */
+export interface RecordedRunRequest extends Omit<FlowRunRequest, 'folder' | 'replay' | 'resume'> {
+  /** The id of an earlier run, whose results stand in wherever code and input are the same. */
+  readonly replay?: string | undefined;
+  /** Begin at a step of an earlier run, with the state that was there. */
+  readonly rerun?: (RerunStep & { readonly run: string }) | undefined;
+  /** From `sourceHashes`. */
+  readonly sources?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface RecordedRun {
+  readonly record: RunRecord;
+  readonly outcome: FlowOutcome;
+}
+
+interface RecordedRunOptions extends RunFlowOptions {
+  /** Told once the run has its place in the history, before it begins. */
+  readonly onBegin?: (record: RunRecord) => void;
+}
+
+/**
+ * Runs a flow file and keeps the run in the history.
+ *
+ * @throws as `runFlow` does, and AppError `missing` for a run or a step that the history does not have.
+ */
+export async function runRecorded(
+  history: RunHistory,
+  runtime: FlowRuntime,
+  { replay, rerun, sources, ...request }: RecordedRunRequest,
+  { onBegin, ...options }: RecordedRunOptions,
+): Promise<RecordedRun> {
+  const { file, flow, args, shared } = request;
+  const replayed = replay === undefined ? undefined : await history.find(file, replay);
+  const earlier = rerun === undefined ? undefined : await history.find(file, rerun.run);
+  const resume =
+    rerun === undefined || earlier === undefined
+      ? undefined
+      : await checkpointBefore(await history.folder(file, earlier.id), rerun);
+  const begun = await history.begin({
+    file,
+    ...(flow !== undefined && { flow }),
+    ...(args !== undefined && args.length > 0 && { args: [...args] }),
+    ...(shared !== undefined && { shared: shared as Record<string, Json> }),
+    ...(replayed !== undefined && { replayOf: replayed.id }),
+    ...(earlier !== undefined &&
+      resume !== undefined && { resumedFrom: { run: earlier.id, path: resume.path, visit: resume.visit } }),
+    ...(sources !== undefined && { sources: { ...sources } }),
+  });
+  onBegin?.(begun.record);
+  const outcome = await runFlow(
+    runtime,
+    {
+      ...request,
+      shared: shared ?? earlier?.shared,
+      folder: begun.folder.path,
+      replay: replayed === undefined ? undefined : (await history.folder(file, replayed.id)).path,
+      resume,
+    },
+    options,
+  );
+  const record = { ...begun.record, ...summaryOf(timelinesOf(await readEvents(begun.folder)), outcome) };
+  await history.update(record);
+  return { record, outcome };
+}

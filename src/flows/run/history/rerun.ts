@@ -1,0 +1,44 @@
+import type { Checkpoint } from '../../../agents/run/schemas.ts';
+import { AppError } from '../../../core/errors.ts';
+import { readCheckpoints, readEvents } from './runFiles.ts';
+import type { RunFolder } from './runFolder.ts';
+import { timelinesOf } from '../protocol/timeline.ts';
+
+/** A step of an earlier run, which is the first to run again; where that run ended, when no path is given. */
+export interface RerunStep {
+  /** The path of the node, or its name. */
+  readonly path?: string | undefined;
+  /** The last visit when absent. */
+  readonly visit?: number | undefined;
+}
+
+/**
+ * Where a run stood before a step; undefined before its first one, which is the beginning.
+ *
+ * @throws AppError `missing` when the run has no such step, or kept no checkpoint before it.
+ */
+export async function checkpointBefore(folder: RunFolder, { path, visit }: RerunStep): Promise<Checkpoint | undefined> {
+  const checkpoints = await readCheckpoints(folder);
+  if (path === undefined) return checkpoints.at(-1)?.checkpoint;
+  const [timeline] = timelinesOf(await readEvents(folder));
+  const steps = timeline?.steps ?? [];
+  const index = steps.findLastIndex(
+    (step) => (step.path === path || step.node === path) && (visit === undefined || step.visit === visit),
+  );
+  if (timeline === undefined || index < 0) {
+    const names = [...new Set(steps.map((step) => step.path))].join(', ') || 'none';
+    throw new AppError('missing', `The run has no step "${path}". Its steps are at ${names}.`);
+  }
+  const before = steps[index - 1];
+  if (before === undefined) return undefined;
+  const found = checkpoints.findLast(
+    ({ run, checkpoint }) =>
+      run === timeline.start.run && checkpoint.path === before.path && checkpoint.visit === before.visit,
+  );
+  if (found !== undefined) return found.checkpoint;
+  throw new AppError(
+    'missing',
+    `The run kept no checkpoint before "${path}": its shared state is no plain data there, or was too large to keep. ` +
+      'Run from the beginning with recorded results instead.',
+  );
+}

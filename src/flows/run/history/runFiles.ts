@@ -1,0 +1,30 @@
+import { readFile } from 'node:fs/promises';
+import { type Checkpoint, checkpointSchema } from '../../../agents/run/schemas.ts';
+import { systemCode } from '../../../core/errors.ts';
+import { parseLines } from '../protocol/jsonLines.ts';
+import type { RunEvent } from '../protocol/runEvent.ts';
+import type { RunFolder } from './runFolder.ts';
+
+/** The events of a run, from its trace; none where it never began. */
+export async function readEvents(folder: RunFolder): Promise<readonly RunEvent[]> {
+  return parseLines(await readIfThere(folder.trace)) as readonly RunEvent[];
+}
+
+/** The checkpoints that a run kept, in their order, each with the number of its run in the file. */
+export async function readCheckpoints(
+  folder: RunFolder,
+): Promise<readonly { readonly run: number; readonly checkpoint: Checkpoint }[]> {
+  const texts = await Promise.all([folder.olderCheckpoints, folder.checkpoints].map(readIfThere));
+  const lines = texts.flatMap((text) => parseLines(text)) as { run: number; checkpoint: unknown }[];
+  return lines.map(({ run, checkpoint }) => ({ run, checkpoint: checkpointSchema.parse(checkpoint) }));
+}
+
+/** The text of a file; empty where there is none. */
+export async function readIfThere(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return '';
+    throw error;
+  }
+}

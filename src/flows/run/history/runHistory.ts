@@ -1,0 +1,137 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { cp, mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { AppError, systemCode } from '../../../core/errors.ts';
+import { readIfThere } from './runFiles.ts';
+import { type RunFolder, runFolder } from './runFolder.ts';
+import { type RunRecord, runRecord } from './runRecord.ts';
+
+export interface HistoryLimits {
+  /** Of one file. */
+  readonly runs: number;
+  /** Of one file, in bytes. */
+  readonly bytes: number;
+}
+
+const LIMITS: HistoryLimits = { runs: 50, bytes: 200_000_000 };
+
+/** The runs of flow files, each in a folder of its own below FARWHARF_HOME; of each file the newest are kept. */
+export class RunHistory {
+  readonly #home: string;
+  readonly #limits: HistoryLimits;
+
+  constructor(home: string, limits: HistoryLimits = LIMITS) {
+    this.#home = home;
+    this.#limits = limits;
+  }
+
+  /** Makes the folder of a new run, and removes the oldest ones of the file that are over the limits. */
+  async begin(
+    facts: Omit<RunRecord, 'version' | 'id' | 'startedAt'>,
+  ): Promise<{ record: RunRecord; folder: RunFolder }> {
+    const startedAt = new Date().toISOString();
+    const id = `${startedAt.replaceAll(/[-:.TZ]/g, '')}-${randomUUID().slice(0, 4)}`;
+    const record: RunRecord = { version: 1, id, startedAt, ...facts };
+    const folder = runFolder(join(await this.#folderOf(facts.file), id));
+    await mkdir(folder.path, { recursive: true, mode: 0o700 });
+    await writeRecord(folder, record);
+    await this.#prune(facts.file, id);
+    return { record, folder };
+  }
+
+  /** Writes what became known of a run. */
+  async update(record: RunRecord): Promise<void> {
+    await writeRecord(await this.folder(record.file, record.id), record);
+  }
+
+  /**
+   * Takes in the run of a job from among its results, under an id of its own; the files stay where they are.
+   *
+   * @param file the flow file here.
+   * @throws AppError `missing` when the folder holds no run.
+   */
+  async adopt(file: string, results: RunFolder): Promise<RunRecord> {
+    const found = await readRecord(results);
+    if (found === undefined) throw new AppError('missing', `There is no run of a flow in ${results.path}.`);
+    const { version: _version, id: _id, startedAt, ...facts } = found;
+    const { record, folder } = await this.begin({ ...facts, file });
+    await cp(results.path, folder.path, { recursive: true });
+    const adopted = { ...record, startedAt };
+    await this.update(adopted);
+    return adopted;
+  }
+
+  /** The runs of a file, the newest first. A folder that is no run is passed over. */
+  async list(file: string): Promise<readonly RunRecord[]> {
+    const path = await this.#folderOf(file);
+    const records = await Promise.all((await idsIn(path)).map((id) => readRecord(runFolder(join(path, id)))));
+    return records.filter((record) => record !== undefined).toSorted((a, b) => (a.id < b.id ? 1 : -1));
+  }
+
+  /**
+   * The record of a run; `last` is the newest.
+   *
+   * @throws AppError `missing` when there is no such run.
+   */
+  async find(file: string, id: string): Promise<RunRecord> {
+    const records = await this.list(file);
+    const found = id === 'last' ? records[0] : records.find((record) => record.id === id || record.id.startsWith(id));
+    if (found !== undefined) return found;
+    const known = records.length === 0 ? 'It has none yet' : `It has ${records.map((record) => record.id).join(', ')}`;
+    throw new AppError('missing', `${basename(file)} has no run "${id}". ${known}.`);
+  }
+
+  /** Where the files of a run lie. */
+  async folder(file: string, id: string): Promise<RunFolder> {
+    return runFolder(join(await this.#folderOf(file), id));
+  }
+
+  async delete(file: string, id: string): Promise<void> {
+    await rm((await this.folder(file, id)).path, { recursive: true, force: true });
+  }
+
+  async #folderOf(file: string): Promise<string> {
+    const real = await realpath(file).catch(() => file);
+    const hash = createHash('sha256').update(real).digest('hex').slice(0, 16);
+    return join(this.#home, 'flows', `${basename(real).replaceAll(/[^\w.-]/g, '_')}-${hash}`);
+  }
+
+  async #prune(file: string, newest: string): Promise<void> {
+    const path = await this.#folderOf(file);
+    const ids = (await idsIn(path)).toSorted((a, b) => (a < b ? 1 : -1)).filter((id) => id !== newest);
+    let bytes = 0;
+    for (const [index, id] of ids.entries()) {
+      bytes += await sizeOf(join(path, id));
+      const isOver = index + 2 > this.#limits.runs || bytes > this.#limits.bytes;
+      if (isOver) await rm(join(path, id), { recursive: true, force: true });
+    }
+  }
+}
+
+async function writeRecord(folder: RunFolder, record: RunRecord): Promise<void> {
+  const temporary = `${folder.record}.${randomUUID()}.tmp`;
+  await writeFile(temporary, `${JSON.stringify(record, undefined, 1)}\n`, { mode: 0o600 });
+  await rename(temporary, folder.record);
+}
+
+async function readRecord(folder: RunFolder): Promise<RunRecord | undefined> {
+  try {
+    return runRecord.parse(JSON.parse(await readIfThere(folder.record)));
+  } catch {
+    return undefined;
+  }
+}
+
+async function idsIn(path: string): Promise<string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+async function sizeOf(folder: string): Promise<number> {
+  const sizes = (await idsIn(folder)).map(async (name) => (await stat(join(folder, name))).size);
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}

@@ -1,0 +1,157 @@
+import type { TraceEvent } from '../../../agents/run/trace.ts';
+import { AppError, assertNever } from '../../../core/errors.ts';
+import { compareRuns, type Divergence } from './compareRuns.ts';
+import { type RecordedModelCall, readModelCalls } from './modelCalls.ts';
+import type { RunEvent } from '../protocol/runEvent.ts';
+import { readEvents } from './runFiles.ts';
+import { RunHistory } from './runHistory.ts';
+import type { RunRecord } from './runRecord.ts';
+import { type ShownChange, showChanges, showState } from '../protocol/shownState.ts';
+import { type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
+
+const KEPT_TIMELINES = 4;
+const RUNNER_EVENTS: ReadonlySet<string> = new Set(['run-start', 'run-end', 'state', 'live']);
+
+/** What a step changed in the shared state, and all of it afterwards. */
+export interface ShownStep {
+  readonly changes: readonly ShownChange[];
+  readonly state: string;
+}
+
+export interface ShownDivergence {
+  /** The step from 0, of those that `leafSteps` counts. */
+  readonly step: number;
+  readonly reason: string;
+}
+
+/**
+ * Answers what an editor wants to know of kept runs. Steps are counted as the canvas does: visits of nodes that are no flows, in
+ * the order in which they end, from 0.
+ */
+export class RunQueries {
+  readonly #history: RunHistory;
+  readonly #timelines = new Map<string, Promise<RunTimeline | undefined>>();
+
+  constructor(home: string) {
+    this.#history = new RunHistory(home);
+  }
+
+  /** The runs of a file, the newest first. */
+  list(file: string): Promise<readonly RunRecord[]> {
+    return this.#history.list(file);
+  }
+
+  /** The trace of a run; of a file that ran several flows, of the first. */
+  async events(file: string, id: string): Promise<readonly TraceEvent[]> {
+    const events = await readEvents(await this.#history.folder(file, id));
+    const [first] = events;
+    return traceEventsOf(events.filter(({ run }) => run === first?.run));
+  }
+
+  /** Undefined where the run has no such step. */
+  async step(file: string, id: string, step: number): Promise<ShownStep | undefined> {
+    const timeline = await this.#timeline(file, id);
+    return timeline && showStep(timeline, step);
+  }
+
+  /**
+   * Where the second run first differs from the first; undefined where it did the same.
+   *
+   * @throws AppError `missing` when nothing was kept of one of them.
+   */
+  async compare(file: string, id: string, other: string): Promise<ShownDivergence | undefined> {
+    const [before, after] = await Promise.all([this.#timeline(file, id), this.#timeline(file, other)]);
+    return showDivergence(before, after);
+  }
+
+  /** The calls of language models in the newest run that has any, in their order. */
+  async calls(file: string): Promise<readonly RecordedModelCall[]> {
+    for (const { id } of await this.#history.list(file)) {
+      const calls = await readModelCalls(await this.#history.folder(file, id));
+      if (calls.length > 0) return calls;
+    }
+    return [];
+  }
+
+  #timeline(file: string, id: string): Promise<RunTimeline | undefined> {
+    const key = `${id} ${file}`;
+    const timeline = this.#timelines.get(key) ?? this.#read(file, id);
+    timeline.catch(() => this.#timelines.delete(key)); // what could not be read now may be read the next time
+    this.#timelines.delete(key);
+    this.#timelines.set(key, timeline);
+    for (const [oldest] of this.#timelines) {
+      if (this.#timelines.size <= KEPT_TIMELINES) break;
+      this.#timelines.delete(oldest);
+    }
+    return timeline;
+  }
+
+  async #read(file: string, id: string): Promise<RunTimeline | undefined> {
+    const [timeline] = timelinesOf(await readEvents(await this.#history.folder(file, id)));
+    // One that still runs is read anew the next time.
+    if (timeline?.end === undefined) this.#timelines.delete(`${id} ${file}`);
+    return timeline;
+  }
+}
+
+/** The events of a run that a trace has, without what the runner adds. */
+export function traceEventsOf(events: readonly RunEvent[]): readonly TraceEvent[] {
+  return events.filter((event): event is RunEvent & TraceEvent => !RUNNER_EVENTS.has(event.type));
+}
+
+/** Shows the shared state at a step of a timeline; undefined where there is no such step. */
+export function showStep(timeline: RunTimeline, step: number): ShownStep | undefined {
+  const index = leafSteps(timeline)[step];
+  if (index === undefined) return undefined;
+  const changes = timeline.steps[index]?.changes ?? [];
+  return {
+    changes: showChanges(timeline.stateAfter(index - 1), changes),
+    state: showState(timeline.stateAfter(index)),
+  };
+}
+
+/**
+ * Where the second run first differs from the first; undefined where it did the same.
+ *
+ * @throws AppError `missing` when a run has not begun, as far as is known here.
+ */
+export function showDivergence(
+  before: RunTimeline | undefined,
+  after: RunTimeline | undefined,
+): ShownDivergence | undefined {
+  if (before === undefined || after === undefined) {
+    throw new AppError('missing', 'Nothing is known of what one of these runs did, so they cannot be compared.');
+  }
+  const divergence = compareRuns(before, after);
+  if (divergence === undefined) return undefined;
+  const step = divergence.index < 0 ? 0 : leafSteps(after).filter((at) => at < divergence.index).length;
+  return { step, reason: reasonOf(divergence) };
+}
+
+/** The places in a timeline of the visits of nodes that are no flows, in the order in which they ended. */
+function leafSteps({ steps }: RunTimeline): readonly number[] {
+  const ended = steps.flatMap(({ type, finishedAt }, index) =>
+    type === 'node' && finishedAt !== undefined ? [{ index, finishedAt }] : [],
+  );
+  return ended.toSorted((a, b) => a.finishedAt - b.finishedAt || a.index - b.index).map(({ index }) => index);
+}
+
+function reasonOf({ type, before, after }: Divergence): string {
+  switch (type) {
+    case 'input':
+      return 'The runs began with different shared states.';
+    case 'path':
+      return `One went on to ${before?.path}, the other to ${after?.path}.`;
+    case 'action':
+      return `${after?.path} left by "${before?.action ?? 'default'}" in one and by "${after?.action ?? 'default'}" in the other.`;
+    case 'state':
+      return `${after?.path} left a different shared state.`;
+    case 'end': {
+      const longer = before ?? after;
+      if (before === undefined || after === undefined) return `One run ended; the other went on to ${longer?.path}.`;
+      return `${after.path} ended differently: ${before.error ?? 'done'} and ${after.error ?? 'done'}.`;
+    }
+    default:
+      return assertNever(type);
+  }
+}

@@ -1,0 +1,103 @@
+import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, extname, join } from 'node:path';
+import type { Json } from '../../../agents/run/plainJson.ts';
+import type { Checkpoint } from '../../../agents/run/schemas.ts';
+import type { SelectedFile } from '../../../workspace/files/selectedFile.ts';
+import type { Selection } from '../../../workspace/select/selection.ts';
+import { JOB_FOLDER, type JobRequest } from './jobRequest.ts';
+import { runtimeFiles } from './runtimeFiles.ts';
+
+const START_SCRIPT = `#!/bin/sh
+# Runs the flow that flow.json names, with the runtime that lies beside this script.
+cd "$(dirname "$0")/.." || exit 1
+node=\${FARWHARF_NODE:-node}
+if ! command -v "$node" > /dev/null 2>&1; then
+  echo "farwharf: Node.js was not found on the machine that runs this job. Flows need Node 22.18 or newer: install it there, or load its module, then submit again." >&2
+  exit 127
+fi
+# An editor's own program is a Node with this.
+ELECTRON_RUN_AS_NODE=1 exec "$node" ${JOB_FOLDER}/flowRunner.mjs ${JOB_FOLDER}/flow.json "$@"
+`;
+
+export interface FlowJobRequest {
+  /** What of the folder is sent. */
+  readonly selection: Selection;
+  /** The flow file, relative to the folder, with `/`. */
+  readonly file: string;
+  /** The rest of the command line: what the file finds in `process.argv`, as it was written. */
+  readonly args?: string | undefined;
+  readonly flow?: string | undefined;
+  readonly shared?: Readonly<Record<string, unknown>> | undefined;
+  /** Where an earlier run stood, to go on after it with the code as it is now. */
+  readonly resume?: Checkpoint | undefined;
+  /** The built `flowRunner.mjs`. */
+  readonly runner: string;
+}
+
+/** A flow made ready to be sent as a job to any service: its folder with the runtime. Dispose it when it is sent. */
+export class FlowJob implements AsyncDisposable {
+  readonly selection: Selection;
+  readonly script: string;
+  readonly #scratch: string;
+
+  private constructor(selection: Selection, script: string, scratch: string) {
+    this.selection = selection;
+    this.script = script;
+    this.#scratch = scratch;
+  }
+
+  /** @throws AppError `missing` when the runtime is not built. */
+  static async prepare({ selection, file, args = '', flow, shared, resume, runner }: FlowJobRequest): Promise<FlowJob> {
+    const own = await withFlowRuntime(selection, runner);
+    const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowjob-'));
+    const request: JobRequest = { version: 1, file, flow, shared: shared as Record<string, Json> | undefined, resume };
+    // Lists of jobs show the script, so it says which flow.
+    const name = `${basename(file)}.sh`;
+    const [start, json] = [join(scratch, name), join(scratch, 'flow.json')];
+    await writeFile(start, START_SCRIPT);
+    await chmod(start, 0o755);
+    await writeFile(json, JSON.stringify(request));
+    const added = await Promise.all([selected(name, start, 0o755), selected('flow.json', json)]);
+    const script = `${quoted(`${JOB_FOLDER}/${name}`)} ${args}`.trim();
+    return new FlowJob(withFiles(own, added), script, scratch);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#scratch, { recursive: true, force: true });
+  }
+}
+
+/**
+ * What is sent of a folder with a flow: its files and those that run it.
+ *
+ * @param runner the built `flowRunner.mjs`.
+ * @throws AppError `missing` when the runtime is not built.
+ */
+export async function withFlowRuntime(selection: Selection, runner: string): Promise<Selection> {
+  const runtime = await runtimeFiles(runner);
+  return withFiles(selection, await Promise.all(runtime.map(({ path, source }) => selected(path, source))));
+}
+
+/** Adds files to a selection; they take the place of those of the same path. */
+function withFiles(selection: Selection, added: readonly SelectedFile[]): Selection {
+  const own = selection.files.filter(({ path }) => !added.some((other) => other.path === path));
+  const files = [...own, ...added].toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+  return { ...selection, files, totalBytes: files.reduce((sum, { size }) => sum + size, 0) };
+}
+
+/** Whether a script is a flow file: a module that imports the library. */
+export function isFlowScript(file: string, text: string): boolean {
+  const isModule = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs'].includes(extname(file));
+  return isModule && /(?:\bfrom\s*|\bimport\s*|\brequire\s*\(\s*)['"]farwharf\/agents['"]/.test(text);
+}
+
+/** A path as a word of a script line. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `"${path}"`;
+}
+
+async function selected(name: string, source: string, mode = 0o644): Promise<SelectedFile> {
+  const { size, mtimeMs } = await stat(source);
+  return { path: `${JOB_FOLDER}/${name}`, size, mode, mtimeMs, source };
+}

@@ -1,0 +1,62 @@
+import type { IncomingMessage } from 'node:http';
+import * as z from 'zod';
+import { AppError } from '../../../core/errors.ts';
+
+const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+const textPart = z.looseObject({ type: z.literal('text'), text: z.string() });
+const completionRequest = z.looseObject({
+  model: z.string(),
+  messages: z.array(
+    z.looseObject({
+      role: z.enum(['system', 'developer', 'user', 'assistant']),
+      content: z.union([z.string(), z.array(textPart)]),
+    }),
+  ),
+  stream: z.boolean().optional(),
+  tools: z.array(z.unknown()).max(0, 'tools are not passed on to the models of the editor').optional(),
+  temperature: z.number().optional(),
+});
+
+/** What a flow asks the models of the editor. */
+export interface BridgeRequest {
+  /** `auto` leaves the choice to the editor. */
+  readonly model: string;
+  readonly messages: readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
+  readonly temperature: number | undefined;
+  readonly isStreamed: boolean;
+}
+
+/** @throws AppError `bad-input` or `limit` for what is no request that the editor's models understand. */
+export async function readBridgeRequest(request: IncomingMessage): Promise<BridgeRequest> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw new AppError('limit', 'The request is larger than 16 MB.');
+    chunks.push(chunk);
+  }
+  const { model, messages, temperature, stream } = parse(Buffer.concat(chunks).toString('utf8'));
+  return {
+    model,
+    messages: messages.map(({ role, content }) => ({
+      role: role === 'developer' ? 'system' : role,
+      content: typeof content === 'string' ? content : content.map(({ text }) => text).join(''),
+    })),
+    temperature,
+    isStreamed: stream === true,
+  };
+}
+
+function parse(text: string): z.infer<typeof completionRequest> {
+  let json: unknown;
+  try {
+    json = JSON.parse(text);
+  } catch (cause) {
+    throw new AppError('bad-input', 'The request is no JSON.', { cause });
+  }
+  const parsed = completionRequest.safeParse(json);
+  if (parsed.success) return parsed.data;
+  const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
+  throw new AppError('bad-input', `The models of the editor cannot take this request: ${issues}.`);
+}

@@ -1,0 +1,155 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { AppError, type ErrorCode, messageOf } from '../../../core/errors.ts';
+import { type BridgeRequest, readBridgeRequest } from './bridgeRequest.ts';
+
+/** The models behind a bridge. */
+export interface BridgedModels {
+  /** The reply as it comes. What it throws, the flow is told; an `AppError` by its code. */
+  complete(request: BridgeRequest, signal: AbortSignal): AsyncIterable<string>;
+  /** How many tokens a text has for a model; without it, calls have no counts. */
+  countTokens?(text: string, model: string, signal: AbortSignal): Promise<number>;
+  /** Ids of the models that there are. */
+  list(): Promise<readonly string[]>;
+}
+
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  'bad-input': 400,
+  limit: 429,
+  missing: 404,
+  'not-signed-in': 401,
+  permission: 403,
+  refused: 403,
+};
+
+/**
+ * Gives the children of this process models as a chat completions service: on loopback only, and only to who has the token,
+ * which lives as long as the bridge. Open one for each run, and hand its `env` to the child, where the provider `vscode` finds it.
+ */
+export class ModelBridge implements AsyncDisposable {
+  readonly env: Readonly<Record<string, string>>;
+  readonly #server: Server;
+
+  private constructor(server: Server, token: string) {
+    const { port } = server.address() as AddressInfo;
+    this.#server = server;
+    this.env = {
+      FARWHARF_MODEL_BRIDGE_URL: `http://127.0.0.1:${port}/v1`,
+      FARWHARF_MODEL_BRIDGE_TOKEN: token,
+    };
+  }
+
+  static async open(models: BridgedModels): Promise<ModelBridge> {
+    const token = randomBytes(24).toString('base64url');
+    const server = createServer((request, response) => void answer(models, token, request, response));
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(0, '127.0.0.1', resolve);
+    });
+    return new ModelBridge(server, token);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections(); // a request that is under way is aborted
+    await closed;
+  }
+}
+
+async function answer(
+  models: BridgedModels,
+  token: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => gone.abort(new DOMException('The flow does not wait any more.', 'AbortError')));
+  try {
+    authorise(request, token);
+    const route = `${request.method} ${request.url}`;
+    if (route === 'GET /v1/models') {
+      const data = (await models.list()).map((id) => ({ id, object: 'model' }));
+      return sendJson(response, 200, { object: 'list', data });
+    }
+    if (route !== 'POST /v1/chat/completions') throw new AppError('missing', `The bridge has no ${route}.`);
+    const asked = await readBridgeRequest(request);
+    if (asked.isStreamed) await stream(models, asked, response, gone.signal);
+    else await complete(models, asked, response, gone.signal);
+  } catch (error) {
+    if (response.headersSent || gone.signal.aborted) {
+      response.destroy(); // a stream that just stopped would look like a whole answer
+      return;
+    }
+    const code = error instanceof AppError ? error.code : undefined;
+    const status = code === undefined ? 502 : (STATUS[code] ?? 502);
+    sendJson(response, status, { error: { message: messageOf(error), type: code ?? 'failed', code: code ?? null } });
+  }
+}
+
+/** A web page that found the port has neither the token nor a loopback address as its `Host`. */
+function authorise({ headers, socket }: IncomingMessage, token: string): void {
+  const given = Buffer.from(headers.authorization ?? '');
+  const wanted = Buffer.from(`Bearer ${token}`);
+  const isHere = headers.host === `127.0.0.1:${socket.localPort}`;
+  if (isHere && given.length === wanted.length && timingSafeEqual(given, wanted)) return;
+  throw new AppError('not-signed-in', 'The bridge to the models of the editor needs the token of this run.');
+}
+
+async function complete(
+  models: BridgedModels,
+  asked: BridgeRequest,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  let content = '';
+  for await (const piece of models.complete(asked, signal)) content += piece;
+  sendJson(response, 200, {
+    ...head(asked, 'chat.completion'),
+    choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
+    ...(await usageOf(models, asked, content, signal)),
+  });
+}
+
+async function stream(
+  models: BridgedModels,
+  asked: BridgeRequest,
+  response: ServerResponse,
+  signal: AbortSignal,
+): Promise<void> {
+  const send = (chunk: object): void => {
+    if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+    response.write(`data: ${JSON.stringify({ ...head(asked, 'chat.completion.chunk'), ...chunk })}\n\n`);
+  };
+  let content = '';
+  for await (const piece of models.complete(asked, signal)) {
+    content += piece;
+    send({ choices: [{ index: 0, delta: { content: piece }, finish_reason: null }] });
+  }
+  send({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
+  const usage = await usageOf(models, asked, content, signal);
+  if (usage !== undefined) send({ choices: [], ...usage });
+  response.end('data: [DONE]\n\n');
+}
+
+function head({ model }: BridgeRequest, object: string): object {
+  return { id: `bridge-${randomBytes(6).toString('hex')}`, object, created: Math.floor(Date.now() / 1000), model };
+}
+
+async function usageOf(
+  models: BridgedModels,
+  { model, messages }: BridgeRequest,
+  content: string,
+  signal: AbortSignal,
+): Promise<{ usage: object } | undefined> {
+  if (models.countTokens === undefined) return undefined;
+  const prompt = messages.map((message) => message.content).join('\n');
+  const count = (text: string): Promise<number> => models.countTokens?.(text, model, signal) ?? Promise.resolve(0);
+  const [input, output] = await Promise.all([count(prompt), count(content)]);
+  return { usage: { prompt_tokens: input, completion_tokens: output, total_tokens: input + output } };
+}
+
+function sendJson(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'Content-Type': 'application/json' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,48 @@
+import { LLMClient, type LLMClientOptions } from '../../../agents/llm/llmClient.ts';
+import { Node } from '../../../agents/graph/node.ts';
+import type { ModelCall } from '../../../agents/run/trace.ts';
+
+/** Where a prompt is tried. */
+export type PromptModel = Pick<LLMClientOptions, 'provider' | 'model' | 'baseUrl' | 'apiKey' | 'apiKeyEnv' | 'fetch'>;
+
+export interface PromptReply {
+  readonly reply: string;
+  /** Tokens, cost and time; absent where the service does not count. */
+  readonly call: ModelCall | undefined;
+}
+
+type Messages = readonly { readonly role: string; readonly content: string }[];
+
+/**
+ * Sends messages to a model once, outside of any flow: to try another prompt, or the same one elsewhere.
+ *
+ * @throws what `LLMClient.chatComplete` throws.
+ */
+export async function runPrompt(
+  model: PromptModel,
+  messages: Messages,
+  { signal }: { readonly signal: AbortSignal },
+): Promise<PromptReply> {
+  const client = new LLMClient(model);
+  const shared = { reply: '' };
+  let call: ModelCall | undefined;
+  // A node alone: it is traced, and the trace has the counts.
+  class Ask extends Node<typeof shared, Messages, string> {
+    override prep(): Messages {
+      return messages;
+    }
+    override exec(asked: Messages): Promise<string> {
+      return client.chatComplete(asked, { signal });
+    }
+    override post(state: typeof shared, _asked: Messages, reply: string): void {
+      state.reply = reply;
+    }
+  }
+  await new Ask().run(shared, {
+    signal,
+    onEvent(event) {
+      if (event.type === 'model') call = event;
+    },
+  });
+  return { reply: shared.reply, call };
+}

@@ -1,0 +1,133 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError, messageOf } from '../../../core/errors.ts';
+import { endProcesses } from '../../../core/processes/processTree.ts';
+import { flowEnvironment, type VariableSource } from '../protocol/flowEnvironment.ts';
+import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
+import { type OutputLine, OutputLines } from '../protocol/outputLines.ts';
+import type { ChildMessage, ParentMessage } from '../protocol/runMessage.ts';
+
+const KILL_GRACE_MS = 2_000;
+// A process that left the group can hold the pipes open for as long as it likes; what it prints later is not waited for.
+const QUIET_MS = 1_000;
+const QUIET_POLL_MS = 20;
+const RUN_MARK = 'FARWHARF_FLOW_RUN';
+// Types are stripped on purpose, and a folder without package.json is no fault of its flow.
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
+
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+interface Listener {
+  message(message: ChildMessage): void;
+  /** A promise until the line is taken. */
+  output(stream: 'stdout' | 'stderr', line: OutputLine): Promise<void> | undefined;
+}
+
+/** The child in which a flow runs: a process group of its own, with a channel for messages. */
+export class FlowProcess {
+  readonly #child: ChildProcess;
+  readonly #mark: string;
+  readonly #node: string;
+  readonly #streams: readonly Promise<void>[];
+  #lastActivity = performance.now();
+  #untaken = 0;
+  readonly exited: Promise<ProcessEnd>;
+
+  constructor(
+    { node, runner, starter = [] }: FlowRuntime,
+    { cwd, ...source }: Pick<FlowRunRequest, 'cwd' | keyof VariableSource>,
+    listener: Listener,
+  ) {
+    const mark = randomUUID();
+    this.#mark = `${RUN_MARK}=${mark}`;
+    this.#node = node;
+    const command = [...starter, node, ...NODE_FLAGS, runner];
+    this.#child = spawn(command[0] ?? node, command.slice(1), {
+      cwd,
+      env: { ...flowEnvironment(source), [RUN_MARK]: mark },
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+      detached: process.platform !== 'win32',
+      windowsHide: true,
+    });
+    this.exited = this.#untilExit();
+    this.exited.catch(() => {}); // whoever waits for it is told
+    this.#child.on('message', (message) => {
+      this.#lastActivity = performance.now();
+      listener.message(message as ChildMessage);
+    });
+    const closed = new Promise<void>((resolve) => this.#child.once('close', () => resolve()));
+    const disconnected = new Promise<void>((resolve) => this.#child.once('disconnect', () => resolve()));
+    this.#streams = [this.#read('stdout', listener), this.#read('stderr', listener), closed, disconnected];
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  send(message: ParentMessage): void {
+    if (this.#child.connected) this.#child.send(message, () => {}); // it may end at any time
+  }
+
+  /** Ends the child, if it has not, and all its children. */
+  async end(): Promise<void> {
+    await endProcesses({ group: this.#child.pid, mark: this.#mark }, KILL_GRACE_MS);
+  }
+
+  /** Waits until everything that the child printed and sent has been taken. */
+  async drained(): Promise<void> {
+    const over = new AbortController();
+    void Promise.all(this.#streams).then(() => over.abort());
+    while (!over.signal.aborted && (this.#untaken > 0 || performance.now() - this.#lastActivity < QUIET_MS)) {
+      await sleep(QUIET_POLL_MS, undefined, { signal: over.signal }).catch(() => {});
+    }
+  }
+
+  close(): void {
+    this.#child.stdout?.destroy();
+    this.#child.stderr?.destroy();
+    if (this.#child.connected) this.#child.disconnect();
+  }
+
+  #untilExit(): Promise<ProcessEnd> {
+    return new Promise((resolve, reject) => {
+      this.#child.once('exit', (code, signal) => resolve({ code, signal }));
+      this.#child.on('error', (cause) => {
+        const message = `Node could not be started as ${this.#node}: ${messageOf(cause)}`;
+        reject(new AppError('missing', message, { cause }));
+      });
+    });
+  }
+
+  /** Reads no further while a line is not taken, so that a child that prints for ever costs no memory. */
+  async #read(stream: 'stdout' | 'stderr', listener: Listener): Promise<void> {
+    const lines = new OutputLines();
+    // Not async: a wait for each line would cost more than all the rest.
+    const take = (line: OutputLine): Promise<void> | undefined => {
+      const taken = listener.output(stream, line);
+      if (taken === undefined) return undefined;
+      this.#untaken += 1;
+      return taken.finally(() => {
+        this.#untaken -= 1;
+        this.#lastActivity = performance.now();
+      });
+    };
+    const source = this.#child[stream];
+    if (source === null) return;
+    try {
+      for await (const bytes of source as AsyncIterable<Buffer>) {
+        this.#lastActivity = performance.now();
+        for (const line of lines.push(bytes)) {
+          const taken = take(line);
+          if (taken !== undefined) await taken;
+        }
+      }
+    } catch {
+      // The pipe was closed from here.
+    }
+    for (const line of lines.end()) await take(line);
+  }
+}

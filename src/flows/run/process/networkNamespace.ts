@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { delimiter, isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
+import { allowedEnvironment } from '../../../core/processes/childEnvironment.ts';
+
+const PROBE_TIMEOUT_MS = 10_000;
+
+/** How a process and all its children are started without network. */
+export type NetworkNamespace =
+  /** The program and the arguments to put in front of the command. */
+  { readonly type: 'namespace'; readonly command: readonly string[] } | { readonly type: 'none'; readonly why: string };
+
+// Both keep the user, the files, the pipes and the process group of the command. bubblewrap also gives it a loopback address.
+const CANDIDATES: readonly (readonly [program: string, ...args: string[]])[] = [
+  ['bwrap', '--dev-bind', '/', '/', '--unshare-net', '--'],
+  ['unshare', '--user', '--map-current-user', '--net', '--'],
+];
+
+/** Finds out by trying which program can take the network away here. Ask once, and use the answer for all runs. */
+export async function findNetworkNamespace(env: NodeJS.ProcessEnv): Promise<NetworkNamespace> {
+  if (process.platform !== 'linux') return { type: 'none', why: 'Only Linux can start a process without network.' };
+  const variables = allowedEnvironment(env);
+  for (const [name, ...args] of CANDIDATES) {
+    const program = await findProgram(name, variables['PATH'] ?? '');
+    if (program === undefined) continue;
+    try {
+      await promisify(execFile)(program, [...args, process.execPath, '--version'], {
+        timeout: PROBE_TIMEOUT_MS,
+        env: { ...variables, ELECTRON_RUN_AS_NODE: '1' },
+      });
+      return { type: 'namespace', command: [program, ...args] };
+    } catch {
+      // It is there, and the machine forbids what it does: the next may be allowed.
+    }
+  }
+  return {
+    type: 'none',
+    why: 'Neither bubblewrap nor unshare can start one without network here. Install bubblewrap.',
+  };
+}
+
+/** What to tell people where child processes of tests keep the network; undefined where they do not. */
+export function describeOpenNetwork(namespace: NetworkNamespace): string | undefined {
+  if (namespace.type === 'namespace') return undefined;
+  return `Tests run offline, but processes that a flow starts can reach the network. ${namespace.why}`;
+}
+
+/** Only absolute entries of the search path count: the others would find programs of the folder that is tested. */
+async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
+  for (const folder of searchPath.split(delimiter).filter(isAbsolute)) {
+    const path = join(folder, name);
+    const isThere = await access(path, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return path;
+  }
+  return undefined;
+}

@@ -1,0 +1,46 @@
+import { AppError } from '../../../core/errors.ts';
+import type { ExactGraph } from '../../graph/exactGraph.ts';
+import type { VariableSource } from '../protocol/flowEnvironment.ts';
+import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
+import { runFlow } from './runFlow.ts';
+
+const LOAD_LIMIT_MS = 15_000;
+
+/**
+ * The exact graphs of a file's flows, from loading the file in a process of its own. This runs the code of the file, though no
+ * flow: it is for trusted folders, and only when somebody asks for it.
+ *
+ * @throws AppError `bad-input` where the file cannot be loaded or makes no flow, `limit` where that takes too long; the signal's
+ * reason on abort.
+ */
+export async function readByRunning(
+  runtime: FlowRuntime,
+  request: Pick<FlowRunRequest, 'file' | 'cwd' | keyof VariableSource>,
+  signal: AbortSignal,
+): Promise<readonly ExactGraph[]> {
+  const told = new AbortController();
+  const limit = AbortSignal.timeout(LOAD_LIMIT_MS);
+  let graphs: readonly ExactGraph[] | undefined;
+  const outcome = await runFlow(
+    runtime,
+    { ...request, isGraphOnly: true },
+    {
+      signal: AbortSignal.any([signal, limit, told.signal]),
+      onEvent: (event) => {
+        if (event.type !== 'graph') return;
+        graphs = event.graphs;
+        told.abort();
+      },
+    },
+  );
+  signal.throwIfAborted();
+  if (graphs !== undefined) return graphs;
+  if (limit.aborted) {
+    throw new AppError(
+      'limit',
+      `${request.file} was still loading after ${LOAD_LIMIT_MS / 1000} s, so its flows are not known.`,
+    );
+  }
+  const why = 'error' in outcome ? outcome.error.message : `its process ended (${outcome.type})`;
+  throw new AppError('bad-input', `The flows of ${request.file} cannot be read by running it: ${why}`);
+}

@@ -1,0 +1,100 @@
+import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import * as z from 'zod';
+import { recordingEntrySchema } from '../../../agents/run/schemas.ts';
+import { AppError, messageOf } from '../../../core/errors.ts';
+
+export const FLOW_TEST_SUFFIX = '.flowtest.json';
+const FOLDER_TOKEN = '{{folder}}';
+const ABOUT =
+  'A run of the flow file beside this one, pinned as a test. `farwharf flow test` runs it again without network: unchanged ' +
+  'nodes get the results in "recording", edited nodes run and get the answers in "models". `farwharf flow test --update` accepts what changed.';
+
+const expectedRun = z.object({
+  /** The name of the outermost flow. */
+  flow: z.string(),
+  /** The steps in their order: `Research/Decide -> search`. */
+  steps: z.array(z.string()),
+  /** The shared state at the end. */
+  shared: z.json(),
+  /** The message of the error that it fails with. */
+  error: z.string().optional(),
+});
+
+const flowTestSchema = z.object({
+  about: z.string(),
+  version: z.literal(1),
+  /** The flow file, relative to the folder of the test. */
+  file: z.string(),
+  /** The export to run. */
+  flow: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  /** The shared state that the run is given. */
+  shared: z.record(z.string(), z.json()).optional(),
+  /** Mostly one; a file may run more than one flow. */
+  expect: z.array(expectedRun),
+  /** Keys of the shared state that differ from run to run, as `report.createdAt`. */
+  ignore: z.array(z.string()),
+  recording: z.array(recordingEntrySchema),
+  models: z.array(z.object({ provider: z.string(), request: z.json(), completion: z.json() })),
+});
+
+export type FlowTest = z.infer<typeof flowTestSchema>;
+export type ExpectedRun = z.infer<typeof expectedRun>;
+
+/**
+ * Reads a test.
+ *
+ * @throws AppError `missing` or `corrupt` with its path.
+ */
+export async function readFlowTest(path: string): Promise<FlowTest> {
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new AppError('missing', `The test ${path} cannot be read: ${messageOf(cause)}`, { cause });
+  }
+  try {
+    return flowTestSchema.parse(JSON.parse(text.replaceAll(FOLDER_TOKEN, asInJson(dirname(path)))));
+  } catch (cause) {
+    throw new AppError('corrupt', `${path} is no flow test of this version. Pin the run again.`, { cause });
+  }
+}
+
+/** Writes a test, whole or not at all. Paths in the folder of the test are written so that they fit on other machines. */
+export async function writeFlowTest(path: string, test: Omit<FlowTest, 'about' | 'version'>): Promise<void> {
+  const json = JSON.stringify({ about: ABOUT, version: 1, ...test }, undefined, 2);
+  const temporary = `${path}.${crypto.randomUUID()}.tmp`;
+  await writeFile(temporary, `${json.replaceAll(asInJson(dirname(path)), FOLDER_TOKEN)}\n`);
+  await rename(temporary, path);
+}
+
+/** The name of a test in its flow: `harbours` of `research.harbours.flowtest.json`. */
+export function flowTestName(path: string, { file }: Pick<FlowTest, 'file'>): string {
+  const stem = basename(path).slice(0, -FLOW_TEST_SUFFIX.length);
+  const flow = basename(file).replace(/\.\w+$/, '');
+  return stem.startsWith(`${flow}.`) ? stem.slice(flow.length + 1) : stem;
+}
+
+/** The tests in these folders and files, sorted; installed packages and hidden folders are not searched. */
+export async function findFlowTests(paths: readonly string[]): Promise<readonly string[]> {
+  const found = await Promise.all(paths.map(testsAt));
+  return [...new Set(found.flat())].toSorted();
+}
+
+async function testsAt(path: string): Promise<readonly string[]> {
+  const stats = await stat(path).catch((cause: unknown) => {
+    throw new AppError('missing', `There is no ${path}.`, { cause });
+  });
+  if (stats.isFile()) return [path];
+  const entries = await readdir(path, { withFileTypes: true });
+  const inner = entries
+    .filter((entry) => entry.isDirectory() && entry.name !== 'node_modules' && !entry.name.startsWith('.'))
+    .map((entry) => testsAt(join(path, entry.name)));
+  const own = entries.filter((entry) => entry.isFile() && entry.name.endsWith(FLOW_TEST_SUFFIX));
+  return [...own.map(({ name }) => join(path, name)), ...(await Promise.all(inner)).flat()];
+}
+
+function asInJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}

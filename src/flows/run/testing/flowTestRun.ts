@@ -1,0 +1,217 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
+import { recordingEntrySchema } from '../../../agents/run/schemas.ts';
+import { AppError } from '../../../core/errors.ts';
+import { describeRunEnd } from '../history/describeRun.ts';
+import { type ExpectedRun, type FlowTest, readFlowTest, writeFlowTest } from './flowTestFile.ts';
+import type { VariableSource } from '../protocol/flowEnvironment.ts';
+import type { FlowOutcome, FlowProcessEvent, FlowRuntime } from '../protocol/flowRun.ts';
+import { parseLines } from '../protocol/jsonLines.ts';
+import type { NetworkNamespace } from '../process/networkNamespace.ts';
+import type { RunEvent } from '../protocol/runEvent.ts';
+import { type RunFolder, runFolder } from '../history/runFolder.ts';
+import { runFlow } from '../process/runFlow.ts';
+import { summaryOf } from '../history/runSummary.ts';
+import type { RunRecord } from '../history/runRecord.ts';
+import { differencesOf, type TestDifference } from './testDifference.ts';
+import { testedFile } from './testedFile.ts';
+import { type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
+
+export interface FlowTestResult {
+  readonly status: 'passed' | 'failed' | 'updated';
+  readonly differences: readonly TestDifference[];
+  /** The steps whose `exec` ran, because no recorded result fitted. */
+  readonly live: readonly { readonly path: string; readonly reason: 'code' | 'input' | 'new' }[];
+  /** What the flow printed. */
+  readonly output: string;
+  readonly timelines: readonly RunTimeline[];
+  readonly durationMs: number;
+}
+
+export interface FlowTestOptions extends VariableSource {
+  readonly signal: AbortSignal;
+  /** How the network is taken away from the flow and from what it starts; ask `findNetworkNamespace` once. */
+  readonly network: NetworkNamespace;
+  /** The folder that the tests were looked for in; the folder of the test unless given. */
+  readonly root?: string | undefined;
+  /** Runs with the network open, and writes what came out of it into the test. */
+  readonly isUpdate?: boolean;
+  readonly isDebugged?: boolean;
+  readonly onEvent?: (event: FlowProcessEvent) => void;
+}
+
+/**
+ * Runs a pinned test again.
+ *
+ * @throws AppError for a test that cannot be read, and the signal's reason on abort.
+ */
+export async function runFlowTest(
+  path: string,
+  runtime: FlowRuntime,
+  options: FlowTestOptions,
+): Promise<FlowTestResult> {
+  const test = await readFlowTest(path);
+  const file = await testedFile(path, test.file, options.root ?? dirname(path));
+  const startedAt = performance.now();
+  const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowtest-'));
+  try {
+    const recorded = runFolder(scratch);
+    await writeFile(recorded.recording, lines(test.recording));
+    await writeFile(recorded.calls, lines(test.models));
+    const fresh = runFolder(await mkdtemp(join(scratch, 'run-')));
+    const run = await observe(path, { ...test, file }, { recorded, fresh, runtime, options });
+    options.signal.throwIfAborted();
+    const actual = expectationsOf(run.timelines, summaryOf(run.timelines, run.outcome).outcome);
+    const differences = differencesOf(test.expect, actual, test.ignore);
+    // A key that is not there, or a service that is down, is nothing that a test should expect from now on.
+    const isBroken = actual.some(({ error }, index) => error !== undefined && test.expect[index]?.error === undefined);
+    const isUpdate = options.isUpdate === true && !isBroken && differences.length + run.live.length > 0;
+    if (isUpdate) await writeFlowTest(path, { ...withoutHeader(test), expect: actual, ...(await keptIn(fresh, test)) });
+    const status = isUpdate ? 'updated' : differences.length === 0 ? 'passed' : 'failed';
+    return { ...run, status, differences, durationMs: performance.now() - startedAt };
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+}
+
+interface Observation {
+  readonly recorded: RunFolder;
+  readonly fresh: RunFolder;
+  readonly runtime: FlowRuntime;
+  readonly options: FlowTestOptions;
+}
+
+async function observe(
+  path: string,
+  { file, flow, args, shared }: FlowTest,
+  { recorded, fresh, runtime, options }: Observation,
+): Promise<Pick<FlowTestResult, 'timelines' | 'live' | 'output'> & { outcome: FlowOutcome }> {
+  const events: RunEvent[] = [];
+  const printed: string[] = [];
+  const { network, isUpdate, isDebugged } = options;
+  // A debugger could not reach the flow in a namespace, and a run that makes new results needs the network.
+  const isClosed = isUpdate !== true && isDebugged !== true && network.type === 'namespace';
+  const outcome = await runFlow(
+    isClosed ? { ...runtime, starter: network.command } : runtime,
+    {
+      file,
+      flow,
+      args,
+      shared,
+      cwd: dirname(path),
+      env: options.env,
+      variables: options.variables,
+      replay: recorded.path,
+      folder: fresh.path,
+      isOffline: isUpdate !== true,
+      isDebugged,
+    },
+    {
+      signal: options.signal,
+      onEvent: (event) => {
+        if (event.type === 'run') events.push(event.event);
+        if (event.type === 'output') printed.push(event.text);
+        options.onEvent?.(event);
+      },
+    },
+  );
+  const live = events.flatMap((event) => (event.type === 'live' ? [{ path: event.path, reason: event.reason }] : []));
+  return { outcome, timelines: timelinesOf(events), live, output: printed.join('\n') };
+}
+
+/** What a run shows to a test. A file that could not be run at all is a run that failed at once. */
+function expectationsOf(timelines: readonly RunTimeline[], outcome: RunRecord['outcome']): ExpectedRun[] {
+  const isWhole = outcome?.type === 'done' || (outcome?.type === 'failed' && timelines.some(({ end }) => end?.error));
+  const failure = isWhole ? undefined : describeRunEnd(outcome);
+  if (timelines.length === 0) return [{ flow: '', steps: [], shared: null, error: failure ?? 'no flow ran' }];
+  return timelines.map((timeline, index) => {
+    const { start, end, steps } = timeline;
+    const error = end?.error?.message ?? (index === timelines.length - 1 ? failure : undefined);
+    return {
+      flow: start.name,
+      steps: steps
+        .filter(({ type }) => type === 'node')
+        .map(({ path, action, status }) => stepLine(path, action, status)),
+      shared: timeline.stateAfter(steps.length - 1) as ExpectedRun['shared'],
+      ...(error !== undefined && { error }),
+    };
+  });
+}
+
+function stepLine(path: string, action: string | undefined, status: string): string {
+  return `${path} -> ${status === 'done' ? (action ?? 'default') : status}`;
+}
+
+/** The results of the run that was just made, and all answers of models that are known. */
+async function keptIn(fresh: RunFolder, test?: FlowTest): Promise<Pick<FlowTest, 'recording' | 'models'>> {
+  const models = parseLines(await readFile(fresh.calls, 'utf8').catch(() => '')) as FlowTest['models'];
+  const recording = parseLines(await readFile(fresh.recording, 'utf8').catch(() => ''));
+  const all = [...(test?.models ?? []), ...models].map(({ provider, request, completion }) => ({
+    provider,
+    request,
+    completion,
+  }));
+  return {
+    recording: recording.map((entry) => recordingEntrySchema.parse(entry)),
+    models: [...new Map(all.map((call) => [JSON.stringify(call), call])).values()],
+  };
+}
+
+interface PinnedRun {
+  readonly file: string;
+  readonly folder: RunFolder;
+  readonly record: RunRecord;
+  readonly timelines: readonly RunTimeline[];
+}
+
+/**
+ * Pins a run as a test at `path`, and runs it once: keys of the shared state that came out otherwise are noted as such that
+ * differ from run to run.
+ *
+ * @throws AppError `conflict` when the run cannot be repeated from what was recorded, or was itself begun in the middle; the
+ * test is not kept then.
+ */
+export async function pinFlowTest(
+  path: string,
+  { file, folder, record, timelines }: PinnedRun,
+  runtime: FlowRuntime,
+  options: FlowTestOptions,
+): Promise<void> {
+  if (record.resumedFrom !== undefined) {
+    throw new AppError(
+      'conflict',
+      'This run was begun in the middle of another, so it makes no test. Pin a whole run.',
+    );
+  }
+  const test = {
+    file: relative(dirname(path), file).replaceAll('\\', '/'),
+    flow: record.flow,
+    args: record.args,
+    shared: record.shared,
+    expect: expectationsOf(timelines, record.outcome),
+    ignore: [],
+    ...(await keptIn(folder)),
+  };
+  await writeFlowTest(path, test);
+  const { differences } = await runFlowTest(path, runtime, options);
+  if (differences.length === 0) return;
+  const ignore = differences.flatMap((difference) => (difference.type === 'state' ? [difference.key] : []));
+  if (ignore.length < differences.length) {
+    await rm(path, { force: true });
+    const [first] = differences.filter(({ type }) => type !== 'state');
+    throw new AppError(
+      'conflict',
+      `The run does not come out the same a second time, so it makes no test: ${first?.lines.join(' ') ?? ''}`,
+    );
+  }
+  await writeFlowTest(path, { ...test, ignore });
+}
+
+function withoutHeader({ about: _about, version: _version, ...test }: FlowTest): Omit<FlowTest, 'about' | 'version'> {
+  return test;
+}
+
+function lines(values: readonly unknown[]): string {
+  return values.map((value) => `${JSON.stringify(value)}\n`).join('');
+}

@@ -1,0 +1,80 @@
+import type { ExpectedRun } from './flowTestFile.ts';
+import { changesBetween, type StateChange } from '../protocol/stateChange.ts';
+import type { StateView } from '../protocol/stateView.ts';
+
+const MAX_VALUE = 300;
+const CONTEXT_LINES = 2;
+
+/** Something that came out otherwise than the test says, as lines that begin with `-` (expected), `+` (now) or a blank. */
+export type TestDifference =
+  | { readonly type: 'steps' | 'error'; readonly lines: readonly string[] }
+  /** `key` is where in the shared state: `report.createdAt`. */
+  | { readonly type: 'state'; readonly key: string; readonly lines: readonly string[] };
+
+/** All differences; none where the runs are as expected. */
+export function differencesOf(
+  expected: readonly ExpectedRun[],
+  actual: readonly ExpectedRun[],
+  ignore: readonly string[],
+): readonly TestDifference[] {
+  const length = Math.max(expected.length, actual.length);
+  return Array.from({ length }, (_, index) => differencesOfRun(expected[index], actual[index], ignore)).flat();
+}
+
+function differencesOfRun(
+  expected: ExpectedRun | undefined,
+  actual: ExpectedRun | undefined,
+  ignore: readonly string[],
+): readonly TestDifference[] {
+  const differences: TestDifference[] = [];
+  const steps = lineDiff(expected?.steps ?? [], actual?.steps ?? []);
+  if (steps.length > 0) differences.push({ type: 'steps', lines: steps });
+  if (expected?.error !== actual?.error) {
+    differences.push({
+      type: 'error',
+      lines: [`- ${expected?.error ?? 'no error'}`, `+ ${actual?.error ?? 'no error'}`],
+    });
+  }
+  const [before, after] = [(expected?.shared ?? null) as StateView, (actual?.shared ?? null) as StateView];
+  for (const change of changesBetween(before, after)) {
+    const key = keyOf(change);
+    if (ignore.some((ignored) => key === ignored || key.startsWith(`${ignored}.`))) continue;
+    const now = change.op === 'set' ? show(change.value) : 'not there';
+    differences.push({ type: 'state', key, lines: [`- ${show(valueAt(before, change.path))}`, `+ ${now}`] });
+  }
+  return differences;
+}
+
+/** The lines that differ with two lines around them: what is equal at both ends is left out. */
+function lineDiff(before: readonly string[], after: readonly string[]): readonly string[] {
+  let start = 0;
+  while (start < before.length && before[start] === after[start]) start += 1;
+  if (start === before.length && start === after.length) return [];
+  let end = 0;
+  while (end < Math.min(before.length, after.length) - start && before.at(-1 - end) === after.at(-1 - end)) end += 1;
+  return [
+    ...before.slice(Math.max(0, start - CONTEXT_LINES), start).map((line) => `  ${line}`),
+    ...before.slice(start, before.length - end).map((line) => `- ${line}`),
+    ...after.slice(start, after.length - end).map((line) => `+ ${line}`),
+    ...before.slice(before.length - end, before.length - end + CONTEXT_LINES).map((line) => `  ${line}`),
+  ];
+}
+
+function keyOf({ path }: StateChange): string {
+  return path.join('.');
+}
+
+function valueAt(view: StateView, path: StateChange['path']): StateView | undefined {
+  let value: StateView | undefined = view;
+  for (const key of path) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    value = Object.hasOwn(value, key) ? (Reflect.get(value, key) as StateView) : undefined;
+  }
+  return value;
+}
+
+function show(view: StateView | undefined): string {
+  if (view === undefined) return 'not there';
+  const text = JSON.stringify(view);
+  return text.length > MAX_VALUE ? `${text.slice(0, MAX_VALUE)}…` : text;
+}

@@ -1,0 +1,121 @@
+import { parse } from '@babel/parser';
+import type * as t from '@babel/types';
+import type { Position, SourceRange, SyntaxProblem } from '../graph/graph.ts';
+import { visitNodes } from './nodes.ts';
+
+const SNIPPET_LENGTH = 40;
+// A node may be as long as its file; behind this much of it, only white space could matter.
+const SNIPPET_SOURCE = 400;
+
+/** One parsed file: its tree, its text, and the places in it. */
+export class SourceFile {
+  readonly path: string;
+  readonly text: string;
+  /** Undefined where the text does not parse at all. */
+  readonly program: t.Program | undefined;
+  readonly syntaxError: SyntaxProblem | undefined;
+  #lineStarts: number[] | undefined;
+
+  constructor(path: string, text: string) {
+    this.path = path;
+    this.text = text;
+    const { program, error } = parseText(path, text);
+    this.program = program;
+    this.syntaxError =
+      error === undefined ? undefined : { message: error.message, range: this.rangeOf(error.offset, error.offset) };
+  }
+
+  position(offset: number): Position {
+    this.#lineStarts ??= lineStartsOf(this.text);
+    let [low, high] = [0, this.#lineStarts.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((this.#lineStarts[middle] ?? 0) <= offset) low = middle;
+      else high = middle - 1;
+    }
+    return { offset, line: low, column: offset - (this.#lineStarts[low] ?? 0) };
+  }
+
+  /** The offset of a line and column; the end of the text where it has no such line. */
+  offsetAt(line: number, column: number): number {
+    this.#lineStarts ??= lineStartsOf(this.text);
+    return Math.min((this.#lineStarts[line] ?? this.text.length) + column, this.text.length);
+  }
+
+  rangeOf(start: number, end: number): SourceRange {
+    return { file: this.path, start: this.position(start), end: this.position(end) };
+  }
+
+  range(node: t.Node): SourceRange {
+    return this.rangeOf(startOf(node), endOf(node));
+  }
+
+  textOf(node: t.Node): string {
+    return this.text.slice(startOf(node), endOf(node));
+  }
+
+  /** The text of a node in one short line, for sentences. */
+  snippet(node: t.Node): string {
+    const start = this.text.slice(startOf(node), Math.min(endOf(node), startOf(node) + SNIPPET_SOURCE));
+    const line = start.replace(/\s+/g, ' ');
+    return line.length <= SNIPPET_LENGTH ? line : `${line.slice(0, SNIPPET_LENGTH - 1)}…`;
+  }
+}
+
+/** The parser always says where a node begins; its types do not, because nodes can be built by hand as well. */
+export function startOf(node: t.Node): number {
+  return node.start ?? 0;
+}
+
+export function endOf(node: t.Node): number {
+  return node.end ?? 0;
+}
+
+interface Parsed {
+  readonly program: t.Program | undefined;
+  readonly error: { readonly message: string; readonly offset: number } | undefined;
+}
+
+function parseText(path: string, text: string): Parsed {
+  const isJavaScript = /\.[cm]?jsx?$/.test(path);
+  const hasMarkup = /\.[jt]sx$/.test(path) || isJavaScript;
+  try {
+    const { program, errors } = parse(text, {
+      sourceType: 'unambiguous',
+      errorRecovery: true,
+      allowReturnOutsideFunction: true,
+      allowAwaitOutsideFunction: true,
+      // Places come from offsets, and comments from the text: what the parser would keep for both is half of its work.
+      attachComment: false,
+      locations: false,
+      plugins: ['typescript', 'decorators', ...(hasMarkup ? (['jsx'] as const) : [])],
+    });
+    const [first] = errors ?? [];
+    if (first !== undefined) dropMissingArguments(program);
+    return { program, error: first === undefined ? undefined : problemOf(first) };
+  } catch (error) {
+    return { program: undefined, error: problemOf(error) };
+  }
+}
+
+/** Where the parser has mended `f(a, , b)` it leaves a null, which its types do not say. */
+function dropMissingArguments(program: t.Program): void {
+  visitNodes(program, (node) => {
+    if (node.type !== 'CallExpression' && node.type !== 'NewExpression' && node.type !== 'OptionalCallExpression')
+      return;
+    node.arguments = (node.arguments as readonly ((typeof node.arguments)[number] | null)[]).filter(
+      (one) => one !== null,
+    );
+  });
+}
+
+function problemOf(error: unknown): { message: string; offset: number } {
+  const { message, pos } = error as { message: string; pos?: number };
+  return { message: message.replace(/ \(\d+:\d+\)$/, ''), offset: pos ?? 0 };
+}
+
+function lineStartsOf(text: string): number[] {
+  const starts = [0];
+  for (const { index, 0: end } of text.matchAll(/\r\n|\r|\n/g)) starts.push(index + end.length);
+  return starts;
+}

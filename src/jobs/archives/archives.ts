@@ -1,0 +1,85 @@
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { systemCode } from '../../core/errors.ts';
+import type { ManifestEntry } from '../../workspace/pack/pack.ts';
+
+const MAX_KEPT_BYTES = 2_000_000_000;
+const ARCHIVE_SUFFIX = '.tar.gz';
+const PART_SUFFIX = '.part';
+// A half-packed archive this old is nobody's any more.
+const ABANDONED_MS = 24 * 3600_000;
+
+/** What was sent with each job: the archive, while there is room, and the manifest (paths, sizes, hashes). */
+export class ArchiveStore {
+  readonly #folder: string;
+
+  constructor(home: string) {
+    this.#folder = join(home, 'archives');
+  }
+
+  archivePath(id: string): string {
+    return join(this.#folder, `${id}${ARCHIVE_SUFFIX}`);
+  }
+
+  /** Where an archive is while it is being made: `prune` does not count it. */
+  partPath(id: string): string {
+    return join(this.#folder, `${id}${PART_SUFFIX}`);
+  }
+
+  async prepare(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+  }
+
+  async saveManifest(id: string, manifest: readonly ManifestEntry[]): Promise<void> {
+    await writeFile(this.#manifestPath(id), JSON.stringify(manifest), { mode: 0o600 });
+  }
+
+  /** Undefined when none was kept, or it cannot be read any more: then nothing is known of what was sent. */
+  async readManifest(id: string): Promise<readonly ManifestEntry[] | undefined> {
+    try {
+      const manifest: unknown = JSON.parse(await readFile(this.#manifestPath(id), 'utf8'));
+      return Array.isArray(manifest) ? (manifest as ManifestEntry[]) : undefined;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Forgets a job that was not sent. */
+  async discard(id: string): Promise<void> {
+    await rm(this.partPath(id), { force: true });
+    await rm(this.archivePath(id), { force: true });
+    await rm(this.#manifestPath(id), { force: true });
+  }
+
+  /** Removes the oldest archives until all together are within the limit, and what crashes left; manifests are small and stay. */
+  async prune(inUse: ReadonlySet<string>, maxBytes: number = MAX_KEPT_BYTES): Promise<void> {
+    const found = await Promise.all((await readdir(this.#folder)).map((name) => this.#measure(name)));
+    const files = found.filter((file) => file !== undefined).sort((a, b) => b.time - a.time);
+    let total = 0;
+    for (const { name, bytes, time } of files) {
+      if (name.endsWith(PART_SUFFIX) && Date.now() - time > ABANDONED_MS) await this.#remove(name);
+      if (!name.endsWith(ARCHIVE_SUFFIX)) continue;
+      total += bytes;
+      if (total > maxBytes && !inUse.has(name.slice(0, -ARCHIVE_SUFFIX.length))) await this.#remove(name);
+    }
+  }
+
+  #remove(name: string): Promise<void> {
+    return rm(join(this.#folder, name), { force: true });
+  }
+
+  async #measure(name: string): Promise<{ name: string; bytes: number; time: number } | undefined> {
+    try {
+      const { size, mtimeMs } = await stat(join(this.#folder, name));
+      return { name, bytes: size, time: mtimeMs };
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined; // another window pruned it first
+      throw error;
+    }
+  }
+
+  #manifestPath(id: string): string {
+    return join(this.#folder, `${id}.manifest.json`);
+  }
+}

@@ -1,0 +1,203 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import { AppError } from '../../core/errors.ts';
+import { hasOwnerStopped } from './leaseOwner.ts';
+import { openLedgerFile, resultCode } from './ledgerFile.ts';
+import { FINAL_STATES, type JobPatch, type JobRecord } from './record.ts';
+
+const SQLITE_CONSTRAINT = 19;
+const DEFAULT_LIMIT = 100;
+
+export interface ListQuery {
+  readonly host?: string;
+  readonly folder?: string;
+  readonly state?: string;
+  /** Only jobs to which something may still happen, as `isOver` tells. */
+  readonly isUnfinished?: boolean;
+  /** Also those that a person took off the list. */
+  readonly withRemoved?: boolean;
+  /** 100 unless given. */
+  readonly limit?: number;
+  /** The last record of the page before. */
+  readonly before?: Pick<JobRecord, 'createdAt' | 'id'>;
+}
+
+/**
+ * The job ledger: `jobs.sqlite` in FARWHARF_HOME, shared by every window and the command line. Calls are synchronous and
+ * wait up to 5 s for other processes.
+ */
+export class JobLedger {
+  /** Why nothing is kept after this process, or why an old file was moved aside; undefined when all is well. */
+  readonly problem: string | undefined;
+  readonly #database: DatabaseSync;
+  readonly #now: () => number;
+
+  /** Opens the ledger of `home`, which is made where missing. Falls back to memory and says so in `problem`. */
+  constructor(home: string, options: { now?: () => number } = {}) {
+    const { database, problem } = openLedgerFile(home);
+    this.#database = database;
+    this.problem = problem;
+    this.#now = options.now ?? Date.now;
+  }
+
+  /** @throws AppError `conflict` when the id, or the job of this host, is already there. */
+  insert(record: JobRecord): void {
+    this.#guard(() => this.#run('INSERT INTO jobs (id, record) VALUES (?, ?)', record.id, JSON.stringify(record)));
+  }
+
+  /** @throws AppError `missing` when there is no such record, `conflict` when another record has the new job id. */
+  update(id: string, patch: JobPatch): JobRecord {
+    return this.#transaction(() => {
+      const old = this.get(id);
+      if (old === undefined) throw new AppError('missing', `There is no job ${id} in the list.`);
+      const record: JobRecord = { ...old, ...patch, id };
+      this.#guard(() => this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(record), id));
+      return record;
+    });
+  }
+
+  get(id: string): JobRecord | undefined {
+    return this.#records('SELECT record FROM jobs WHERE id = ?', id)[0];
+  }
+
+  /** Newest first. */
+  list(query: ListQuery = {}): JobRecord[] {
+    const conditions: string[] = [];
+    const values: SQLInputValue[] = [];
+    const where = (condition: string, ...input: SQLInputValue[]): void => {
+      conditions.push(condition);
+      values.push(...input);
+    };
+    if (query.withRemoved !== true) where('removed = 0');
+    if (query.host !== undefined) where('host = ?', query.host);
+    if (query.folder !== undefined) where('folder = ?', query.folder);
+    if (query.state !== undefined) where('state = ?', query.state);
+    if (query.isUnfinished === true) {
+      where(`lower(state) NOT IN (${FINAL_STATES.map(() => '?').join(', ')})`, ...FINAL_STATES);
+      where("json_extract(record, '$.finishedAt') IS NULL AND json_extract(record, '$.exitCode') IS NULL");
+    }
+    if (query.before !== undefined) where('(created_at, id) < (?, ?)', query.before.createdAt, query.before.id);
+    const filter = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+    const limit = query.limit ?? DEFAULT_LIMIT;
+    return this.#records(
+      `SELECT record FROM jobs ${filter} ORDER BY created_at DESC, id DESC LIMIT ?`,
+      ...values,
+      limit,
+    );
+  }
+
+  /** Records that a person may mean: the service's id exactly, else every one whose UUID or job id starts so. Removed ones too. */
+  find(name: string, host?: string): JobRecord[] {
+    if (name === '') return [];
+    const onHost = host === undefined ? '' : 'AND host = ?';
+    const hosts = host === undefined ? [] : [host];
+    const exact = this.#records(`SELECT record FROM jobs WHERE (id = ? OR job_id = ?) ${onHost}`, name, name, ...hosts);
+    if (exact.length > 0) return exact;
+    // A range can use the indexes, which `LIKE` on a parameter cannot.
+    const range = [name, `${name}\u{10ffff}`];
+    return this.#records(
+      `SELECT record FROM jobs WHERE ((id >= ? AND id < ?) OR (job_id >= ? AND job_id < ?)) ${onHost}
+       ORDER BY created_at DESC, id DESC LIMIT ${DEFAULT_LIMIT}`,
+      ...range,
+      ...range,
+      ...hosts,
+    );
+  }
+
+  /** The record of a service's job. */
+  findJob(host: string, jobId: string): JobRecord | undefined {
+    return this.#records('SELECT record FROM jobs WHERE host = ? AND job_id = ?', host, jobId)[0];
+  }
+
+  /** Takes a record off the list; `update(id, { removed: false })` brings it back. */
+  remove(id: string): void {
+    this.update(id, { removed: true });
+  }
+
+  /** Forgets a record for good: for a submit that the service refused. */
+  delete(id: string): void {
+    this.#run('DELETE FROM jobs WHERE id = ?', id);
+  }
+
+  /** Grows with every change of a record by any process; compare it to know whether to read again. */
+  revision(): number {
+    return Number(this.#database.prepare('SELECT revision FROM changes').get()?.['revision']);
+  }
+
+  /** Takes the lease of a job for `ttlMs`, unless another owner holds it. */
+  claim(id: string, owner: string, ttlMs: number): boolean {
+    const now = this.#now();
+    return this.#run(
+      `INSERT INTO leases (job, owner, expires_at) VALUES (?, ?, ?)
+       ON CONFLICT (job) DO UPDATE SET owner = excluded.owner, expires_at = excluded.expires_at
+       WHERE leases.owner = excluded.owner OR leases.expires_at <= ?`,
+      id,
+      owner,
+      now + ttlMs,
+      now,
+    );
+  }
+
+  /** Extends a lease; false when it was lost meanwhile. */
+  renew(id: string, owner: string, ttlMs: number): boolean {
+    return this.#run('UPDATE leases SET expires_at = ? WHERE job = ? AND owner = ?', this.#now() + ttlMs, id, owner);
+  }
+
+  release(id: string, owner: string): void {
+    this.#run('DELETE FROM leases WHERE job = ? AND owner = ?', id, owner);
+  }
+
+  /** Turns uploads whose process is gone from `sending` into `unknown`; returns those records. Call it at start, and now and then. */
+  settleAbandoned(): JobRecord[] {
+    return this.#transaction(() =>
+      this.#records("SELECT record FROM jobs WHERE state = 'sending'").flatMap((record) => {
+        if (this.#isLeased(record.id)) return [];
+        const reason = 'Farwharf ended while the upload ran, so it may have arrived. Check before you send it again.';
+        const settled: JobRecord = { ...record, state: 'unknown', reason };
+        this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(settled), record.id);
+        return [settled];
+      }),
+    );
+  }
+
+  dispose(): void {
+    this.#database.close();
+  }
+
+  /** Whether a lease is in force whose owner, as far as can be known, still runs. */
+  #isLeased(id: string): boolean {
+    const query = 'SELECT owner FROM leases WHERE job = ? AND expires_at > ?';
+    const lease = this.#database.prepare(query).get(id, this.#now());
+    return lease !== undefined && !hasOwnerStopped(String(lease['owner']));
+  }
+
+  #run(sql: string, ...values: SQLInputValue[]): boolean {
+    return Number(this.#database.prepare(sql).run(...values).changes) > 0;
+  }
+
+  #records(sql: string, ...values: SQLInputValue[]): JobRecord[] {
+    const rows = this.#database.prepare(sql).all(...values);
+    return rows.map((row) => JSON.parse(String(row['record'])) as JobRecord);
+  }
+
+  #transaction<T>(work: () => T): T {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const result = work();
+      this.#database.exec('COMMIT');
+      return result;
+    } catch (error) {
+      // SQLite has done it itself where the disk is full: https://sqlite.org/lang_transaction.html#immediate
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #guard(write: () => void): void {
+    try {
+      write();
+    } catch (error) {
+      if (resultCode(error) !== SQLITE_CONSTRAINT) throw error;
+      throw new AppError('conflict', 'This job is already in the list.', { cause: error });
+    }
+  }
+}

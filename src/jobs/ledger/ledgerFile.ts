@@ -1,0 +1,148 @@
+import { chmodSync, closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { messageOf, systemCode } from '../../core/errors.ts';
+import { requireOwnHome } from '../../core/files/ownFiles.ts';
+
+const SCHEMA_VERSION = 1;
+const BUSY_TIMEOUT_MS = 5_000;
+
+// Records are JSON, so that a program one version older still reads and keeps what a newer one wrote; what is searched
+// for is a generated column with an index. Leases lie apart: renewing one is no change that a list would show.
+const SCHEMA = `
+CREATE TABLE jobs (
+  id TEXT PRIMARY KEY,
+  record TEXT NOT NULL CHECK (json_valid(record)),
+  host TEXT AS (record ->> 'host') VIRTUAL,
+  job_id TEXT AS (record ->> 'jobId') VIRTUAL,
+  folder TEXT AS (record ->> 'folder') VIRTUAL,
+  state TEXT AS (record ->> 'state') VIRTUAL,
+  created_at TEXT AS (record ->> 'createdAt') VIRTUAL,
+  removed INTEGER AS (record ->> 'removed') VIRTUAL
+) STRICT;
+CREATE UNIQUE INDEX jobs_by_service_id ON jobs (host, job_id) WHERE job_id IS NOT NULL;
+CREATE INDEX jobs_by_job_id ON jobs (job_id);
+CREATE INDEX jobs_by_time ON jobs (created_at, id);
+CREATE INDEX jobs_by_state ON jobs (state);
+CREATE TABLE leases (job TEXT PRIMARY KEY, owner TEXT NOT NULL, expires_at INTEGER NOT NULL) STRICT;
+CREATE TABLE changes (revision INTEGER NOT NULL) STRICT;
+INSERT INTO changes VALUES (0);
+CREATE TRIGGER job_added AFTER INSERT ON jobs BEGIN UPDATE changes SET revision = revision + 1; END;
+CREATE TRIGGER job_changed AFTER UPDATE ON jobs BEGIN UPDATE changes SET revision = revision + 1; END;
+CREATE TRIGGER job_deleted AFTER DELETE ON jobs BEGIN UPDATE changes SET revision = revision + 1; END;
+PRAGMA user_version = ${SCHEMA_VERSION};
+`;
+
+// Result codes of SQLite: SQLITE_CORRUPT, SQLITE_NOTADB (https://sqlite.org/rescode.html).
+const CORRUPT_CODES: ReadonlySet<number> = new Set([11, 26]);
+const SQLITE_BUSY = 5;
+
+export interface OpenedLedger {
+  readonly database: DatabaseSync;
+  readonly problem: string | undefined;
+}
+
+/**
+ * Opens `jobs.sqlite` in `home`. A damaged file is moved aside, never deleted; when no file can be used at all, the
+ * ledger lives in memory. Both are told in `problem`.
+ */
+export function openLedgerFile(home: string): OpenedLedger {
+  const path = join(home, 'jobs.sqlite');
+  try {
+    requireOwnHome(home);
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    return { database: openDatabase(path), problem: undefined };
+  } catch (error) {
+    if (!isCorrupt(error)) return inMemory(path, messageOf(error));
+  }
+  try {
+    const aside = moveAside(path);
+    return {
+      database: openDatabase(path),
+      problem: `The list of jobs was damaged and starts anew. The old file is kept as ${aside}.`,
+    };
+  } catch (error) {
+    return inMemory(path, messageOf(error));
+  }
+}
+
+function inMemory(path: string, why: string): OpenedLedger {
+  const database = new DatabaseSync(':memory:');
+  database.exec(SCHEMA);
+  return {
+    database,
+    problem: `The list of jobs in ${path} cannot be used (${why}). Jobs that you submit now are not recorded. Check the permissions of that file and the free space on its disk.`,
+  };
+}
+
+function openDatabase(path: string): DatabaseSync {
+  // SQLite gives the journal files the mode of the database, so it must be right before they are made.
+  closeSync(openSync(path, 'a', 0o600));
+  if ((statSync(path).mode & 0o077) !== 0 && process.platform !== 'win32') chmodSync(path, 0o600);
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    useWriteAheadLog(database);
+    // FULL: a job that the service accepted must be on record after a power loss too.
+    database.exec('PRAGMA synchronous = FULL');
+    const check = database.prepare('PRAGMA quick_check(1)').get();
+    if (check?.['quick_check'] !== 'ok') throw new DamagedError(String(check?.['quick_check']));
+    migrate(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+function migrate(database: DatabaseSync): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+    if (version > SCHEMA_VERSION) throw new Error('it was made by a newer version of Farwharf');
+    if (version === 0) database.exec(SCHEMA);
+    database.exec('COMMIT');
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+// The switch to WAL fails at once, in spite of the busy timeout, when two processes open a new file together.
+function useWriteAheadLog(database: DatabaseSync): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      database.exec('PRAGMA journal_mode = WAL');
+      return;
+    } catch (error) {
+      if (resultCode(error) !== SQLITE_BUSY || attempt === 100) throw error;
+      Atomics.wait(pause, 0, 0, 20);
+    }
+  }
+}
+
+function moveAside(path: string): string {
+  const aside = `${path}.damaged-${new Date().toISOString().replaceAll(':', '-')}`;
+  renameSync(path, aside);
+  for (const suffix of ['-wal', '-shm']) {
+    try {
+      renameSync(path + suffix, aside + suffix);
+    } catch (error) {
+      if (systemCode(error) !== 'ENOENT') throw error;
+    }
+  }
+  return aside;
+}
+
+class DamagedError extends Error {}
+
+function isCorrupt(error: unknown): boolean {
+  return error instanceof DamagedError || CORRUPT_CODES.has(resultCode(error) ?? 0);
+}
+
+/** SQLite's primary result code of a failed call. */
+export function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined;
+  return error.errcode & 0xff;
+}

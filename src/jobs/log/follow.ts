@@ -1,0 +1,114 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../core/errors.ts';
+import type { AsyncLedger } from '../ledger/asyncLedger.ts';
+import { isOver, type JobRecord } from '../ledger/record.ts';
+import { Recorder } from './recorder.ts';
+import type { SpooledEvent } from './spool.ts';
+import { type StreamDeps, streamToEnd } from './stream.ts';
+
+export interface FollowDeps extends StreamDeps {
+  readonly ledger: AsyncLedger;
+}
+
+export interface FollowOptions {
+  readonly signal: AbortSignal;
+  /** Called after each change of the record by this follower. */
+  readonly onUpdate?: (record: JobRecord) => void;
+  /** How long a lease lasts without renewal; 10 s unless given. */
+  readonly leaseMs?: number;
+  /** Waits between attempts to reach the service, the last one repeated; 1 s to 30 s unless given. */
+  readonly retryDelaysMs?: readonly number[];
+}
+
+const LEASE_MS = 10_000;
+// Patience has no end: a laptop may sleep for days while its job runs.
+const RETRY_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
+
+/**
+ * Keeps the spool and the ledger record of a job up to date until it is over, and gives its last record. Of all
+ * processes that follow a job one streams; the others wait and take over when it is gone. Read the log from the spool.
+ *
+ * @throws the service's error when it refuses the key (401, 403); AppError `missing` when the job never got an id or its record
+ *   is gone; the signal's reason on abort. A missing network is waited out.
+ */
+export async function followJob(deps: FollowDeps, id: string, options: FollowOptions): Promise<JobRecord> {
+  const { signal, leaseMs = LEASE_MS } = options;
+  const owner = randomUUID();
+  for (;;) {
+    signal.throwIfAborted();
+    const record = await readRecord(deps.ledger, id);
+    if (isOver(record) && (await deps.spool.tail()).some(({ event }) => event === 'end')) return record;
+    if (record.jobId !== null && (await deps.ledger.claim(id, owner, leaseMs))) {
+      const last = await streamUnderLease(deps, record, { ...options, leaseMs, owner });
+      if (last !== undefined) return last;
+    }
+    await sleep(leaseMs / 4, undefined, { signal });
+  }
+}
+
+/** Follows a job and yields its events, those already spooled first; returns its last record. Leaving the loop stops the following. */
+export async function* watchJob(
+  deps: FollowDeps,
+  id: string,
+  options: FollowOptions & { after?: number },
+): AsyncGenerator<SpooledEvent, JobRecord> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([options.signal, stop.signal]);
+  const following = followJob(deps, id, { ...options, signal });
+  // Without this the spool would be waited on for ever after the follower has failed.
+  following.catch((error: unknown) => stop.abort(error));
+  try {
+    yield* deps.spool.follow({ after: options.after ?? 0, signal });
+    return await following;
+  } finally {
+    stop.abort();
+    await following.catch(() => {});
+  }
+}
+
+/** The last record, or undefined when another process took the lease. */
+async function streamUnderLease(
+  deps: FollowDeps,
+  record: JobRecord,
+  options: FollowOptions & { leaseMs: number; owner: string },
+): Promise<JobRecord | undefined> {
+  const { owner, leaseMs } = options;
+  const over = new AbortController();
+  const signal = AbortSignal.any([options.signal, over.signal]);
+  const lease = keepLease(deps.ledger, record.id, { owner, leaseMs, signal, onLost: () => over.abort() });
+  const onUpdate = (changed: JobRecord): void => options.onUpdate?.(changed);
+  const recorder = new Recorder(record, { ledger: deps.ledger, spool: deps.spool, onUpdate });
+  try {
+    return await streamToEnd(deps, recorder, { signal, retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS });
+  } catch (error) {
+    options.signal.throwIfAborted();
+    if (over.signal.aborted) return undefined;
+    throw error;
+  } finally {
+    over.abort();
+    await lease;
+    await deps.ledger.release(record.id, owner);
+  }
+}
+
+async function keepLease(
+  ledger: AsyncLedger,
+  id: string,
+  options: { owner: string; leaseMs: number; signal: AbortSignal; onLost(): void },
+): Promise<void> {
+  const { owner, leaseMs, signal } = options;
+  while (!signal.aborted) {
+    await sleep(leaseMs / 3, undefined, { signal }).catch(() => {});
+    const isOurs = signal.aborted || (await ledger.renew(id, owner, leaseMs).catch(() => false));
+    if (!isOurs) options.onLost();
+  }
+}
+
+async function readRecord(ledger: AsyncLedger, id: string): Promise<JobRecord> {
+  const record = await ledger.get(id);
+  if (record === undefined) throw new AppError('missing', 'This job is no longer in the list.');
+  if (record.jobId === null && record.state !== 'sending')
+    throw new AppError('missing', 'The service never told the id of this job, so it cannot be followed.');
+  return record;
+}

@@ -1,0 +1,105 @@
+import { formatCredits, formatDuration } from '../../core/text/format.ts';
+import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
+import { joinPrintable, type Printable, printable, printableLine } from '../../core/text/printable.ts';
+import { logTextOf, noteOf, numberField, stateOf, textField } from './progress.ts';
+import { isOver } from '../ledger/record.ts';
+import type { SpooledEvent } from './spool.ts';
+import { TerminalText } from './terminalOutput.ts';
+
+export interface LogTextOptions {
+  /** For a terminal: phases are dim, the program's colours and carriage returns stay. Otherwise plain text, progress bars as their last state. */
+  readonly colour: boolean;
+  /** Shown as `started on <machine>`. */
+  readonly machine?: string;
+  /** Where the results are or how to get them; shown in the last line. */
+  readonly results?: string;
+}
+
+const NOTHING = printable``;
+const DIM = printable`\u001b[2m`;
+const END = printable`\n`;
+const DIM_END = printable`\u001b[0m\n`;
+const END_WORDS: Readonly<Record<string, string>> = { timed_out: 'stopped at its time limit' };
+
+/**
+ * Turns events into text to append to a terminal or an output channel. One for each reading of a log. What a flow tells of its run
+ * in marked lines, on services that know no `flow` event, is no text.
+ */
+export class LogText {
+  readonly #options: LogTextOptions;
+  readonly #output: TerminalText;
+  readonly #marked = new Map<string, MarkedLineReader>();
+  #startedAt: string | undefined;
+  #endReason: string | undefined;
+
+  constructor(options: LogTextOptions) {
+    this.#options = options;
+    this.#output = new TerminalText(options.colour);
+  }
+
+  /** Text for this event; may be empty. Escape sequences other than colours never come through. */
+  push(event: SpooledEvent): Printable {
+    if (event.own === true && event.event !== 'end') return this.#line(noteOf(event.data));
+    if (event.event === 'end') return joinPrintable([this.#heldText(), this.#line(this.#outcome(event))]);
+    const text = logTextOf(event.event, event.data);
+    if (text !== undefined) return this.#output.push(this.#unmarked(textField(event.data, 'stream') ?? '', text));
+    if (event.event === 'state') return this.#phase(event);
+    return NOTHING;
+  }
+
+  /** What was held back: the last state of a progress bar. Call it when no event came for a while, and at the end. */
+  flush(): Printable {
+    return this.#output.flush();
+  }
+
+  #unmarked(stream: string, text: string): string {
+    const reader = this.#marked.get(stream) ?? new MarkedLineReader();
+    this.#marked.set(stream, reader);
+    return textOf(reader.push(text));
+  }
+
+  /** What looked like the beginning of a marked line and turned out to be none. */
+  #heldText(): Printable {
+    return joinPrintable([...this.#marked.values()].map((reader) => this.#output.push(textOf(reader.end()))));
+  }
+
+  #phase({ data, at }: SpooledEvent): Printable {
+    const state = stateOf(data);
+    if (state === undefined) return NOTHING;
+    const reason = textField(data, 'reason');
+    // The end has one line, the outcome; a service tells the reason with the state that comes before it.
+    if (isOver({ state, finishedAt: null, exitCode: null })) {
+      this.#endReason = reason;
+      return NOTHING;
+    }
+    const suffix = reason === undefined ? '' : ` (${reason})`;
+    if (state !== 'running') return this.#line(`${state.replaceAll('_', ' ')}${suffix}`);
+    this.#startedAt ??= textField(data, 'at') ?? at;
+    const { machine } = this.#options;
+    return this.#line(`started${machine === undefined ? '' : ` on ${machine}`}${suffix}`);
+  }
+
+  #outcome({ data, at }: SpooledEvent): string {
+    const state = stateOf(data) ?? 'ended';
+    const exit = numberField(data, 'exit_code');
+    const credits = numberField(data, 'credits_charged');
+    const seconds = (Date.parse(at) - Date.parse(this.#startedAt ?? '')) / 1000;
+    const code = exit === undefined || exit === 0 ? '' : ` with exit ${exit}`;
+    const time = Number.isFinite(seconds) ? ` after ${formatDuration(Math.max(0, seconds))}` : '';
+    return [
+      `${END_WORDS[state] ?? state.replaceAll('_', ' ')}${code}${time}`,
+      textField(data, 'reason') ?? this.#endReason,
+      credits === undefined ? undefined : `${formatCredits(credits)} credits`,
+      this.#options.results,
+    ]
+      .filter((part) => part !== undefined && part !== '')
+      .join(' · ');
+  }
+
+  #line(text: string): Printable {
+    const clean = printableLine(text);
+    if (clean.length === 0) return NOTHING;
+    const start = this.#output.endLine();
+    return joinPrintable(this.#options.colour ? [start, DIM, clean, DIM_END] : [start, clean, END]);
+  }
+}

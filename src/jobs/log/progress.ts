@@ -1,0 +1,135 @@
+import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { isOver, type JobPatch, type JobRecord } from '../ledger/record.ts';
+
+const LINE_LIMIT = 300;
+// Of what a service may have us remember.
+const WORD_LIMIT = 64;
+const NAME_LIMIT = 256;
+const REASON_LIMIT = 2_000;
+// The longest that ISO 8601 comes to with all its parts.
+const TIME_LIMIT = 40;
+
+/** A non-empty text field of JSON from outside; undefined for a value of another type. */
+export function textField(data: unknown, name: string): string | undefined {
+  const value = valueOf(data, name);
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** A finite number field of JSON from outside. */
+export function numberField(data: unknown, name: string): number | undefined {
+  const value = valueOf(data, name);
+  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
+}
+
+function valueOf(data: unknown, name: string): unknown {
+  return typeof data === 'object' && data !== null ? Object.getOwnPropertyDescriptor(data, name)?.value : undefined;
+}
+
+/** Output of a `log` event: its `text`, or the data itself where a service sends bare text; undefined for other events. */
+export function logTextOf(event: string, data: unknown): string | undefined {
+  if (event !== 'log' && event !== 'message' && event !== 'output') return undefined;
+  return typeof data === 'string'
+    ? data
+    : (textField(data, 'text') ?? textField(data, 'message') ?? textField(data, 'line'));
+}
+
+/** The `state` word of an event's or a job's data. */
+export function stateOf(data: unknown): string | undefined {
+  return wordOf(textField(data, 'state')) ?? wordOf(textField(data, 'status'));
+}
+
+function wordOf(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : printableLine(text).slice(0, WORD_LIMIT);
+}
+
+function nameField(data: unknown, name: string): string | undefined {
+  return textField(data, name)?.slice(0, NAME_LIMIT);
+}
+
+function reasonField(data: unknown): string | undefined {
+  return textField(data, 'reason')?.slice(0, REASON_LIMIT);
+}
+
+/** A point in time; what is none reads as absent. */
+function timeField(data: unknown, name: string): string | undefined {
+  const time = textField(data, name);
+  return time !== undefined && time.length <= TIME_LIMIT && !Number.isNaN(Date.parse(time)) ? time : undefined;
+}
+
+/** The text of Farwharf's own events. */
+export function noteOf(data: unknown): string {
+  return textField(data, 'text') ?? '';
+}
+
+/** What a `state` or `end` event changes in a record; `at` is when it was received. */
+export function patchFromEvent(event: string, data: unknown, at: string, record: JobRecord): JobPatch {
+  if (event !== 'state' && event !== 'end') return {};
+  const state = stateOf(data);
+  const when = timeField(data, 'at') ?? at;
+  const reason = reasonField(data);
+  const patch: JobPatch = {
+    ...(state !== undefined && { state }),
+    ...moneyAndExit(data),
+    ...(reason !== undefined && { reason }),
+    ...(state === 'running' && record.startedAt === null && { startedAt: when }),
+  };
+  const isEnd = event === 'end' || isOver({ state: state ?? '', finishedAt: null, exitCode: null });
+  return isEnd && record.finishedAt === null ? { ...patch, finishedAt: when } : patch;
+}
+
+/** Whether a patch would bring a finished job back to life: a late answer, or a replay that was not recognised. */
+export function isStale(patch: JobPatch, record: JobRecord): boolean {
+  if (!isOver(record) || patch.state === undefined) return false;
+  return !isOver({ state: patch.state, finishedAt: patch.finishedAt ?? null, exitCode: patch.exitCode ?? null });
+}
+
+/** What the service's job object changes in a record. Absent fields change nothing. */
+export function patchFromJob(job: unknown): JobPatch {
+  const state = stateOf(job);
+  const [startedAt, finishedAt] = [timeField(job, 'started_at'), timeField(job, 'finished_at')];
+  const [reason, machineClass] = [reasonField(job), nameField(job, 'machine_class')];
+  const creditHold = numberField(job, 'credit_hold');
+  return {
+    ...(state !== undefined && { state }),
+    ...(startedAt !== undefined && { startedAt }),
+    ...(finishedAt !== undefined && { finishedAt }),
+    ...(reason !== undefined && { reason }),
+    ...(machineClass !== undefined && { machineClass }),
+    ...(creditHold !== undefined && { creditHold }),
+    ...moneyAndExit(job),
+  };
+}
+
+function moneyAndExit(data: unknown): JobPatch {
+  const exitCode = numberField(data, 'exit_code');
+  const creditsCharged = numberField(data, 'credits_charged');
+  return { ...(exitCode !== undefined && { exitCode }), ...(creditsCharged !== undefined && { creditsCharged }) };
+}
+
+/** Finds the last line of output that says something, across events that cut lines anywhere. */
+export class LastLine {
+  readonly #marked = new MarkedLineReader();
+  #open = '';
+  #last: string | undefined;
+
+  push(text: string): void {
+    const lines = (this.#open + textOf(this.#marked.push(text))).split(/\r\n|[\n\r]/);
+    this.#open = (lines.pop() ?? '').slice(-LINE_LIMIT * 4);
+    this.#last = lines.findLast((line) => line.trim() !== '') ?? this.#last;
+  }
+
+  /** Without control characters, at most 300 characters; undefined before the first line. */
+  get text(): string | undefined {
+    const line = this.#open.trim() === '' ? this.#last : this.#open;
+    return line === undefined ? undefined : printableLine(line).trim().slice(0, LINE_LIMIT);
+  }
+}
+
+/** The part of a patch that changes something; undefined when nothing does. */
+export function effective(patch: JobPatch, record: JobRecord): JobPatch | undefined {
+  const changes = Object.entries(patch).filter(
+    ([name, value]) => Object.getOwnPropertyDescriptor(record, name)?.value !== value,
+  );
+  return changes.length === 0 ? undefined : Object.fromEntries(changes);
+}

@@ -1,0 +1,79 @@
+import type { AsyncLedger } from '../ledger/asyncLedger.ts';
+import { diskError } from '../archives/disk.ts';
+import { effective, isStale, LastLine, logTextOf, patchFromEvent } from './progress.ts';
+import type { JobPatch, JobRecord } from '../ledger/record.ts';
+import type { EventSpool, NewEvent } from './spool.ts';
+
+// A busy log would otherwise write the ledger, and wake every window, a thousand times a second.
+const LAST_LINE_EVERY_MS = 1_000;
+const MAX_PENDING = 1_000;
+
+/** Writes what a stream brings: to the spool in batches, as large as they become while the disk is busy, and to the ledger. */
+export class Recorder {
+  record: JobRecord;
+  readonly #deps: { ledger: AsyncLedger; spool: EventSpool; onUpdate(record: JobRecord): void };
+  readonly #lastLine = new LastLine();
+  #lastLineAt = 0;
+  #pending: NewEvent[] = [];
+  #writing: Promise<void> | undefined;
+  #failure: { error: unknown } | undefined;
+
+  constructor(record: JobRecord, deps: { ledger: AsyncLedger; spool: EventSpool; onUpdate(record: JobRecord): void }) {
+    this.record = record;
+    this.#deps = deps;
+  }
+
+  /** Takes an event; waits only when the disk is far behind. @throws what the last write failed with. */
+  async push(event: NewEvent): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.error;
+    this.#pending.push(event);
+    this.#writing ??= this.#drain();
+    if (this.#pending.length >= MAX_PENDING) await this.#writing;
+  }
+
+  /** Adds a line of our own to the log. */
+  note(event: 'gap', text: string): Promise<void> {
+    return this.push({ event, data: { text }, own: true });
+  }
+
+  /** Returns when all is on disk. @throws what a write failed with. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) throw failure.error;
+    await this.apply({ lastLogLine: this.#lastLine.text ?? this.record.lastLogLine });
+  }
+
+  async apply(patch: JobPatch): Promise<void> {
+    const change = effective(patch, this.record);
+    if (change === undefined) return;
+    this.record = await this.#deps.ledger.update(this.record.id, change);
+    this.#deps.onUpdate(this.record);
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      while (this.#pending.length > 0) await this.#write(this.#pending.splice(0));
+    } catch (error) {
+      this.#failure = { error: diskError(error, this.#deps.spool.path) };
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+
+  async #write(events: readonly NewEvent[]): Promise<void> {
+    await this.#deps.spool.append(events);
+    const at = new Date().toISOString();
+    for (const { event, data, own } of events) {
+      if (own === true) continue;
+      const text = logTextOf(event, data);
+      if (text !== undefined) this.#lastLine.push(text);
+      const patch = patchFromEvent(event, data, at, this.record);
+      if (!isStale(patch, this.record)) await this.apply(patch);
+    }
+    if (Date.now() - this.#lastLineAt < LAST_LINE_EVERY_MS) return;
+    this.#lastLineAt = Date.now();
+    await this.apply({ lastLogLine: this.#lastLine.text ?? this.record.lastLogLine });
+  }
+}

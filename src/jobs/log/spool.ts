@@ -1,0 +1,184 @@
+import { type FSWatcher, watch } from 'node:fs';
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { systemCode } from '../../core/errors.ts';
+
+/** An event as the service sent it, plus where and when it was kept. */
+export interface SpooledEvent {
+  /** Position in the file just after this event: grows, is not consecutive, and is what `after` takes. */
+  readonly seq: number;
+  /** When it was received, ISO 8601. */
+  readonly at: string;
+  readonly event: string;
+  readonly data: unknown;
+  /** The service's event id, where it sends one. */
+  readonly id?: string;
+  /** Written by Farwharf itself: `phase`, `gap`, `truncated` with `{ text }`, or an `end` that the service did not send. */
+  readonly own?: true;
+}
+
+export type NewEvent = Omit<SpooledEvent, 'seq' | 'at'>;
+
+const MAX_BYTES = 64_000_000;
+const READ_BYTES = 256 * 1024;
+const TAIL_BYTES = 64 * 1024;
+// File watching misses changes on network drives and some containers, so it only shortens the wait.
+const WATCHED_POLL_MS = 500;
+const UNWATCHED_POLL_MS = 100;
+const LINE_FEED = 10;
+// What a person needs to understand the end of a job, however long its log was.
+const ALWAYS_KEPT: ReadonlySet<string> = new Set(['state', 'end', 'artifact']);
+
+/**
+ * The events of one job on disk: append-only, one JSON line each, readable by every process while one writes.
+ * A last line cut by a crash is skipped. Over `maxBytes` (64 MB) a visible `truncated` event takes the place of further output.
+ */
+export class EventSpool {
+  readonly path: string;
+  readonly #maxBytes: number;
+  #isTruncated: boolean | undefined;
+
+  /** `id` is the ledger's id of the job. The file is made by the first append. */
+  constructor(home: string, id: string, options: { maxBytes?: number } = {}) {
+    this.path = join(home, 'spool', `${id}.jsonl`);
+    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
+  }
+
+  /** Writes events in one go. */
+  async append(events: readonly NewEvent[]): Promise<void> {
+    if (events.length === 0) return;
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    await using file = await open(this.path, 'a+', 0o600);
+    const { size } = await file.stat();
+    this.#isTruncated ??= (await this.tail()).some((event) => event.own === true && event.event === 'truncated');
+    const at = new Date().toISOString();
+    // A line that a crash cut short is closed first, so that it spoils nothing but itself.
+    let text = size > 0 && (await byteAt(file, size - 1)) !== LINE_FEED ? '\n' : '';
+    let bytes = size;
+    for (const event of events) {
+      const line = `${JSON.stringify({ at, ...event })}\n`;
+      bytes += Buffer.byteLength(line);
+      if (ALWAYS_KEPT.has(event.event) || (!this.#isTruncated && bytes <= this.#maxBytes)) text += line;
+      else if (!this.#isTruncated) {
+        this.#isTruncated = true;
+        text += `${JSON.stringify({ at, ...truncation(this.#maxBytes) })}\n`;
+      }
+    }
+    await file.appendFile(text);
+  }
+
+  /** Yields what is there now, after position `after`. */
+  async *read(options: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<SpooledEvent, void> {
+    let file: FileHandle;
+    try {
+      file = await open(this.path, 'r');
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return;
+      throw error;
+    }
+    try {
+      let position = options.after ?? 0;
+      let rest: Buffer = Buffer.alloc(0);
+      for (;;) {
+        options.signal?.throwIfAborted();
+        const chunk = Buffer.allocUnsafe(READ_BYTES);
+        const { bytesRead } = await file.read(chunk, 0, READ_BYTES, position + rest.length);
+        if (bytesRead === 0) return;
+        const bytes = Buffer.concat([rest, chunk.subarray(0, bytesRead)]);
+        let start = 0;
+        for (let end = bytes.indexOf(LINE_FEED, rest.length); end >= 0; end = bytes.indexOf(LINE_FEED, start)) {
+          const event = parseLine(bytes.subarray(start, end), position + end + 1);
+          start = end + 1;
+          if (event !== undefined) yield event;
+        }
+        position += start;
+        rest = bytes.subarray(start);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** Yields what is there and what comes, and returns after an `end` event. @throws the signal's reason on abort. */
+  async *follow(options: { after?: number; signal: AbortSignal }): AsyncGenerator<SpooledEvent, void> {
+    const { signal } = options;
+    let after = options.after ?? 0;
+    if (after > 0 && (await this.tail()).some(({ event, seq }) => event === 'end' && seq <= after)) return;
+    for (;;) {
+      signal.throwIfAborted();
+      // Listening starts before reading, or a line written in between would wait for the next poll.
+      const change = this.#nextChange(signal);
+      try {
+        for await (const event of this.read({ after, signal })) {
+          after = event.seq;
+          yield event;
+          if (event.event === 'end') return;
+        }
+        await change.promise;
+      } finally {
+        change.stop();
+      }
+    }
+  }
+
+  /** The last events, at least one of the service's own where there is one: enough to go on from. */
+  async tail(): Promise<SpooledEvent[]> {
+    for (let window = TAIL_BYTES; ; window *= 8) {
+      const size = await sizeOf(this.path);
+      // The first line of a window that begins inside the file is most likely half a line, which parses as nothing.
+      const events = await Array.fromAsync(this.read({ after: Math.max(0, size - window) }));
+      if (window >= size || events.some((event) => event.own !== true)) return events;
+    }
+  }
+
+  #nextChange(signal: AbortSignal): { promise: Promise<void>; stop(): void } {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let watcher: FSWatcher | undefined;
+    try {
+      watcher = watch(this.path, { persistent: false }, () => resolve());
+      watcher.on('error', () => {});
+    } catch {
+      // No file yet, or a file system that cannot be watched: the poll does it.
+    }
+    const timer = setTimeout(resolve, watcher === undefined ? UNWATCHED_POLL_MS : WATCHED_POLL_MS);
+    const onAbort = (): void => resolve();
+    signal.addEventListener('abort', onAbort);
+    const stop = (): void => {
+      clearTimeout(timer);
+      watcher?.close();
+      signal.removeEventListener('abort', onAbort);
+    };
+    return { promise, stop };
+  }
+}
+
+function truncation(maxBytes: number): NewEvent {
+  const text = `The log is over ${Math.round(maxBytes / 1_000_000)} MB: what follows is not kept here.`;
+  return { event: 'truncated', data: { text }, own: true };
+}
+
+function parseLine(line: Buffer, seq: number): SpooledEvent | undefined {
+  try {
+    const value = JSON.parse(line.toString('utf8')) as Partial<SpooledEvent> | null;
+    if (typeof value?.event !== 'string' || typeof value.at !== 'string') return undefined;
+    const { at, event, data, id, own } = value;
+    return { seq, at, event, data, ...(id !== undefined && { id }), ...(own === true && { own }) };
+  } catch {
+    return undefined;
+  }
+}
+
+async function byteAt(file: FileHandle, position: number): Promise<number | undefined> {
+  const { buffer } = await file.read(Buffer.alloc(1), 0, 1, position);
+  return buffer[0];
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    await using file = await open(path, 'r');
+    return (await file.stat()).size;
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}

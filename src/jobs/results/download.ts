@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { AppError, assertNever } from '../../core/errors.ts';
+import { RemoteError } from '../../remote/http/errors.ts';
+import { MOST_UNPACKED_BYTES, type SkippedEntry, type StagedArchive } from '../../workspace/extract/extract.ts';
+import { assertGzip } from '../../workspace/archive/gzipReader.ts';
+import type { PlannedResult, ResultDecision, SetAsideResult } from '../../workspace/results/results.ts';
+import { httpStatus, type JobService } from '../service/api.ts';
+import { ArchiveStore } from '../archives/archives.ts';
+import type { Archiver } from '../archives/archiver.ts';
+import type { AsyncLedger } from '../ledger/asyncLedger.ts';
+import { diskError } from '../archives/disk.ts';
+import { type JobRecord, shortId } from '../ledger/record.ts';
+import type { ResultJournals } from './resultJournals.ts';
+
+export interface DownloadDeps {
+  readonly service: Pick<JobService, 'downloadArtifacts'>;
+  readonly archiver: Pick<Archiver, 'stage' | 'plan' | 'apply' | 'discard'>;
+  readonly ledger: AsyncLedger;
+  /** FARWHARF_HOME, or the folder that stands for it with a job that was sent from elsewhere. */
+  readonly home: string;
+  readonly journals: ResultJournals;
+}
+
+export type DownloadPhase =
+  | { readonly type: 'download'; readonly doneBytes: number; readonly totalBytes: number | undefined }
+  | { readonly type: 'unpack'; readonly doneBytes: number; readonly totalBytes: number }
+  | { readonly type: 'decide'; readonly plan: readonly PlannedResult[] }
+  | { readonly type: 'write' };
+
+export type Decisions = ReadonlyMap<string, ResultDecision>;
+
+export interface DownloadOptions {
+  /** Where the results go; the job's own folder unless given. Made where missing. */
+  readonly folder?: string;
+  /** Decides file by file; `defaultDecisions` unless given. Undefined means: write nothing. */
+  readonly decide?: (plan: readonly PlannedResult[]) => Decisions | undefined | Promise<Decisions | undefined>;
+  readonly signal?: AbortSignal;
+  readonly onPhase?: (phase: DownloadPhase) => void;
+}
+
+export interface DownloadedResults {
+  readonly folder: string;
+  readonly plan: readonly PlannedResult[];
+  /** Relative paths as written. */
+  readonly written: readonly string[];
+  readonly skipped: readonly string[];
+  readonly setAside: readonly SetAsideResult[];
+  /** Entries of the archive that are never created: links and special files. */
+  readonly refused: readonly SkippedEntry[];
+}
+
+// Another download or an editor may write into the folder meanwhile; whoever writes more often than this does not stop.
+const COMPARISONS = 5;
+
+// More than this cannot be unpacked, whatever is in it.
+const MOST_ARCHIVE_BYTES = MOST_UNPACKED_BYTES;
+
+// A download this old belongs to a process that is gone.
+const ABANDONED_MS = 24 * 3600_000;
+
+/**
+ * New files are written, same ones skipped, changed and conflicting ones kept beside the local file. What may change what tools do or
+ * what is sent next is set aside, and protected names are skipped.
+ */
+export function defaultDecisions(plan: readonly PlannedResult[]): Decisions {
+  return new Map(plan.map(({ path, status }) => [path, defaultDecision(status)]));
+}
+
+function defaultDecision(status: PlannedResult['status']): ResultDecision {
+  switch (status) {
+    case 'new':
+      return 'write';
+    case 'changed':
+    case 'conflict':
+      return 'keep-both';
+    case 'review':
+      return 'set-aside';
+    case 'same':
+    case 'protected':
+      return 'skip';
+    default:
+      return assertNever(status);
+  }
+}
+
+/**
+ * Brings a job's results into a folder. On failure, refusal or cancel the folder is as it was and nothing temporary is left.
+ *
+ * Local files that change between the comparison and the writing lead to another comparison, and `decide` is called again.
+ *
+ * @throws AppError `missing` (no such job, or no results), `no-space`, `refused`, `corrupt`, `limit`, `conflict` when local files never
+ * stop changing; the service's own errors.
+ */
+export async function downloadResults(
+  deps: DownloadDeps,
+  id: string,
+  options: DownloadOptions = {},
+): Promise<DownloadedResults> {
+  const record = await deps.ledger.get(id);
+  if (record === undefined || record.jobId === null) {
+    throw new AppError('missing', 'The service never told the id of this job, so its results cannot be fetched.');
+  }
+  const downloads = join(deps.home, 'downloads');
+  await mkdir(downloads, { recursive: true, mode: 0o700 });
+  await removeAbandoned(downloads);
+  const archive = join(downloads, `${randomUUID()}.tar.gz`);
+  try {
+    await fetchArchive(deps.service, record.jobId, archive, options);
+    return await unpack(deps, record, archive, options);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    throw diskError(error, deps.home);
+  } finally {
+    await rm(archive, { force: true });
+  }
+}
+
+async function fetchArchive(
+  service: DownloadDeps['service'],
+  jobId: string,
+  dest: string,
+  { signal, onPhase }: DownloadOptions,
+): Promise<void> {
+  try {
+    await service.downloadArtifacts(jobId, dest, {
+      ...(signal !== undefined && { signal }),
+      maxBytes: MOST_ARCHIVE_BYTES,
+      onStart: assertGzip,
+      onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'download', doneBytes, totalBytes }),
+    });
+  } catch (error) {
+    if (httpStatus(error) !== 404) throw error;
+    const why =
+      error instanceof RemoteError && error.detail !== undefined
+        ? `It says: ${error.detail}`
+        : 'The job may still run, or they were deleted there.';
+    throw new AppError('missing', `The service has no results for this job. ${why}`, { cause: error });
+  }
+}
+
+async function unpack(
+  { archiver, journals, ledger, home }: DownloadDeps,
+  record: JobRecord,
+  archive: string,
+  { folder = record.folder, decide = defaultDecisions, signal, onPhase }: DownloadOptions,
+): Promise<DownloadedResults> {
+  const abort = signal === undefined ? {} : { signal };
+  await mkdir(folder, { recursive: true });
+  const journal = journals.begin(await realpath(folder), record.script);
+  let staged: StagedArchive | undefined;
+  try {
+    staged = await archiver.stage(archive, folder, {
+      ...abort,
+      name: journal.stagingName,
+      onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'unpack', doneBytes, totalBytes }),
+    });
+    const manifest = await new ArchiveStore(home).readManifest(record.id);
+    for (let attempt = 1; ; attempt += 1) {
+      const plan = await archiver.plan(staged, folder, manifest);
+      onPhase?.({ type: 'decide', plan });
+      const decisions = await decide(plan);
+      signal?.throwIfAborted();
+      const all = plan.map(({ path }) => path);
+      if (decisions === undefined) {
+        return { folder, plan, written: [], skipped: all, setAside: [], refused: staged.skipped };
+      }
+      onPhase?.({ type: 'write' });
+      try {
+        const options = { label: shortId(record), journal: journal.steps, ...abort };
+        const applied = await archiver.apply(staged, folder, decisions, options);
+        // The results are there, whether or not there is room to note it.
+        await ledger.update(record.id, { downloadedAt: new Date().toISOString() }).catch(() => {});
+        return { folder, plan, ...applied, refused: staged.skipped };
+      } catch (error) {
+        // A local file changed since the comparison and nothing was written, so the results are compared and decided on again.
+        if (!(error instanceof AppError && error.code === 'conflict') || attempt === COMPARISONS) throw error;
+      }
+    }
+  } finally {
+    // The staging folder has the originals of what could not be put back.
+    if (staged !== undefined && !journal.isOpen()) await archiver.discard(staged);
+    journal.end();
+  }
+}
+
+async function removeAbandoned(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    const path = join(folder, name);
+    const time = await stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => Date.now(),
+    );
+    if (Date.now() - time > ABANDONED_MS) await rm(path, { force: true });
+  }
+}

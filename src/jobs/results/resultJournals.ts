@@ -1,0 +1,179 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { messageOf, systemCode } from '../../core/errors.ts';
+import { ownerState, processOwner } from '../../core/processes/processOwner.ts';
+import { recoverResults } from '../../workspace/results/resultRecovery.ts';
+
+interface Entry {
+  readonly folder: string;
+  readonly staging: string;
+  readonly script: string;
+}
+
+/** A download whose results are being unpacked or written. */
+export interface ResultJournal {
+  /** The name of its staging folder. */
+  readonly stagingName: string;
+  /** What `applyResults` is given. */
+  readonly steps: string;
+  /** Whether something is still to be taken back. */
+  isOpen(): boolean;
+  /** Forgets the download, unless it is open: then any process may take it back. */
+  end(): void;
+}
+
+/** What became of a download that was interrupted while its results were written. */
+export interface RecoveredDownload {
+  readonly folder: string;
+  readonly script: string;
+  /** Files that were taken away or put back. */
+  readonly files: number;
+  /** Originals that were put beside files that somebody changed since. */
+  readonly beside: readonly string[];
+  /** Why it could not be taken back yet; undefined when all of it was. */
+  readonly problem?: string;
+}
+
+const ENTRY = /^(?<owner>[^_]+)_(?<id>[0-9a-f-]{36})\.json$/;
+const ABANDONED = 'nobody';
+const DAY_MS = 24 * 3600_000;
+// A folder that has not been there for so long, on a drive for one, is not waited for any longer.
+const FORGOTTEN_MS = 30 * DAY_MS;
+
+/**
+ * The downloads that are being written into folders, in FARWHARF_HOME: what a folder itself says is never believed, since anybody may
+ * have made it. Each has the name of its process, and changes hands by a rename, so that two processes never take back the same.
+ */
+export class ResultJournals {
+  readonly #home: string;
+
+  constructor(home: string) {
+    this.#home = join(home, 'results');
+  }
+
+  /** Notes a download before anything of it is in the folder. */
+  begin(folder: string, script: string): ResultJournal {
+    mkdirSync(this.#home, { recursive: true, mode: 0o700 });
+    const id = randomUUID();
+    const stagingName = `.farwharf-staging-${id}`;
+    const entry = this.#entry(processOwner(), id);
+    const content: Entry = { folder, staging: join(folder, stagingName, 'files'), script };
+    writeFileSync(entry, JSON.stringify(content), { mode: 0o600, flag: 'wx' });
+    const steps = this.#steps(id);
+    return { stagingName, steps, isOpen: () => this.#isOpen(id), end: () => this.#end(entry, id) };
+  }
+
+  /** Takes back what stopped processes left. One call at a time does it; the others find nothing. */
+  async recover(): Promise<readonly RecoveredDownload[]> {
+    const recovered: RecoveredDownload[] = [];
+    for (const name of this.#names()) {
+      const { owner = '', id = '' } = ENTRY.exec(name)?.groups ?? {};
+      if (id === '' || !this.#isAbandoned(owner, name)) continue;
+      const entry = this.#claim(name, id);
+      const result = entry === undefined ? undefined : await this.#recover(entry, id);
+      if (result !== undefined) recovered.push(result);
+    }
+    return recovered;
+  }
+
+  async #recover(entry: string, id: string): Promise<RecoveredDownload | undefined> {
+    const { folder, script, staging } = readEntry(entry);
+    if (staging === '') {
+      rmSync(entry, { force: true }); // cut off by a power loss before anything was in the folder
+      return undefined;
+    }
+    try {
+      const undone = await recoverResults(staging, this.#steps(id));
+      this.#end(entry, id);
+      if (undone === undefined) return undefined;
+      const { files, beside, failed } = undone;
+      const [first] = failed;
+      if (first === undefined) return { folder, script, files, beside };
+      return { folder, script, files, beside, problem: `${first.path}: ${messageOf(first.error)}` };
+    } catch (error) {
+      const isOld = Date.now() - statSync(entry).mtimeMs > FORGOTTEN_MS;
+      if (isOld) rmSync(this.#steps(id), { force: true });
+      this.#end(entry, id);
+      if (systemCode(error) === 'ENOENT') return undefined;
+      return { folder, script, files: 0, beside: [], problem: messageOf(error) };
+    }
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#home);
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return []; // nothing was ever downloaded
+      throw error;
+    }
+  }
+
+  #isAbandoned(owner: string, name: string): boolean {
+    if (owner === ABANDONED) return true;
+    const state = ownerState(owner);
+    if (state !== 'unknown') return state === 'stopped';
+    // Another machine or a container that shares FARWHARF_HOME: nothing is written for a day.
+    const time = statSync(join(this.#home, name), { throwIfNoEntry: false })?.mtimeMs;
+    return time !== undefined && Date.now() - time > DAY_MS;
+  }
+
+  /** Makes an entry this process's; undefined when another one was faster. */
+  #claim(name: string, id: string): string | undefined {
+    const entry = this.#entry(processOwner(), id);
+    try {
+      renameSync(join(this.#home, name), entry);
+      return entry;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  #isOpen(id: string): boolean {
+    return existsSync(this.#steps(id));
+  }
+
+  #end(entry: string, id: string): void {
+    rmSync(`${this.#steps(id)}.part`, { force: true });
+    if (this.#isOpen(id)) renameSync(entry, this.#entry(ABANDONED, id));
+    else rmSync(entry, { force: true });
+  }
+
+  #entry(owner: string, id: string): string {
+    return join(this.#home, `${owner}_${id}.json`);
+  }
+
+  #steps(id: string): string {
+    return join(this.#home, `${id}.steps`);
+  }
+}
+
+/** Empty texts where the file is not whole. */
+function readEntry(file: string): Entry {
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(file, 'utf8'));
+  } catch {
+    value = undefined;
+  }
+  const text = (name: string): string => {
+    const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : '';
+    return typeof found === 'string' ? found : '';
+  };
+  return { folder: text('folder'), staging: text('staging'), script: text('script') };
+}
+
+/** Says what was taken back, and what to do. */
+export function describeRecovered({ folder, script, files, beside, problem }: RecoveredDownload): string {
+  const what = `Farwharf was stopped while it wrote results of ${script} into ${folder}.`;
+  if (problem !== undefined) {
+    return `${what} Not everything could be taken back (${problem}). The originals are in the folder's .farwharf-staging-… folder; the next command tries again.`;
+  }
+  const kept =
+    beside.length === 0
+      ? ''
+      : ` You changed files since, so the versions from before are beside them: ${beside.join(', ')}.`;
+  const state = files === 0 ? 'Nothing was changed yet' : 'The folder is as it was before';
+  return `${what} ${state}; download the results again.${kept}`;
+}

@@ -1,0 +1,66 @@
+import * as z from 'zod';
+import { messageOf } from '../../core/errors.ts';
+import { httpStatus } from './api.ts';
+
+/** The fields of a submission, as people know them. */
+const FIELDS: Readonly<Record<string, string>> = {
+  max_runtime: 'time limit',
+  machine_class: 'machine class',
+  script: 'script',
+  project: 'project',
+  venv: 'Python environment',
+  tarball: 'archive',
+};
+const STATUS = /^HTTP \d+: /;
+// `meta.max_runtime: Too big`: how services that check with zod name the field.
+const NAMED_FIELD = /^(?:body\.)?(?:meta\.)?([a-z_]+)((?:\.\w+)*): (.+)$/s;
+// zod's own words for numbers.
+const TOO_BIG = /^Too big: expected \w+ to be <=? ?(\d+)$/;
+const TOO_SMALL = /^Too small: expected \w+ to be >=? ?(\d+)$/;
+
+/** How services that check with pydantic describe what is wrong. */
+const problemList = z.array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })).min(1);
+
+/** Whether a service refused a request for what it asks: 400, or 422 as pydantic's services say. */
+export function isRefusedInput(error: unknown): boolean {
+  return [400, 422].includes(httpStatus(error) ?? 0);
+}
+
+/**
+ * Why a service refused the input of a request, as sentences: `gpu.example.org refused the time limit: must be at most 86400.`
+ * What a service says in sentences of its own stays as it is.
+ */
+export function describeRefusal(error: unknown, service: string): string {
+  const text = messageOf(error).replace(STATUS, '').trim();
+  const problems = readProblems(text) ?? text.split('; ');
+  const isNamed = problems.every((problem) => FIELDS[NAMED_FIELD.exec(problem)?.[1] ?? ''] !== undefined);
+  if (!isNamed) return sentence(`${service} refused the request: ${(readProblems(text) ?? [text]).join('; ')}`);
+  return problems.map((problem) => sentence(`${service} refused the ${inWords(problem)}`)).join(' ');
+}
+
+function readProblems(text: string): readonly string[] | undefined {
+  if (!text.startsWith('[')) return undefined;
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return undefined; // cut off, or a text of its own
+  }
+  const { data } = problemList.safeParse(value);
+  return data?.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);
+}
+
+function inWords(problem: string): string {
+  const [, field = '', inside = '', what = ''] = NAMED_FIELD.exec(problem) ?? [];
+  const part = inside === '' ? '' : ` (${inside.slice(1)})`;
+  const limit = what
+    .replace(TOO_BIG, 'must be at most $1')
+    .replace(TOO_SMALL, 'must be at least $1')
+    .replace(/^it must /, 'must ');
+  return `${FIELDS[field]}${part}: ${limit}`;
+}
+
+function sentence(text: string): string {
+  const first = text.slice(0, 1).toUpperCase() + text.slice(1);
+  return /[.!?]$/.test(first) ? first : `${first}.`;
+}

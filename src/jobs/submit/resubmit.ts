@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, link } from 'node:fs/promises';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { ArchiveStore } from '../archives/archives.ts';
+import { diskError } from '../archives/disk.ts';
+import type { JobRecord } from '../ledger/record.ts';
+import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
+
+/**
+ * Sends the archive of an earlier job again, as it was.
+ *
+ * @throws AppError `missing` when there is no such job or its archive is no longer kept; otherwise as `submitWorkspace`.
+ */
+export async function resubmitJob(deps: SendDeps, id: string, options: SubmitOptions = {}): Promise<JobRecord> {
+  const old = await deps.ledger.get(id);
+  if (old === undefined) throw new AppError('missing', 'This job is no longer in the list.');
+  const store = new ArchiveStore(deps.home);
+  const copy = randomUUID();
+  try {
+    await duplicate(store.archivePath(id), store.partPath(copy));
+    const manifest = await store.readManifest(id);
+    if (manifest !== undefined) await store.saveManifest(copy, manifest);
+    return await sendArchive(deps, draftAgain(old, copy, store.archivePath(copy)), options);
+  } catch (error) {
+    if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(copy);
+    throw diskError(error, deps.home);
+  }
+}
+
+function draftAgain(old: JobRecord, id: string, archive: string): JobRecord {
+  const fresh = { startedAt: null, finishedAt: null, exitCode: null, reason: null, creditHold: null };
+  const unread = { creditsCharged: null, lastLogLine: null, downloadedAt: null, removed: false };
+  const createdAt = new Date().toISOString();
+  return { ...old, ...fresh, ...unread, id, jobId: null, state: 'sending', createdAt, archive };
+}
+
+// A second name costs no space, and pruning the first job leaves it in place.
+async function duplicate(source: string, dest: string): Promise<void> {
+  try {
+    await link(source, dest);
+  } catch (error) {
+    if (systemCode(error) === 'ENOENT') {
+      throw new AppError(
+        'missing',
+        'The files of this job are no longer kept, so it cannot be sent as it was. Submit the folder as it is now instead.',
+        { cause: error },
+      );
+    }
+    await copyFile(source, dest, constants.COPYFILE_EXCL);
+  }
+}

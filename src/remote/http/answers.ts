@@ -1,0 +1,113 @@
+import { STATUS_CODES } from 'node:http';
+import type * as z from 'zod';
+import type { Redactor } from '../../core/redact.ts';
+import { parseRetryAfter } from '../../core/network/retryAfter.ts';
+import { printableText } from '../../core/text/printable.ts';
+import { AuthError, InsufficientCreditsError, RemoteError } from './errors.ts';
+import type { Answer } from './exchange.ts';
+import { parseJson } from './json.ts';
+
+const MAX_JSON_BYTES = 32 * 1024 * 1024;
+const MAX_ERROR_BYTES = 64 * 1024;
+const MAX_DETAIL_CHARACTERS = 2000;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * The decoded body of a successful answer. No body (204) reads as an empty object.
+ *
+ * @throws RemoteError for a body that is no JSON, does not fit the schema, or is larger than 32 MB.
+ */
+export async function readJson<T>(answer: Answer, schema: z.ZodType<T>): Promise<T> {
+  const { bytes, isWhole } = await readUpTo(answer.body, MAX_JSON_BYTES);
+  if (!isWhole) throw unusable(answer, 'is larger than 32 MB');
+  let value: unknown = {};
+  try {
+    if (answer.status !== 204) value = parseJson(new TextDecoder().decode(bytes));
+  } catch {
+    // The parser's error quotes the text, which may hold what must not be shown.
+    throw unusable(answer, 'is not valid JSON');
+  }
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  throw unusable(answer, `is not what was expected (${where}${issue?.message ?? 'unknown'})`);
+}
+
+/**
+ * Passes answers below 400 that are no redirects; a web page instead of data is none, whatever its status.
+ *
+ * @throws RemoteError and its kinds, by the table of the specification's section 7.
+ */
+export async function checkAnswer(answer: Answer, redactor: Redactor): Promise<void> {
+  const { status } = answer;
+  if (status >= 400) throw await failureOf(answer, redactor);
+  if (REDIRECTS.has(status)) {
+    throw new RemoteError(
+      status,
+      `HTTP ${status}: the service redirects to another address, which is not followed so that the key stays here. ` +
+        'Check the address of the service.',
+    );
+  }
+  if (/^text\/html\b/i.test(answer.header('content-type') ?? '')) {
+    throw unusable(answer, 'is a web page. Check the address of the service, and whether a proxy asks for a login');
+  }
+}
+
+async function failureOf(answer: Answer, redactor: Redactor): Promise<RemoteError> {
+  const { status } = answer;
+  const detail = tidy(await readDetail(answer), redactor);
+  if (status === 401 || status === 403) {
+    return new AuthError(status, `HTTP ${status}: ${detail || 'invalid or revoked API key'}`);
+  }
+  if (status === 402) return new InsufficientCreditsError(status, detail || 'not enough credits');
+  const reason = tidy(answer.statusText, redactor) || STATUS_CODES[status] || 'unknown status';
+  const wait = parseRetryAfter(answer.header('retry-after'), Date.now());
+  const retryAfter = wait === undefined ? undefined : Math.ceil(wait / 1_000);
+  return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { retryAfter, detail: detail || undefined });
+}
+
+/** The `detail` of a JSON body, else the body's text. An answer that breaks off is still the refusal that it began. */
+async function readDetail(answer: Answer): Promise<string> {
+  let text: string;
+  try {
+    const { bytes } = await readUpTo(answer.body, MAX_ERROR_BYTES);
+    text = new TextDecoder().decode(bytes).trim();
+  } catch {
+    return '';
+  }
+  let body: unknown;
+  try {
+    body = parseJson(text);
+  } catch {
+    return text;
+  }
+  if (typeof body !== 'object' || body === null || !('detail' in body)) return text;
+  const { detail } = body;
+  if (typeof detail === 'string') return detail;
+  return detail === null ? '' : JSON.stringify(detail);
+}
+
+/** Redacts before it cuts, so that no half of a secret is left at the cut. */
+function tidy(text: string, redactor: Redactor): string {
+  const clean = redactor.redact(printableText(text)).trim();
+  return clean.length <= MAX_DETAIL_CHARACTERS ? clean : `${clean.slice(0, MAX_DETAIL_CHARACTERS - 1)}…`;
+}
+
+async function readUpTo(
+  body: AsyncIterable<Uint8Array>,
+  limit: number,
+): Promise<{ readonly bytes: Buffer; readonly isWhole: boolean }> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    total += chunk.length;
+    if (total > limit) return { bytes: Buffer.concat(chunks).subarray(0, limit), isWhole: false };
+  }
+  return { bytes: Buffer.concat(chunks), isWhole: true };
+}
+
+function unusable({ status }: Answer, what: string): RemoteError {
+  return new RemoteError(status, `HTTP ${status}: the service's answer ${what}.`);
+}

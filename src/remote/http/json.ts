@@ -1,0 +1,47 @@
+import { isTooDeep, MAX_JSON_DEPTH } from '../../core/text/outputLimits.ts';
+
+const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * The decoded value of a text that may be JSON, or the text itself where it is not, or is nested deeper than 1,000.
+ *
+ * A log line costs `JSON.parse` a thrown error, some microseconds each; most are known by their two ends not to be JSON.
+ */
+export function decodeIfJson(text: string): unknown {
+  if (!mayBeJson(text) || isTooDeep(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** @throws SyntaxError for a text that is not JSON or is nested deeper than 1,000. */
+export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) throw new SyntaxError(`JSON is nested deeper than ${MAX_JSON_DEPTH} levels`);
+  return JSON.parse(text);
+}
+
+function mayBeJson(text: string): boolean {
+  const last = text.charCodeAt(text.length - 1);
+  // White space at an end comes only from an empty data line, and JSON may have it.
+  if (last === 0x0a) return true;
+  switch (text.charCodeAt(0)) {
+    case 0x7b: // {
+      return last === 0x7d;
+    case 0x5b: // [
+      return last === 0x5d;
+    case 0x22: // "
+      return last === 0x22;
+    case 0x74: // t
+      return text === 'true';
+    case 0x66: // f
+      return text === 'false';
+    case 0x6e: // n
+      return text === 'null';
+    case 0x0a:
+      return true;
+    default:
+      return NUMBER.test(text);
+  }
+}

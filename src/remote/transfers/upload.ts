@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { open } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { AppError } from '../../core/errors.ts';
+import { streamFile } from './filePieces.ts';
+
+export interface Upload {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Destroy it to release the file. */
+  readonly body: Readable;
+}
+
+interface UploadOptions {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Bytes at the beginning of the file that are not sent. */
+  readonly offset: number;
+  readonly onProgress: ((bytes: number, total: number) => void) | undefined;
+  /** See `streamFile`. */
+  readonly isReusing: boolean;
+}
+
+/**
+ * The form of `POST /v1/jobs` (specification, section 4.1), streamed from disk: text field `meta`, file part `tarball`.
+ *
+ * The form is framed here rather than by a FormData, because a stream with a known length is what node-fetch and Node's
+ * own fetch both send in constant memory. `meta` comes first, so that a service can refuse before it reads the file.
+ *
+ * @throws the system's error when the file cannot be opened, and an AppError `bad-input` when it is no file. The body
+ * fails with an AppError `conflict` when the file changes while it is sent.
+ */
+export async function openUpload(
+  path: string,
+  meta: Readonly<Record<string, unknown>>,
+  { headers, offset, onProgress, isReusing }: UploadOptions,
+): Promise<Upload> {
+  const file = await open(path, 'r');
+  try {
+    const stats = await file.stat();
+    if (!stats.isFile()) throw new AppError('bad-input', `${path} is not a file, so it cannot be sent.`);
+    if (offset > stats.size) throw changed(path);
+    const boundary = `farwharf-${randomUUID()}`;
+    const head = Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="meta"\r\n\r\n${JSON.stringify(meta)}\r\n` +
+        `--${boundary}\r\nContent-Disposition: form-data; name="tarball"; filename="workspace.tar.gz"\r\n` +
+        'Content-Type: application/gzip\r\n\r\n',
+    );
+    const tail = Buffer.from(`\r\n--${boundary}--\r\n`);
+    const body = streamFile(file, {
+      head,
+      tail,
+      offset,
+      size: stats.size,
+      isReusing,
+      onSent: (bytes) => onProgress?.(bytes, stats.size),
+      changed: () => changed(path),
+      onEnd: async () => {
+        const after = await file.stat();
+        if (after.size !== stats.size || after.mtimeMs !== stats.mtimeMs) throw changed(path);
+      },
+    });
+    body.once('close', () => void file.close());
+    return {
+      headers: {
+        ...headers,
+        'content-type': `multipart/form-data; boundary=${boundary}`,
+        'content-length': String(head.length + stats.size - offset + tail.length),
+      },
+      body,
+    };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+function changed(path: string): AppError {
+  return new AppError(
+    'conflict',
+    `${path} changed while it was sent, so no job was started. Pack it again and resubmit.`,
+  );
+}

@@ -1,0 +1,141 @@
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
+import { AppError } from '../../core/errors.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
+import { RemoteCaller } from '../../core/processes/workerRpc.ts';
+import type { Embedder, EmbedOptions } from './embedder.ts';
+import type { ModelService } from './modelWorker.ts';
+import { findModelLibrary, MODEL_LIBRARY } from './modelLibrary.ts';
+import type { ModelPlace } from './sentenceModel.ts';
+
+export const DEFAULT_MODEL = 'Xenova/all-MiniLM-L6-v2';
+export const MODEL_HUB = 'https://huggingface.co';
+
+export interface LocalEmbedderOptions extends ModelPlace {
+  /** The program of the model's thread, `modelWorker`. */
+  readonly program: string | URL;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/** A sentence model in a thread of its own. It holds no process open, and is loaded again when its thread ended. */
+export class LocalEmbedder implements Embedder, Disposable {
+  readonly id: string;
+  readonly dollarsPerMillionTokens = 0;
+  readonly #thread: ModelThread;
+
+  private constructor(id: string, thread: ModelThread) {
+    this.id = id;
+    this.#thread = thread;
+  }
+
+  /**
+   * Finds the model, or fetches it where it may be.
+   *
+   * @throws AppError `missing` when it is not there, `unreachable` when it could not be fetched or its thread stopped.
+   */
+  static async open({ program, onProgress, ...place }: LocalEmbedderOptions): Promise<LocalEmbedder> {
+    const thread = new ModelThread(program, place);
+    try {
+      const fingerprint = await thread.use(({ model }) => model.open(onProgress ?? (() => {})));
+      return new LocalEmbedder(`local/${place.model}@${fingerprint}`, thread);
+    } catch (error) {
+      thread.dispose();
+      throw error;
+    }
+  }
+
+  embed(texts: readonly string[], { signal }: EmbedOptions = {}): Promise<readonly Float32Array[]> {
+    signal?.throwIfAborted();
+    return this.#thread.use(({ model }) => model.embed(texts, { signal }));
+  }
+
+  dispose(): void {
+    this.#thread.dispose();
+  }
+}
+
+export interface ChosenModelOptions {
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  /** The program of the model's thread, `modelWorker`. */
+  readonly program: string;
+  /** Files or folders that the library is looked for from, before FARWHARF_HOME. Its code runs in this process. */
+  readonly libraryFrom?: readonly string[] | undefined;
+  /** Whether the model may be fetched where it is not there; only without `localModelPath`. */
+  readonly mayDownload: boolean;
+  readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
+}
+
+/**
+ * Opens a model by its name, from `localModelPath` or from where models are fetched to.
+ *
+ * @throws AppError `missing` when the library or the model is not there, `unreachable` when it could not be fetched.
+ */
+export async function openChosenModel(
+  {
+    model = DEFAULT_MODEL,
+    localModelPath,
+  }: { readonly model?: string | undefined; readonly localModelPath?: string | undefined },
+  { home, program, libraryFrom, mayDownload, onProgress }: ChosenModelOptions,
+): Promise<LocalEmbedder> {
+  const library = findModelLibrary(home, libraryFrom);
+  if (library === undefined) {
+    throw new AppError(
+      'missing',
+      `Local embeddings need the package ${MODEL_LIBRARY}. Install it beside farwharf (npm install ${MODEL_LIBRARY}), or choose another embeddingProvider.`,
+    );
+  }
+  const folder = localModelPath ?? join(home, 'models', 'hub');
+  const mayFetch = mayDownload && localModelPath === undefined;
+  const download = mayFetch ? (process.env['HF_ENDPOINT'] ?? MODEL_HUB) : undefined;
+  return LocalEmbedder.open({ library, model, folder, download, program, onProgress });
+}
+
+class ModelThread implements Disposable {
+  readonly #caller: RemoteCaller<ModelService>;
+  #worker: Worker | undefined;
+  #calls = 0;
+
+  constructor(program: string | URL, place: ModelPlace) {
+    this.#caller = new RemoteCaller((onLost) => {
+      // Without the process's own flags, of which some are not for threads, such as those of `node --eval`.
+      const worker = new Worker(program, {
+        workerData: place,
+        name: 'farwharf-model',
+        execArgv: [],
+        env: allowedEnvironment(process.env),
+      });
+      const lose = (cause?: unknown): void => {
+        if (this.#worker === worker) this.#worker = undefined;
+        onLost(
+          new AppError('unreachable', `The thread of the embedding model ${place.model} stopped. Try again.`, {
+            cause,
+          }),
+        );
+      };
+      worker.on('error', lose);
+      worker.on('exit', () => lose());
+      this.#worker = worker;
+      return worker;
+    });
+  }
+
+  /** A thread that has nothing to do does not keep its process from ending. */
+  async use<T>(call: (service: RemoteCaller<ModelService>['service']) => Promise<T>): Promise<T> {
+    this.#calls += 1;
+    try {
+      const answer = call(this.#caller.service);
+      this.#worker?.ref();
+      return await answer;
+    } finally {
+      this.#calls -= 1;
+      if (this.#calls === 0) this.#worker?.unref();
+    }
+  }
+
+  dispose(): void {
+    this.#caller.dispose();
+    void this.#worker?.terminate();
+  }
+}

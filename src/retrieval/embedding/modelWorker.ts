@@ -1,0 +1,29 @@
+// The thread of a sentence model: embedding takes a processor for as long as it lasts.
+import { parentPort, workerData } from 'node:worker_threads';
+import { serveCalls } from '../../core/processes/workerRpc.ts';
+import { type ModelPlace, SentenceModel } from './sentenceModel.ts';
+
+export type ModelService = {
+  readonly model: {
+    /** Finds or fetches the model; gives its fingerprint. */
+    open(onProgress: (doneBytes: number, totalBytes: number) => void): Promise<string>;
+    embed(texts: readonly string[], options: { readonly signal?: AbortSignal | undefined }): Promise<Float32Array[]>;
+  };
+};
+
+let opened: Promise<SentenceModel> | undefined;
+
+const service: ModelService = {
+  model: {
+    async open(onProgress) {
+      opened = SentenceModel.open(workerData as ModelPlace, onProgress);
+      return (await opened).fingerprint;
+    },
+    async embed(texts, options) {
+      opened ??= SentenceModel.open(workerData as ModelPlace, () => {});
+      return (await opened).embed(texts, options);
+    },
+  },
+};
+
+if (parentPort !== null) serveCalls(parentPort, service);

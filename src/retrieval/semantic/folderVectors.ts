@@ -1,0 +1,247 @@
+import { join } from 'node:path';
+import { AppError, messageOf } from '../../core/errors.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
+import type { Chunk } from '../chunks/chunk.ts';
+import { readIndexedFile } from '../building/indexedFile.ts';
+import type { Source } from '../segments/segment.ts';
+import { takeWriterLock } from '../store/writerLock.ts';
+import { ChunkPlaces } from './chunkPlaces.ts';
+import type { Embedder } from '../embedding/embedder.ts';
+import { embedTexts } from '../embedding/embedTexts.ts';
+import { type EmbeddingEstimate, estimateEmbedding } from '../embedding/embeddingEstimate.ts';
+import type { ChunkPlace, MeaningRanking, MeaningState, NearestOptions } from './meaning.ts';
+import { vectorsFolder } from './meaningChoice.ts';
+import { QueryVectors } from './queryVectors.ts';
+import { takeTurns } from './turns.ts';
+import { keyOf, VectorStore } from '../vectors/vectorStore.ts';
+
+const PLACES = 'places.json';
+// After the first time, so few chunks may miss their vectors while changed files are taken in.
+const MOST_MISSING = 0.1;
+// Nobody waits for it, and a stop would have to be noticed by a person.
+const RETRIES = 8;
+
+export interface FolderVectorsOptions {
+  /** The real path of the folder. */
+  readonly root: string;
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly embedder: Embedder;
+}
+
+export interface EmbeddingProgress {
+  /** Texts, of those that had no vector at the start. */
+  readonly done: number;
+  readonly total: number;
+  /** Set while the service says that it is busy: seconds until it is asked again. */
+  readonly waiting?: number;
+}
+
+export interface EmbedOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** With more than these to embed none is, and the state says that power is waited for. */
+  readonly mostTexts?: number | undefined;
+  readonly onProgress?: ((progress: EmbeddingProgress) => void) | undefined;
+}
+
+/**
+ * The vectors of an indexed folder, kept in FARWHARF_HOME: which of its chunks mean about the same as a query. The index says which
+ * files there are; their texts go to the embedder, which may be a service elsewhere, so nothing is embedded unasked.
+ */
+export class FolderVectors implements MeaningRanking, Disposable {
+  readonly #root: string;
+  readonly #folder: string;
+  readonly #embedder: Embedder;
+  readonly #store: VectorStore;
+  readonly #places: ChunkPlaces;
+  readonly #queries: QueryVectors;
+  /** Texts that the model refused. */
+  readonly #refused = new Set<string>();
+  /** Texts without a vector. */
+  #missingTexts = 0;
+  #wasComplete = false;
+  /** Why nobody is at work on what is missing. */
+  #reason: string | undefined = 'not started';
+  /** Why the last query could not be embedded. */
+  #failure: string | undefined;
+
+  private constructor(
+    { root, embedder }: FolderVectorsOptions,
+    folder: string,
+    store: VectorStore,
+    places: ChunkPlaces,
+  ) {
+    this.#root = root;
+    this.#embedder = embedder;
+    this.#queries = new QueryVectors(embedder);
+    this.#folder = folder;
+    this.#store = store;
+    this.#places = places;
+    this.#count();
+  }
+
+  /**
+   * Opens what is there; nothing is read from the folder and nothing is embedded.
+   *
+   * @throws the system's error when FARWHARF_HOME cannot be written.
+   */
+  static async open(options: FolderVectorsOptions): Promise<FolderVectors> {
+    const folder = vectorsFolder(options.home, options.root);
+    const store = await VectorStore.open(folder, options.embedder.id);
+    return new FolderVectors(options, folder, store, await ChunkPlaces.read(join(folder, PLACES)));
+  }
+
+  get state(): MeaningState {
+    const total = this.#places.textCount;
+    const mayMiss = this.#wasComplete ? total * MOST_MISSING : 0;
+    if (total === 0 || this.#missingTexts > mayMiss) {
+      const done = total - this.#missingTexts;
+      return { type: 'unfinished', done, total, ...(this.#reason === undefined ? {} : { reason: this.#reason }) };
+    }
+    return this.#failure === undefined ? { type: 'ready' } : { type: 'failed', reason: this.#failure };
+  }
+
+  /**
+   * Looks at the index's files, of which those that changed are read, and tells what embedding them would take. Nothing is embedded.
+   *
+   * @throws the signal's reason on abort.
+   */
+  async estimate(sources: Iterable<Source>, { signal }: EmbedOptions = {}): Promise<EmbeddingEstimate> {
+    await this.#place(sources, signal);
+    let characters = 0;
+    const texts = new Set<string>();
+    for await (const { key, text } of this.#missing(signal)) {
+      texts.add(key);
+      characters += text.length;
+    }
+    const known = this.#places.chunkCount - texts.size;
+    return estimateEmbedding({ texts: texts.size, known, characters }, this.#embedder.dollarsPerMillionTokens);
+  }
+
+  /**
+   * Embeds what has no vector yet. What is done by a stop or a failure is kept, and the next call goes on from there.
+   *
+   * @throws the signal's reason on abort; AppError `conflict` while another process embeds this folder, else the embedder's or the
+   * system's error.
+   */
+  async embed(sources: Iterable<Source>, options: EmbedOptions = {}): Promise<void> {
+    const lock = takeWriterLock(this.#folder);
+    if (lock === undefined) {
+      throw new AppError('conflict', 'Another process embeds this folder now. Open it again when that is done.');
+    }
+    this.#reason = undefined;
+    try {
+      await this.#place(sources, options.signal);
+      if (this.#missingTexts > (options.mostTexts ?? Infinity)) {
+        this.#reason = 'waits for power, or to be resumed';
+        return;
+      }
+      await this.#embedMissing(options);
+      await this.#store.tidy((key) => this.#places.hasKey(key));
+    } catch (error) {
+      this.#reason = options.signal?.aborted === true ? 'stopped' : messageOf(error);
+      throw error;
+    } finally {
+      await this.#store.flush().finally(() => lock.dispose());
+    }
+    await this.#places.write(join(this.#folder, PLACES));
+  }
+
+  async nearest(query: string, limit: number, options: NearestOptions = {}): Promise<readonly ChunkPlace[]> {
+    const { signal, accepts = () => true } = options;
+    if (this.state.type === 'unfinished' || query.trim() === '') return [];
+    const acceptedPlaces = (key: string): ChunkPlace[] =>
+      this.#places.placesOf(key).filter(({ path }) => accepts(path));
+    try {
+      const vector = await this.#queries.vectorOf(query, signal);
+      const found = this.#store.nearest(vector, limit, (key) => acceptedPlaces(key).length > 0);
+      this.#failure = undefined;
+      // What stands at a right angle to the query has nothing in common with it.
+      const related = found.filter(({ score }) => score > 0);
+      return related.flatMap(({ key }) => acceptedPlaces(key)).slice(0, limit);
+    } catch (error) {
+      signal?.throwIfAborted();
+      this.#failure = messageOf(error);
+      return [];
+    }
+  }
+
+  dispose(): void {
+    this.#store.dispose();
+  }
+
+  [Symbol.dispose](): void {
+    this.dispose();
+  }
+
+  /** Learns which texts stand where. */
+  async #place(sources: Iterable<Source>, signal: AbortSignal | undefined): Promise<void> {
+    const pause = takeTurns(signal);
+    const gone = new Set(this.#places.paths);
+    for (const { path, hash: wanted, status } of sources) {
+      if (status !== 'indexed') continue;
+      gone.delete(path);
+      if (this.#places.file(path)?.hash === wanted) continue;
+      await pause();
+      const file = readIndexedFile(this.#root, path);
+      if (file === undefined) this.#places.delete(path);
+      else this.#places.set(path, { hash: file.source.hash, keys: file.chunks.map(({ text }) => keyOf(text)) });
+    }
+    for (const path of gone) this.#places.delete(path);
+    this.#count();
+  }
+
+  /** The texts without a vector, each once. They are read anew: keeping them would keep the folder in memory. */
+  async *#missing(
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<{ readonly key: string; readonly text: string }, void> {
+    const pause = takeTurns(signal);
+    const given = new Set<string>();
+    const isMissing = (key: string): boolean => this.#isMissing(key) && !given.has(key);
+    for (const path of this.#places.paths) {
+      await pause();
+      if (!this.#places.file(path)?.keys.some(isMissing)) continue;
+      for (const { text } of readIndexedFile(this.#root, path)?.chunks ?? ([] as Chunk[])) {
+        const key = keyOf(text);
+        if (!this.#places.hasKey(key) || !isMissing(key)) continue;
+        given.add(key);
+        yield { key, text };
+      }
+    }
+  }
+
+  async #embedMissing({ signal, onProgress }: EmbedOptions): Promise<void> {
+    const total = this.#missingTexts;
+    let done = 0;
+    const advance = (texts: number): void => {
+      done += texts;
+      this.#missingTexts = total - done;
+      this.#wasComplete ||= done === total;
+      onProgress?.({ done, total });
+    };
+    advance(0);
+    await embedTexts(this.#missing(signal), this.#embedder, {
+      signal,
+      retries: RETRIES,
+      onWait: (seconds) => onProgress?.({ done, total, waiting: seconds }),
+      onVectors: async (vectors) => {
+        await this.#store.add(vectors);
+        advance(vectors.length);
+      },
+      onRefused: (key) => {
+        this.#refused.add(key);
+        advance(1);
+      },
+    });
+  }
+
+  #count(): void {
+    this.#missingTexts = 0;
+    for (const key of this.#places.keys) if (this.#isMissing(key)) this.#missingTexts += 1;
+    this.#wasComplete ||= this.#missingTexts === 0 && this.#places.textCount > 0;
+  }
+
+  #isMissing(key: string): boolean {
+    return !this.#store.has(key) && !this.#refused.has(key);
+  }
+}

@@ -1,0 +1,154 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError, messageOf } from '../../core/errors.ts';
+import type { Disposable } from '../../core/processes/lifetime.ts';
+import type { EnergyGate } from './energyGate.ts';
+import type { Query } from '../search/query.ts';
+import type { Source } from '../segments/segment.ts';
+import type { Embedder } from '../embedding/embedder.ts';
+import { FolderVectors } from './folderVectors.ts';
+import type { ChunkPlace, MeaningState } from './meaning.ts';
+import { type MeaningChoice, readMeaningChoice } from './meaningChoice.ts';
+
+// Files that are saved one after the other are embedded together.
+const QUIET_MS = 1000;
+// Another window may be embedding the folder; what it has done is seen then.
+const RETRY_MS = 5000;
+// A few seconds of a model's work, which battery may be spent on.
+const FEW_TEXTS = 100;
+// As many places as the ranking by words gives to the two together.
+const NEAR = 100;
+
+/** Opens the model that was chosen for a folder; gives undefined for one that is not used here. */
+export type OpenModel = (choice: MeaningChoice) => Promise<Embedder & Disposable> | undefined;
+
+export interface LiveMeaningOptions {
+  /** The real path of the folder. */
+  readonly root: string;
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly energy: EnergyGate;
+  readonly openModel: OpenModel;
+  readonly sources: () => Iterable<Source>;
+  readonly onDidChange: () => void;
+}
+
+/** The ranking by meaning of an open folder: as it was chosen, and kept up with the folder behind all other work. */
+export class LiveMeaning implements Disposable {
+  readonly #options: LiveMeaningOptions;
+  readonly #end = new AbortController();
+  readonly #energy: Disposable;
+  #embedder: (Embedder & Disposable) | undefined;
+  #vectors: FolderVectors | undefined;
+  /** Why the model could not be opened. */
+  #failure: string | undefined;
+  #isPaused = false;
+  #news = Promise.withResolvers<void>();
+  /** Ends what is embedded now. */
+  #work = new AbortController();
+  #opening: Promise<void>;
+
+  constructor(options: LiveMeaningOptions) {
+    this.#options = options;
+    this.#energy = options.energy.onDidChange(() => {
+      this.#work.abort();
+      this.update();
+    });
+    this.#opening = this.#open();
+    this.#run().catch(() => {}); // it ends with the folder alone
+  }
+
+  /** Undefined where the folder is ranked by words alone. */
+  get state(): MeaningState | undefined {
+    return this.#failure === undefined ? this.#vectors?.state : { type: 'failed', reason: this.#failure };
+  }
+
+  /** Takes up another choice. */
+  reload(): Promise<void> {
+    this.#work.abort();
+    this.#opening = this.#opening.then(() => this.#open());
+    this.update();
+    return this.#opening;
+  }
+
+  /** The folder has changed, or may have. */
+  update(): void {
+    this.#news.resolve();
+  }
+
+  /** The places nearest to a query; none while there are chunks without vectors. It takes a run of the model. */
+  async near(query: Query): Promise<readonly ChunkPlace[]> {
+    const accepts = (path: string): boolean => query.paths.accepts(path);
+    return (await this.#vectors?.nearest(query.text, NEAR, { accepts, signal: this.#end.signal })) ?? [];
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#work.abort();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    this.update();
+  }
+
+  dispose(): void {
+    this.#end.abort();
+    this.#energy.dispose();
+    this.#work.abort();
+    this.#close();
+  }
+
+  async #open(): Promise<void> {
+    this.#close();
+    const { root, home, openModel, onDidChange } = this.#options;
+    try {
+      const choice = await readMeaningChoice(home, root);
+      const model = choice === undefined ? undefined : openModel(choice);
+      if (model === undefined) return;
+      const embedder = await model;
+      this.#embedder = embedder;
+      this.#vectors = await FolderVectors.open({ root, home, embedder });
+      if (this.#end.signal.aborted) this.#close();
+    } catch (error) {
+      this.#failure = messageOf(error);
+    } finally {
+      onDidChange();
+    }
+  }
+
+  #close(): void {
+    this.#vectors?.dispose();
+    this.#embedder?.dispose();
+    [this.#vectors, this.#embedder, this.#failure] = [undefined, undefined, undefined];
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#end;
+    while (!signal.aborted) {
+      await this.#news.promise;
+      await sleep(QUIET_MS, undefined, { signal });
+      this.#news = Promise.withResolvers<void>();
+      await this.#opening;
+      if (!this.#isPaused) await this.#embed();
+    }
+  }
+
+  async #embed(): Promise<void> {
+    const { sources, onDidChange, energy } = this.#options;
+    const mostTexts = energy.isClosed ? FEW_TEXTS : Infinity;
+    this.#work = new AbortController();
+    const signal = AbortSignal.any([this.#end.signal, this.#work.signal]);
+    try {
+      await this.#vectors?.embed(sources(), { signal, mostTexts, onProgress: onDidChange });
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'conflict') await this.#lookAgain();
+      // Any other failure is in the state, and the next change tries again.
+    }
+    onDidChange();
+  }
+
+  async #lookAgain(): Promise<void> {
+    await sleep(RETRY_MS, undefined, { signal: this.#end.signal });
+    await this.reload();
+  }
+}

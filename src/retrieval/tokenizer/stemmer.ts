@@ -1,0 +1,26 @@
+import { Room, WordMemory } from './wordMemory.ts';
+import { MAX_WORD, TERM_PADDING } from '../kernel/wordRecord.ts';
+
+/** Stems single words with the program that stems those of a folder. */
+export class Stemmer {
+  readonly #memory = new WordMemory();
+  readonly #word = new Room(this.#memory);
+  readonly #borders = new Room(this.#memory);
+
+  constructor() {
+    this.#word.hold(TERM_PADDING + MAX_WORD + TERM_PADDING);
+    this.#borders.hold(8);
+  }
+
+  /** The Porter stem of a word of lower case; of one with more than 64 bytes in UTF-8 the word itself. */
+  stem(word: string): string {
+    if (Buffer.byteLength(word) > MAX_WORD) return word;
+    const { bytes, numbers, program } = this.#memory;
+    const start = this.#word.address + TERM_PADDING;
+    const borders = this.#borders.address;
+    numbers[borders / 4] = start;
+    numbers[borders / 4 + 1] = start + bytes.write(word, start);
+    program.stem(borders, borders + 8);
+    return bytes.toString('utf8', start, numbers[borders / 4 + 1]);
+  }
+}

@@ -1,0 +1,100 @@
+import lunr from 'lunr';
+import { scanWords } from './scanWords.ts';
+import { Stemmer } from './stemmer.ts';
+import { MAX_WORD } from '../kernel/wordRecord.ts';
+
+const NO_PARTS: readonly string[] = [];
+const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
+const CJK_RUNS =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
+// A case change (fooBar, HTTPServer), a digit border, or a separator.
+const ONE_PART = /^(?:\p{Lu}(?=\p{Ll}))?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+$/u;
+const PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
+
+// What Porter's stemmer takes off, in whole or in part.
+const ENDINGS =
+  'ational ization ousness iveness fulness tional alism ation ement iviti aliti biliti icate ative alize iciti able ible ance ence ment ness enci anci izer abli alli entli ousli ator ical ing ies ion ism ate iti ous ive ize ity ful ant ent al er ic ed es ly y s e'.split(
+    ' ',
+  );
+const LONGEST_ENDING = 7;
+const LEAST_STEM = 2;
+
+/**
+ * Splits words into index terms: identifiers whole and in parts (camelCase, snake_case, digits), each by
+ * its Porter stem, and Chinese, Japanese and Korean by pairs of characters. The same analysis serves documents and queries.
+ */
+export class WordAnalyzer {
+  readonly #stemmer = new Stemmer();
+
+  /** The distinct terms of a text. */
+  allTerms(text: string): readonly string[] {
+    const terms = new Set<string>();
+    scanWords(text, (word) => {
+      for (const term of this.termsOf(word)) terms.add(term);
+    });
+    return [...terms];
+  }
+
+  /**
+   * The stems of English words that begin with a half word, where they may be shorter than it: `relat` of `relationa`. They are
+   * those that an ending makes of what it has of the word.
+   */
+  stemsFrom(half: string): readonly string[] {
+    const word = half.toLowerCase();
+    if (word.length > MAX_WORD) return [];
+    const stems = new Set(this.termsOf(half));
+    for (let cut = Math.max(LEAST_STEM, word.length - LONGEST_ENDING); cut <= word.length; cut += 1) {
+      const [root, rest] = [word.slice(0, cut), word.slice(cut)];
+      for (const ending of ENDINGS) if (ending.startsWith(rest)) stems.add(this.#stemmer.stem(root + ending));
+    }
+    return [...stems];
+  }
+
+  /** The distinct terms of a query, without stop words unless it has nothing else. */
+  queryTerms(query: string): readonly string[] {
+    const all = new Set<string>();
+    const telling = new Set<string>();
+    scanWords(query, (word) => {
+      for (const term of this.termsOf(word)) {
+        all.add(term);
+        if (!isStopWord(word)) telling.add(term);
+      }
+    });
+    return [...(telling.size > 0 ? telling : all)];
+  }
+
+  termsOf(word: string): readonly string[] {
+    return [...new Set(partsOf(word).map((part) => this.#stemmer.stem(part)))];
+  }
+}
+
+/** What the terms of a word are the stems of, in lower case: the whole and its parts where it has several. */
+export function partsOf(word: string): readonly string[] {
+  if (CJK.test(word)) {
+    const runs = word.match(CJK_RUNS) ?? [];
+    return runs.flatMap((run) => (CJK.test(run) ? pairs(run) : partsOf(run)));
+  }
+  if (word.length > MAX_WORD) return NO_PARTS;
+  if (ONE_PART.test(word)) return [word.toLowerCase()];
+  const parts = word.match(PARTS) ?? [];
+  const whole = word.replaceAll(/^[_$]+|[_$]+$/g, '');
+  if (whole === '') return NO_PARTS;
+  return [whole, ...(parts.length > 1 ? parts : [])].map((part) => part.toLowerCase());
+}
+
+/** Whether a word is of a script that does not part words, so that it may be several. */
+export function hasJoinedWords(word: string): boolean {
+  return CJK.test(word);
+}
+
+/** Whether a word is so common in English prose that it tells nothing in a query. */
+function isStopWord(word: string): boolean {
+  const token = new lunr.Token(word.toLowerCase(), {});
+  return (lunr.stopWordFilter(token) as lunr.Token | undefined) === undefined;
+}
+
+function pairs(word: string): readonly string[] {
+  const characters = Array.from(word);
+  if (characters.length === 1) return characters;
+  return [...new Set(characters.slice(1).map((character, index) => `${characters[index]}${character}`))];
+}

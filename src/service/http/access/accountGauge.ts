@@ -1,0 +1,70 @@
+import type { MiddlewareHandler } from 'hono';
+import { HTTPException } from 'hono/http-exception';
+import { type Limits, type LimitsSettings, limitsOf } from '../../config/limitsConfig.ts';
+import type { Account } from '../../store/accounts/accounts.ts';
+import type { AppContext, AppEnv } from './appEnv.ts';
+import { onClose } from './onClose.ts';
+import { TokenBuckets } from './tokenBuckets.ts';
+
+type SlotKind = 'uploads' | 'streams';
+
+// How soon an upload or a stream is likely to end, so that the next one has a place.
+const SLOT_RETRY_SECONDS = 5;
+
+/** Counts what each account has under way, and keeps it to its limits. */
+export class AccountGauge {
+  readonly #settings: LimitsSettings;
+  readonly #requests = new TokenBuckets();
+  readonly #slots: Readonly<Record<SlotKind, Map<string, number>>> = { uploads: new Map(), streams: new Map() };
+
+  constructor(settings: LimitsSettings) {
+    this.#settings = settings;
+  }
+
+  limitsOf(account: Account): Limits {
+    return limitsOf(account, this.#settings);
+  }
+
+  /** Uploads, or event streams and downloads, of an account that are open now. */
+  open(kind: SlotKind, accountId: string): number {
+    return this.#slots[kind].get(accountId) ?? 0;
+  }
+
+  /** Lets requests pass at the account's rate; the others are told when to come again. A stream is one request. */
+  limitRate(): MiddlewareHandler<AppEnv> {
+    return async (context, next) => {
+      const { account } = context.var;
+      const { requestsPerMinute } = this.limitsOf(account);
+      const seconds = this.#requests.take(account.id, requestsPerMinute);
+      if (seconds > 0)
+        throw retryLater(context, seconds, `The account may send ${requestsPerMinute} requests a minute.`);
+      await next();
+    };
+  }
+
+  /** Counts this request among the account's uploads or streams until its answer is closed. @throws HTTPException 429. */
+  take(context: AppContext, kind: SlotKind): void {
+    const { account } = context.var;
+    const { maxUploads, maxStreams } = this.limitsOf(account);
+    const most = kind === 'uploads' ? maxUploads : maxStreams;
+    const slots = this.#slots[kind];
+    const count = this.open(kind, account.id);
+    if (count >= most) {
+      const what = kind === 'uploads' ? 'uploads' : 'event streams and downloads';
+      throw retryLater(context, SLOT_RETRY_SECONDS, `The account may have ${most} ${what} open at once.`);
+    }
+    slots.set(account.id, count + 1);
+    onClose(context.env.outgoing, () => {
+      const left = this.open(kind, account.id) - 1;
+      if (left > 0) slots.set(account.id, left);
+      else slots.delete(account.id);
+    });
+  }
+}
+
+/** A 429 that says in whole seconds when to come again (RFC 6585, section 4). */
+export function retryLater(context: AppContext, seconds: number, why: string): HTTPException {
+  context.header('Retry-After', String(seconds));
+  const message = `${why} Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`;
+  return new HTTPException(429, { message });
+}

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { HTTPException } from 'hono/http-exception';
+import { AppError } from '../../../core/errors.ts';
+import { formatCredits } from '../../../core/text/format.ts';
+import type { LogEventData } from '../../../remote/protocol/schemas.ts';
+import { type StagedArchive, stageArchive } from '../../../workspace/extract/extract.ts';
+import type { JobFiles } from '../../jobFiles/jobFiles.ts';
+import { keepWorkspace, placeWorkspace } from '../../jobs/jobWorkspace.ts';
+import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';
+import type { JobFolder, RunnerSpec } from '../../jobFiles/jobFolder.ts';
+import { toCredits } from '../../store/accounts/credits.ts';
+import type { Store } from '../../store/store.ts';
+import { parseCommand, parseSubmission, type Submission } from './submission.ts';
+import { receiveUpload } from './upload.ts';
+
+export interface AcceptContext {
+  /** Whose job it will be. */
+  readonly account: string;
+  readonly store: Store;
+  readonly files: JobFiles;
+  readonly machineClasses: MachineClasses;
+  /** The most that this account may send. */
+  readonly maxUploadBytes: number;
+  readonly killGraceMs: number;
+  readonly maxLogBytes: number;
+}
+
+export interface AcceptedJob {
+  readonly job_id: string;
+  readonly credit_hold: number;
+  readonly credits_remaining: number;
+}
+
+/** An archive that was received, and what came with it. */
+export interface ReceivedUpload {
+  /** The new job's id, whose folder is there. */
+  readonly id: string;
+  readonly archive: string;
+  /** The text of the field `meta`. */
+  readonly meta: string;
+  /** The key under which the submission will be known, when it has one. */
+  readonly key?: { readonly key: string; readonly fingerprint: string };
+}
+
+/**
+ * Takes an upload, checks all of it, and adds the job. The row in the store comes last: whatever happens before leaves
+ * no job, no hold and, at the latest after the next start, no file. When this settles the job survives a power loss too.
+ *
+ * @throws HTTPException or AppError that says what is wrong with the upload.
+ */
+export async function acceptJob(
+  incoming: IncomingMessage,
+  context: AcceptContext,
+  signal: AbortSignal,
+): Promise<AcceptedJob> {
+  return withNewFolder(context.files, async (id, folder) => {
+    const { archive } = folder;
+    const openSink = () => createWriteStream(archive, { flags: 'wx', mode: 0o600 });
+    const meta = await receiveUpload(incoming, { openSink, maxBytes: context.maxUploadBytes });
+    return addJob({ id, archive, meta }, context, signal);
+  });
+}
+
+/** Calls `work` with the id and the folder of a new job, which is removed again when it fails. */
+export async function withNewFolder<T>(
+  files: JobFiles,
+  work: (id: string, folder: JobFolder) => Promise<T>,
+): Promise<T> {
+  const id = randomBytes(10).toString('hex');
+  const folder = files.folder(id);
+  try {
+    await mkdir(folder.path, { mode: 0o700 });
+    return await work(id, folder);
+  } catch (error) {
+    await files.remove(id);
+    throw error;
+  }
+}
+
+/** Checks what was received, and adds the job. The archive stays where it is until all is right. @throws as `acceptJob` does. */
+export async function addJob(
+  { id, archive, meta, key }: ReceivedUpload,
+  context: AcceptContext,
+  signal: AbortSignal,
+): Promise<AcceptedJob> {
+  const { account, store, machineClasses } = context;
+  const folder = context.files.folder(id);
+  const submission = parseSubmission(meta);
+  const machineClass = chooseClass(submission, machineClasses);
+  const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
+  refuseWithoutCredits(hold, store.available(account));
+  const staged = await stageArchive(archive, folder.path, { signal });
+  const spec = specOf(staged, { id, submission }, context);
+  await placeWorkspace(folder, staged, spec);
+  signal.throwIfAborted();
+  const workspace = await keepWorkspace(archive, folder, spec);
+  const { script, project, max_runtime: maxRuntime } = submission;
+  const outcome = await store.submit(
+    {
+      id,
+      account,
+      script,
+      project: project ?? null,
+      machineClass: machineClass.name,
+      maxRuntime,
+      createdAt: Date.now(),
+      hold,
+    },
+    notesOn(staged),
+    workspace,
+    key,
+  );
+  if (!outcome.isAccepted) refuseWithoutCredits(hold, outcome.available);
+  return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available) };
+}
+
+function chooseClass({ machine_class: name }: Submission, classes: MachineClasses): MachineClass {
+  const found = name === undefined ? classes.first : classes.get(name);
+  if (found !== undefined) return found;
+  const message = `meta.machine_class: there is no "${name}" here; there is ${classes.names.join(', ')}.`;
+  throw new AppError('bad-input', message);
+}
+
+function specOf(
+  { entries }: StagedArchive,
+  { id, submission }: { id: string; submission: Submission },
+  { killGraceMs, maxLogBytes }: Pick<AcceptContext, 'killGraceMs' | 'maxLogBytes'>,
+): RunnerSpec {
+  return {
+    jobId: id,
+    command: parseCommand(submission.script, entries),
+    maxRuntimeSeconds: submission.max_runtime,
+    killGraceMs,
+    maxLogBytes,
+    // A file of that name in the folder keeps it.
+    artifacts: entries.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
+    venv: submission.venv ?? null,
+  };
+}
+
+function refuseWithoutCredits(hold: number, available: number): void {
+  if (hold <= available) return;
+  const [needed, left] = [hold, available].map((micro) => formatCredits(toCredits(micro)));
+  const message = `The job needs ${needed} credits for its time limit, and ${left} are left. Lower the time limit or wait for running jobs to end.`;
+  throw new HTTPException(402, { message });
+}
+
+function notesOn({ skipped }: StagedArchive): readonly LogEventData[] {
+  return skipped.map(({ path, reason }) => ({
+    stream: 'stderr',
+    text: `farwharf: ${path} was left out of the workspace: ${reason}\n`,
+  }));
+}

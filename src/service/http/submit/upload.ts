@@ -1,0 +1,108 @@
+import type { IncomingMessage } from 'node:http';
+import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { Busboy } from '@fastify/busboy';
+import { HTTPException } from 'hono/http-exception';
+import { isAbort, messageOf, systemCode } from '../../../core/errors.ts';
+import { formatBytes } from '../../../core/text/format.ts';
+
+const MAX_META_BYTES = 1 << 20;
+const MAX_PARTS = 16;
+// A connection that carries nothing for this long is not coming back.
+const STALL_MS = 120_000;
+
+/**
+ * Streams a `multipart/form-data` body: the part `tarball`, whatever its size, into what `openSink` gives, and the field `meta`
+ * into memory. The parts may come in any order.
+ *
+ * @returns the text of `meta`.
+ * @throws HTTPException 400, 413 or 415, the error of the connection or the signal's reason; the sink may then have a part.
+ */
+export async function receiveUpload(
+  incoming: IncomingMessage,
+  { openSink, maxBytes, signal }: { openSink: () => Writable; maxBytes: number; signal?: AbortSignal },
+): Promise<string> {
+  const contentType = incoming.headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\b/i.test(contentType)) {
+    throw new HTTPException(415, {
+      message: 'The body must be multipart/form-data with the parts "tarball" and "meta".',
+    });
+  }
+  const tooLarge = new HTTPException(413, {
+    message: `The archive is larger than ${formatBytes(maxBytes)}, the most that this account may send. Leave out large files, or ask whoever runs the service.`,
+  });
+  if (Number(incoming.headers['content-length'] ?? 0) > maxBytes + MAX_META_BYTES) throw tooLarge;
+
+  const parser = openParser(incoming.headers, contentType, maxBytes);
+  const { socket } = incoming;
+  const endStalled = (): void => void incoming.destroy();
+  const broken = new AbortController();
+  let meta: string | undefined;
+  let saved: Promise<void> | undefined;
+  try {
+    await new Promise<void>((resolve, reject) => {
+      parser.on('file', (name, stream) => {
+        // A part that breaks off fails by itself as well, and an error that nobody listens to ends the process.
+        stream.on('error', reject);
+        if (name === 'tarball' && saved === undefined) {
+          stream.once('limit', () => reject(tooLarge));
+          saved = pipeline(stream, openSink(), { signal: broken.signal });
+          saved.catch(reject);
+        } else {
+          stream.resume();
+          if (name === 'tarball') reject(refusal('There is more than one part "tarball".'));
+        }
+      });
+      parser.on('field', (name, value, _isNameCut, isValueCut) => {
+        if (name !== 'meta') return;
+        if (isValueCut || meta !== undefined) reject(refusal('The field "meta" must be there once, and below 1 MB.'));
+        meta = value;
+      });
+      parser.once('finish', resolve);
+      parser.on('error', (error: Error) => reject(refusal(`The form cannot be read: ${error.message}.`)));
+      // What has arrived may not have been read yet, and then nobody will end the parser.
+      const endIfLost = (): void => {
+        if (!incoming.readableEnded) reject(new DOMException('The connection was lost.', 'AbortError'));
+      };
+      incoming.once('close', endIfLost);
+      if (incoming.destroyed) endIfLost();
+      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      socket.setTimeout(STALL_MS, endStalled);
+      incoming.pipe(parser);
+    });
+    await saved;
+  } catch (error) {
+    // The rest of the body is read and dropped, so that the client gets to read the answer.
+    incoming.unpipe(parser);
+    incoming.resume();
+    broken.abort();
+    await saved?.catch(() => {});
+    throw error;
+  } finally {
+    socket.setTimeout(0);
+    socket.off('timeout', endStalled);
+  }
+  if (saved === undefined) throw refusal('The part "tarball" is missing: the archive, sent as a file.');
+  if (meta === undefined) throw refusal('The field "meta" is missing: a JSON object, sent as a text field.');
+  return meta;
+}
+
+/** Whether a request failed because its client left or was told to, and not for what it asked. */
+export function isBrokenOff(error: unknown): boolean {
+  return isAbort(error) || ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(systemCode(error) ?? '');
+}
+
+function openParser(headers: IncomingMessage['headers'], contentType: string, maxBytes: number) {
+  try {
+    return new Busboy({
+      headers: { ...headers, 'content-type': contentType },
+      limits: { fileSize: maxBytes, fieldSize: MAX_META_BYTES, parts: MAX_PARTS },
+    });
+  } catch (error) {
+    throw refusal(`The form cannot be read: ${messageOf(error)}.`);
+  }
+}
+
+function refusal(message: string): HTTPException {
+  return new HTTPException(400, { message });
+}

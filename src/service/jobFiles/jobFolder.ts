@@ -1,0 +1,188 @@
+import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { systemCode } from '../../core/errors.ts';
+import type { ProcessReference } from '../../core/processes/processTree.ts';
+import type { Confinement } from './confinement.ts';
+
+/** The files of one job. The service and the job's runner share nothing else, so either can end at any time. */
+export interface JobFolder {
+  readonly path: string;
+  readonly workspace: string;
+  /** What was sent, until the job begins; small ones are in the store. */
+  readonly archive: string;
+  /** What to run: a `RunnerSpec`. */
+  readonly spec: string;
+  /** What was submitted: a list of paths with their hashes. */
+  readonly manifest: string;
+  /** Who runs the job: a `ClaimMarker`, made once and never changed. */
+  readonly claim: string;
+  /** That the script runs: a `StartedMarker`. */
+  readonly started: string;
+  /** How the job ended: an `ExitMarker`. */
+  readonly exit: string;
+  /** Its presence asks the runner to end the job. */
+  readonly cancel: string;
+  /** The output, one `LogFrame` or `FlowFrame` on each line. */
+  readonly output: string;
+  /** What the runner itself has to say when it breaks. */
+  readonly runnerLog: string;
+  readonly virtualEnvironment: string;
+  /** Lines for pip that came with the submission. */
+  readonly requirements: string;
+  /** How the job is kept from others: a `Confinement`. */
+  readonly confinement: string;
+  /** What a sandboxed job sees as its home and as /tmp. */
+  readonly home: string;
+  readonly temporary: string;
+  readonly results: string;
+}
+
+export interface RunnerSpec {
+  readonly jobId: string;
+  /** The script, relative to the workspace, and its arguments. */
+  readonly command: readonly [string, ...string[]];
+  readonly maxRuntimeSeconds: number;
+  readonly killGraceMs: number;
+  /** What is kept of the output, as `OutputLog` counts it. */
+  readonly maxLogBytes: number;
+  /** Folder for results, relative to the workspace. */
+  readonly artifacts: string;
+  readonly venv: VirtualEnvironmentSpec | null;
+}
+
+export interface VirtualEnvironmentSpec {
+  /** A command (`python3.11`) to make the environment with. */
+  readonly python?: string | undefined;
+  /** Lines for pip, or the name of a file in the workspace that has them. */
+  readonly requirements?: string | readonly string[] | undefined;
+  readonly env?: Readonly<Record<string, string>> | undefined;
+}
+
+export interface ClaimMarker {
+  readonly pid: number;
+  readonly identity: string;
+}
+
+export interface StartedMarker {
+  /** Process id of the script, which is also the id of its process group. */
+  readonly pid: number;
+  /** What tells it from others that are given its number later: `processIdentity` and `bootIdentity`. */
+  readonly identity: string;
+  readonly boot: string;
+  readonly at: number;
+  /** The first process of the script's sandbox, where it has one. */
+  readonly init?: ProcessReference | undefined;
+}
+
+export interface ExitMarker {
+  readonly outcome: 'exited' | 'timed_out' | 'cancelled' | 'not-started' | 'stopped' | 'over_limit';
+  readonly code: number | null;
+  readonly signal: string | null;
+  /** A sentence for a person where the outcome alone does not tell. */
+  readonly detail: string | null;
+  readonly at: number;
+  /** Seconds that the job ran: its set-up and its script. */
+  readonly ranSeconds: number;
+  /** Whether a signal told the runner to end before this was written. Runners of an earlier version did not note it. */
+  readonly wasToldToEnd?: boolean | undefined;
+  /** That the runner wrote this, where the executor can give it a secret: `reportSeal.ts`. */
+  readonly seal?: string | undefined;
+}
+
+export interface LogFrame {
+  readonly stream: 'stdout' | 'stderr';
+  readonly text: string;
+}
+
+/** Something that a flow told of its run, between the pieces of its output. */
+export interface FlowFrame {
+  readonly flow: unknown;
+}
+
+export function jobFolder(path: string): JobFolder {
+  const at = (name: string): string => join(path, name);
+  return {
+    path,
+    workspace: at('workspace'),
+    archive: at('archive.tar.gz'),
+    spec: at('job.json'),
+    manifest: at('manifest.json'),
+    claim: at('claim.json'),
+    started: at('started.json'),
+    exit: at('exit.json'),
+    cancel: at('cancel'),
+    output: at('output.ndjson'),
+    runnerLog: at('runner.log'),
+    virtualEnvironment: at('venv'),
+    requirements: at('requirements.txt'),
+    confinement: at('confinement.json'),
+    home: at('home'),
+    temporary: at('tmp'),
+    results: at('results.tar.gz'),
+  };
+}
+
+/** Writes a file that is either absent or whole, also over a power loss. */
+export function writeMarker(
+  path: string,
+  value: RunnerSpec | Confinement | StartedMarker | ExitMarker | readonly unknown[],
+): void {
+  const temporary = writeTemporary(path, value);
+  renameSync(temporary, path);
+  syncFolder(dirname(path));
+}
+
+/**
+ * Makes this process the only one that may run the job, or decide that nobody will.
+ *
+ * @returns false when another process has it.
+ */
+export function claimJob(folder: JobFolder, marker: ClaimMarker): boolean {
+  const temporary = writeTemporary(folder.claim, marker);
+  try {
+    // A link is made whole or not at all and never replaces a file, which a rename would.
+    linkSync(temporary, folder.claim);
+    syncFolder(folder.path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === 'EEXIST') return false;
+    throw error;
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** Asks a job's runner for the end. Also where a job put something else in that place, and on a full disk. */
+export function askForEnd(folder: JobFolder): void {
+  const temporary = temporaryPath(folder.cancel);
+  closeSync(openSync(temporary, 'wx', 0o600));
+  renameSync(temporary, folder.cancel);
+}
+
+/** Makes the names in a folder durable, as far as the system can: Windows has no call for it. */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return;
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+function writeTemporary(path: string, value: unknown): string {
+  const temporary = temporaryPath(path);
+  try {
+    writeFileSync(temporary, JSON.stringify(value), { flag: 'wx', mode: 0o600, flush: true });
+  } catch (error) {
+    // On a full disk this is tried again and again, under another name each time.
+    rmSync(temporary, { force: true });
+    throw error;
+  }
+  return temporary;
+}
+
+/** Nobody else's: on a cluster, processes of several machines with the same number can write into one folder. */
+function temporaryPath(path: string): string {
+  return `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`;
+}

@@ -1,0 +1,199 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { AppError } from '../../../core/errors.ts';
+import { LOCAL_ACCOUNT } from './accounts.ts';
+import type { StoredJob } from '../jobs/jobs.ts';
+
+const MICRO = 1_000_000;
+/** Where credits come from: the one place whose balance is below zero. */
+const ISSUED = 'issued';
+
+/** Micro-credits of an account. */
+export interface Balances {
+  readonly available: number;
+  /** Set aside for jobs that have not ended. */
+  readonly held: number;
+  readonly spent: number;
+}
+
+export interface Grant {
+  readonly reference: string;
+  readonly amount: number;
+  readonly at: number;
+  readonly note?: string | null;
+}
+
+interface Transaction {
+  readonly kind: 'grant' | 'top-up' | 'hold' | 'settle';
+  readonly reference: string;
+  readonly at: number;
+  readonly note?: string | null;
+}
+
+/** Credits as the ledger counts them: whole micro-credits, so that no sum can lose a fraction. */
+export function toMicro(credits: number): number {
+  return Math.round(credits * MICRO);
+}
+
+/** Credits as the wire tells them. */
+export function toCredits(micro: number): number {
+  return micro / MICRO;
+}
+
+/**
+ * The double-entry ledger of all accounts, in micro-credits: each account has credits that are available, held and spent.
+ *
+ * Every transaction is a set of rows that sum to zero; rows are only ever added. Each kind can happen once for each
+ * reference (a job, a day) in an account, so work that is repeated after a crash moves nothing twice. Methods that write
+ * expect the caller's transaction, so that credits and the state of the job move together.
+ */
+export class CreditLedger {
+  readonly #database: DatabaseSync;
+  readonly #balance: StatementSync;
+  readonly #insertTransaction: StatementSync;
+  readonly #insertEntry: StatementSync;
+  readonly #open: StatementSync;
+  readonly #granted: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    this.#balance = database.prepare('SELECT balance FROM credit_accounts WHERE name = ?');
+    this.#insertTransaction = database.prepare(
+      'INSERT OR IGNORE INTO credit_transactions (account, kind, reference, at, note) VALUES (?, ?, ?, ?, ?)',
+    );
+    this.#insertEntry = database.prepare('INSERT INTO credit_entries VALUES (?, ?, ?)');
+    this.#open = database.prepare('INSERT OR IGNORE INTO credit_accounts (name) VALUES (?)');
+    this.#granted = database.prepare(
+      `SELECT coalesce(amount, 0) AS amount FROM credit_transactions
+        LEFT JOIN credit_entries ON transaction_id = id AND credit_entries.account = ?
+        WHERE credit_transactions.account = ? AND kind = 'grant' AND reference = ?`,
+    );
+    this.#open.run(ISSUED);
+    this.open(LOCAL_ACCOUNT);
+  }
+
+  /** Gives a new account its place in the ledger, with nothing in it. */
+  open(account: string): void {
+    for (const name of Object.values(namesOf(account))) this.#open.run(name);
+  }
+
+  balances(account: string): Balances {
+    const { available, held, spent } = namesOf(account);
+    return {
+      available: this.#balanceOf(available),
+      held: this.#balanceOf(held),
+      spent: this.#balanceOf(spent),
+    };
+  }
+
+  available(account: string): number {
+    return this.#balanceOf(namesOf(account).available);
+  }
+
+  /**
+   * Gives an account credits, or takes some that are available where `amount` is below zero. Happens once for each
+   * `reference` in an account.
+   *
+   * @returns false when it had happened before.
+   * @throws AppError `bad-input` when fewer are available than would be taken, `conflict` when the reference stands for
+   * another amount.
+   */
+  grant(account: string, { reference, amount, at, note = null }: Grant): boolean {
+    const { available } = namesOf(account);
+    const earlier = this.#granted.get(available, account, reference);
+    if (earlier !== undefined && Number(earlier['amount']) !== amount) {
+      const message = `"${reference}" has brought ${account} ${toCredits(Number(earlier['amount']))} credits already. Take another reference for another amount.`;
+      throw new AppError('conflict', message);
+    }
+    if (earlier !== undefined) return false;
+    const left = this.available(account);
+    if (left + amount < 0) {
+      const message = `${toCredits(-amount)} credits cannot be taken from ${account}: ${toCredits(left)} are available.`;
+      throw new AppError('bad-input', message);
+    }
+    this.#record(account, { kind: 'grant', reference, at, note }, { [ISSUED]: -amount, [available]: amount });
+    return true;
+  }
+
+  /** Whether a grant of this reference has happened in an account. */
+  hasGrant(account: string, reference: string): boolean {
+    return this.#granted.get(namesOf(account).available, account, reference) !== undefined;
+  }
+
+  /** Fills the balance up to `target`, at most once for each day (UTC). */
+  topUp(account: string, target: number, at: number): void {
+    const amount = Math.max(0, target - this.available(account));
+    const reference = new Date(at).toISOString().slice(0, 10);
+    this.#record(
+      account,
+      { kind: 'top-up', reference, at },
+      { [ISSUED]: -amount, [namesOf(account).available]: amount },
+    );
+  }
+
+  /** Sets `amount` aside for a job; the caller has seen that it is available. */
+  hold(account: string, jobId: string, amount: number, at: number): void {
+    const { available, held } = namesOf(account);
+    this.#record(account, { kind: 'hold', reference: jobId, at }, { [available]: -amount, [held]: amount });
+  }
+
+  /** Ends the hold of a job: what it was charged is spent, the rest is available again. */
+  settle({ account, id, hold }: Pick<StoredJob, 'account' | 'id' | 'hold'>, charge: number, at: number): void {
+    const { available, held, spent } = namesOf(account);
+    const amounts = { [held]: -hold, [spent]: charge, [available]: hold - charge };
+    this.#record(account, { kind: 'settle', reference: id, at }, amounts);
+  }
+
+  /**
+   * Checks that every transaction sums to zero and so does everything, that balances are the sums of their rows, and that
+   * what is held in each account is what its unfinished jobs hold.
+   *
+   * @throws AppError `corrupt` naming what does not balance.
+   */
+  check(): void {
+    const failures: string[] = [];
+    const count = (sql: string): number => Number(this.#database.prepare(sql).get()?.['count']);
+    const unbalanced = count(
+      `SELECT count(*) AS count FROM
+        (SELECT transaction_id FROM credit_entries GROUP BY transaction_id HAVING sum(amount) <> 0)`,
+    );
+    if (unbalanced > 0) failures.push(`${unbalanced} transactions do not sum to zero`);
+    const wrong = count(
+      `SELECT count(*) AS count FROM credit_accounts LEFT JOIN
+        (SELECT account, sum(amount) AS total FROM credit_entries GROUP BY account) ON account = name
+        WHERE balance <> coalesce(total, 0)`,
+    );
+    if (wrong > 0) failures.push(`${wrong} balances are not the sum of their entries`);
+    const sum = count('SELECT coalesce(sum(balance), 0) AS count FROM credit_accounts');
+    if (sum !== 0) failures.push(`all balances together are ${sum} micro-credits and not zero`);
+    const holds = this.#database.prepare(
+      `SELECT id || ': ' || coalesce(balance, 0) || ' micro-credits are held, but its unfinished jobs hold ' || coalesce(holds, 0)
+          AS failure FROM accounts
+        LEFT JOIN credit_accounts ON credit_accounts.name = id || ':held'
+        LEFT JOIN (SELECT account, sum(hold) AS holds FROM jobs WHERE finished_at IS NULL GROUP BY account) ON account = id
+        WHERE coalesce(balance, 0) <> coalesce(holds, 0)`,
+    );
+    failures.push(...holds.all().map((row) => String(row['failure'])));
+    if (failures.length === 0) return;
+    const message = `The credit ledger does not balance: ${failures.join('; ')}. Restore the data folder from a backup.`;
+    throw new AppError('corrupt', message);
+  }
+
+  #balanceOf(name: string): number {
+    return Number(this.#balance.get(name)?.['balance'] ?? 0);
+  }
+
+  #record(account: string, transaction: Transaction, amounts: Readonly<Record<string, number>>): void {
+    const { kind, reference, at, note = null } = transaction;
+    const sum = Object.values(amounts).reduce((total, amount) => total + amount, 0);
+    if (sum !== 0) throw new AppError('corrupt', `A credit transaction must sum to zero, and this one sums to ${sum}.`);
+    const { changes, lastInsertRowid } = this.#insertTransaction.run(account, kind, reference, at, note);
+    if (changes === 0) return;
+    for (const [name, amount] of Object.entries(amounts)) {
+      if (amount !== 0) this.#insertEntry.run(lastInsertRowid, name, amount);
+    }
+  }
+}
+
+function namesOf(account: string): Record<keyof Balances, string> {
+  return { available: `${account}:available`, held: `${account}:held`, spent: `${account}:spent` };
+}

@@ -1,0 +1,112 @@
+import { closeSync, fsyncSync, openSync, readdirSync, renameSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { AppError } from '../../../core/errors.ts';
+import { ensurePrivateFile, ensurePrivateFolder, requireOwn } from '../../../core/files/ownFiles.ts';
+import { MIGRATIONS } from './migrations.ts';
+
+const SQLITE_BUSY = 5;
+
+/**
+ * Opens the store at `path`, makes or upgrades its tables, and holds it for this process alone. Before an upgrade it leaves a
+ * copy beside it, `<path>.v<version>`.
+ *
+ * The operating system releases the lock when the process ends, however it ends, so no stale lock can be left behind.
+ *
+ * Only this user can read it and what lies beside it, whatever an earlier version or a copy left.
+ *
+ * @throws AppError `conflict` when another process holds the store, `corrupt` when it is damaged or of a later version,
+ * `permission` when it belongs to another user, `refused` when others can write it.
+ */
+export function openDatabase(path: string): DatabaseSync {
+  const database = openLocked(path);
+  try {
+    upgrade(database, path);
+    return database;
+  } catch (error) {
+    database.close();
+    throw explained(error, path);
+  }
+}
+
+/** Opens the store at `path` as it is, of whatever version, and holds it for this process alone. @throws as `openDatabase` does. */
+export function openLocked(path: string): DatabaseSync {
+  const folder = dirname(path);
+  ensurePrivateFolder(folder);
+  // SQLite gives its other files the mode of this one.
+  closeSync(openSync(path, 'a', 0o600));
+  // Its journal and the copies that upgrades kept have the same rows.
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(basename(path))) continue;
+    requireOwn(join(folder, name)); // what others may have written is not believed
+    ensurePrivateFile(join(folder, name));
+  }
+  const database = new DatabaseSync(path, { timeout: 0 });
+  try {
+    // FULL keeps a commit over a power loss as well: https://www.sqlite.org/pragma.html#pragma_synchronous
+    database.exec(`
+      PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
+      BEGIN EXCLUSIVE; COMMIT;`);
+    return database;
+  } catch (error) {
+    database.close();
+    throw explained(error, path);
+  }
+}
+
+/** Runs `work` as one transaction: all of it is kept, or nothing. */
+export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function upgrade(database: DatabaseSync, path: string): void {
+  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (version > MIGRATIONS.length) {
+    throw new AppError('corrupt', `The store ${path} was written by a later version of Farwharf. Update this one.`);
+  }
+  if (version > 0 && version < MIGRATIONS.length) keepCopy(database, `${path}.v${version}`);
+  // Tables that others refer to can only be changed while references are not followed: https://www.sqlite.org/lang_altertable.html#otheralter
+  database.exec('PRAGMA foreign_keys = OFF');
+  for (const [index, step] of MIGRATIONS.entries()) {
+    if (index < version) continue;
+    inTransaction(database, () => {
+      database.exec(`${step}; PRAGMA user_version = ${index + 1}`);
+      const dangling = database.prepare('PRAGMA foreign_key_check').get();
+      if (dangling !== undefined) {
+        throw new AppError('corrupt', `The store ${path} has rows that belong to nothing. Restore it from a backup.`);
+      }
+    });
+  }
+  database.exec('PRAGMA foreign_keys = ON');
+}
+
+/** Writes the store as it is into a file of its own, whole or not at all. */
+function keepCopy(database: DatabaseSync, copy: string): void {
+  const temporary = `${copy}.tmp`;
+  const descriptor = openSync(temporary, 'w', 0o600);
+  try {
+    database.prepare('VACUUM INTO ?').run(temporary);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  renameSync(temporary, copy);
+}
+
+function explained(error: unknown, path: string): unknown {
+  if (error instanceof AppError || !(error instanceof Error)) return error;
+  if ('errcode' in error && error.errcode === SQLITE_BUSY) {
+    const message = `Another job service uses ${path}. Connect to that one, or choose another data folder.`;
+    return new AppError('conflict', message, { cause: error });
+  }
+  const message = `The store ${path} cannot be used: ${error.message}. Move its folder away to begin a new one.`;
+  return new AppError('corrupt', message, { cause: error });
+}

@@ -1,0 +1,42 @@
+import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
+
+/** Tells of events that were added, by job: a job's events wake nobody but those who wait for them. */
+export class AppendSignals implements Disposable {
+  readonly #emitters = new Map<string, Emitter<number>>();
+
+  /** Calls `listener` with the id of the job's last event each time some were added, until the result is disposed. */
+  on(jobId: string, listener: (last: number) => void): Disposable {
+    const emitter = this.#emitters.get(jobId) ?? new Emitter<number>();
+    this.#emitters.set(jobId, emitter);
+    const subscription = emitter.event(listener);
+    return {
+      dispose: () => {
+        subscription.dispose();
+        if (emitter.isEmpty && this.#emitters.get(jobId) === emitter) this.#emitters.delete(jobId);
+      },
+    };
+  }
+
+  fire(jobId: string, last: number): void {
+    this.#emitters.get(jobId)?.fire(last);
+  }
+
+  /** Looks whenever events of the job were added, until `isDone` or the signal aborts. */
+  until(jobId: string, isDone: () => boolean, signal: AbortSignal): Promise<void> {
+    if (signal.aborted || isDone()) return Promise.resolve();
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        if (!signal.aborted && !isDone()) return;
+        subscription.dispose();
+        signal.removeEventListener('abort', settle);
+        resolve();
+      };
+      const subscription = this.on(jobId, settle);
+      signal.addEventListener('abort', settle);
+    });
+  }
+
+  dispose(): void {
+    this.#emitters.clear();
+  }
+}

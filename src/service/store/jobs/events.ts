@@ -1,0 +1,61 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type {
+  ArtifactEventData,
+  EndEventData,
+  FlowEventData,
+  LogEventData,
+  StateEventData,
+} from '../../../remote/protocol/schemas.ts';
+
+/** What the service tells about a job; `data` goes over the wire as JSON. */
+export type ServiceEvent =
+  | { type: 'state'; data: StateEventData }
+  | { type: 'log'; data: LogEventData }
+  | { type: 'flow'; data: FlowEventData }
+  | { type: 'artifact'; data: ArtifactEventData }
+  | { type: 'end'; data: EndEventData };
+
+export interface StoredEvent {
+  readonly id: number;
+  readonly type: string;
+  /** JSON text. */
+  readonly data: string;
+}
+
+/** The events of all jobs, numbered from 1 in each. Methods that write expect the caller's transaction. */
+export class EventTable {
+  readonly #last: StatementSync;
+  readonly #insert: StatementSync;
+  readonly #page: StatementSync;
+
+  constructor(database: DatabaseSync) {
+    this.#last = database.prepare('SELECT max(id) AS id FROM events WHERE job = ?');
+    this.#insert = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?)');
+    this.#page = database.prepare('SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id');
+  }
+
+  /** Gives the id of the job's last event then. */
+  append(jobNumber: number, events: readonly ServiceEvent[]): number {
+    let id = this.last(jobNumber);
+    for (const { type, data } of events) this.#insert.run(jobNumber, ++id, type, JSON.stringify(data));
+    return id;
+  }
+
+  /** The id of a job's last event; 0 while it has none. */
+  last(jobNumber: number): number {
+    return Number(this.#last.get(jobNumber)?.['id'] ?? 0);
+  }
+
+  /** The events that follow the event `after`, at least one where there is one, until they hold `enough` characters. */
+  page(jobNumber: number, after: number, enough: number): readonly StoredEvent[] {
+    const events: StoredEvent[] = [];
+    let length = 0;
+    for (const row of this.#page.iterate(jobNumber, after)) {
+      const event = { id: Number(row['id']), type: String(row['type']), data: String(row['data']) };
+      events.push(event);
+      length += event.data.length;
+      if (length >= enough) break;
+    }
+    return events;
+  }
+}

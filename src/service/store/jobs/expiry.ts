@@ -1,0 +1,98 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { Emitter } from '../../../core/processes/lifetime.ts';
+import { inTransaction } from '../database/database.ts';
+import { type StoredJob, toJob } from './jobs.ts';
+
+// Rows that one step removes: a few milliseconds, so that requests are answered between two steps.
+const STEP_ROWS = 500;
+
+/** Where a walk over ended jobs stands: they are ordered by their end, and by number where several ended at once. */
+export interface ExpiryCursor {
+  readonly finishedAt: number;
+  readonly number: number;
+}
+
+/** What ended jobs leave behind, and its removal. Each method that writes is one durable transaction; rows of jobs stay. */
+export class ExpiryTable {
+  readonly #database: DatabaseSync;
+  readonly #withFiles: StatementSync;
+  readonly #newestWithFiles: StatementSync;
+  readonly #withEvents: StatementSync;
+  readonly #markFiles: StatementSync;
+  readonly #markEvents: StatementSync;
+  readonly #firstEvent: StatementSync;
+  readonly #replaceEvent: StatementSync;
+  readonly #removeEvents: StatementSync;
+  readonly #eventsRemoved = new Emitter<number>();
+  #pauses = 0;
+  /** Fires with a job's number after some of its events were removed. */
+  readonly onDidRemoveEvents = this.#eventsRemoved.event;
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+    const ended = (removed: string): string =>
+      `SELECT * FROM jobs WHERE finished_at IS NOT NULL AND ${removed} IS NULL`;
+    this.#withFiles = database.prepare(`${ended('files_removed_at')} AND finished_at < ? ORDER BY finished_at LIMIT ?`);
+    this.#newestWithFiles = database.prepare(
+      `${ended('files_removed_at')} AND (finished_at, number) < (?, ?) ORDER BY finished_at DESC, number DESC LIMIT ?`,
+    );
+    this.#withEvents = database.prepare(
+      `${ended('events_removed_at')} AND finished_at < ? ORDER BY finished_at LIMIT ?`,
+    );
+    this.#markFiles = database.prepare('UPDATE jobs SET files_removed_at = ? WHERE number = ?');
+    this.#markEvents = database.prepare('UPDATE jobs SET events_removed_at = ? WHERE number = ?');
+    const told = "job = ? AND type NOT IN ('state', 'end')";
+    this.#firstEvent = database.prepare(`SELECT min(id) AS id FROM events WHERE ${told}`);
+    this.#replaceEvent = database.prepare("UPDATE events SET type = 'log', data = ? WHERE job = ? AND id = ?");
+    this.#removeEvents = database.prepare(
+      `DELETE FROM events WHERE job = ? AND id IN (SELECT id FROM events WHERE ${told} AND id > ? LIMIT ${STEP_ROWS})`,
+    );
+  }
+
+  /** Finds nothing to remove until the result is disposed; several may ask for it at once. */
+  pause(): Disposable {
+    this.#pauses += 1;
+    return { [Symbol.dispose]: () => void (this.#pauses -= 1) };
+  }
+
+  /** Jobs that have files and ended before a time, the longest ago first. */
+  withFiles(endedBefore: number, limit: number): readonly StoredJob[] {
+    return this.#pauses > 0 ? [] : this.#withFiles.all(endedBefore, limit).map(toJob);
+  }
+
+  /** Jobs that have files, the newest first, from a place on. */
+  newestWithFiles(from: ExpiryCursor | undefined, limit: number): readonly StoredJob[] {
+    const { finishedAt = Number.MAX_SAFE_INTEGER, number = 0 } = from ?? {};
+    return this.#pauses > 0 ? [] : this.#newestWithFiles.all(finishedAt, number, limit).map(toJob);
+  }
+
+  /** Jobs that have their log and ended before a time, the longest ago first. */
+  withEvents(endedBefore: number, limit: number): readonly StoredJob[] {
+    return this.#withEvents.all(endedBefore, limit).map(toJob);
+  }
+
+  /** To be called before files are removed: what a crash then leaves of them goes at the next start. */
+  noteFilesRemoved({ number }: StoredJob, at: number): void {
+    this.#markFiles.run(at, number);
+  }
+
+  /**
+   * Removes some of a job's events but those of its states and its end, and in the last step puts `note` in their place,
+   * under the number of the first. Each step is short.
+   *
+   * @returns whether there is more to remove.
+   */
+  removeEvents({ number }: StoredJob, note: string, at: number): boolean {
+    const hasMore = inTransaction(this.#database, () => {
+      const first = Number(this.#firstEvent.get(number)?.['id'] ?? 0);
+      const { changes } = this.#removeEvents.run(number, number, first);
+      if (changes === STEP_ROWS) return true;
+      if (first > 0)
+        this.#replaceEvent.run(JSON.stringify({ stream: 'stderr', text: `farwharf: ${note}\n` }), number, first);
+      this.#markEvents.run(at, number);
+      return false;
+    });
+    this.#eventsRemoved.fire(number);
+    return hasMore;
+  }
+}

@@ -1,0 +1,145 @@
+import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import { graphToMermaid } from '../../../flows/drawing/graphToMermaid.ts';
+import { graphToSvg } from '../../../flows/drawing/graphToSvg.ts';
+import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
+import type { Announcer } from '../dom/announcer.ts';
+import { rangeOf, shownFlow, withLayout } from '../state/graphView.ts';
+import type { Host } from '../state/host.ts';
+import type { Selection, Store } from '../state/store.ts';
+import type { Viewport } from '../dom/viewport.ts';
+
+/** What a person does with the picture; changes of the source are in `Editing`. */
+export class CanvasActions {
+  readonly #store: Store;
+  readonly #host: Host;
+  readonly #viewport: Viewport;
+  readonly #announcer: Announcer;
+  // By the path of the node; worth something only while the source stays as it was.
+  readonly #beforeOpening = new Map<string, FlowLayout>();
+
+  constructor(store: Store, host: Host, viewport: Viewport, announcer: Announcer) {
+    this.#store = store;
+    this.#host = host;
+    this.#viewport = viewport;
+    this.#announcer = announcer;
+  }
+
+  get selectedNode(): DrawnNode | undefined {
+    const { selected, drawing } = this.#store.state;
+    return selected?.type === 'node' ? drawing.nodes.find(({ path }) => path === selected.path) : undefined;
+  }
+
+  get selectedEdge(): DrawnEdge | undefined {
+    const { selected, drawing } = this.#store.state;
+    return selected?.type === 'edge' ? drawing.edges.find(({ key }) => key === selected.key) : undefined;
+  }
+
+  /** The nodes that an act on several takes: the marked ones, else the selected one. */
+  get chosenNodes(): readonly DrawnNode[] {
+    const { marked, drawing } = this.#store.state;
+    if (marked.size > 0) return drawing.nodes.filter(({ path }) => marked.has(path));
+    return this.selectedNode === undefined ? [] : [this.selectedNode];
+  }
+
+  /** Selects and shows a thing, and says what it is. */
+  select(selected: Selection | undefined): void {
+    this.#store.set({ selected });
+    const [node, edge] = [this.selectedNode, this.selectedEdge];
+    if (node !== undefined) this.#viewport.reveal(node.box);
+    if (edge !== undefined)
+      this.#viewport.reveal({ x: edge.label.x - 40, y: edge.label.y - 20, width: 80, height: 40 });
+    if (node !== undefined) this.#announcer.say(describeNode(node));
+    if (edge !== undefined) this.#announcer.say(describeEdge(edge, (path) => this.#nameOf(path)));
+  }
+
+  /** Forgets which nodes were chosen together; false when none were. */
+  clearMarks(): boolean {
+    const hadMarks = this.#store.state.marked.size > 0;
+    if (hadMarks) this.#store.set({ marked: new Set() });
+    return hadMarks;
+  }
+
+  toggleMark(path: string): void {
+    const { marked } = this.#store.state;
+    this.#store.set({ marked: marked.symmetricDifference(new Set([path])) });
+  }
+
+  /** Shows the selected thing in the source; as a preview the keyboard stays here. */
+  reveal(isPreview: boolean): void {
+    const range = rangeOf(this.#store.state, this.#store.state.selected);
+    if (range !== undefined) this.#host.send({ type: 'reveal', range, isPreview });
+  }
+
+  /** Shows or hides the nested flow of a node. Closed again, everything goes back to where it made room. */
+  toggleOpen(path: string): void {
+    const { shown, open } = this.#store.state;
+    const before = open.has(path) ? this.#beforeOpening.get(path) : undefined;
+    if (shown !== undefined && !open.has(path)) this.#beforeOpening.set(path, shown);
+    if (before !== undefined && before.graph === shown?.graph) this.#store.set({ shown: before });
+    this.#store.set({ open: this.#store.state.open.symmetricDifference(new Set([path])) });
+    this.#store.set(withLayout(this.#store.state));
+    const node = this.#store.state.drawing.nodes.find((candidate) => candidate.path === path);
+    if (node !== undefined) this.#announcer.say(`${titleOf(node.node)} ${node.isOpen ? 'opened' : 'closed'}`);
+  }
+
+  showFlow(flow: string): void {
+    this.#store.set({ flow, selected: undefined, marked: new Set() });
+    this.#store.set(withLayout(this.#store.state, { isTidy: true }));
+    this.#host.send({ type: 'showFlow', flow });
+    this.#viewport.fit(this.#store.state.drawing.bounds, { isWhole: false });
+  }
+
+  /** Lays the flow out anew, as if it had never been changed, and forgets where people have put its nodes. */
+  tidy(): void {
+    const { flow, moved } = this.#store.state;
+    if (flow === undefined) return;
+    this.#store.set({ moved: { ...moved, [flow]: {} } });
+    this.#store.set(withLayout(this.#store.state, { isTidy: true }));
+    this.#host.send({ type: 'hints', flow, moved: {} });
+    this.fit();
+    this.#announcer.say('Laid out anew');
+  }
+
+  /** Puts a node somewhere else; the place is kept outside the source. */
+  moveNode({ flow, node }: DrawnNode, x: number, y: number): void {
+    const moved = { ...this.#store.state.moved[flow], [node.id]: { x: Math.round(x), y: Math.round(y) } };
+    this.#store.set({ moved: { ...this.#store.state.moved, [flow]: moved } });
+    this.#store.set(withLayout(this.#store.state));
+    this.#host.send({ type: 'hints', flow, moved });
+  }
+
+  fit(): void {
+    this.#viewport.fit(this.#store.state.drawing.bounds);
+  }
+
+  exportAs(format: 'svg' | 'mermaid'): void {
+    const { shown, file } = this.#store.state;
+    const graph = shownFlow(this.#store.state);
+    if (shown === undefined || graph === undefined) return;
+    const text = format === 'svg' ? graphToSvg(shown) : graphToMermaid(graph, file?.flows ?? []);
+    this.#host.send({ type: 'export', format, flow: graph.id, text });
+  }
+
+  #nameOf(path: string): string {
+    const drawn = this.#store.state.drawing.nodes.find((node) => node.path === path);
+    return drawn === undefined ? path : titleOf(drawn.node);
+  }
+}
+
+/** A node in a sentence: what an eye sees at once. */
+export function describeNode({ node, isStart, isOpen }: DrawnNode): string {
+  return [
+    `${titleOf(node)}${node.label === titleOf(node) ? '' : `, ${node.label}`}`,
+    isStart ? 'start' : '',
+    node.flow === undefined ? node.type : `nested flow, ${isOpen ? 'open' : 'closed'}`,
+    node.summary ?? '',
+  ]
+    .filter(Boolean)
+    .join(', ');
+}
+
+/** A connection in a sentence. */
+export function describeEdge({ action, source, target, edge }: DrawnEdge, nameOf: (path: string) => string): string {
+  if (edge === undefined) return `${action} of ${nameOf(source)} is not connected`;
+  return `${action}: from ${nameOf(source)} to ${target === undefined ? 'the end of the flow' : nameOf(target)}`;
+}

@@ -1,0 +1,189 @@
+import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
+import { stubsOf } from '../../../flows/drawing/flowLayout.ts';
+import type { Point } from '../../../flows/layout/shape.ts';
+import type { Announcer } from '../dom/announcer.ts';
+import { shownFlow } from '../state/graphView.ts';
+import type { Host } from '../state/host.ts';
+import type { EditResult } from '../state/messages.ts';
+import { type Choice, pick } from '../dom/picker.ts';
+import type { Store } from '../state/store.ts';
+
+type Destination =
+  | { readonly type: 'node'; readonly node: string }
+  | { readonly type: 'end' }
+  | { readonly type: 'new' };
+
+const CLASS_NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
+
+/** Changes of the source. Each is asked of the extension, which makes it or says why not. */
+export class Editing {
+  readonly #store: Store;
+  readonly #host: Host;
+  readonly #announcer: Announcer;
+  readonly #page: HTMLElement;
+  readonly #placeOf: (point: Point) => Point;
+  readonly #pending = new Map<number, string>();
+  #last = 0;
+
+  /** `placeOf` gives the place on the page of a place of the drawing. */
+  constructor(page: HTMLElement, store: Store, host: Host, announcer: Announcer, placeOf: (point: Point) => Point) {
+    this.#placeOf = placeOf;
+    this.#page = page;
+    this.#store = store;
+    this.#host = host;
+    this.#announcer = announcer;
+  }
+
+  /** Takes the extension's answer. */
+  settle({ id, refusal }: EditResult): void {
+    const done = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (refusal !== undefined) this.#announcer.warn(refusal);
+    else if (done !== undefined) this.#announcer.say(done);
+  }
+
+  /** Connects an action of a node; what is not given is asked for. */
+  async connect(from: DrawnNode, given: { readonly action?: string; readonly target?: DrawnNode } = {}): Promise<void> {
+    const action = given.action ?? (await this.#pickAction(from));
+    if (action === undefined) return;
+    const { flow, node, path } = from;
+    if (given.target !== undefined) {
+      if (levelOf(given.target) !== levelOf({ path, node })) {
+        this.#announcer.warn('A connection joins two nodes of the same flow. Connect the nested flow itself instead.');
+        return;
+      }
+      this.#connectTo(flow, node.id, action, { type: 'node', node: given.target.node.id });
+      return;
+    }
+    const to = await this.#pickDestination(from, action);
+    if (to?.type === 'new') await this.addNode(flow, { node: node.id, action });
+    else if (to !== undefined) this.#connectTo(flow, node.id, action, to);
+  }
+
+  async addNode(flow: string, from?: { readonly node: string; readonly action: string }): Promise<void> {
+    const className = await pick<string>(this.#page, {
+      title: from === undefined ? 'Add a node' : `Add a node after “${from.action}” of ${from.node}`,
+      placeholder: 'Name of its class, such as Summarize',
+      fromText: (text) =>
+        CLASS_NAME.test(text)
+          ? { label: `Add ${text}`, value: text }
+          : { refusal: 'A class name has letters, digits, _ and $, and does not begin with a digit.' },
+    });
+    if (className !== undefined) this.#send({ type: 'addNode', flow, className, from }, `Added ${className}`);
+  }
+
+  async renameAction({ flow, action, edge, source, label }: DrawnEdge): Promise<void> {
+    const newAction = await pick<string>(this.#page, {
+      title: `Rename the action “${action}”`,
+      at: this.#placeOf(label),
+      value: action,
+      fromText: (text) => (text === action ? undefined : { label: `Rename to “${text}”`, value: text }),
+    });
+    const node = edge?.source ?? this.#nodeAt(source)?.node.id;
+    if (newAction === undefined || node === undefined) return;
+    this.#send({ type: 'renameAction', flow, source: node, action, newAction }, `Renamed to ${newAction}`);
+  }
+
+  deleteEdge({ flow, edge, action }: DrawnEdge): void {
+    if (edge === undefined) {
+      this.#announcer.warn(`“${action}” has no connection to delete. It is shown because the node returns it.`);
+      return;
+    }
+    this.#send({ type: 'deleteEdge', flow, edge: edge.id }, `Deleted the connection ${action}`);
+  }
+
+  deleteNode({ flow, node }: DrawnNode): void {
+    this.#send({ type: 'deleteNode', flow, node: node.id }, `Deleted ${titleOf(node)}`);
+  }
+
+  setStart({ flow, node }: DrawnNode): void {
+    this.#send({ type: 'setStart', flow, node: node.id }, `${titleOf(node)} is the start`);
+  }
+
+  async extractFlow(nodes: readonly DrawnNode[]): Promise<void> {
+    const [first] = nodes;
+    if (first === undefined) return;
+    if (nodes.some((node) => levelOf(node) !== levelOf(first))) {
+      this.#announcer.warn('The chosen nodes belong to different flows. Choose nodes of one flow to extract them.');
+      return;
+    }
+    const name = await pick<string>(this.#page, {
+      title: `Extract ${nodes.length === 1 ? titleOf(first.node) : `${nodes.length} nodes`} into a flow of its own`,
+      placeholder: 'Name of the variable, such as lookUp',
+      fromText: (text) =>
+        CLASS_NAME.test(text)
+          ? { label: `Extract into ${text}`, value: text }
+          : { refusal: 'A variable name has letters, digits, _ and $, and does not begin with a digit.' },
+    });
+    if (name === undefined) return;
+    const ids = nodes.map(({ node }) => node.id);
+    this.#send({ type: 'extractFlow', flow: first.flow, nodes: ids, name }, `Extracted ${name}`);
+  }
+
+  #connectTo(flow: string, source: string, action: string, to: Exclude<Destination, { type: 'new' }>): void {
+    const target = to.type === 'end' ? null : to.node;
+    const said = target === null ? `${action} ends the flow` : `Connected ${action} to ${target}`;
+    this.#send({ type: 'connect', flow, source, target, action }, said);
+  }
+
+  async #pickAction({ node, flow }: DrawnNode): Promise<string | undefined> {
+    const graph = this.#store.state.file?.flows.find(({ id }) => id === flow);
+    const open = new Set(graph && stubsOf(graph).flatMap((stub) => (stub.node === node.id ? stub.action : [])));
+    const [only] = open;
+    if (open.size === 1 && only !== undefined) return only;
+    const actions = new Set([...open, ...node.actions.known.map(({ action }) => action), 'default']);
+    return pick<string>(this.#page, {
+      title: `Which action of ${titleOf(node)} to connect?`,
+      placeholder: 'Choose an action, or type one',
+      choices: [...actions].map((action) => ({
+        label: action,
+        detail: open.has(action) ? 'not connected yet' : undefined,
+        value: action,
+      })),
+      fromText: (text) => (actions.has(text) ? undefined : { label: text, detail: 'new action', value: text }),
+    });
+  }
+
+  #pickDestination(from: DrawnNode, action: string): Promise<Destination | undefined> {
+    const targets = this.#store.state.drawing.nodes.filter((node) => levelOf(node) === levelOf(from));
+    const choices: Choice<Destination>[] = targets.map(({ node, path }) => ({
+      label: titleOf(node),
+      detail: path === from.path ? 'this node again' : node.id,
+      value: { type: 'node', node: node.id },
+    }));
+    return pick<Destination>(this.#page, {
+      title: `Connect “${action}” of ${titleOf(from.node)} to`,
+      placeholder: 'Choose a node',
+      choices: [
+        ...choices,
+        { label: 'New node…', value: { type: 'new' } },
+        { label: 'The end of the flow', value: { type: 'end' } },
+      ],
+    });
+  }
+
+  #nodeAt(path: string): DrawnNode | undefined {
+    return this.#store.state.drawing.nodes.find((node) => node.path === path);
+  }
+
+  #send(operation: FlowOperation, done: string): void {
+    const { version, file } = this.#store.state;
+    if (file?.syntaxError !== undefined) {
+      const line = file.syntaxError.range.start.line + 1;
+      this.#announcer.warn(
+        `The source has an error in line ${line}, so it cannot be edited from here. Fix that first.`,
+      );
+      return;
+    }
+    if (file === undefined || shownFlow(this.#store.state) === undefined) return;
+    this.#last += 1;
+    this.#pending.set(this.#last, done);
+    this.#host.send({ type: 'edit', id: this.#last, version, operation });
+  }
+}
+
+/** The path of the flow that a node lies in. */
+function levelOf({ path, node }: Pick<DrawnNode, 'path' | 'node'>): string {
+  return path.slice(0, path.length - node.id.length);
+}

@@ -1,0 +1,162 @@
+import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { Announcer } from '../dom/announcer.ts';
+import { shownFlow } from '../state/graphView.ts';
+import type { Host } from '../state/host.ts';
+import type { RunInfo } from '../state/messages.ts';
+import type { RunStep } from '../state/runOverlay.ts';
+import { RunProgress } from '../state/runProgress.ts';
+import { stepText } from '../scene/runText.ts';
+import type { Store } from '../state/store.ts';
+
+const TICK_MS = 200;
+
+/** The runs of the flow: starting and stopping them, and which moment of which is shown. */
+export class Runs {
+  readonly #store: Store;
+  readonly #host: Host;
+  readonly #announcer: Announcer;
+  #heardAt = 0;
+  #isTicking = false;
+
+  constructor(store: Store, host: Host, announcer: Announcer) {
+    this.#store = store;
+    this.#host = host;
+    this.#announcer = announcer;
+  }
+
+  get isOpen(): boolean {
+    return this.#store.state.run !== undefined;
+  }
+
+  /** Microseconds since the last event of a run that goes on. */
+  readonly idleMicros = (): number =>
+    this.#store.state.run?.state === 'running' ? (performance.now() - this.#heardAt) * 1_000 : 0;
+
+  start(type: 'run' | 'debug' | 'submit'): void {
+    const flow = shownFlow(this.#store.state)?.id;
+    if (flow === undefined) return;
+    if (!this.#store.state.isTrusted) this.#host.send({ type: 'manageTrust' });
+    else this.#host.send({ type, flow });
+  }
+
+  stop(): void {
+    const { run } = this.#store.state;
+    if (run?.state === 'running') this.#host.send({ type: 'stop', run: run.id });
+  }
+
+  history(type: 'undo' | 'redo'): void {
+    this.#host.send({ type });
+  }
+
+  pin(): void {
+    const { run } = this.#store.state;
+    if (run !== undefined) this.#host.send({ type: 'pinTest', run: run.id });
+  }
+
+  /** Opens a run of the history. */
+  open(id: string): void {
+    this.#host.send({ type: 'openRun', run: id });
+  }
+
+  compareWith(id: string | undefined): void {
+    const { run } = this.#store.state;
+    if (run === undefined || id === undefined) this.#store.set({ comparison: undefined });
+    else this.#host.send({ type: 'compare', run: run.id, other: id });
+  }
+
+  close(): void {
+    this.#store.set({ run: undefined, progress: undefined, step: undefined, shared: undefined, comparison: undefined });
+  }
+
+  /** Takes the list of runs; the one that is shown may have ended. */
+  list(runs: readonly RunInfo[]): void {
+    const { run: shown, runs: before, flow } = this.#store.state;
+    // A canvas that is opened while its flow runs joins in.
+    const running = runs.find((each) => each.state === 'running' && each.flow === flow);
+    if (before.length === 0 && shown === undefined && running !== undefined) this.open(running.id);
+    const run = runs.find(({ id }) => id === shown?.id) ?? shown;
+    this.#store.set({ runs, run });
+    if (shown?.state === 'running' && run !== undefined && run.state !== 'running') {
+      this.#announcer.say(
+        run.message === undefined ? `The run is ${run.state}` : `The run ${run.state}: ${run.message}`,
+      );
+    }
+  }
+
+  /** Shows a run from its beginning. */
+  show(run: RunInfo): void {
+    const { file } = this.#store.state;
+    const root = file?.flows.find(({ id }) => id === run.flow);
+    const progress = new RunProgress(file, root);
+    this.#heardAt = performance.now();
+    const moment = this.#store.state.moment + 1;
+    this.#store.set({ run, progress, moment, step: undefined, shared: undefined, comparison: undefined });
+    if (run.state === 'running') void this.#tick();
+  }
+
+  add(id: string, events: readonly TraceEvent[]): void {
+    const { run, progress, moment } = this.#store.state;
+    if (run?.id !== id || progress === undefined) return;
+    for (const event of events) progress.add(event);
+    this.#heardAt = performance.now();
+    this.#store.set({ moment: moment + 1 });
+  }
+
+  /** Looks at a step; undefined follows the run. */
+  goTo(step: number | undefined): void {
+    const { run, progress } = this.#store.state;
+    if (run === undefined || progress === undefined) return;
+    const last = progress.firstStep + progress.steps.length - 1;
+    const at = step === undefined ? undefined : Math.min(Math.max(step, progress.firstStep), last);
+    if (last < 0) return;
+    this.#store.set({ step: at });
+    if (at === undefined) return;
+    this.#host.send({ type: 'readShared', run: run.id, step: at });
+    const shown = this.stepAt(at);
+    if (shown !== undefined) this.#announcer.say(`Step ${at + 1} of ${last + 1}: ${stepText(shown)}`);
+  }
+
+  stepBy(count: 1 | -1): void {
+    const { progress, step, run } = this.#store.state;
+    if (progress === undefined) return;
+    const last = progress.firstStep + progress.steps.length - 1;
+    // While it runs, what is shown is already past the last step that has ended.
+    this.goTo((step ?? (run?.state === 'running' ? last + 1 : last)) + count);
+  }
+
+  stepAt(step: number | undefined): RunStep | undefined {
+    const { progress } = this.#store.state;
+    return step === undefined || progress === undefined ? undefined : progress.steps[step - progress.firstStep];
+  }
+
+  canRerun(path: string | undefined): boolean {
+    return path !== undefined && this.#store.state.run?.isRecorded === true && this.#lastStepOf(path) !== undefined;
+  }
+
+  /** Runs again from a node: at the step that is looked at if it is one of that node, else at the node's last visit. */
+  rerunFrom(path: string): void {
+    const { run } = this.#store.state;
+    const step = this.#lastStepOf(path);
+    if (run !== undefined && step !== undefined) {
+      this.#host.send({ type: 'rerunFrom', run: run.id, path: step.tracePath, visit: step.visit });
+    }
+  }
+
+  #lastStepOf(path: string): RunStep | undefined {
+    const { progress, step } = this.#store.state;
+    const current = this.stepAt(step);
+    return current?.path === path ? current : progress?.steps.findLast((candidate) => candidate.path === path);
+  }
+
+  // Times of nodes that run count up although no event comes.
+  async #tick(): Promise<void> {
+    if (this.#isTicking) return;
+    this.#isTicking = true;
+    while (this.#store.state.run?.state === 'running') {
+      await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+      if (this.#store.state.step === undefined) this.#store.set({ moment: this.#store.state.moment + 1 });
+    }
+    this.#isTicking = false;
+    this.#store.set({ moment: this.#store.state.moment + 1 });
+  }
+}

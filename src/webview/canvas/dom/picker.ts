@@ -1,0 +1,147 @@
+import type { Point } from '../../../flows/layout/shape.ts';
+import { html, setText } from './elements.ts';
+
+export interface Choice<T> {
+  readonly label: string;
+  readonly detail?: string | undefined;
+  readonly value: T;
+}
+
+interface PickOptions<T> {
+  /** What is asked, for everybody. */
+  readonly title: string;
+  /** Where on the host it stands, in place of what it asks about; at the top by default. */
+  readonly at?: Point | undefined;
+  readonly placeholder?: string;
+  readonly value?: string;
+  readonly choices?: readonly Choice<T>[];
+  /** A choice from what was typed, or why it cannot be one; for free answers. */
+  readonly fromText?: (text: string) => Choice<T> | { readonly refusal: string } | undefined;
+}
+
+const MAX_SHOWN = 200;
+let opened = 0;
+
+/**
+ * Asks for one of some choices, filtered by typing, as VS Code's quick pick does; Enter takes it, Escape leaves.
+ *
+ * Resolves to undefined when nothing was chosen. The focus goes back to where it was.
+ */
+export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T | undefined> {
+  const before = document.activeElement;
+  opened += 1;
+  const listId = `choices-${opened}`;
+  const input = html('input', {
+    type: 'text',
+    role: 'combobox',
+    'aria-label': options.title,
+    'aria-expanded': 'true',
+    'aria-controls': listId,
+    'aria-autocomplete': 'list',
+    placeholder: options.placeholder ?? '',
+    spellcheck: 'false',
+  });
+  input.value = options.value ?? '';
+  const list = html('ul', { id: listId, role: 'listbox', 'aria-label': options.title });
+  const problem = html('p', { class: 'problem', role: 'alert' });
+  const box = html(
+    'div',
+    { class: 'picker', role: 'dialog', 'aria-label': options.title },
+    html('h2', {}, options.title),
+    input,
+    problem,
+    list,
+  );
+  let shown: readonly Choice<T>[] = [];
+  let active = 0;
+
+  const highlight = (): void => {
+    [...list.children].forEach((row, index) => {
+      row.setAttribute('aria-selected', String(index === active));
+      if (index === active) row.scrollIntoView({ block: 'nearest' });
+    });
+    if (shown.length > 0) input.setAttribute('aria-activedescendant', `${listId}-${active}`);
+    else input.removeAttribute('aria-activedescendant');
+  };
+  const update = (): void => {
+    const typed = input.value.trim();
+    const isUntouched = input.value === (options.value ?? '');
+    const hits = (options.choices ?? []).filter(
+      ({ label, detail }) => isUntouched || matches(`${label} ${detail ?? ''}`, typed),
+    );
+    const free = typed === '' ? undefined : options.fromText?.(typed);
+    setText(problem, free !== undefined && 'refusal' in free && hits.length === 0 ? free.refusal : '');
+    shown = [...hits.slice(0, MAX_SHOWN), ...(free === undefined || 'refusal' in free ? [] : [free])];
+    active = 0;
+    list.replaceChildren(
+      ...shown.map(({ label, detail }, index) =>
+        html(
+          'li',
+          { id: `${listId}-${index}`, role: 'option' },
+          html('span', {}, label),
+          html('small', {}, detail ?? ''),
+        ),
+      ),
+    );
+    highlight();
+  };
+
+  return new Promise((resolve) => {
+    let isClosed = false;
+    const close = (value: T | undefined): void => {
+      if (isClosed) return; // what is removed loses the focus once more
+      isClosed = true;
+      box.remove();
+      if (before instanceof HTMLElement) before.focus();
+      resolve(value);
+    };
+    input.addEventListener('input', update);
+    input.addEventListener('keydown', (event) => {
+      const { key } = event;
+      if (key === 'Escape') close(undefined);
+      else if (key === 'Enter') {
+        const choice = shown[active];
+        if (choice !== undefined) close(choice.value);
+      } else if (key === 'ArrowDown' || key === 'ArrowUp') {
+        active = (active + (key === 'ArrowDown' ? 1 : -1) + shown.length) % Math.max(shown.length, 1);
+        highlight();
+      } else if (key !== 'Tab') {
+        event.stopPropagation();
+        return;
+      }
+      event.preventDefault();
+      event.stopPropagation();
+    });
+    list.addEventListener('pointerdown', (event) => {
+      event.preventDefault(); // the input keeps the focus, so that its loss means that a person went elsewhere
+      const row = event.target instanceof Element ? event.target.closest('li') : null;
+      const choice = row === null ? undefined : shown[[...list.children].indexOf(row)];
+      if (choice !== undefined) close(choice.value);
+    });
+    input.addEventListener('blur', () => {
+      close(undefined);
+    });
+    host.append(box);
+    if (options.at !== undefined) standAt(box, host, options.at);
+    update();
+    input.focus();
+    input.select();
+  });
+}
+
+/** In the middle of a place, as far as the host reaches. */
+function standAt(box: HTMLElement, host: HTMLElement, { x, y }: Point): void {
+  box.classList.add('is-inline');
+  const within = (value: number, size: number, room: number): number => Math.max(4, Math.min(value, room - size - 4));
+  box.style.left = `${within(x - box.offsetWidth / 2, box.offsetWidth, host.clientWidth)}px`;
+  box.style.top = `${within(y - 14, box.offsetHeight, host.clientHeight)}px`;
+}
+
+/** Whether all the words occur. */
+export function matches(text: string, words: string): boolean {
+  const lower = text.toLowerCase();
+  return words
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => lower.includes(word));
+}

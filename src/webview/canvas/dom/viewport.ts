@@ -1,0 +1,110 @@
+import type { Box, Point } from '../../../flows/layout/shape.ts';
+
+const MIN_SCALE = 0.08;
+const MAX_SCALE = 3;
+const MARGIN = 32;
+// Below this a fitted flow could not be read: it begins at its top instead, and the minimap shows the rest.
+const READABLE_SCALE = 0.6;
+
+/** Which part of the drawing is seen, and how large. */
+export class Viewport {
+  readonly #surface: HTMLElement;
+  readonly #world: SVGElement;
+  readonly #listeners: (() => void)[] = [];
+  #offset: Point = { x: 0, y: 0 };
+  #scale = 1;
+
+  constructor(surface: HTMLElement, world: SVGElement) {
+    this.#surface = surface;
+    this.#world = world;
+  }
+
+  get scale(): number {
+    return this.#scale;
+  }
+
+  /** The part of the drawing that is seen, in its own pixels. */
+  get seen(): Box {
+    const { clientWidth, clientHeight } = this.#surface;
+    return {
+      x: -this.#offset.x / this.#scale,
+      y: -this.#offset.y / this.#scale,
+      width: clientWidth / this.#scale,
+      height: clientHeight / this.#scale,
+    };
+  }
+
+  onDidChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** A place of the window as a place of the drawing. */
+  toDrawing({ x, y }: Point): Point {
+    const { left, top } = this.#surface.getBoundingClientRect();
+    return { x: (x - left - this.#offset.x) / this.#scale, y: (y - top - this.#offset.y) / this.#scale };
+  }
+
+  /** A place of the drawing as a place of the surface. */
+  toSurface({ x, y }: Point): Point {
+    return { x: x * this.#scale + this.#offset.x, y: y * this.#scale + this.#offset.y };
+  }
+
+  panBy(dx: number, dy: number): void {
+    this.#set({ x: this.#offset.x + dx, y: this.#offset.y + dy }, this.#scale);
+  }
+
+  /** Zooms around a place of the window, or the middle. */
+  zoomBy(factor: number, around?: Point): void {
+    const scale = clamp(this.#scale * factor, MIN_SCALE, MAX_SCALE);
+    const { left, top, width, height } = this.#surface.getBoundingClientRect();
+    const at = around === undefined ? { x: width / 2, y: height / 2 } : { x: around.x - left, y: around.y - top };
+    const ratio = scale / this.#scale;
+    this.#set({ x: at.x - (at.x - this.#offset.x) * ratio, y: at.y - (at.y - this.#offset.y) * ratio }, scale);
+  }
+
+  zoomTo(scale: number): void {
+    this.zoomBy(scale / this.#scale);
+  }
+
+  /** Shows all of a box; where that would be too small to read, its top. */
+  fit(box: Box, { isWhole = true } = {}): void {
+    const { clientWidth, clientHeight } = this.#surface;
+    const [width, height] = [clientWidth - 2 * MARGIN, clientHeight - 2 * MARGIN];
+    const whole = Math.min(width / Math.max(box.width, 1), height / Math.max(box.height, 1), 1);
+    const scale = clamp(isWhole ? whole : Math.max(whole, READABLE_SCALE), MIN_SCALE, 1);
+    const isCut = box.height * scale > height;
+    this.#set(
+      {
+        x: clientWidth / 2 - (box.x + box.width / 2) * scale,
+        y: isCut ? MARGIN - box.y * scale : clientHeight / 2 - (box.y + box.height / 2) * scale,
+      },
+      scale,
+    );
+  }
+
+  /** Moves as little as needed for a box to be seen. */
+  reveal(box: Box): void {
+    const { x, y, width, height } = this.seen;
+    const margin = MARGIN / this.#scale;
+    const shift = (from: number, to: number, low: number, high: number): number =>
+      from < low + margin ? low + margin - from : to > high - margin ? high - margin - to : 0;
+    const dx = shift(box.x, box.x + box.width, x, x + width);
+    const dy = shift(box.y, box.y + box.height, y, y + height);
+    if (dx !== 0 || dy !== 0) this.panBy(dx * this.#scale, dy * this.#scale);
+  }
+
+  centre({ x, y, width, height }: Box): void {
+    const { clientWidth, clientHeight } = this.#surface;
+    const [middle, centre] = [(x + width / 2) * this.#scale, (y + height / 2) * this.#scale];
+    this.#set({ x: clientWidth / 2 - middle, y: clientHeight / 2 - centre }, this.#scale);
+  }
+
+  #set(offset: Point, scale: number): void {
+    this.#offset = offset;
+    this.#scale = scale;
+    this.#world.setAttribute('transform', `translate(${offset.x} ${offset.y}) scale(${scale})`);
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+const clamp = (value: number, low: number, high: number): number => Math.min(Math.max(value, low), high);

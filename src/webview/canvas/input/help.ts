@@ -1,0 +1,39 @@
+import type { Command } from '../actions/commands.ts';
+import { html } from '../dom/elements.ts';
+
+const MOVES: readonly (readonly [string, string])[] = [
+  ['Arrow keys', 'Along the connections, and to neighbours'],
+  ['Menu, Shift+F10', 'What can be done with the selection'],
+  ['Escape', 'Leave, or select nothing'],
+  ['Ctrl+wheel', 'Zoom'],
+  ['Drag a port', 'Connect'],
+  ['Shift+click', 'Choose several nodes'],
+];
+
+/** The list of all keys, in front of the drawing. */
+export function showHelp(host: HTMLElement, commands: readonly Command[]): void {
+  const before = document.activeElement;
+  const rows = new Map([
+    ...MOVES,
+    ...commands.flatMap(({ title, keys }) => (keys === undefined ? [] : [[keys, title] as const])),
+  ]);
+  const close = html('button', { type: 'button', class: 'tool primary' }, 'Close');
+  const dialog = html(
+    'dialog',
+    { class: 'help', 'aria-label': 'Keys' },
+    html('h2', {}, 'Keys'),
+    html(
+      'dl',
+      {},
+      ...[...rows].flatMap(([keys, title]) => [html('dt', {}, html('kbd', {}, keys)), html('dd', {}, title)]),
+    ),
+    close,
+  );
+  close.addEventListener('click', () => dialog.close());
+  dialog.addEventListener('close', () => {
+    dialog.remove();
+    if (before instanceof HTMLElement) before.focus();
+  });
+  host.append(dialog);
+  dialog.showModal();
+}

@@ -1,0 +1,99 @@
+import { formatCount } from '../../../core/text/format.ts';
+import type { SourceRange } from '../../../flows/graph/graph.ts';
+import { html } from '../dom/elements.ts';
+import { shownFlow, unreadOf } from '../state/graphView.ts';
+import type { Host } from '../state/host.ts';
+import { icon } from '../dom/icons.ts';
+import type { CanvasState, Store } from '../state/store.ts';
+
+interface BannerParts {
+  readonly store: Store;
+  readonly host: Host;
+  readonly addNode: () => void;
+}
+
+/** What stands between the source and the picture: an error in the text, what cannot be read, and why nothing is shown. */
+export class Banner {
+  /** Above the drawing. */
+  readonly element = html('div', { class: 'banners' });
+  /** In place of a drawing. */
+  readonly empty = html('div', { class: 'empty' });
+  readonly #parts: BannerParts;
+
+  constructor(parts: BannerParts) {
+    this.#parts = parts;
+    parts.store.on(['file', 'flow', 'isTrusted'], (state) => this.#show(state));
+  }
+
+  #show(state: CanvasState): void {
+    const { file, flow } = state;
+    const { addNode } = this.#parts;
+    const parts: HTMLElement[] = [];
+    if (file?.syntaxError !== undefined) {
+      const { message, range } = file.syntaxError;
+      const kept = file.isStale ? ' The picture is of the last text without an error.' : '';
+      parts.push(
+        html(
+          'div',
+          { class: 'banner error', role: 'status' },
+          icon('failed'),
+          html('span', {}, `Line ${range.start.line + 1}: ${message}.${kept}`.replace('..', '.')),
+          this.#link('Show', range),
+        ),
+      );
+    }
+    const unread = file === undefined ? [] : unreadOf(file, flow);
+    if (unread.length > 0) {
+      const list = html(
+        'ul',
+        {},
+        ...unread.map(({ reason, range }) =>
+          html('li', {}, `Line ${range.start.line + 1}: ${reason} `, this.#link('Show', range)),
+        ),
+      );
+      parts.push(
+        html(
+          'details',
+          { class: 'banner warning' },
+          html(
+            'summary',
+            {},
+            icon('warning'),
+            html(
+              'span',
+              {},
+              `${formatCount(unread.length, 'construct')} could not be read, so something may be missing here`,
+            ),
+            icon('chevron'),
+          ),
+          list,
+        ),
+      );
+    }
+    // A person may be reading the list: it is drawn anew only when it says something else.
+    if (
+      parts.map(({ textContent }) => textContent).join('\n') !==
+      [...this.element.children].map(({ textContent }) => textContent).join('\n')
+    ) {
+      this.element.replaceChildren(...parts);
+    }
+
+    const graph = shownFlow(state);
+    this.empty.hidden = file === undefined || (graph !== undefined && graph.nodes.length > 0);
+    if (this.empty.hidden) return;
+    const add = html('button', { type: 'button', class: 'tool primary' }, 'Add a node');
+    add.addEventListener('click', addNode);
+    const help =
+      graph === undefined
+        ? 'A flow appears here as soon as the file makes one: new Flow({ start: … }).connect(…).'
+        : 'This flow has no nodes yet.';
+    this.empty.replaceChildren(html('p', {}, help), ...(graph === undefined ? [] : [add]));
+    if (file?.syntaxError !== undefined) this.empty.hidden = true;
+  }
+
+  #link(label: string, range: SourceRange): HTMLButtonElement {
+    const button = html('button', { type: 'button', class: 'link' }, label);
+    button.addEventListener('click', () => this.#parts.host.send({ type: 'reveal', range, isPreview: false }));
+    return button;
+  }
+}

@@ -1,0 +1,57 @@
+import { html, setText } from '../dom/elements.ts';
+import type { SharedChange } from '../state/messages.ts';
+import type { Runs } from '../actions/runs.ts';
+import type { CanvasState, Store } from '../state/store.ts';
+
+/** The shared state beside the drawing: what the step that is looked at has changed, and all of it afterwards. */
+export class SharedPanel {
+  readonly element = html('aside', { class: 'shared', 'aria-label': 'Shared state', tabindex: 0, hidden: true });
+  readonly #runs: Runs;
+  // Kept over steps, so that a person who looks at the whole state goes on seeing it.
+  readonly #whole = html('details', { class: 'whole' }, html('summary', {}, 'All of shared'));
+  readonly #json = html('pre');
+  readonly #changes = html('div');
+  readonly #title = html('h2');
+
+  constructor(store: Store, runs: Runs) {
+    this.#runs = runs;
+    this.#whole.append(this.#json);
+    this.element.append(this.#title, this.#changes, this.#whole);
+    store.on(['shared', 'step', 'run'], (state) => this.#show(state));
+  }
+
+  #show({ shared, step, run }: CanvasState): void {
+    const isShown = step !== undefined && run !== undefined;
+    this.element.hidden = !isShown;
+    if (!isShown) return;
+    setText(
+      this.#title,
+      `shared after step ${step + 1}${this.#runs.stepAt(step) === undefined ? '' : `, ${this.#runs.stepAt(step)?.label}`}`,
+    );
+    const isThere = shared?.run === run.id && shared.step === step;
+    this.element.setAttribute('aria-busy', String(!isThere));
+    if (!isThere) return; // the earlier one stays until the new one is here: nothing flickers while stepping
+    const { changes, state } = shared;
+    const nothing = state === undefined ? 'The state was not recorded.' : 'This step changed nothing in shared.';
+    this.#changes.replaceChildren(
+      ...(changes.length === 0 ? [html('p', { class: 'quiet' }, nothing)] : changes.map(changeElement)),
+    );
+    this.#whole.hidden = state === undefined;
+    setText(this.#json, state ?? '');
+  }
+}
+
+function changeElement({ path, before, after }: SharedChange): HTMLElement {
+  const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
+  const line = (sign: string, name: string, text: string | undefined): HTMLElement[] =>
+    text === undefined
+      ? []
+      : [html(name === 'before' ? 'del' : 'ins', {}, html('b', { 'aria-hidden': 'true' }, sign), text)];
+  return html(
+    'div',
+    { class: `change ${kind}` },
+    html('h3', {}, path.join('.') || 'shared', html('small', {}, kind)),
+    ...line('−', 'before', before),
+    ...line('+', 'after', after),
+  );
+}

@@ -1,0 +1,138 @@
+import type { CanvasActions } from '../actions/canvasActions.ts';
+import { html, setText, setAttributes } from '../dom/elements.ts';
+import type { Find } from './find.ts';
+import { type IconName, icon } from '../dom/icons.ts';
+import type { Command } from '../actions/commands.ts';
+import type { Runs } from '../actions/runs.ts';
+import type { CanvasState, Store } from '../state/store.ts';
+import type { Viewport } from '../dom/viewport.ts';
+
+interface ToolbarParts {
+  readonly store: Store;
+  readonly actions: CanvasActions;
+  readonly runs: Runs;
+  readonly viewport: Viewport;
+  readonly find: Find;
+  readonly toggleOutline: () => boolean;
+  readonly openMenu: (label: string, commands: readonly Command[], below: HTMLElement) => void;
+  readonly help: () => void;
+}
+
+/** A button with a picture; its words are its name and its hover, and are shown beside it where `isWide`. */
+export function iconButton(name: IconName, label: string, run: () => void, { isWide = false } = {}): HTMLButtonElement {
+  const button = html('button', { type: 'button', class: 'tool', 'aria-label': label, title: label }, icon(name));
+  if (isWide) button.append(html('span', { class: 'words' }, label));
+  button.addEventListener('click', run);
+  return button;
+}
+
+/** The row above the drawing: which flow, its runs, and how it is looked at. */
+export function toolbar({
+  store,
+  actions,
+  runs,
+  viewport,
+  find,
+  toggleOutline,
+  openMenu,
+  help,
+}: ToolbarParts): HTMLElement {
+  const flows = html('select', { class: 'flows', 'aria-label': 'Flow', title: 'Flow' });
+  flows.addEventListener('change', () => actions.showFlow(flows.value));
+  const history = html('select', { class: 'history', 'aria-label': 'Runs of this flow', title: 'Runs of this flow' });
+  history.addEventListener('change', () => {
+    if (history.value === '') runs.close();
+    else runs.open(history.value);
+  });
+
+  const run = iconButton('run', 'Run', () => runs.start('run'), { isWide: true });
+  run.classList.add('primary');
+  const debug = iconButton('debug', 'Debug', () => runs.start('debug'));
+  const submit = iconButton('submit', 'Submit as job', () => runs.start('submit'));
+  const stop = iconButton('stop', 'Stop', () => runs.stop(), { isWide: true });
+  const outline = iconButton('outline', 'Outline', () => outline.setAttribute('aria-pressed', String(toggleOutline())));
+  outline.setAttribute('aria-pressed', 'false');
+  const zoom = html('button', { type: 'button', class: 'tool zoom', title: 'Natural size (0)' });
+  zoom.addEventListener('click', () => viewport.zoomTo(1));
+  const exporting = iconButton('export', 'Export…', () =>
+    openMenu(
+      'Export',
+      [
+        { title: 'Export as SVG', run: () => actions.exportAs('svg') },
+        { title: 'Export as Mermaid', run: () => actions.exportAs('mermaid') },
+      ],
+      exporting,
+    ),
+  );
+  exporting.setAttribute('aria-haspopup', 'menu');
+
+  const showFlows = ({ file, flow }: CanvasState): void => {
+    const options = (file?.flows ?? []).map(({ id, label }) =>
+      html('option', { value: id }, label.toLowerCase() === id.toLowerCase() ? id : `${label} (${id})`),
+    );
+    flows.replaceChildren(...options);
+    flows.value = flow ?? '';
+    flows.hidden = options.length === 0;
+    flows.disabled = options.length < 2;
+  };
+  const showRuns = ({ runs: all, flow, run: shown, isTrusted, file }: CanvasState): void => {
+    const own = all.filter((each) => each.flow === flow);
+    const options = own.map(({ id, startedAt, state, remote }) =>
+      html('option', { value: id }, `${timeOf(startedAt)} · ${state}${remote === undefined ? '' : ` · ${remote}`}`),
+    );
+    history.replaceChildren(html('option', { value: '' }, options.length === 0 ? 'No runs yet' : 'Runs…'), ...options);
+    history.value = own.some(({ id }) => id === shown?.id) ? (shown?.id ?? '') : '';
+    history.disabled = options.length === 0;
+    const isRunning = shown?.state === 'running';
+    stop.hidden = !isRunning;
+    run.hidden = isRunning;
+    for (const button of [run, debug, submit]) {
+      button.disabled = file === undefined || file.flows.length === 0;
+      button.classList.toggle('is-untrusted', !isTrusted);
+    }
+    run.title = isTrusted ? 'Run' : 'This folder is not trusted yet: running its code has to be allowed first';
+  };
+  const showZoom = (): void => {
+    setText(zoom, `${Math.round(viewport.scale * 100)} %`);
+    setAttributes(zoom, { 'aria-label': `Zoom ${Math.round(viewport.scale * 100)} percent; natural size` });
+  };
+  store.on(['file', 'flow'], showFlows);
+  store.on(['runs', 'run', 'flow', 'isTrusted', 'file'], showRuns);
+  viewport.onDidChange(showZoom);
+  showFlows(store.state);
+  showRuns(store.state);
+  showZoom();
+
+  return html(
+    'div',
+    { class: 'toolbar', role: 'group', 'aria-label': 'Flow' },
+    flows,
+    html('span', { class: 'group' }, run, stop, debug, submit, history),
+    html('span', { class: 'space' }),
+    html(
+      'span',
+      { class: 'group' },
+      iconButton('search', 'Find a node (Ctrl+F)', () => find.open()),
+      outline,
+      iconButton('tidy', 'Tidy the layout (L)', () => actions.tidy()),
+      exporting,
+    ),
+    html(
+      'span',
+      { class: 'group zooming' },
+      iconButton('zoomOut', 'Smaller (-)', () => viewport.zoomBy(1 / 1.2)),
+      zoom,
+      iconButton('zoomIn', 'Larger (+)', () => viewport.zoomBy(1.2)),
+      iconButton('fit', 'Show everything (F)', () => actions.fit()),
+    ),
+    iconButton('help', 'All keys (?)', help),
+  );
+}
+
+/** `14:03`, or with the day when that is not today. */
+export function timeOf(milliseconds: number): string {
+  const at = new Date(milliseconds);
+  const isToday = at.toDateString() === new Date().toDateString();
+  const time = at.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+  return isToday ? time : `${at.toLocaleDateString(undefined, { month: 'short', day: 'numeric' })} ${time}`;
+}

@@ -1,0 +1,137 @@
+import { type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
+import { cutText, textWidth } from '../../../flows/drawing/textWidth.ts';
+import { setAttributes, svg } from '../dom/elements.ts';
+import { type IconName, iconPath } from '../dom/icons.ts';
+import type { NodeRun } from '../state/runOverlay.ts';
+import { usageText, visitsText } from './runText.ts';
+
+const TITLE_FONT = 13;
+const INSET = 12;
+const ICON_WIDTH = 22;
+const CHEVRON_WIDTH = 20;
+const STATE_ICONS: Readonly<Record<NodeRun['state'], IconName>> = { running: 'run', done: 'done', failed: 'failed' };
+
+/** A node in the drawing. It is built anew only when what it shows has changed. */
+export class NodeShape {
+  readonly element: SVGGElement;
+  #drawn: DrawnNode;
+  #shown = '';
+
+  constructor(drawn: DrawnNode) {
+    this.#drawn = drawn;
+    this.element = svg('g', { class: 'node', 'data-path': drawn.path });
+  }
+
+  get drawn(): DrawnNode {
+    return this.#drawn;
+  }
+
+  show(drawn: DrawnNode, run: NodeRun | undefined): void {
+    this.#drawn = drawn;
+    const { box, node, isStart, isOpen } = drawn;
+    const running = run && { ...run, visits: visitsText(run), usage: usageText(run) };
+    const { className, summary, type, flow, label } = node;
+    const shown = JSON.stringify([
+      box,
+      className,
+      summary,
+      type,
+      flow,
+      label,
+      node.actions.unknown?.reason,
+      isStart,
+      isOpen,
+      running,
+    ]);
+    if (shown === this.#shown) return;
+    this.#shown = shown;
+    this.element.replaceChildren(...partsOf(drawn, run));
+    setAttributes(this.element, { transform: `translate(${box.x} ${box.y})` });
+    this.element.classList.toggle('is-open', isOpen);
+    this.element.classList.toggle('is-start', isStart);
+    for (const state of ['running', 'done', 'failed'])
+      this.element.classList.toggle(`is-${state}`, run?.state === state);
+  }
+}
+
+function* partsOf(drawn: DrawnNode, run: NodeRun | undefined): Generator<SVGElement> {
+  const { box, node, isStart, isOpen } = drawn;
+  const { width, height } = box;
+  yield svg('title', {}, hoverText(drawn, run));
+  yield svg('rect', { class: 'glow', x: -3, y: -3, width: width + 6, height: height + 6, rx: 11 });
+  yield svg('rect', { class: 'box', width, height, rx: 8 });
+  yield svg('rect', { class: 'caret', x: 0, y: 10, width: 3, height: Math.min(40, height - 20), rx: 1.5 });
+  yield iconPath(node.type, INSET, 12, `type of-${node.type}`);
+
+  const corner = run === undefined ? '' : visitsText(run);
+  const usage = run === undefined ? '' : usageText(run);
+  const right = width - INSET - (node.flow === undefined ? 0 : CHEVRON_WIDTH);
+  const iconRoom = run === undefined ? 0 : 18;
+  const titleRoom = right - INSET - ICON_WIDTH - iconRoom - (corner === '' ? 0 : textWidth(corner, LABEL_FONT) + 6);
+  yield text('title', titleOf(node), TITLE_FONT, INSET + ICON_WIDTH, 25, titleRoom);
+  const summaryRoom = right - INSET - (usage === '' ? 0 : textWidth(usage, LABEL_FONT) + 8);
+  const summary = node.summary ?? (node.label === titleOf(node) ? node.id : node.label);
+  yield text(`summary${node.summary === undefined ? ' is-name' : ''}`, summary, LABEL_FONT, INSET, 45, summaryRoom);
+
+  if (run !== undefined) {
+    yield iconPath(STATE_ICONS[run.state], right - 14, 12, `state ${run.state}`);
+    yield svg('text', { class: 'corner', x: right - iconRoom, y: 24, 'text-anchor': 'end' }, corner);
+    yield svg('text', { class: 'corner', x: width - INSET, y: 45, 'text-anchor': 'end' }, usage);
+  }
+  if (node.flow !== undefined) yield chevron(width, isOpen);
+  if (isStart) yield startFlag();
+  if (node.actions.unknown !== undefined) yield doubt(height);
+  yield svg('circle', { class: 'port-reach', cx: width / 2, cy: height, r: 12 });
+  yield svg('circle', { class: 'port', cx: width / 2, cy: height, r: 5 });
+}
+
+function text(kind: string, content: string, size: number, x: number, y: number, room: number): SVGTextElement {
+  return svg('text', { class: kind, x, y }, cutText(content, size, Math.max(room, 20)));
+}
+
+function chevron(width: number, isOpen: boolean): SVGGElement {
+  const sign = iconPath('chevron', 0, 0, '');
+  if (isOpen) sign.setAttribute('transform', 'rotate(90 8 8)');
+  return svg(
+    'g',
+    { class: 'chevron', 'data-do': 'toggle', transform: `translate(${width - INSET - 14} 12)` },
+    svg('rect', { class: 'reach', x: -5, y: -7, width: 26, height: 28, rx: 4 }),
+    sign,
+  );
+}
+
+function startFlag(): SVGGElement {
+  return svg(
+    'g',
+    { class: 'start', transform: 'translate(12 -9)' },
+    svg('rect', { width: 44, height: 18, rx: 9 }),
+    svg('text', { x: 22, y: 13, 'text-anchor': 'middle' }, 'start'),
+  );
+}
+
+/** Marks a node that may return actions which the source does not tell; the hover says why. */
+function doubt(height: number): SVGGElement {
+  return svg(
+    'g',
+    { class: 'doubt', transform: `translate(18 ${height})` },
+    svg('circle', { r: 8 }),
+    svg('text', { y: 4, 'text-anchor': 'middle' }, '?'),
+  );
+}
+
+function hoverText({ node }: DrawnNode, run: NodeRun | undefined): string {
+  const keys = (accesses: readonly { readonly key: string }[]): string =>
+    [...new Set(accesses.map(({ key }) => key))].join(', ');
+  return [
+    node.label === node.className ? node.className : `${node.className} (${node.label})`,
+    node.summary,
+    node.reads.length > 0 && `Reads ${keys(node.reads)}`,
+    node.writes.length > 0 && `Writes ${keys(node.writes)}`,
+    node.actions.unknown && `May return other actions: ${node.actions.unknown.reason}`,
+    run?.message !== undefined && `Failed: ${run.message}`,
+    run !== undefined && run.retries > 0 && `Retried ${run.retries} times`,
+  ]
+    .filter(Boolean)
+    .join('\n');
+}

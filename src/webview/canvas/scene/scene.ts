@@ -1,0 +1,100 @@
+import { svg } from '../dom/elements.ts';
+import { EdgeShape } from './edgeShape.ts';
+import { NodeShape } from './nodeShape.ts';
+import { type NodeRun, type RunOverlay, takenKey } from '../state/runOverlay.ts';
+import type { CanvasState, Store } from '../state/store.ts';
+
+const NO_OVERLAY: RunOverlay = { nodes: new Map(), taken: new Map() };
+
+/** The drawing of the flow. A change of the source touches only the shapes that it changes. */
+export class Scene {
+  readonly element = svg('svg', { class: 'scene', 'aria-hidden': 'true' });
+  /** All that pans and zooms. */
+  readonly world = svg('g', { class: 'world' });
+  /** For lines that are being dragged. */
+  readonly sketch = svg('g', { class: 'sketch' });
+  readonly #layers = {
+    open: svg('g', { class: 'layer' }),
+    edges: svg('g', { class: 'layer' }),
+    nodes: svg('g', { class: 'layer' }),
+    labels: svg('g', { class: 'layer' }),
+  };
+  readonly #nodes = new Map<string, NodeShape>();
+  readonly #edges = new Map<string, EdgeShape>();
+  #overlay = NO_OVERLAY;
+
+  constructor(store: Store, idleMicros: () => number) {
+    this.element.append(this.world);
+    const { open, edges, nodes, labels } = this.#layers;
+    this.world.append(open, edges, nodes, labels, this.sketch);
+    store.on(['drawing', 'progress', 'moment', 'step'], (state) => {
+      this.#overlay = state.progress?.overlayAt(state.step, idleMicros()) ?? NO_OVERLAY;
+      this.#draw(state);
+      this.#emphasise(state);
+    });
+    store.on(['selected', 'marked', 'caret', 'found', 'step'], (state) => this.#emphasise(state));
+  }
+
+  /** What the run that is shown has made of a node. */
+  runOf(path: string): NodeRun | undefined {
+    return this.#overlay.nodes.get(path);
+  }
+
+  #draw({ drawing, progress }: CanvasState): void {
+    const paths = new Set(drawing.nodes.map(({ path }) => path));
+    for (const [path, shape] of this.#nodes) {
+      if (paths.has(path)) continue;
+      shape.element.remove();
+      this.#nodes.delete(path);
+    }
+    for (const drawn of drawing.nodes) {
+      const shape = this.#nodes.get(drawn.path) ?? new NodeShape(drawn);
+      this.#nodes.set(drawn.path, shape);
+      shape.show(drawn, this.#overlay.nodes.get(drawn.path));
+      const layer = drawn.isOpen ? this.#layers.open : this.#layers.nodes;
+      if (shape.element.parentNode !== layer) layer.append(shape.element);
+    }
+    const keys = new Set(drawing.edges.map(({ key }) => key));
+    for (const [key, shape] of this.#edges) {
+      if (keys.has(key)) continue;
+      shape.remove();
+      this.#edges.delete(key);
+    }
+    for (const drawn of drawing.edges) {
+      const shape = this.#edges.get(drawn.key) ?? new EdgeShape(drawn);
+      if (!this.#edges.has(drawn.key)) {
+        this.#edges.set(drawn.key, shape);
+        this.#layers.edges.append(shape.element);
+        this.#layers.labels.append(shape.label);
+      }
+      shape.show(drawn, this.#overlay.taken.get(takenKey(drawn.source, drawn.action)) ?? 0);
+    }
+    this.element.classList.toggle('has-run', progress !== undefined);
+  }
+
+  #emphasise({ drawing, selected, marked, caret, found, step, progress }: CanvasState): void {
+    const current = step === undefined ? undefined : progress?.steps[step - progress.firstStep]?.path;
+    for (const [path, { element }] of this.#nodes) {
+      element.classList.toggle(
+        'is-selected',
+        (selected?.type === 'node' && selected.path === path) || marked.has(path),
+      );
+      element.classList.toggle('is-caret', caret?.type === 'node' && caret.path === path);
+      element.classList.toggle('is-missed', found !== undefined && !found.has(path));
+      element.classList.toggle('is-found', found?.has(path) === true);
+      element.classList.toggle('is-current', path === current);
+    }
+    const ends = selected?.type === 'node' ? selected.path : undefined;
+    for (const drawn of drawing.edges) {
+      const shape = this.#edges.get(drawn.key);
+      const isSelected = selected?.type === 'edge' && selected.key === drawn.key;
+      shape?.toggle('is-selected', isSelected);
+      shape?.toggle('is-near', ends !== undefined && (drawn.source === ends || drawn.target === ends));
+      shape?.toggle('is-caret', caret?.type === 'edge' && caret.key === drawn.key);
+      shape?.toggle('is-missed', found !== undefined);
+      // Lines share tracks: the one that is meant lies on top.
+      if (isSelected && shape !== undefined && this.#layers.edges.lastChild !== shape.element)
+        this.#layers.edges.append(shape.element);
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { drawFlow } from '../../../flows/drawing/drawing.ts';
+import type { FlowFile, FlowGraph, SourceRange } from '../../../flows/graph/graph.ts';
+import { layoutFlow } from '../../../flows/drawing/flowLayout.ts';
+import type { GraphMessage } from './messages.ts';
+import { type CanvasState, NOTHING_DRAWN, type Selection } from './store.ts';
+
+/** The flow that is shown, or undefined where the file has none. */
+export function shownFlow({ file, flow }: Pick<CanvasState, 'file' | 'flow'>): FlowGraph | undefined {
+  return file?.flows.find(({ id }) => id === flow);
+}
+
+/** The state after the source has changed. */
+export function withGraph(state: CanvasState, message: GraphMessage): Partial<CanvasState> {
+  const { file, version, isTrusted } = message;
+  const wanted = message.flow ?? state.flow;
+  const flow = (file.flows.find(({ id }) => id === wanted) ?? mainFlow(file))?.id;
+  const next = { ...state, file, flow, moved: message.moved ?? state.moved };
+  return { file, version, isTrusted, moved: next.moved, flow, ...withLayout(next) };
+}
+
+/** The flow that a file is about: one that it runs, or at least none that is a part of another. */
+function mainFlow({ flows }: FlowFile): FlowGraph | undefined {
+  const nested = new Set(flows.flatMap(({ nodes }) => nodes.flatMap(({ flow }) => flow ?? [])));
+  const outer = flows.filter(({ id }) => !nested.has(id));
+  return outer.find(({ runs }) => runs.length > 0) ?? outer[0] ?? flows[0];
+}
+
+/** The picture of a state; with `isTidy` it is laid out anew instead of kept where it was. */
+export function withLayout(state: CanvasState, { isTidy = false } = {}): Partial<CanvasState> {
+  const graph = shownFlow(state);
+  if (graph === undefined) return { shown: undefined, drawing: NOTHING_DRAWN, selected: undefined };
+  const shown = layoutFlow(graph, {
+    flows: state.file?.flows ?? [],
+    isOpen: (path) => state.open.has(path),
+    moved: state.moved,
+    previous: isTidy ? undefined : state.shown,
+  });
+  const drawing = drawFlow(shown);
+  const isThere = (selection: Selection | undefined): boolean =>
+    selection?.type === 'node'
+      ? drawing.nodes.some(({ path }) => path === selection.path)
+      : drawing.edges.some(({ key }) => key === selection?.key);
+  const selected = isThere(state.selected) ? state.selected : undefined;
+  const paths = new Set(drawing.nodes.map(({ path }) => path));
+  return { shown, drawing, selected, marked: state.marked.intersection(paths) };
+}
+
+/** What stands at a place of the source: the connection there, or else the node with the smallest piece of text around it. */
+export function selectionAt(state: CanvasState, file: string, offset: number): Selection | undefined {
+  const holds = (range: SourceRange | undefined): boolean =>
+    range !== undefined && range.file === file && range.start.offset <= offset && offset <= range.end.offset;
+  const edge = state.drawing.edges.find((candidate) => holds(candidate.edge?.range));
+  if (edge !== undefined) return { type: 'edge', key: edge.key };
+  const nodes = state.drawing.nodes
+    .flatMap(({ path, node: { ranges } }) => [ranges.instance, ranges.class].map((range) => ({ path, range })))
+    .filter(({ range }) => holds(range))
+    .sort((a, b) => lengthOf(a.range) - lengthOf(b.range));
+  const path = nodes[0]?.path;
+  return path === undefined ? undefined : { type: 'node', path };
+}
+
+function lengthOf(range: SourceRange | undefined): number {
+  return range === undefined ? 0 : range.end.offset - range.start.offset;
+}
+
+/** Where a selected thing stands in the source. */
+export function rangeOf({ drawing }: CanvasState, selection: Selection | undefined): SourceRange | undefined {
+  if (selection?.type === 'node') {
+    const ranges = drawing.nodes.find(({ path }) => path === selection.path)?.node.ranges;
+    return ranges?.class ?? ranges?.instance;
+  }
+  const drawn = drawing.edges.find(({ key }) => key === selection?.key);
+  if (drawn?.edge !== undefined) return drawn.edge.range;
+  const source = drawing.nodes.find(({ path }) => path === drawn?.source)?.node;
+  const returned = source?.actions.known.find(({ action }) => action === drawn?.action)?.ranges[0];
+  return returned ?? source?.ranges.post ?? source?.ranges.instance;
+}
+
+/** What the file keeps from being drawn: constructs that cannot be read, of the flow that is shown and of the file. */
+export function unreadOf(file: FlowFile, flow: string | undefined): FlowFile['unread'] {
+  const graph = file.flows.find(({ id }) => id === flow);
+  const all = [...file.unread, ...(graph?.unread ?? [])];
+  const seen = new Set<string>();
+  return all.filter(({ range, reason }) => {
+    const key = `${range.file}:${range.start.offset}:${reason}`;
+    return !seen.has(key) && seen.add(key);
+  });
+}

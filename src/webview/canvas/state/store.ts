@@ -1,0 +1,92 @@
+import type { Drawing } from '../../../flows/drawing/drawing.ts';
+import type { FlowFile } from '../../../flows/graph/graph.ts';
+import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
+import type { ComparisonMessage, MovedNodes, RunInfo, SharedMessage } from './messages.ts';
+import type { RunProgress } from './runProgress.ts';
+
+/** What the keyboard and the menus act on. */
+export type Selection =
+  | { readonly type: 'node'; readonly path: string }
+  /** A connection, or an action that has none. */
+  | { readonly type: 'edge'; readonly key: string };
+
+export interface CanvasState {
+  readonly version: number;
+  readonly file: FlowFile | undefined;
+  readonly isTrusted: boolean;
+  /** The id of the flow that is shown. */
+  readonly flow: string | undefined;
+  /** Paths of the nodes whose nested flow is shown in place. */
+  readonly open: ReadonlySet<string>;
+  readonly moved: Readonly<Record<string, MovedNodes>>;
+  readonly shown: FlowLayout | undefined;
+  readonly drawing: Drawing;
+  readonly selected: Selection | undefined;
+  /** Paths of nodes that are chosen together, to extract them. */
+  readonly marked: ReadonlySet<string>;
+  /** Where the caret is in the source. */
+  readonly caret: Selection | undefined;
+  /** Paths of the nodes that the search finds; undefined while nobody searches. */
+  readonly found: ReadonlySet<string> | undefined;
+  readonly runs: readonly RunInfo[];
+  readonly run: RunInfo | undefined;
+  readonly progress: RunProgress | undefined;
+  /** Counts up whenever `progress` has something new to show. */
+  readonly moment: number;
+  /** The step that is looked at; undefined follows the run. */
+  readonly step: number | undefined;
+  readonly shared: SharedMessage | undefined;
+  readonly comparison: ComparisonMessage | undefined;
+}
+
+export const NOTHING_DRAWN: Drawing = { nodes: [], edges: [], bounds: { x: 0, y: 0, width: 0, height: 0 } };
+
+const EMPTY: CanvasState = {
+  version: 0,
+  file: undefined,
+  isTrusted: true,
+  flow: undefined,
+  open: new Set(),
+  moved: {},
+  shown: undefined,
+  drawing: NOTHING_DRAWN,
+  selected: undefined,
+  marked: new Set(),
+  caret: undefined,
+  found: undefined,
+  runs: [],
+  run: undefined,
+  progress: undefined,
+  moment: 0,
+  step: undefined,
+  shared: undefined,
+  comparison: undefined,
+};
+
+interface Listener {
+  readonly keys: readonly (keyof CanvasState)[];
+  readonly listen: (state: CanvasState) => void;
+}
+
+/** What the canvas shows. Parts of the page listen for the keys that they draw. */
+export class Store {
+  #state = EMPTY;
+  readonly #listeners: Listener[] = [];
+
+  get state(): CanvasState {
+    return this.#state;
+  }
+
+  /** Listeners of a key are told once, after all of `changes` is there, in the order in which they came. */
+  set(changes: Partial<CanvasState>): void {
+    const before = this.#state;
+    this.#state = { ...before, ...changes };
+    for (const { keys, listen } of this.#listeners) {
+      if (keys.some((key) => key in changes && before[key] !== this.#state[key])) listen(this.#state);
+    }
+  }
+
+  on(keys: readonly (keyof CanvasState)[], listen: (state: CanvasState) => void): void {
+    this.#listeners.push({ keys, listen });
+  }
+}

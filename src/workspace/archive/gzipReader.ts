@@ -1,0 +1,115 @@
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { pipeline, Readable } from 'node:stream';
+import { crc32, createInflateRaw } from 'node:zlib';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { corrupt } from './tarFields.ts';
+
+const CHUNK_BYTES = 256 * 1024;
+const LEAST_CHUNK_BYTES = 4 * 1024;
+const HEADER_BYTES = 10;
+const TRAILER_BYTES = 8;
+const MOST_HEADER_BYTES = 64 * 1024;
+const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
+
+export interface GunzipOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Told with each chunk how much was read of the file and how much came out, before the chunk is given. */
+  readonly onBytes: (packed: number, unpacked: number) => void;
+}
+
+interface Frame {
+  readonly start: number;
+  /** Of the compressed stream, without header and trailer. */
+  readonly bytes: number;
+  readonly crc: number;
+  readonly size: number;
+  /** The compressed stream itself where it is small, so that it is not read twice. */
+  readonly content: Buffer | undefined;
+}
+
+/**
+ * Unpacks a file that is exactly one gzip member (RFC 1952), with its sums checked at the end.
+ *
+ * @throws AppError `corrupt` for any other bytes, more members or bytes after the end among them, `missing` without the
+ * file; and what `onBytes` throws.
+ */
+export async function* gunzip(path: string, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
+  const frame = await readFrame(path);
+  const end = frame.start + frame.bytes - 1;
+  const source =
+    frame.content === undefined
+      ? createReadStream(path, { start: frame.start, end, highWaterMark: CHUNK_BYTES, signal })
+      : Readable.from([frame.content]);
+  // A small archive takes little memory: what it says of its size is only believed for this.
+  const inflate = createInflateRaw({ chunkSize: Math.min(CHUNK_BYTES, Math.max(LEAST_CHUNK_BYTES, frame.size)) });
+  pipeline(source, inflate, () => {}); // a failure reaches the loop below through `inflate`
+  let crc = 0;
+  let unpacked = 0;
+  try {
+    for await (const chunk of inflate as AsyncIterable<Buffer>) {
+      signal?.throwIfAborted();
+      crc = crc32(chunk, crc);
+      unpacked += chunk.length;
+      onBytes(frame.start + inflate.bytesWritten, unpacked);
+      yield chunk;
+    }
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (systemCode(error)?.startsWith('Z_')) throw corrupt('its compressed data breaks off or is not valid', error);
+    throw error;
+  } finally {
+    source.destroy();
+  }
+  if (inflate.bytesWritten !== frame.bytes) throw corrupt('there are bytes after its end');
+  if (crc !== frame.crc || unpacked % 2 ** 32 !== frame.size) throw corrupt('its checksum is wrong');
+}
+
+/**
+ * Makes sure by its first bytes that a file can be a gzip archive at all.
+ *
+ * @throws AppError `corrupt` when they are not those of RFC 1952.
+ */
+export function assertGzip(head: Uint8Array): void {
+  if (head[0] !== 0x1f || head[1] !== 0x8b || head[2] !== 8) throw corrupt('it is not a gzip file');
+}
+
+async function readFrame(path: string): Promise<Frame> {
+  const handle = await open(path, 'r').catch((error: unknown) => {
+    throw new AppError('missing', `The archive ${path} cannot be read. Download it again.`, { cause: error });
+  });
+  try {
+    const { size } = await handle.stat();
+    const head = Buffer.alloc(Math.min(size, MOST_HEADER_BYTES));
+    await handle.read(head, 0, head.length, 0);
+    const start = headerLength(head);
+    if (size < start + TRAILER_BYTES + 1) throw corrupt('it is cut off');
+    const trailer = Buffer.alloc(TRAILER_BYTES);
+    await handle.read(trailer, 0, TRAILER_BYTES, size - TRAILER_BYTES);
+    return {
+      start,
+      bytes: size - TRAILER_BYTES - start,
+      crc: trailer.readUInt32LE(0),
+      size: trailer.readUInt32LE(4),
+      content: size === head.length ? head.subarray(start, size - TRAILER_BYTES) : undefined,
+    };
+  } finally {
+    await handle.close();
+  }
+}
+
+function headerLength(head: Buffer): number {
+  assertGzip(head);
+  if (head.length < HEADER_BYTES) throw corrupt('it is cut off');
+  const flags = head[3] ?? 0;
+  if ((flags & FLAG.reserved) !== 0) throw corrupt('its gzip header uses reserved flags');
+  let length = HEADER_BYTES;
+  if ((flags & FLAG.extra) !== 0) length += 2 + (head[length] ?? 0) + 256 * (head[length + 1] ?? 0);
+  for (const text of [FLAG.name, FLAG.comment]) {
+    if ((flags & text) === 0) continue;
+    const end = head.indexOf(0, length);
+    if (end === -1) throw corrupt('its gzip header does not end');
+    length = end + 1;
+  }
+  return (flags & FLAG.headerCrc) === 0 ? length : length + 2;
+}

@@ -1,0 +1,105 @@
+import { AppError } from '../../core/errors.ts';
+
+/** The error of an archive whose bytes are not what they claim to be. */
+export function corrupt(what: string, cause?: unknown): AppError {
+  return new AppError('corrupt', `The archive is damaged: ${what}. Nothing was unpacked; download it again.`, {
+    cause,
+  });
+}
+
+/** The error of an archive that is well formed and unsafe to unpack. */
+export function refused(what: string): AppError {
+  return new AppError('refused', `The archive was refused: ${what}. Nothing was unpacked.`);
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** Decodes a name. @throws AppError `refused` when it is not UTF-8: which name is meant would be a guess. */
+export function decodeName(bytes: Uint8Array): string {
+  try {
+    return utf8.decode(bytes);
+  } catch {
+    throw refused(`the name ${JSON.stringify(Buffer.from(bytes).toString('latin1'))} is not valid UTF-8`);
+  }
+}
+
+/** The bytes of a field up to its first NUL. */
+export function fieldOf(header: Buffer, offset: number, length: number): Buffer {
+  const end = header.indexOf(0, offset);
+  return header.subarray(offset, end === -1 || end > offset + length ? offset + length : end);
+}
+
+/**
+ * A number of a header: octal digits with spaces around, ended by a space or NUL, or the binary form of GNU tar.
+ *
+ * @throws AppError `corrupt` for anything else, a negative number among it.
+ */
+export function numberOf(header: Buffer, offset: number, length: number, name: string): number {
+  if (((header[offset] ?? 0) & 0x80) !== 0) return binaryNumber(header.subarray(offset, offset + length), name);
+  const text = fieldOf(header, offset, length).toString('latin1');
+  if (!/^ *[0-7]* *$/.test(text)) throw corrupt(`the ${name} ${JSON.stringify(text)} of an entry is not a number`);
+  return Number.parseInt(text.trim() || '0', 8);
+}
+
+function binaryNumber(bytes: Buffer, name: string): number {
+  let value = (bytes[0] ?? 0) & 0x7f;
+  // The next bit is the sign: a negative number starts with 0xff.
+  if (value !== 0) throw corrupt(`the ${name} of an entry is negative or too large`);
+  for (const byte of bytes.subarray(1)) value = value * 256 + byte;
+  if (!Number.isSafeInteger(value)) throw corrupt(`the ${name} of an entry is too large`);
+  return value;
+}
+
+export interface PaxRecords {
+  readonly path?: string;
+  readonly linkpath?: string;
+  readonly size?: number;
+}
+
+/**
+ * Reads the records `length key=value\n` of a pax header (POSIX.1-2001, pax, "pax Extended Header").
+ *
+ * @throws AppError `corrupt` for malformed records, `refused` for those that two readers would understand differently.
+ */
+export function parsePax(body: Buffer): PaxRecords {
+  const values = new Map<string, Buffer>();
+  for (let start = 0; start < body.length; ) {
+    const space = body.indexOf(0x20, start);
+    const digits = body.toString('latin1', start, space === -1 ? start : space);
+    const end = start + Number(digits);
+    if (!/^[1-9]\d{0,7}$/.test(digits) || end > body.length || body[end - 1] !== 0x0a) {
+      throw corrupt('a pax header has a record with a wrong length');
+    }
+    const equals = body.indexOf(0x3d, space);
+    if (equals === -1 || equals >= end || equals === space + 1)
+      throw corrupt('a pax header has a record without a key');
+    const key = body.toString('utf8', space + 1, equals);
+    if (values.has(key)) throw refused(`a pax header has two values for ${key}`);
+    values.set(key, body.subarray(equals + 1, end - 1));
+    start = end;
+  }
+  for (const key of values.keys()) {
+    if (key.startsWith('GNU.sparse.') || key === 'hdrcharset') throw refused(`it uses the pax extension ${key}`);
+  }
+  const path = values.get('path');
+  const linkpath = values.get('linkpath');
+  const size = values.get('size');
+  return {
+    ...(path === undefined ? {} : { path: nameValue(path) }),
+    ...(linkpath === undefined ? {} : { linkpath: nameValue(linkpath) }),
+    ...(size === undefined ? {} : { size: sizeValue(size) }),
+  };
+}
+
+function nameValue(value: Buffer): string {
+  if (value.length === 0 || value.includes(0)) throw refused('a pax header has an empty name or one with a NUL');
+  return decodeName(value);
+}
+
+function sizeValue(value: Buffer): number {
+  const size = Number(value.toString('latin1'));
+  if (!/^\d{1,16}$/.test(value.toString('latin1')) || !Number.isSafeInteger(size)) {
+    throw corrupt('a pax header has a size that is not a number');
+  }
+  return size;
+}

@@ -1,0 +1,131 @@
+import { AppError } from '../../core/errors.ts';
+import { formatBytes, formatCount } from '../../core/text/format.ts';
+import { NameTable } from '../archive/entryNames.ts';
+import { entryPath } from './entryPath.ts';
+import { refused } from '../archive/tarFields.ts';
+import type { TarEntry, TarSink } from '../archive/tarReader.ts';
+
+export interface SkippedEntry {
+  readonly path: string;
+  readonly reason: string;
+}
+
+export interface PlanLimits {
+  /** Of all files, unpacked. */
+  readonly totalBytes: number;
+  readonly entries: number;
+  /** Also those that no entry declares. */
+  readonly folders: number;
+  /** Names in one path. */
+  readonly depth: number;
+  /** Names in all paths together. */
+  readonly components: number;
+  /** Of all paths together. */
+  readonly nameBytes: number;
+}
+
+export interface PlannedFile {
+  readonly type: 'file';
+  readonly path: string;
+  readonly size: number;
+  /** Permission bits: 0o644 or 0o755. */
+  readonly mode: number;
+}
+
+/** What is to be written: a file, then its bytes, then its end. */
+export type WriteStep = PlannedFile | { readonly type: 'bytes'; readonly bytes: Buffer } | { readonly type: 'end' };
+
+// A path of a few hundred bytes can name 240 folders: so many more than files are no tree that anybody made.
+const FOLDERS_ANYWAY = 10_000;
+const FOLDERS_PER_ENTRY = 4;
+const END: WriteStep = { type: 'end' };
+
+/** Judges the entries of an archive in memory and collects what is to be written. Links and special files are listed, never made. */
+export class ArchivePlan implements TarSink {
+  readonly skipped: SkippedEntry[] = [];
+  totalBytes = 0;
+  /** Bytes of files that were collected and not taken. */
+  waitingBytes = 0;
+  readonly #limits: PlanLimits;
+  readonly #freeBytes: number;
+  readonly #names = new NameTable();
+  #steps: WriteStep[] = [];
+  #isInFile = false;
+  #entries = 0;
+  #components = 0;
+  #nameBytes = 0;
+
+  constructor(limits: PlanLimits, freeBytes: number) {
+    this.#limits = limits;
+    this.#freeBytes = freeBytes;
+  }
+
+  /** What was collected since the last call, in order. */
+  take(): readonly WriteStep[] {
+    const steps = this.#steps;
+    this.#steps = [];
+    this.waitingBytes = 0;
+    return steps;
+  }
+
+  begin({ name, type, size, mode }: TarEntry): void {
+    this.#entries += 1;
+    this.#count(this.#entries, this.#limits.entries, 'entry', 'entries');
+    this.totalBytes += size;
+    if (this.totalBytes > this.#limits.totalBytes) {
+      throw overLimit(`it unpacks to more than ${formatBytes(this.#limits.totalBytes)}`);
+    }
+    if (this.totalBytes > this.#freeBytes) {
+      throw new AppError(
+        'no-space',
+        `The archive needs more than the ${formatBytes(this.#freeBytes)} that are free on this disk. Free some space and try again.`,
+      );
+    }
+    const path = entryPath(name, this.#limits.depth);
+    if (path === '') {
+      if (type !== 'directory') throw refused(`${JSON.stringify(name)} is a ${type} in place of the folder itself`);
+      return;
+    }
+    this.#claim(path, type === 'directory');
+    if (type === 'file') {
+      this.#steps.push({ type, path, size, mode: (mode & 0o111) === 0 ? 0o644 : 0o755 });
+      this.#isInFile = true;
+    } else if (type !== 'directory') this.skipped.push({ path, reason: `a ${type}, which is never created` });
+  }
+
+  data(bytes: Buffer): void {
+    if (!this.#isInFile) return;
+    this.#steps.push({ type: 'bytes', bytes });
+    this.waitingBytes += bytes.length;
+  }
+
+  end(): void {
+    if (this.#isInFile) this.#steps.push(END);
+    this.#isInFile = false;
+  }
+
+  #claim(path: string, isFolder: boolean): void {
+    const { components, nameBytes, folders } = this.#limits;
+    this.#components += path.split('/').length;
+    this.#count(this.#components, components, 'name in its paths', 'names in its paths');
+    this.#nameBytes += Buffer.byteLength(path);
+    if (this.#nameBytes > nameBytes) throw overLimit(`its names are longer than ${formatBytes(nameBytes)} together`);
+    const twin = isFolder ? this.#names.claimFolder(path) : this.#names.claimFile(path);
+    if (twin !== undefined)
+      throw refused(`${JSON.stringify(path)} and ${JSON.stringify(twin)} are the same name on some systems`);
+    const allowed = Math.min(folders, FOLDERS_ANYWAY + FOLDERS_PER_ENTRY * this.#entries);
+    this.#count(this.#names.folderCount, allowed, 'folder', 'folders');
+  }
+
+  #count(found: number, limit: number, one: string, many: string): void {
+    if (found > limit) throw overLimit(`it has more than ${formatCount(limit, one, many)}`);
+  }
+}
+
+/** The error of an archive that has too much of something. */
+export function overLimit(what: string): AppError {
+  return new AppError(
+    'limit',
+    `The archive was refused: ${what}. If it comes from a job that you trust, raise the limit.`,
+  );
+}

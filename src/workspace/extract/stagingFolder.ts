@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { systemCode } from '../../core/errors.ts';
+import { STAGING_PREFIX } from '../select/exclusion.ts';
+import { Pace } from '../files/pace.ts';
+import { PinnedFolders } from '../files/pinnedFolders.ts';
+
+/** The name of a staging folder that no other has. */
+export function newStagingName(): string {
+  return `${STAGING_PREFIX}${randomUUID()}`;
+}
+
+/** Makes a staging folder, which only this user may enter. Gives the absolute path of the folder in it for the files, and that folder. */
+export function makeStagingFolder(folder: string, name: string): { staging: string; folders: PinnedFolders } {
+  const parent = new PinnedFolders(folder);
+  try {
+    mkdirSync(parent.at(name), 0o700);
+    mkdirSync(parent.at(`${name}/files`));
+    return { staging: join(folder, name, 'files'), folders: new PinnedFolders(parent.at(`${name}/files`), true) };
+  } finally {
+    parent.dispose();
+  }
+}
+
+/** Removes the staging folder and what is left in it. */
+export async function discardStaged({ staging }: { readonly staging: string }): Promise<void> {
+  const base = dirname(staging);
+  // Without handles, Node.js's own removal is as safe as one of ours could be.
+  if (process.platform !== 'linux') return rm(base, { recursive: true, force: true });
+  let folders: PinnedFolders | undefined;
+  try {
+    folders = new PinnedFolders(dirname(base));
+    await removeFolder(folders, basename(base), new Pace());
+  } catch (error) {
+    if (systemCode(error) !== 'ENOENT') throw error;
+  } finally {
+    folders?.dispose();
+  }
+}
+
+async function removeFolder(folders: PinnedFolders, path: string, pace: Pace): Promise<void> {
+  for (const entry of await readdir(folders.folder(path), { withFileTypes: true })) {
+    if (pace.isDue) await pace.pause();
+    const child = `${path}/${entry.name}`;
+    if (entry.isDirectory()) await removeFolder(folders, child, pace);
+    else unlinkSync(folders.at(child));
+  }
+  folders.forget(path);
+  rmdirSync(folders.at(path));
+}

@@ -1,0 +1,85 @@
+import type { BigIntStats } from 'node:fs';
+import { constants } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+
+// A link put in place of the file is refused, and opening a pipe put in its place does not wait for a writer.
+// Windows knows neither flag.
+const SAFE_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/** A regular file, opened without following a link, and what it was when it was opened. */
+export interface OpenFile {
+  readonly handle: FileHandle;
+  readonly size: number;
+  readonly stats: BigIntStats;
+}
+
+/**
+ * Opens `absolute` for reading. `path` is its name in messages.
+ *
+ * @throws AppError `missing`, `permission` or `conflict` (no longer a regular file).
+ */
+export async function openRegularFile(absolute: string, path: string): Promise<OpenFile> {
+  let handle: FileHandle;
+  try {
+    handle = await open(absolute, SAFE_READ);
+  } catch (error) {
+    throw readFailure(error, path);
+  }
+  try {
+    const stats = await handle.stat({ bigint: true });
+    if (!stats.isFile()) throw changed(path);
+    return { handle, size: Number(stats.size), stats };
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
+}
+
+/** Fills `buffer` from `position` on. @throws AppError `conflict` when the file ends before. */
+export async function readExactly({ handle }: OpenFile, buffer: Buffer, position: number, path: string): Promise<void> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const { bytesRead } = await handle
+      .read(buffer, filled, buffer.length - filled, position + filled)
+      .catch((error: unknown) => {
+        throw readFailure(error, path);
+      });
+    if (bytesRead === 0) throw changed(path);
+    filled += bytesRead;
+  }
+}
+
+/** @throws AppError `conflict` when the file was written to since it was opened. */
+export async function assertUnchanged({ handle, stats }: OpenFile, path: string): Promise<void> {
+  const now = await handle.stat({ bigint: true });
+  if (now.size !== stats.size || now.mtimeNs !== stats.mtimeNs || now.ctimeNs !== stats.ctimeNs) throw changed(path);
+}
+
+/** The error of a file that was written to, replaced or cut while it was read. */
+export function changed(path: string): AppError {
+  return new AppError(
+    'conflict',
+    `${path} changed while it was being packed, so nothing was packed. Wait until nothing writes to it, or leave it out, and try again.`,
+  );
+}
+
+function readFailure(error: unknown, path: string): AppError {
+  switch (systemCode(error) ?? '') {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return new AppError('missing', `${path} was removed after the files were chosen. Choose the files again.`, {
+        cause: error,
+      });
+    case 'EACCES':
+    case 'EPERM':
+      return new AppError('permission', `${path} cannot be read. Change its permissions or leave it out.`, {
+        cause: error,
+      });
+    case 'ELOOP':
+    case 'ENXIO':
+      return changed(path);
+    default:
+      return new AppError('missing', `${path} cannot be read: ${messageOf(error)}.`, { cause: error });
+  }
+}

@@ -1,0 +1,108 @@
+import { copyFile, lstat, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { isRegularFile, readBounded } from '../files/boundedRead.ts';
+import { type GitAnswer, runGit } from './git.ts';
+import { readGitSettings } from './gitSettings.ts';
+import { MOST_RULES_BYTES } from './ignoreRules.ts';
+import type { Repository } from './repository.ts';
+
+const MOST_INDEX_BYTES = 4e9;
+const EXCLUDE = 'info/exclude';
+// A split index lies in two files.
+const SHARED_INDEX = /^sharedindex\.(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+
+/**
+ * A git folder of our own that stands in for a repository's while its files are listed. It shows git that repository's index,
+ * `info/exclude` and objects, and has a configuration of its own: nothing that the repository configures, in any key that any git
+ * knows, is in force.
+ */
+export class PrivateGitFolder implements AsyncDisposable {
+  readonly #folder: string;
+  readonly #variables: Readonly<Record<string, string>>;
+  readonly #excludesFile: string;
+
+  private constructor(folder: string, variables: Readonly<Record<string, string>>, excludesFile: string) {
+    this.#folder = folder;
+    this.#variables = variables;
+    this.#excludesFile = excludesFile;
+  }
+
+  /**
+   * Undefined where the index is something else than a file.
+   *
+   * @throws the signal's reason, or AppError `limit` when git hangs.
+   */
+  static async create(repository: Repository, signal?: AbortSignal): Promise<PrivateGitFolder | undefined> {
+    const { top, gitFolder } = repository;
+    const index = join(gitFolder, 'index');
+    if ((await exists(index)) && !(await isRegularFile(index, MOST_INDEX_BYTES))) return undefined;
+    const folder = await mkdtemp(join(tmpdir(), 'farwharf-git-'));
+    try {
+      const { excludesFile } = await fill(folder, repository, signal);
+      const variables = {
+        HOME: folder,
+        XDG_CONFIG_HOME: folder,
+        GIT_DIR: folder,
+        GIT_WORK_TREE: top,
+        GIT_INDEX_FILE: index,
+        GIT_OBJECT_DIRECTORY: await objectsOf(repository, folder),
+      };
+      return new PrivateGitFolder(folder, variables, excludesFile ?? '');
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  /** Runs a git command in `folder` of the work tree. Results and errors are those of `runGit`. */
+  run(
+    folder: string,
+    argv: readonly string[],
+    options: { readonly input?: readonly string[]; readonly signal?: AbortSignal | undefined } = {},
+  ): Promise<GitAnswer | undefined> {
+    return runGit(['-C', folder, '-c', `core.excludesFile=${this.#excludesFile}`, ...argv], {
+      cwd: this.#folder,
+      variables: this.#variables,
+      ...options,
+    });
+  }
+
+  /** What a file that git named is called in the repository. */
+  originalName(source: string): string {
+    return resolve(source) === join(this.#folder, EXCLUDE) ? `.git/${EXCLUDE}` : source;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+}
+
+async function fill(folder: string, repository: Repository, signal?: AbortSignal) {
+  await Promise.all(['objects', 'refs', 'info'].map((name) => mkdir(join(folder, name))));
+  await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/none\n');
+  await writeFile(join(folder, 'config'), '');
+  const settings = await readGitSettings(folder, repository, signal);
+  await writeFile(join(folder, 'config'), settings.configuration);
+  const rules = await readBounded(join(repository.commonFolder, EXCLUDE), MOST_RULES_BYTES);
+  if (rules !== undefined) await writeFile(join(folder, EXCLUDE), rules);
+  for (const name of await readdir(repository.gitFolder)) {
+    const file = join(repository.gitFolder, name);
+    if (SHARED_INDEX.test(name) && (await isRegularFile(file, MOST_INDEX_BYTES)))
+      await copyFile(file, join(folder, name));
+  }
+  return settings;
+}
+
+/** The repository's objects; none where it names further stores, which may lie anywhere. */
+async function objectsOf({ commonFolder }: Repository, folder: string): Promise<string> {
+  const objects = join(commonFolder, 'objects');
+  return (await exists(join(objects, 'info/alternates'))) ? join(folder, 'objects') : objects;
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,148 @@
+import { createHash, hash, randomUUID } from 'node:crypto';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+import { assertUnchanged, readExactly } from '../files/fileReading.ts';
+import { writeFailure } from '../files/fileWriting.ts';
+import { GzipWriter } from '../archive/gzipWriter.ts';
+import { type FileContent, readAhead } from './readAhead.ts';
+import { findSecretInBytes, SecretScanner } from '../secrets/secretScanner.ts';
+import type { Selection } from '../select/selection.ts';
+import { BLOCK_BYTES, encodeHeader, paddingOf } from '../archive/tarFormat.ts';
+
+export interface ManifestEntry {
+  readonly path: string;
+  readonly size: number;
+  readonly mode: number;
+  /** Lower-case hexadecimal. */
+  readonly sha256: string;
+}
+
+export interface PackedWorkspace {
+  readonly path: string;
+  readonly bytes: number;
+  /** Of the archive, lower-case hexadecimal. */
+  readonly sha256: string;
+  readonly manifest: readonly ManifestEntry[];
+}
+
+export interface PackOptions {
+  /** Packs files whatever they hold: for what is not a person's own folder. */
+  readonly allowsSecrets?: boolean;
+  readonly signal?: AbortSignal;
+  readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
+}
+
+const CHUNK_BYTES = 1 << 20;
+const ZEROS = Buffer.alloc(2 * BLOCK_BYTES);
+
+/**
+ * Writes the selected files as one `.tar.gz` to `dest`, the same bytes for the same tree, and gives the hash of each file.
+ *
+ * The archive appears at `dest` only when it is whole. Memory is constant, whatever the sizes.
+ *
+ * The bytes that are packed are searched for secrets as they go by, so that no later change gets past the selection's own search.
+ *
+ * @throws AppError `refused` (a file that nobody chose holds a secret), `conflict` (a file changed while it was read), `missing`,
+ * `permission` or `no-space`, each naming the file, or the signal's reason; nothing is left behind then.
+ */
+export async function packWorkspace(
+  selection: Selection,
+  dest: string,
+  options: PackOptions = {},
+): Promise<PackedWorkspace> {
+  options.signal?.throwIfAborted();
+  const partial = join(dirname(dest), `.${randomUUID()}.partial`);
+  try {
+    const packed = await writeArchive(selection, partial, options);
+    await rename(partial, dest);
+    return { path: dest, ...packed };
+  } catch (error) {
+    await rm(partial, { force: true });
+    throw writeFailure(error, dest);
+  }
+}
+
+async function writeArchive(
+  { root, files, totalBytes }: Selection,
+  path: string,
+  { signal, onProgress, allowsSecrets = false }: PackOptions,
+): Promise<Omit<PackedWorkspace, 'path'>> {
+  const output = await open(path, 'wx', 0o600);
+  try {
+    const digest = createHash('sha256');
+    let bytes = 0;
+    const gzip = new GzipWriter(async (chunk) => {
+      signal?.throwIfAborted();
+      digest.update(chunk);
+      bytes += chunk.length;
+      await output.writeFile(chunk);
+    });
+    let done = 0;
+    const write = async (chunk: Buffer): Promise<void> => {
+      await gzip.write(chunk);
+      done += chunk.length;
+      onProgress?.(Math.min(done, totalBytes), totalBytes);
+    };
+    const manifest: ManifestEntry[] = [];
+    for await (const content of readAhead(root, files, signal)) {
+      const isSearched = !allowsSecrets && content.file.mayHoldSecrets !== true;
+      manifest.push(await writeEntry(gzip, content, { write, isSearched, signal }));
+    }
+    await gzip.write(ZEROS);
+    await gzip.end();
+    return { bytes, sha256: digest.digest('hex'), manifest };
+  } finally {
+    await output.close();
+  }
+}
+
+interface EntryOptions {
+  readonly write: (chunk: Buffer) => Promise<void>;
+  readonly isSearched: boolean;
+  readonly signal: AbortSignal | undefined;
+}
+
+async function writeEntry(gzip: GzipWriter, content: FileContent, options: EntryOptions): Promise<ManifestEntry> {
+  const { path, mode } = content.file;
+  const size = content.type === 'bytes' ? content.bytes.length : content.open.size;
+  await gzip.write(encodeHeader({ path, size, mode }));
+  let sha256: string;
+  if (content.type === 'bytes') {
+    if (options.isSearched) refuseSecret(findSecretInBytes(content.bytes), path);
+    sha256 = hash('sha256', content.bytes, 'hex');
+    await options.write(content.bytes);
+  } else {
+    sha256 = await writeLargeFile(content, options);
+  }
+  await gzip.write(ZEROS.subarray(0, paddingOf(size)));
+  return { path, size, mode, sha256 };
+}
+
+async function writeLargeFile(
+  { file, open }: Extract<FileContent, { type: 'open' }>,
+  { write, isSearched, signal }: EntryOptions,
+): Promise<string> {
+  const scanner = isSearched ? new SecretScanner() : undefined;
+  const digest = createHash('sha256');
+  const buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  for (let position = 0; position < open.size; position += CHUNK_BYTES) {
+    signal?.throwIfAborted();
+    const chunk = buffer.subarray(0, Math.min(CHUNK_BYTES, open.size - position));
+    await readExactly(open, chunk, position, file.path);
+    refuseSecret(scanner?.scan(chunk), file.path);
+    digest.update(chunk);
+    await write(chunk);
+  }
+  await assertUnchanged(open, file.path);
+  return digest.digest('hex');
+}
+
+/** @throws AppError `refused` when there is one. */
+function refuseSecret(secret: string | undefined, path: string): void {
+  if (secret === undefined) return;
+  throw new AppError(
+    'refused',
+    `${path} holds what looks like a secret (${secret}), so nothing was packed. Leave the file out, or include it by choice to send it as it is.`,
+  );
+}

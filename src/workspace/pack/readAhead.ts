@@ -1,0 +1,108 @@
+import { lstat, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+import { assertUnchanged, changed, type OpenFile, openRegularFile, readExactly } from '../files/fileReading.ts';
+import { isOpenedInside } from '../files/openedPath.ts';
+import { freeMemory } from '../archive/ownMemory.ts';
+import type { SelectedFile } from '../select/selection.ts';
+
+// Small files are read whole and ahead of their turn: their cost is the opening, which overlaps well.
+const SMALL_FILE_BYTES = 1 << 20;
+const FILES_AHEAD = 24;
+const BYTES_AHEAD = 8 << 20;
+// A file that is written to while it is read is read again before that becomes a failure: editors save in an instant.
+const ATTEMPTS = 3;
+
+/** A small file's bytes, or a large file that is open. Both are valid until the next file is asked for. */
+export type FileContent =
+  | { readonly type: 'bytes'; readonly file: SelectedFile; readonly bytes: Buffer<ArrayBuffer> }
+  | { readonly type: 'open'; readonly file: SelectedFile; readonly open: OpenFile };
+
+/** Yields the contents of files in their order, a bounded number of small ones read ahead. Closes what it opened. */
+export async function* readAhead(
+  root: string,
+  files: readonly SelectedFile[],
+  signal?: AbortSignal,
+): AsyncGenerator<FileContent, void> {
+  const folder: Folder = { root, realRoot: await realpath(root), parents: new Map() };
+  const queue: { readonly size: number; readonly content: Promise<FileContent> }[] = [];
+  let next = 0;
+  let bytesAhead = 0;
+  try {
+    for (;;) {
+      for (let file = files[next]; file !== undefined; file = files[next]) {
+        const isFull = queue.length >= FILES_AHEAD || bytesAhead + file.size > BYTES_AHEAD;
+        if (isFull && queue.length > 0) break;
+        next += 1;
+        bytesAhead += file.size;
+        const content = readContent(folder, file);
+        content.catch(() => {}); // reported in its turn
+        queue.push({ size: file.size, content });
+      }
+      signal?.throwIfAborted();
+      const first = queue.shift();
+      if (first === undefined) return;
+      const content = await first.content;
+      try {
+        yield content;
+      } finally {
+        await release(content);
+      }
+      bytesAhead -= first.size;
+    }
+  } finally {
+    for (const result of await Promise.allSettled(queue.map(({ content }) => content))) {
+      if (result.status === 'fulfilled') await release(result.value);
+    }
+  }
+}
+
+async function release(content: FileContent): Promise<void> {
+  if (content.type === 'open') await content.open.handle.close();
+  else freeMemory(content.bytes);
+}
+
+interface Folder {
+  readonly root: string;
+  readonly realRoot: string;
+  /** The folders inside it that were found to be no links. */
+  readonly parents: Map<string, Promise<void>>;
+}
+
+async function readContent({ root, realRoot, parents }: Folder, file: SelectedFile): Promise<FileContent> {
+  if (file.source === undefined) await assertRealParents(root, file.path, parents);
+  for (let attempt = 1; ; attempt++) {
+    const open = await openRegularFile(file.source ?? join(root, file.path), file.path);
+    if (file.source === undefined && !isOpenedInside(open.handle.fd, realRoot, file.path)) {
+      await open.handle.close();
+      throw changed(file.path);
+    }
+    if (open.size > SMALL_FILE_BYTES) return { type: 'open', file, open };
+    try {
+      const bytes = Buffer.allocUnsafeSlow(open.size);
+      await readExactly(open, bytes, 0, file.path);
+      await assertUnchanged(open, file.path);
+      return { type: 'bytes', file, bytes };
+    } catch (error) {
+      if (!(error instanceof AppError) || attempt === ATTEMPTS) throw error;
+    } finally {
+      await open.handle.close();
+    }
+  }
+}
+
+/** A folder that became a link after the files were chosen could lead out of the workspace. */
+function assertRealParents(root: string, path: string, known: Map<string, Promise<void>>): Promise<void> {
+  const parent = dirname(path);
+  if (parent === '.') return Promise.resolve();
+  const earlier = known.get(parent);
+  if (earlier !== undefined) return earlier;
+  const check = async (): Promise<void> => {
+    await assertRealParents(root, parent, known);
+    const stats = await lstat(join(root, parent)).catch((): undefined => undefined);
+    if (!stats?.isDirectory()) throw changed(path);
+  };
+  const checked = check();
+  known.set(parent, checked);
+  return checked;
+}

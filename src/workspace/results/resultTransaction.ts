@@ -1,0 +1,204 @@
+import { lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
+import { nameBeside } from '../files/besideName.ts';
+import { inodeOf, keepCopy, linkOver, linkWithoutReplacing } from '../files/fileMoves.ts';
+import { writeFailure } from '../files/fileWriting.ts';
+import { markOf } from '../files/localFile.ts';
+import type { Pace } from '../files/pace.ts';
+import { type ResultStep, saveSteps } from './resultSteps.ts';
+import { ResultPlace, undoSteps } from './resultUndo.ts';
+
+/**
+ * Writes staged files into a folder: all that was planned, or nothing. What will be done is on the disk before it is done, so that
+ * a process that was killed meanwhile leaves enough for another one to take it back (`recoverResults`).
+ *
+ * Staged files keep their names in the staging folder until that goes: the same file under both names is one that was written here.
+ */
+export class ResultTransaction implements Disposable {
+  readonly written: string[] = [];
+  readonly #folder: string;
+  readonly #label: string;
+  readonly #place: ResultPlace;
+  readonly #steps: ResultStep[] = [];
+  readonly #parents = new Set<string>(['.']);
+  readonly #made = new Set<string>();
+  readonly #targets = new Set<string>();
+  #done = 0;
+
+  /** @param stagingName of the staging folder, which lies in `folder`. */
+  constructor(folder: string, stagingName: string, label: string) {
+    this.#folder = folder;
+    this.#label = label;
+    this.#place = new ResultPlace(folder, stagingName);
+  }
+
+  /** Plans to write a new file. */
+  writeNew(path: string): void {
+    this.#plan(path, path);
+  }
+
+  /** Plans to write beside the local file, under the first free name. */
+  writeBeside(path: string): void {
+    this.#plan(path, this.#freeName(path, 1));
+  }
+
+  /** Plans to write to `target`, or beside it where something stands there. */
+  setAside(path: string, target: string): string {
+    this.#planParents(target);
+    const free = this.has(target) ? this.#freeName(target, 1) : target;
+    this.#plan(path, free);
+    return free;
+  }
+
+  /** Plans to replace the local file, when it still is the one that bears the mark. */
+  replace(path: string, mark: string): void {
+    this.#planParents(path);
+    this.#steps.push({ type: 'replace', source: path, target: path, mark, backup: String(this.#steps.length) });
+    this.written.push(path);
+  }
+
+  /** Whether something stands there. */
+  has(path: string): boolean {
+    try {
+      return !this.#made.has(posix.dirname(path)) && inodeOf(this.#place.target(path)) !== undefined;
+    } catch (error) {
+      if (systemCode(error) === 'ENOENT') return false; // nor does its folder
+      throw error;
+    }
+  }
+
+  /**
+   * Does what was planned.
+   *
+   * @param journal the file that has the steps while they are done. It is gone afterwards, unless something could not be taken back.
+   * @throws AppError `conflict` when a local file appeared or changed since, `refused` when a folder was replaced, and what else keeps
+   * a file from being written, or the reason of the pace's signal: what was written until then is taken back.
+   */
+  async commit(journal: string, pace: Pace): Promise<void> {
+    if (this.#steps.length === 0) return;
+    this.#prepare(journal);
+    try {
+      for (const step of this.#steps) {
+        if (pace.isDue) await pace.pause();
+        this.#do(step);
+        this.#done += 1;
+      }
+    } catch (error) {
+      throw this.#rollBack(error, journal);
+    }
+    rmSync(journal); // from here on, all is written
+  }
+
+  [Symbol.dispose](): void {
+    this.#place.dispose();
+  }
+
+  /** Makes what taking back needs, the journal last: where that is, all of it is. */
+  #prepare(journal: string): void {
+    try {
+      writeFileSync(this.#place.begun, ' ');
+      if (this.#steps.some(({ type }) => type === 'replace')) mkdirSync(this.#place.backups, { recursive: true });
+      saveSteps(journal, { label: this.#label, steps: this.#steps });
+    } catch (error) {
+      throw writeFailure(error, this.#folder);
+    }
+  }
+
+  #do(step: ResultStep): void {
+    switch (step.type) {
+      case 'folder':
+        mkdirSync(this.#place.target(step.target));
+        return;
+      case 'new': {
+        const target = this.#place.target(step.target);
+        if (linkWithoutReplacing(this.#place.source(step.source), target, () => this.#place.part(step.target))) return;
+        if (lstatSync(target, { throwIfNoEntry: false })?.isDirectory()) throw isFolder(step.target);
+        throw changedMeanwhile(step.target);
+      }
+      case 'replace': {
+        const target = this.#place.target(step.target);
+        const stats = lstatSync(target, { bigint: true, throwIfNoEntry: false });
+        if (stats?.isDirectory()) throw isFolder(step.target);
+        if (stats === undefined || markOf(stats) !== step.mark) throw changedMeanwhile(step.target);
+        keepCopy(target, this.#place.backup(step.backup), () => this.#place.backup(`${step.backup}.part`));
+        linkOver(this.#place.source(step.source), target, () => this.#place.part(step.target));
+        return;
+      }
+      default:
+        assertNever(step);
+    }
+  }
+
+  /** Takes back every step and gives the error to throw: it names what could not be taken back. */
+  #rollBack(error: unknown, journal: string): unknown {
+    const failure = writeFailure(error, this.#folder);
+    // The step that failed may be half done when it replaced something.
+    const begun = this.#steps
+      .slice(0, this.#done + 1)
+      .filter((step, index) => index < this.#done || step.type === 'replace');
+    const { failed } = undoSteps(begun, this.#place, this.#label);
+    if (failed.length === 0) {
+      rmSync(journal, { force: true });
+      return failure;
+    }
+    const paths = failed.map(({ path }) => path).join(', ');
+    return new AppError(
+      'corrupt',
+      `${messageOf(failure)} These files could not be put back yet: ${paths}. The originals are kept; the next farwharf command tries again.`,
+      { cause: error },
+    );
+  }
+
+  #plan(source: string, target: string): void {
+    this.#planParents(target);
+    this.#steps.push({ type: 'new', source, target });
+    this.#targets.add(target);
+    this.written.push(target);
+  }
+
+  #freeName(path: string, first: number): string {
+    for (let number = first; ; number++) {
+      const name = nameBeside(path, `job ${this.#label}`, number);
+      if (!this.#targets.has(name) && !this.has(name)) return name;
+    }
+  }
+
+  /** Plans the folders that are missing; refuses links and files on the way, which could lead out of the folder. */
+  #planParents(path: string): void {
+    const parent = posix.dirname(path);
+    if (this.#parents.has(parent)) return;
+    this.#planParents(parent);
+    const stats = this.#made.has(posix.dirname(parent)) ? undefined : this.#look(parent);
+    if (stats === undefined) {
+      this.#steps.push({ type: 'folder', target: parent });
+      this.#made.add(parent);
+    } else if (!stats.isDirectory()) {
+      const what = stats.isSymbolicLink() ? 'a link' : 'a file';
+      throw new AppError(
+        'refused',
+        `${path} was not written: ${parent} is ${what} here. Move it away or skip this result.`,
+      );
+    }
+    this.#parents.add(parent);
+  }
+
+  #look(path: string) {
+    try {
+      return lstatSync(this.#place.target(path), { throwIfNoEntry: false });
+    } catch (error) {
+      throw systemCode(error) === 'ENOENT' ? changedMeanwhile(path) : error;
+    }
+  }
+}
+
+function isFolder(path: string): AppError {
+  return new AppError('refused', `${path} was not written: it is a folder here. Move it away or skip this result.`);
+}
+
+function changedMeanwhile(path: string): AppError {
+  return new AppError(
+    'conflict',
+    `${path} changed after the results were compared, so nothing was written. Compare again.`,
+  );
+}

@@ -1,0 +1,140 @@
+import { lstatSync, rmdirSync, rmSync } from 'node:fs';
+import { systemCode } from '../../core/errors.ts';
+import { nameBeside } from '../files/besideName.ts';
+import { inodeOf, isMadeOf, linkWithoutReplacing, moveOver } from '../files/fileMoves.ts';
+import { PinnedFolders } from '../files/pinnedFolders.ts';
+import type { ResultStep } from './resultSteps.ts';
+
+/** Where the files of a staging folder and of the folder that it lies in are, for one system call each. */
+export class ResultPlace {
+  readonly #folders: PinnedFolders;
+  readonly #files: PinnedFolders;
+  readonly #name: string;
+
+  /**
+   * @param name of the staging folder.
+   * @throws the system's error when one of the folders is not there, AppError `refused` when the staging folder is a link.
+   */
+  constructor(folder: string, name: string) {
+    this.#folders = new PinnedFolders(folder);
+    this.#name = name;
+    try {
+      this.#files = new PinnedFolders(this.#folders.at(`${name}/files`), true);
+    } catch (error) {
+      this.#folders.dispose();
+      throw error;
+    }
+  }
+
+  dispose(): void {
+    this.#files.dispose();
+    this.#folders.dispose();
+  }
+
+  target(path: string): string {
+    return this.#folders.at(path);
+  }
+
+  source(path: string): string {
+    return this.#files.at(path);
+  }
+
+  /** Made before the first step: files that are younger were edited since, by the clock of their own file system. */
+  get begun(): string {
+    return this.#folders.at(`${this.#name}/begun`);
+  }
+
+  get backups(): string {
+    return this.#folders.at(`${this.#name}/replaced`);
+  }
+
+  backup(name: string): string {
+    return this.#folders.at(`${this.#name}/replaced/${name}`);
+  }
+
+  /** A name beside a target for a copy that is not whole yet. */
+  part(path: string): string {
+    const slash = path.lastIndexOf('/');
+    return this.#folders.at(`${path.slice(0, slash + 1)}${this.#name}.part`);
+  }
+
+  forget(folder: string): void {
+    this.#folders.forget(folder);
+  }
+}
+
+export interface Undone {
+  /** Files that were taken away or put back. */
+  readonly files: number;
+  /** Originals that were put beside files that somebody changed since: paths in the folder. */
+  readonly beside: readonly string[];
+  /** What could not be undone, and why. */
+  readonly failed: readonly { readonly path: string; readonly error: unknown }[];
+}
+
+/**
+ * Takes back steps that were done, partly done or not begun, newest first. What stands at each path says which it was, so that this can be
+ * broken off at any instant and done again. It needs no space on the disk. Files that were edited since stay.
+ *
+ * @param label of the job, for names.
+ */
+export function undoSteps(steps: readonly ResultStep[], place: ResultPlace, label: string): Undone {
+  const beside: string[] = [];
+  const failed: { path: string; error: unknown }[] = [];
+  let files = 0;
+  const begunAt = lstatSync(place.begun, { bigint: true, throwIfNoEntry: false })?.mtimeNs;
+  const isOurs = (target: string, source: string): boolean => {
+    if (!isMadeOf(target, source)) return false;
+    if (begunAt === undefined || inodeOf(target) !== inodeOf(source)) return true;
+    return lstatSync(target, { bigint: true }).mtimeNs <= begunAt;
+  };
+
+  const undoNew = (source: string, target: string): void => {
+    rmSync(place.part(target), { force: true });
+    const made = place.target(target);
+    if (!isOurs(made, place.source(source))) return;
+    rmSync(made);
+    files += 1;
+  };
+
+  const undoReplace = (step: Extract<ResultStep, { type: 'replace' }>): void => {
+    rmSync(place.part(step.target), { force: true });
+    const [backup, target, source] = [place.backup(step.backup), place.target(step.target), place.source(step.source)];
+    const [kept, found] = [inodeOf(backup), inodeOf(target)];
+    if (kept === undefined) return; // not begun, or undone before
+    if (found !== undefined && (found === kept || step.mark.startsWith(`${found}:`))) {
+      rmSync(backup);
+      return;
+    }
+    if (found === undefined || isOurs(target, source)) {
+      moveOver(backup, target, () => place.part(step.target));
+      files += 1;
+      return;
+    }
+    for (let number = 1; ; number++) {
+      const name = nameBeside(step.target, `before job ${label}`, number);
+      if (!linkWithoutReplacing(backup, place.target(name), () => place.part(name))) continue;
+      rmSync(backup);
+      beside.push(name);
+      return;
+    }
+  };
+
+  for (const step of steps.toReversed()) {
+    try {
+      if (step.type === 'folder') removeEmpty(step.target, place);
+      else if (step.type === 'new') undoNew(step.source, step.target);
+      else undoReplace(step);
+    } catch (error) {
+      // A folder with something in it stays; in one that is not there, nothing was made.
+      const isDone = step.type === 'folder' || (step.type === 'new' && systemCode(error) === 'ENOENT');
+      if (!isDone) failed.push({ path: step.target, error });
+    }
+  }
+  return { files, beside, failed };
+}
+
+function removeEmpty(folder: string, place: ResultPlace): void {
+  place.forget(folder);
+  rmdirSync(place.target(folder));
+}

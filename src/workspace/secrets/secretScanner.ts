@@ -1,0 +1,127 @@
+import { detectEncoding, type TextEncoding } from '../../core/text/textEncoding.ts';
+import { findToken, hasPrivateKey, TOKEN_BEGINNINGS } from './secretFormats.ts';
+
+// No token has a shorter part without a break; most words are shorter, and most bytes are never looked at because of that.
+const SHORTEST_RUN = 20;
+const LONGEST_LOOK = 512;
+const LOOK_BACK = 64;
+const LOOK_AHEAD = 200;
+const PRIVATE_KEY_HEADER = 'PRIVATE KEY';
+const PRIVATE_KEY_BACK = 64;
+const PRIVATE_KEY_AHEAD = 1024;
+// A secret may lie across two chunks.
+const OVERLAP = 2048;
+
+const TOKEN_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+const [DASH, UNDERSCORE, DOT] = [0x2d, 0x5f, 0x2e];
+/** For each byte that a token may have, its place among them, from 1; else 0. */
+const CODES = Uint8Array.from({ length: 256 }, (_, byte) => TOKEN_CHARACTERS.indexOf(String.fromCharCode(byte)) + 1);
+/** For each three characters, by their codes, whether a token begins with them. */
+const BEGINS_TOKEN = new Uint8Array(1 << 21);
+for (const beginning of TOKEN_BEGINNINGS) BEGINS_TOKEN[codeAt(Buffer.from(beginning), 0)] = 1;
+// What stands before a value: `KEY=value`, `"KEY": "value"`.
+const BEFORE_VALUE = new Set(Buffer.from('=:"\'` '));
+const NAME_OF_KEY = /(?:key|token)["'\])]*\s*[:=]\s*["'`]?$/i;
+const LONGEST_NAME_END = 24;
+const PARTED_TOKEN = /(?:SG\.(?:[\w-]{22}\.)?|hvs\.)$/;
+
+/** Searches the bytes of one file for secrets, chunk after chunk, whatever encoding of text it has. Binary data has none. */
+export class SecretScanner {
+  #encoding: TextEncoding | undefined;
+  #tail: Buffer | undefined;
+
+  /** The name of the first secret that ends in this chunk, or undefined. Chunks but the last have an even length. */
+  scan(chunk: Buffer): string | undefined {
+    this.#encoding ??= detectEncoding(chunk);
+    if (this.#encoding === 'binary') return undefined;
+    const text = this.#encoding === 'bytes' ? chunk : narrow(chunk, this.#encoding);
+    const across =
+      this.#tail === undefined ? undefined : findSecret(Buffer.concat([this.#tail, text.subarray(0, OVERLAP)]));
+    const found = across ?? findSecret(text);
+    this.#tail = Buffer.from(text.subarray(-OVERLAP));
+    return found;
+  }
+}
+
+/** The name of the first secret in the bytes of a whole file, or undefined. */
+export function findSecretInBytes(bytes: Buffer): string | undefined {
+  const encoding = detectEncoding(bytes);
+  if (encoding === 'binary') return undefined;
+  return findSecret(encoding === 'bytes' ? bytes : narrow(bytes, encoding));
+}
+
+function findSecret(text: Buffer): string | undefined {
+  return findPrivateKey(text) ?? findTokens(text);
+}
+
+function findPrivateKey(text: Buffer): string | undefined {
+  for (let at = text.indexOf(PRIVATE_KEY_HEADER); at !== -1; at = text.indexOf(PRIVATE_KEY_HEADER, at + 1)) {
+    const around = text.toString('latin1', Math.max(0, at - PRIVATE_KEY_BACK), at + PRIVATE_KEY_AHEAD);
+    if (hasPrivateKey(around)) return 'private key';
+  }
+  return undefined;
+}
+
+/**
+ * Looks for runs of `SHORTEST_RUN` bytes that a token may have. It looks at every 20th byte and goes back from there to the last
+ * byte that no token has, as Boyer and Moore's search does: of text with short words it sees a third.
+ */
+function findTokens(text: Buffer): string | undefined {
+  let runStart = 0;
+  let unseen = 0; // all from here to `at` has not been looked at
+  for (let at = SHORTEST_RUN - 1; at < text.length; ) {
+    let back = at;
+    while (back >= unseen && CODES[text[back] ?? 0] !== 0) back -= 1;
+    if (back >= unseen) {
+      runStart = back + 1;
+      unseen = at + 1;
+      at = back + SHORTEST_RUN;
+      continue;
+    }
+    let end = at + 1;
+    while (end < text.length && CODES[text[end] ?? 0] !== 0) end += 1;
+    const found = isCandidate(text, runStart, end) ? findToken(around(text, runStart, end)) : undefined;
+    if (found !== undefined) return found;
+    runStart = end + 1;
+    unseen = runStart;
+    at = end + SHORTEST_RUN;
+  }
+  return undefined;
+}
+
+/** Whether a run may be a token: most long runs in text are names of things or base64, and cost no more than this. */
+function isCandidate(text: Buffer, start: number, end: number): boolean {
+  const last = Math.min(end, start + LONGEST_LOOK);
+  let isStart = true;
+  for (let at = start; at < last; at += 1) {
+    if (isStart && BEGINS_TOKEN[codeAt(text, at)] === 1) return true;
+    isStart = text[at] === DASH || text[at] === UNDERSCORE;
+  }
+  if (start === 0) return false;
+  const before = text[start - 1] ?? 0;
+  if (before === DOT)
+    return PARTED_TOKEN.test(text.toString('latin1', Math.max(0, start - LONGEST_NAME_END - 2), start));
+  return (
+    BEFORE_VALUE.has(before) && NAME_OF_KEY.test(text.toString('latin1', Math.max(0, start - LONGEST_NAME_END), start))
+  );
+}
+
+/** Seven bits for each of three characters. */
+function codeAt(text: Buffer, at: number): number {
+  return ((CODES[text[at] ?? 0] ?? 0) << 14) | ((CODES[text[at + 1] ?? 0] ?? 0) << 7) | (CODES[text[at + 2] ?? 0] ?? 0);
+}
+
+function around(text: Buffer, start: number, end: number): string {
+  const last = Math.min(end, start + LONGEST_LOOK) + LOOK_AHEAD;
+  return text.toString('latin1', Math.max(0, start - LOOK_BACK), last);
+}
+
+/** One byte for each code unit of UTF-16; what is not ASCII becomes a space. */
+function narrow(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): Buffer {
+  const [low, high] = encoding === 'utf-16le' ? [0, 1] : [1, 0];
+  const text = Buffer.allocUnsafe(bytes.length >> 1);
+  for (let at = 0; at < text.length; at += 1) {
+    text[at] = bytes[2 * at + high] === 0 ? (bytes[2 * at + low] ?? 0) : 0x20;
+  }
+  return text;
+}

@@ -1,0 +1,56 @@
+import { lstat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { listFolder } from '../files/folderEntries.ts';
+import { Pace } from '../files/pace.ts';
+
+// Git lists most folders in less, and then nothing is looked for.
+const PATIENCE_MS = 1_000;
+// What newer versions of git take at most (dir.c, PATTERN_MAX_FILE_SIZE).
+const MOST_RULES_BYTES = 100 << 20;
+
+/**
+ * Aborts `blocked` once git, which lists the files of `root`, waits for what will never end: ignore rules that are a pipe, or larger
+ * than memory. Looks for such files only when git takes its time. Returns when `done` is aborted, or everything was looked at.
+ */
+export async function abortIfBlocked(
+  root: string,
+  top: string,
+  { blocked, done }: { readonly blocked: AbortController; readonly done: AbortSignal },
+): Promise<void> {
+  try {
+    await sleep(PATIENCE_MS, undefined, { signal: done, ref: false });
+    if ((await isBlockedAbove(root, top)) || (await isBlockedBelow(root, done))) blocked.abort();
+  } catch {
+    // Git has ended meanwhile.
+  }
+}
+
+async function isBlockedAbove(root: string, top: string): Promise<boolean> {
+  for (let folder = root; folder !== top; folder = dirname(folder)) {
+    if (await isBlocking(join(dirname(folder), '.gitignore'))) return true;
+  }
+  return false;
+}
+
+async function isBlockedBelow(root: string, done: AbortSignal): Promise<boolean> {
+  const pace = new Pace(done);
+  const folders = [root];
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
+    done.throwIfAborted();
+    for (const { name, isFolder } of await listFolder(folder, pace).catch(() => [])) {
+      const path = join(folder, name);
+      // Of an inner repository git reads `HEAD`.
+      if (name === '.git' ? folder !== root && (await isBlocking(join(path, 'HEAD'))) : false) return true;
+      if (name === '.gitignore' && (await isBlocking(path))) return true;
+      if (isFolder && name !== '.git') folders.push(path);
+    }
+  }
+  return false;
+}
+
+async function isBlocking(path: string): Promise<boolean> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats === undefined || stats.isDirectory() || stats.isSymbolicLink()) return false;
+  return !stats.isFile() || stats.size > MOST_RULES_BYTES;
+}

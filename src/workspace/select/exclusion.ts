@@ -1,0 +1,74 @@
+import { secretFileRule, secretFolderRule } from '../secrets/secretNames.ts';
+
+/** Why something stays at home. */
+export type ExclusionReason =
+  | 'gitignore'
+  | 'farwharfignore' // also: taken out by a person
+  | 'git' // git's own data, and inner repositories
+  | 'secret'
+  | 'venv'
+  | 'cache'
+  | 'link'
+  | 'special' // devices, sockets, pipes, and names that no archive can carry safely
+  | 'unreadable'
+  | 'limit';
+
+export interface Exclusion {
+  /** Relative to the root, with `/`, without one at the end. */
+  readonly path: string;
+  readonly type: 'file' | 'directory';
+  readonly reason: ExclusionReason;
+  /** The pattern or the name of the rule that decided. */
+  readonly rule?: string;
+  /** Where the rule stands: `sub/.gitignore:3`. */
+  readonly at?: string;
+}
+
+export interface Verdict {
+  readonly reason: ExclusionReason;
+  readonly rule: string;
+}
+
+const CACHE_FOLDERS = new Set([
+  'node_modules',
+  '__pycache__',
+  '.pytest_cache',
+  '.mypy_cache',
+  '.ruff_cache',
+  '.ipynb_checkpoints',
+  '.tox',
+  '.nox',
+  '.hypothesis',
+  '.gradle',
+  '.parcel-cache',
+  '.pytype',
+  '.Trash',
+  '__MACOSX',
+]);
+const CACHE_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
+/** The prefix of our own folders inside a person's folder. */
+export const STAGING_PREFIX = '.farwharf-staging-';
+
+/** Where results are put that nobody chose. Its name is hidden, so that test runners, linters and builds skip it. */
+export const ASIDE_FOLDER = '.farwharf-results';
+
+/** Which built-in rule leaves a folder of this name out, if any. */
+export function judgeFolderName(name: string): Verdict | undefined {
+  if (name === '.git') return { reason: 'git', rule: '.git' };
+  if (name === '.venv') return { reason: 'venv', rule: name };
+  if (CACHE_FOLDERS.has(name)) return { reason: 'cache', rule: name };
+  if (name.startsWith(STAGING_PREFIX)) return { reason: 'cache', rule: `${STAGING_PREFIX}*` };
+  if (name === ASIDE_FOLDER) return { reason: 'cache', rule: ASIDE_FOLDER };
+  const secret = secretFolderRule(name);
+  return secret === undefined ? undefined : { reason: 'secret', rule: secret };
+}
+
+/** Which built-in rule leaves the file of this path out, if any. */
+export function judgeFileName(path: string): Verdict | undefined {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  if (name === '.git') return { reason: 'git', rule: '.git' };
+  if (name.startsWith(STAGING_PREFIX)) return { reason: 'cache', rule: `${STAGING_PREFIX}*` };
+  if (CACHE_FILES.has(name)) return { reason: 'cache', rule: name };
+  const secret = secretFileRule(path);
+  return secret === undefined ? undefined : { reason: 'secret', rule: secret };
+}

@@ -1,0 +1,153 @@
+import { accessSync, constants, lstatSync, type Stats } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { formatBytes } from '../../core/text/format.ts';
+import { judgeName, NameTable } from '../archive/entryNames.ts';
+import type { Exclusion, Verdict } from './exclusion.ts';
+import { Pace } from '../files/pace.ts';
+import { findSecret, secretBuffer } from '../secrets/secretContent.ts';
+import type { Finding, SelectedFile } from '../files/selectedFile.ts';
+
+const LARGE_FILE_BYTES = 100_000_000;
+const READABLE_BY_ALL = 0o444;
+
+export interface Inspected {
+  readonly files: SelectedFile[];
+  readonly excluded: Exclusion[];
+  readonly findings: Finding[];
+  totalBytes: number;
+}
+
+export interface InspectOptions {
+  /** Paths that a person chose, which may be secrets or large. */
+  readonly chosen: ReadonlySet<string>;
+  readonly maxFileBytes: number;
+  /** Whether a file was found to hold no secret when it had this size and time; then it is not read again. */
+  readonly isKnown?: ((file: SelectedFile) => boolean) | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((files: number) => void) | undefined;
+}
+
+/** Looks at each file on disk and sorts out what cannot or must not be sent. `paths` are in their final order. */
+export async function inspectFiles(
+  root: string,
+  paths: readonly string[],
+  { chosen, maxFileBytes, isKnown, signal, onProgress }: InspectOptions,
+): Promise<Inspected> {
+  const inspected: Inspected = { files: [], excluded: [], findings: [], totalBytes: 0 };
+  const { files, excluded, findings } = inspected;
+  const names = new NameTable();
+  const folders = new RealFolders(root);
+  const pace = new Pace(signal);
+  const buffer = secretBuffer();
+  for (const path of paths) {
+    if (pace.isDue) {
+      await pace.pause();
+      onProgress?.(files.length);
+    }
+    const absolute = join(root, path);
+    const stats = folders.areReal(dirname(path)) ? lookAt(absolute) : LINK;
+    if (stats !== undefined && 'reason' in stats) {
+      excluded.push({ path, type: 'file', ...stats });
+      continue;
+    }
+    // A name in bad UTF-8 cannot be looked up by its decoded form; other missing files were deleted and are no loss.
+    const verdict = stats === undefined ? judgeMissing(path) : judgeFile(path, absolute, stats);
+    if (verdict !== undefined) {
+      excluded.push({ path, type: verdict.rule === SUBMODULE.rule ? 'directory' : 'file', ...verdict });
+      continue;
+    }
+    if (stats === undefined) continue;
+    const { size, mtimeMs } = stats;
+    const file = { path, size, mode: stats.mode & 0o111 ? 0o755 : 0o644, mtimeMs };
+    const isChosen = chosen.has(path);
+    if (!isChosen) {
+      if (size > maxFileBytes) {
+        excluded.push({ path, type: 'file', reason: 'limit', rule: `larger than ${formatBytes(maxFileBytes)}` });
+        continue;
+      }
+      const secret = isKnown?.(file) ? undefined : findSecret(absolute, size, buffer);
+      if (secret !== undefined) {
+        excluded.push({ path, type: 'file', reason: 'secret', rule: secret });
+        findings.push({
+          type: 'secret',
+          path,
+          message: `${path} holds what looks like a secret (${secret}), so it is not sent.`,
+        });
+        continue;
+      }
+    }
+    const twin = names.claimFile(path);
+    if (twin !== undefined) {
+      excluded.push({ path, type: 'file', reason: 'special', rule: `its name collides with ${twin} on some systems` });
+      continue;
+    }
+    if (size >= LARGE_FILE_BYTES) {
+      findings.push({ type: 'large-file', path, message: `${path} has ${formatBytes(size)}.` });
+    }
+    files.push(isChosen ? { ...file, mayHoldSecrets: true } : file);
+    inspected.totalBytes += size;
+  }
+  onProgress?.(files.length);
+  return inspected;
+}
+
+const LINK: Verdict = { reason: 'link', rule: 'links are not followed' };
+const UNREADABLE: Verdict = { reason: 'unreadable', rule: 'no permission to read it' };
+const SUBMODULE: Verdict = { reason: 'git', rule: 'submodule' };
+
+/** Undefined where there is nothing. */
+function lookAt(absolute: string): Stats | Verdict | undefined {
+  try {
+    return lstatSync(absolute, { throwIfNoEntry: false });
+  } catch {
+    return UNREADABLE; // it lies in a folder that can be listed and not entered
+  }
+}
+
+function judgeMissing(path: string): Verdict | undefined {
+  return path.includes('\ufffd') ? { reason: 'special', rule: 'its name is not valid UTF-8' } : undefined;
+}
+
+function judgeFile(path: string, absolute: string, stats: Stats): Verdict | undefined {
+  if (stats.isSymbolicLink()) return LINK;
+  if (stats.isDirectory()) return SUBMODULE;
+  if (!stats.isFile()) return { reason: 'special', rule: 'not a regular file' };
+  const fault = judgeName(path);
+  if (fault !== undefined) return { reason: 'special', rule: fault };
+  if ((stats.mode & READABLE_BY_ALL) !== READABLE_BY_ALL && !isReadable(absolute)) {
+    return UNREADABLE;
+  }
+  return undefined;
+}
+
+function isReadable(absolute: string): boolean {
+  try {
+    accessSync(absolute, constants.R_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Which folders inside a root are reached without a link. What git tracks may lie behind one that was put there later. */
+class RealFolders {
+  readonly #root: string;
+  readonly #known = new Map<string, boolean>([['.', true]]);
+
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  areReal(folder: string): boolean {
+    const known = this.#known.get(folder);
+    if (known !== undefined) return known;
+    const isReal = this.areReal(dirname(folder)) && !isLink(join(this.#root, folder));
+    this.#known.set(folder, isReal);
+    return isReal;
+  }
+}
+
+function isLink(absolute: string): boolean {
+  const found = lookAt(absolute);
+  return found !== undefined && !('reason' in found) && found.isSymbolicLink();
+}

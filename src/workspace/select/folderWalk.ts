@@ -1,0 +1,165 @@
+import { join, posix } from 'node:path';
+import { isAbort } from '../../core/errors.ts';
+import { type Exclusion, judgeFileName, judgeFolderName } from './exclusion.ts';
+import type { IgnoreRules, RuleSet } from '../git/ignoreRules.ts';
+import { type FolderEntry, listFolder } from '../files/folderEntries.ts';
+import { Pace } from '../files/pace.ts';
+import type { PathScope } from './pathScope.ts';
+
+/** What a walk found, in no order. */
+export interface Walked {
+  readonly files: string[];
+  readonly excluded: Exclusion[];
+}
+
+/** The rules of a walk. Git's rules may start above the root, where the repository does. */
+export interface WalkRules {
+  readonly git: IgnoreRules;
+  /** From the repository to the root, `''` or ending with `/`. */
+  readonly prefix: string;
+  readonly own: IgnoreRules;
+}
+
+/** How git's rules stand: in force; all content ignored unless `.farwharfignore` chooses it; overruled by it. */
+type Standing =
+  | { readonly type: 'rules' }
+  | { readonly type: 'ignored'; readonly by: Exclusion }
+  | { readonly type: 'chosen' };
+
+interface WalkOptions {
+  readonly scope?: PathScope | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Finds the files under a folder that no rule leaves out, without git. Links are given as files. */
+export class FolderWalk {
+  readonly #root: string;
+  readonly #rules: WalkRules;
+  readonly #scope: PathScope | undefined;
+  readonly #pace: Pace;
+
+  /** With a `scope`, what it does not touch is passed over as if it were not there. */
+  constructor(root: string, rules: WalkRules, { scope, signal }: WalkOptions = {}) {
+    this.#root = root;
+    this.#rules = rules;
+    this.#scope = scope;
+    this.#pace = new Pace(signal);
+  }
+
+  /** Walks `folder` (`''` is the root), where git's rules are in force. */
+  async walk(folder: string): Promise<Walked> {
+    const found: Walked = { files: [], excluded: [] };
+    await this.#visit(folder, { type: 'rules' }, found);
+    return found;
+  }
+
+  /** Walks what git ignores, for what `.farwharfignore` chooses of it, or all of it; one exclusion where that is nothing. */
+  async walkIgnored(folder: string, by: Exclusion, isChosen = false): Promise<Walked> {
+    const found: Walked = { files: [], excluded: [] };
+    await this.#visit(folder, isChosen ? { type: 'chosen' } : { type: 'ignored', by }, found);
+    return found.files.length > 0 ? found : { files: [], excluded: [by] };
+  }
+
+  /** Walks a folder that a person chose: everything in it counts, whatever the rules say. */
+  async walkChosen(folder: string): Promise<Walked> {
+    const found: Walked = { files: [], excluded: [] };
+    const folders = [folder];
+    for (let next = folders.pop(); next !== undefined; next = folders.pop()) {
+      for (const { name, isFolder } of await this.#list(next, found)) {
+        const path = pathIn(next, name);
+        if (isFolder && name !== '.git') folders.push(path);
+        else if (!isFolder) found.files.push(path);
+      }
+    }
+    return found;
+  }
+
+  async #visit(folder: string, standing: Standing, found: Walked): Promise<void> {
+    if (this.#pace.isDue) await this.#pace.pause();
+    const entries = await this.#list(folder, found);
+    const names = new Set(entries.map(({ name }) => name));
+    if (folder !== '' && names.has('.git')) {
+      found.excluded.push({ path: folder, type: 'directory', reason: 'git', rule: 'inner repository' });
+      return;
+    }
+    if (folder !== '' && names.has('pyvenv.cfg')) {
+      found.excluded.push({ path: folder, type: 'directory', reason: 'venv', rule: 'pyvenv.cfg' });
+      return;
+    }
+    const git = await this.#rules.git.enter(
+      `${this.#rules.prefix}${folder}`.replace(/\/$/, ''),
+      names.has('.gitignore'),
+    );
+    const own = await this.#rules.own.enter(folder, names.has('.farwharfignore'));
+    for (const { name, isFolder } of entries) {
+      if (this.#pace.isDue) await this.#pace.pause();
+      const path = pathIn(folder, name);
+      if (this.#scope?.touches(path) === false) continue;
+      const verdict = this.#judge(path, isFolder, standing, git, own);
+      if (verdict.type === 'excluded') found.excluded.push(verdict.by);
+      else if (isFolder) await this.#enter(path, verdict.standing, found);
+      else if (verdict.standing.type === 'ignored') found.excluded.push(verdict.standing.by);
+      else found.files.push(path);
+    }
+  }
+
+  async #enter(path: string, standing: Standing, found: Walked): Promise<void> {
+    if (standing.type !== 'ignored') {
+      await this.#visit(path, standing, found);
+      return;
+    }
+    const inside = await this.walkIgnored(path, standing.by);
+    for (const file of inside.files) found.files.push(file);
+    for (const exclusion of inside.excluded) found.excluded.push(exclusion);
+  }
+
+  #judge(
+    path: string,
+    isFolder: boolean,
+    standing: Standing,
+    git: RuleSet,
+    own: RuleSet,
+  ): { type: 'excluded'; by: Exclusion } | { type: 'open'; standing: Standing } {
+    const type = isFolder ? 'directory' : 'file';
+    const name = path.slice(path.lastIndexOf('/') + 1);
+    const ruled = isFolder ? `${path}/` : path;
+    const ownSays = own.test(ruled);
+    if (ownSays.isIgnored) {
+      return { type: 'excluded', by: { path, type, reason: 'farwharfignore', rule: ownSays.rule, at: ownSays.at } };
+    }
+    let next: Standing = ownSays.isChosen ? { type: 'chosen' } : standing;
+    if (next.type === 'rules') {
+      const gitSays = git.test(`${this.#rules.prefix}${ruled}`);
+      if (gitSays.isIgnored)
+        next = {
+          type: 'ignored',
+          by: { path, type, reason: 'gitignore', rule: gitSays.rule, at: this.#place(gitSays.at) },
+        };
+    } else if (next.type === 'ignored') {
+      next = { type: 'ignored', by: { ...next.by, path, type } };
+    }
+    if (next.type === 'ignored' && !(isFolder && own.hasNegation)) return { type: 'excluded', by: next.by };
+    const builtIn = isFolder ? judgeFolderName(name) : judgeFileName(path);
+    if (builtIn !== undefined) return { type: 'excluded', by: { path, type, ...builtIn } };
+    return { type: 'open', standing: next };
+  }
+
+  /** A place in the repository, seen from the root. */
+  #place(at: string | undefined): string | undefined {
+    return at === undefined ? undefined : posix.relative(this.#rules.prefix, at);
+  }
+
+  async #list(folder: string, found: Walked): Promise<FolderEntry[]> {
+    try {
+      return await listFolder(join(this.#root, folder), this.#pace);
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      found.excluded.push({ path: folder, type: 'directory', reason: 'unreadable', rule: 'folder cannot be listed' });
+      return [];
+    }
+  }
+}
+
+function pathIn(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}

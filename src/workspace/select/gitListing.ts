@@ -1,0 +1,115 @@
+import { posix, relative, sep } from 'node:path';
+import { abortIfBlocked } from './blockingFile.ts';
+import type { Exclusion } from './exclusion.ts';
+import { Pace } from '../files/pace.ts';
+import { PrivateGitFolder } from '../git/privateGitFolder.ts';
+import type { Repository } from '../git/repository.ts';
+
+export interface GitListing {
+  /** Tracked files, deleted ones too, and untracked ones that are not ignored. */
+  readonly paths: ReadonlySet<string>;
+  /** Ignored files and folders, inner repositories, and folders that git could not read. */
+  readonly excluded: readonly Exclusion[];
+  readonly trackedButIgnored: ReadonlySet<string>;
+}
+
+const STANDARD = ['--exclude-standard', '-z'];
+// An index can name anything: absolute paths, parts that are empty or lead up, and git's own files.
+const UNSAFE_PATH = /(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i;
+const LIST_FILES = ['--literal-pathspecs', 'ls-files'];
+
+interface ListOptions {
+  /** Paths of files and folders that are looked at alone; none means all. */
+  readonly only?: readonly string[] | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * What git says about the folder, or undefined where it has nothing to say: no git, a folder that a repository further up ignores as
+ * a whole (a home folder kept in git, say), or ignore rules that git would wait for without end.
+ *
+ * @throws the signal's reason, or AppError `limit` when git hangs.
+ */
+export async function listByGit(
+  root: string,
+  repository: Repository,
+  { only = [], signal }: ListOptions,
+): Promise<GitListing | undefined> {
+  const [blocked, done] = [new AbortController(), new AbortController()];
+  const watching = abortIfBlocked(root, repository.top, { blocked, done: done.signal });
+  try {
+    await using git = await PrivateGitFolder.create(repository, signal);
+    const either = signal === undefined ? blocked.signal : AbortSignal.any([signal, blocked.signal]);
+    return git === undefined ? undefined : await list(git, root, { repository, only, signal: either });
+  } catch (error) {
+    if (blocked.signal.aborted && signal?.aborted !== true) return undefined;
+    throw error;
+  } finally {
+    done.abort();
+    await watching;
+  }
+}
+
+async function list(
+  git: PrivateGitFolder,
+  root: string,
+  { repository, only, signal }: { repository: Repository; only: readonly string[]; signal: AbortSignal },
+): Promise<GitListing | undefined> {
+  const inside = relative(repository.top, root);
+  if (inside !== '' && (await isIgnoredFromAbove(git, root, signal))) return undefined;
+
+  const where = [...STANDARD, '--', ...only];
+  const [files, ignored, trackedButIgnored] = await Promise.all([
+    git.run(root, [...LIST_FILES, '--cached', '--others', ...where], { signal }),
+    git.run(root, [...LIST_FILES, '--others', '--ignored', '--directory', ...where], { signal }),
+    git.run(root, [...LIST_FILES, '--cached', '--ignored', ...where], { signal }),
+  ]);
+  if (files === undefined || ignored === undefined || trackedButIgnored === undefined) return undefined;
+  const paths = new Set<string>();
+  const excluded = await explain(git, root, { prefix: inside.split(sep).join('/'), items: ignored.items, signal });
+  const pace = new Pace(signal);
+  for (const item of files.items) {
+    if (pace.isDue) await pace.pause();
+    const path = item.endsWith('/') ? item.slice(0, -1) : item;
+    if (UNSAFE_PATH.test(path)) excluded.push({ path, type: 'file', reason: 'special', rule: 'its path is not safe' });
+    else if (path === item) paths.add(path);
+    else excluded.push({ path, type: 'directory', reason: 'git', rule: 'inner repository' });
+  }
+  for (const [, folder = ''] of files.warnings.matchAll(/^warning: could not open directory '(.*?)\/?': /gm)) {
+    excluded.push({ path: folder, type: 'directory', reason: 'unreadable', rule: 'folder cannot be listed' });
+  }
+  return { paths, excluded, trackedButIgnored: new Set(trackedButIgnored.items) };
+}
+
+async function isIgnoredFromAbove(git: PrivateGitFolder, root: string, signal?: AbortSignal): Promise<boolean> {
+  const answer = await git.run(root, ['check-ignore', '-z', '--stdin'], { input: ['.'], signal });
+  return answer !== undefined && answer.items.length > 0;
+}
+
+/** Asks git which rule ignores each path, and where it stands. */
+async function explain(
+  git: PrivateGitFolder,
+  root: string,
+  { prefix, items, signal }: { prefix: string; items: readonly string[]; signal: AbortSignal | undefined },
+): Promise<Exclusion[]> {
+  if (items.length === 0) return [];
+  const answer = await git.run(root, ['check-ignore', '-v', '-z', '--stdin'], { input: items, signal });
+  const fields = answer?.items ?? [];
+  const excluded: Exclusion[] = [];
+  for (let i = 0; i + 3 < fields.length; i += 4) {
+    const [source = '', line = '', rule = '', item = ''] = fields.slice(i, i + 4);
+    if (rule.startsWith('!')) continue;
+    excluded.push({
+      path: item.replace(/\/$/, ''),
+      type: item.endsWith('/') ? 'directory' : 'file',
+      reason: 'gitignore',
+      rule,
+      at: `${placeOf(git.originalName(source), prefix)}:${line}`,
+    });
+  }
+  return excluded;
+}
+
+function placeOf(source: string, prefix: string): string {
+  return posix.isAbsolute(source) ? source : posix.relative(prefix, source);
+}

@@ -1,0 +1,48 @@
+import type { Pace } from '../files/pace.ts';
+
+const RUN_LENGTH = 4096;
+
+/** The order of the UTF-8 bytes of two strings. */
+function compareBytes(a: string, b: string): number {
+  const length = Math.min(a.length, b.length);
+  let i = 0;
+  while (i < length && a.charCodeAt(i) === b.charCodeAt(i)) i++;
+  return i === length ? a.length - b.length : (a.codePointAt(i) ?? 0) - (b.codePointAt(i) ?? 0);
+}
+
+/**
+ * Sorts by the bytes of the paths. A merge sort that gives the event loop its turns: the built-in sort holds it for 200 ms
+ * at 200,000 paths.
+ */
+export async function sortByPath<T>(items: readonly T[], pathOf: (item: T) => string, pace: Pace): Promise<T[]> {
+  const compare = (a: T, b: T): number => compareBytes(pathOf(a), pathOf(b));
+  let runs: T[][] = [];
+  for (let start = 0; start < items.length; start += RUN_LENGTH) {
+    runs.push(items.slice(start, start + RUN_LENGTH).sort(compare));
+    if (pace.isDue) await pace.pause();
+  }
+  while (runs.length > 1) {
+    const merged: T[][] = [];
+    for (let i = 0; i < runs.length; i += 2) merged.push(await merge(runs[i] ?? [], runs[i + 1] ?? [], compare, pace));
+    runs = merged;
+  }
+  return runs[0] ?? [];
+}
+
+async function merge<T>(left: T[], right: T[], compare: (a: T, b: T) => number, pace: Pace): Promise<T[]> {
+  const merged: T[] = [];
+  let l = 0;
+  let r = 0;
+  while (l < left.length || r < right.length) {
+    const [a, b] = [left[l], right[r]];
+    if (a !== undefined && (b === undefined || compare(a, b) <= 0)) {
+      merged.push(a);
+      l += 1;
+    } else if (b !== undefined) {
+      merged.push(b);
+      r += 1;
+    }
+    if (merged.length % 1024 === 0 && pace.isDue) await pace.pause();
+  }
+  return merged;
+}

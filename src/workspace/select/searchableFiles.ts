@@ -1,0 +1,38 @@
+import { inspectFiles } from './fileInspection.ts';
+import { LocalFiles } from '../files/localFile.ts';
+import { selectFiles, type Selection, type SelectOptions } from './selection.ts';
+
+type Searchable = Pick<Selection, 'files' | 'excluded'>;
+
+/**
+ * The files of a folder that a search may see: those that submitting it would send, however many and large they are.
+ *
+ * @throws as `selectFiles` does.
+ */
+export function selectSearchable(
+  root: string,
+  options: Pick<SelectOptions, 'isTrusted' | 'only' | 'isKnown' | 'signal' | 'onProgress'>,
+): Promise<Searchable> {
+  // Git refuses a path behind a link, and with it all others.
+  const local = new LocalFiles(root);
+  const only = options.only?.filter((path) => !isBehindLink(local, path));
+  return selectFiles(root, { ...options, only, maxFileBytes: Infinity, maxTotalBytes: Infinity, maxFiles: Infinity });
+}
+
+/** Which of some files that were searchable before still are: one may have become a link, unreadable or a secret. */
+export function inspectSearchable(
+  root: string,
+  paths: readonly string[],
+  { isKnown, signal }: Pick<SelectOptions, 'isKnown' | 'signal'>,
+): Promise<Searchable> {
+  return inspectFiles(root, paths, { chosen: new Set(), maxFileBytes: Infinity, isKnown, signal });
+}
+
+function isBehindLink(local: LocalFiles, path: string): boolean {
+  try {
+    const found = local.look(path);
+    return found.type === 'blocked' && found.by !== path;
+  } catch {
+    return false; // it cannot be looked at, and will be unreadable
+  }
+}

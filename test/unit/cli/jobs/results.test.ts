@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decide, describeResults } from '../../../../src/cli/jobs/results.ts';
+import type { PlannedResult } from '../../../../src/workspace/results/results.ts';
+
+const PLAN: readonly PlannedResult[] = [
+  { path: 'new.txt', size: 1, status: 'new' },
+  { path: 'same.txt', size: 1, status: 'same' },
+  { path: 'changed.txt', size: 1, status: 'changed' },
+  { path: 'conflict.txt', size: 1, status: 'conflict' },
+  { path: '.git/config', size: 1, status: 'protected' },
+];
+const decisions = (choice: Parameters<typeof decide>[1]) =>
+  PLAN.map(({ path }) => decide(PLAN, choice).get(path) ?? 'none');
+
+test('nothing of the user is overwritten unless it was asked for, and protected names never', () => {
+  assert.deepEqual(decisions('keep-both'), ['write', 'skip', 'keep-both', 'keep-both', 'skip']);
+  assert.deepEqual(decisions('overwrite'), ['write', 'skip', 'write', 'write', 'skip']);
+  assert.deepEqual(decisions('skip'), ['write', 'skip', 'skip', 'skip', 'skip']);
+});
+
+test('what came home, what did not and why is told, and where it lies', () => {
+  const lines = describeResults({
+    folder: '/home/ada/model',
+    plan: PLAN,
+    written: ['new.txt', 'conflict (job 1).txt'],
+    skipped: ['same.txt', 'changed.txt', '.git/config'],
+    setAside: [],
+    refused: [{ path: 'link', reason: 'a link' }],
+  });
+  assert.deepEqual(lines, [
+    '  + new.txt',
+    '  + conflict (job 1).txt',
+    '  = changed.txt (yours stays)',
+    '  - .git/config (not written: other tools act on this name)',
+    '  - link (a link)',
+    '2 results in /home/ada/model',
+  ]);
+});
+
+test('what was set aside is told with its reason and its place', () => {
+  const lines = describeResults({
+    folder: '/f',
+    plan: [
+      { path: '.npmrc', size: 1, status: 'review', review: { reason: 'hidden', isNew: true } },
+      { path: '.gitignore', size: 1, status: 'review', review: { reason: 'selection', isNew: false } },
+    ],
+    written: [],
+    skipped: [],
+    setAside: [
+      { path: '.npmrc', at: '.farwharf-results/7/.npmrc' },
+      { path: '.gitignore', at: '.farwharf-results/7/.gitignore' },
+    ],
+    refused: [],
+  });
+  assert.deepEqual(lines, [
+    '  ? .npmrc (set aside: hidden)',
+    '  ? .gitignore (set aside: changes what the next submit sends)',
+    'They are in .farwharf-results/7, which is never sent. Compare, and move into place what you want.',
+    'Nothing was written among the files of /f.',
+  ]);
+});
+
+test('many files are counted, and no new ones are called so', () => {
+  const written = Array.from({ length: 1_020 }, (_, i) => `f${i}`);
+  const empty = { folder: '/f', plan: [], written: [], skipped: [], setAside: [], refused: [] };
+  assert.equal(describeResults({ ...empty, written })[20], '  + 1,000 more files');
+  const same = { ...empty, plan: PLAN, skipped: ['same.txt'] };
+  assert.deepEqual(describeResults(same), ['Nothing new: /f has all the results already.']);
+  assert.deepEqual(describeResults(empty), ['The job left no results.']);
+});

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { AsyncDisposableStore, DisposableStore, Emitter } from '../../../../src/core/processes/lifetime.ts';
+
+test('a store disposes in reverse order and at once what arrives late', () => {
+  const order: string[] = [];
+  const item = (name: string) => ({ dispose: () => void order.push(name) });
+  const store = new DisposableStore();
+  store.add(item('first'));
+  store.add(item('second'));
+  store.dispose();
+  store.add(item('late'));
+  assert.deepEqual(order, ['second', 'first', 'late']);
+});
+
+test('one item that throws does not keep the others alive', () => {
+  let released = false;
+  const store = new DisposableStore();
+  store.add({ dispose: () => void (released = true) });
+  store.add({
+    dispose: () => {
+      throw new Error('stuck');
+    },
+  });
+  assert.throws(() => store.dispose(), AggregateError);
+  assert.ok(released);
+});
+
+test('a listener gets every value until it is disposed', () => {
+  const seen: number[] = [];
+  const emitter = new Emitter<number>();
+  const subscription = emitter.event((value) => void seen.push(value));
+  emitter.fire(1);
+  subscription.dispose();
+  emitter.fire(2);
+  assert.deepEqual(seen, [1]);
+});
+
+test('an asynchronous store releases in reverse order, each after the one before, although one fails', async () => {
+  const order: string[] = [];
+  const item = (name: string) => ({
+    async [Symbol.asyncDispose]() {
+      order.push(`${name} begins`);
+      await Promise.resolve();
+      order.push(`${name} ends`);
+    },
+  });
+  const use = async (): Promise<void> => {
+    await using store = new AsyncDisposableStore();
+    store.use(item('first'));
+    store.defer(() => {
+      throw new Error('stuck');
+    });
+    store.use(item('second'));
+  };
+  await assert.rejects(use, AggregateError);
+  assert.deepEqual(order, ['second begins', 'second ends', 'first begins', 'first ends']);
+});
+
+test('what was moved out of an asynchronous store outlives it', async () => {
+  let isReleased = false;
+  const start = async (): Promise<AsyncDisposable> => {
+    await using store = new AsyncDisposableStore();
+    store.defer(() => void (isReleased = true));
+    return store.move();
+  };
+  const moved = await start();
+  assert.equal(isReleased, false);
+  await moved[Symbol.asyncDispose]();
+  assert.equal(isReleased, true);
+});

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { test } from 'node:test';
+import { promisify } from 'node:util';
+
+const PYTHON = '/usr/bin/python3';
+const MAX_RSS_KB = 600_000;
+const MODULE = JSON.stringify(new URL('../../../../src/core/processes/processTree.ts', import.meta.url).href);
+
+// Tells the kernel that its environment is a gigabyte and a half which were never written (prctl(2), PR_SET_MM_MAP).
+const LONG_ENVIRONMENT = `
+import ctypes, struct, sys, time
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = libc.sbrk.restype = ctypes.c_void_p
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.c_long]
+size = 3 << 29
+start = libc.mmap(None, size, 1, 0x4022, -1, 0)
+fields = open('/proc/self/stat').read().rsplit(')', 1)[1].split()
+at = lambda number: int(fields[number - 3])
+numbers = [at(26), at(27), at(45), at(46), at(47), libc.sbrk(0), at(28), at(48), at(49), start, start + size]
+told = struct.pack('<11QQIi', *numbers, 0, 0, -1)
+print(libc.prctl(35, 14, told, len(told), 0), flush=True)
+time.sleep(600)
+`;
+
+const isPossible = process.platform === 'linux' && process.arch === 'x64' && existsSync(PYTHON);
+
+test('looking for the processes of a job costs no more for one that says its environment is gigabytes long', {
+  skip: !isPossible,
+}, async (t) => {
+  const hostile = spawn(PYTHON, ['-c', LONG_ENVIRONMENT], { stdio: ['ignore', 'pipe', 'inherit'] });
+  t.after(() => hostile.kill('SIGKILL'));
+  const [line] = (await once(hostile.stdout, 'data')) as [Buffer];
+  if (line.toString().trim() !== '0') return t.skip('this kernel does not let a process say that');
+  const look = `
+    const { endProcesses } = await import(${MODULE});
+    await endProcesses({ group: undefined, mark: 'NOBODY_HAS_THIS=1' }, 0);
+    console.log(process.resourceUsage().maxRSS);
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', look]);
+  assert.ok(Number(stdout) < MAX_RSS_KB, `${stdout.trim()} KB were used`);
+  assert.equal(hostile.exitCode, null);
+});

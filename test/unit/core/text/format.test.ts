@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  formatBytes,
+  formatCount,
+  formatCredits,
+  formatDuration,
+  formatMicros,
+} from '../../../../src/core/text/format.ts';
+
+test('bytes are shown in decimal units with one decimal below a hundred', () => {
+  const shown = [0, 512, 999, 1000, 3_200_000, 99_940, 99_960, 999_499, 999_500, 2_147_483_648].map(formatBytes);
+  assert.deepEqual(shown, [
+    '0 B',
+    '512 B',
+    '999 B',
+    '1.0 KB',
+    '3.2 MB',
+    '99.9 KB',
+    '100 KB',
+    '999 KB',
+    '1.0 MB',
+    '2.1 GB',
+  ]);
+});
+
+test('durations use the two largest units', () => {
+  const shown = [0.2, 9.94, 42, 59.6, 240, 3_600, 4_200, 86_400, 183_600].map(formatDuration);
+  assert.deepEqual(shown, ['0.2 s', '9.9 s', '42 s', '1 min', '4 min', '1 h', '1 h 10 min', '1 d', '2 d 3 h']);
+});
+
+test('what a step took is shown in milliseconds below a second', () => {
+  const shown = [0, 400, 12_400, 994_000, 995_000, 3_400_000, 120_000_000].map(formatMicros);
+  assert.deepEqual(shown, ['<1 ms', '<1 ms', '12 ms', '994 ms', '1.0 s', '3.4 s', '2 min']);
+});
+
+test('credits are as precise as a person needs', () => {
+  assert.deepEqual([312, 311.44, 1.2, 0.052, 0.00217, 6, 0].map(formatCredits), [
+    '312',
+    '311.4',
+    '1.2',
+    '0.05',
+    '0.0022',
+    '6',
+    '0',
+  ]);
+});
+
+test('counts agree with their noun', () => {
+  assert.equal(formatCount(1, 'file'), '1 file');
+  assert.equal(formatCount(20_000, 'file'), '20,000 files');
+  assert.equal(formatCount(2, 'entry', 'entries'), '2 entries');
+});

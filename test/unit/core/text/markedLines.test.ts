@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MarkedLineReader, MarkedLineWriter, type OutputPiece } from '../../../../src/core/text/markedLines.ts';
+
+function linesOf(...values: readonly unknown[]): readonly string[] {
+  const lines: string[] = [];
+  const writer = new MarkedLineWriter((line) => lines.push(line));
+  for (const value of values) writer.write(value);
+  return lines;
+}
+
+function read(
+  text: string,
+  size = text.length,
+): { readonly values: unknown[]; readonly text: string; readonly lost: number } {
+  const reader = new MarkedLineReader();
+  const pieces: OutputPiece[] = [];
+  for (let start = 0; start < text.length; start += size) pieces.push(...reader.push(text.slice(start, start + size)));
+  pieces.push(...reader.end());
+  return {
+    values: pieces.flatMap((piece) => (piece.type === 'value' ? [piece.value] : [])),
+    text: pieces.map((piece) => (piece.type === 'text' ? piece.text : '')).join(''),
+    lost: reader.lost,
+  };
+}
+
+const VALUES = [{ type: 'node-start', path: 'Ärger/日本/🚢' }, { n: 1 }, { text: '\u2028\n"' }];
+
+test('values come out of the output as they went in, and the rest of it is untouched, wherever it is cut', () => {
+  const [a = '', b = '', c = ''] = linesOf(...VALUES);
+  const output = `start\n${a}progress 50%${b} 100%\r\n@@not a mark\n${c}end @`;
+  for (const size of [1, 2, 7, 100, 10_000]) {
+    const result = read(output, size);
+    assert.deepEqual(result, { values: VALUES, text: 'start\nprogress 50% 100%\r\n@@not a mark\nend @', lost: 0 });
+  }
+});
+
+test('every line is short and in ASCII, so a pipe takes it in one piece', () => {
+  const value = { text: '日本'.repeat(20_000) };
+  const lines = linesOf(value);
+  assert.ok(lines.length > 10);
+  for (const line of lines) {
+    assert.ok(Buffer.byteLength(line) < 4096);
+    assert.match(line, /^[ -~]*\n$/);
+  }
+  // Another process prints between the parts.
+  assert.deepEqual(read(lines.join('other process\n')).values, [value]);
+});
+
+test('a line that was cut, mixed or forged stays text, and what is lost is counted', () => {
+  const [a = '', b = '', c = ''] = linesOf(...VALUES);
+  const cut = `${b.slice(0, 30)}\n`;
+  const mixed = `${b.slice(0, 30)}INTRUDER${b.slice(30)}`;
+  for (const damaged of [cut, mixed, b.slice(0, -9)]) {
+    const result = read(a + damaged + c, 50);
+    assert.deepEqual(result.values, [VALUES[0], VALUES[2]]);
+    assert.equal(result.text, damaged);
+    assert.equal(result.lost, 1);
+  }
+  const forged = '@@farwharf/flow:1:00000000:1:1/1:2:00000000:{}\n@@farwharf/flow:1:99';
+  assert.deepEqual(read(forged), { values: [], text: forged, lost: 0 });
+  assert.deepEqual(read(`@@farwharf/flow:1:${'9'.repeat(10_000)}`).text.length, 10_018);
+});
+
+test('a service that sends its log again from the start does not double the values', () => {
+  const lines = linesOf(...VALUES).join('');
+  assert.deepEqual(read(lines + lines).values, VALUES);
+});
+
+test('several flows can write to one log', () => {
+  assert.deepEqual(read([...linesOf(...VALUES), ...linesOf(...VALUES)].join('')).values, [...VALUES, ...VALUES]);
+});
+
+test('Windows line ends do no harm', () => {
+  assert.deepEqual(
+    read(
+      linesOf(...VALUES)
+        .join('')
+        .replaceAll('\n', '\r\n'),
+    ).values,
+    VALUES,
+  );
+});

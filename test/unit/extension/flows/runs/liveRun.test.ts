@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { TraceEvent } from '../../../../../src/agents/run/trace.ts';
+import { LiveRun } from '../../../../../src/extension/flows/runs/liveRun.ts';
+import type { RunEvent } from '../../../../../src/flows/run/protocol/runEvent.ts';
+import type { RunInfo } from '../../../../../src/webview/canvas/state/messages.ts';
+
+const INFO: RunInfo = {
+  id: 'r1',
+  flow: 'research',
+  state: 'running',
+  startedAt: 0,
+  durationMs: undefined,
+  remote: undefined,
+  message: undefined,
+  isRecorded: true,
+};
+
+const start = (run: number): RunEvent => ({ type: 'run-start', run, name: 'F', startedAt: 0, state: {} });
+const begin = (node: string, run = 1): RunEvent & TraceEvent => ({
+  type: 'node-start',
+  run,
+  path: `F/${node}`,
+  node,
+  visit: 1,
+  at: 0,
+});
+
+function liveRun() {
+  const told: TraceEvent[] = [];
+  const stop = new AbortController();
+  return { live: new LiveRun(INFO, stop, (events) => told.push(...events)), told, stop };
+}
+
+test('who looks at a run that goes on gets each of its events once', () => {
+  const { live, told } = liveRun();
+  live.take(start(1));
+  live.take(begin('A'));
+  live.flush();
+  live.take(begin('B'));
+  const before = live.told;
+  const known = told.length;
+  live.flush();
+  assert.deepEqual([...before, ...told.slice(known)], [begin('A'), begin('B')]);
+});
+
+test('of a file that runs two flows at once, the first is told', () => {
+  const { live, told } = liveRun();
+  for (const event of [start(1), start(2), begin('X', 2), begin('A')]) live.take(event);
+  live.flush();
+  assert.deepEqual(told, [begin('A')]);
+  assert.deepEqual([...live.nodes.keys()], ['F/A']);
+});
+
+test('a run that has told nothing yet has visited no node', () => {
+  const { live, told } = liveRun();
+  live.take(begin('A')); // its beginning was lost
+  live.flush();
+  assert.equal(live.timeline, undefined);
+  assert.equal(live.nodes.size, 0);
+  assert.deepEqual(told, []);
+});
+
+test('nothing is told after its window is closed', async () => {
+  const { live, told, stop } = liveRun();
+  live.take(start(1));
+  live.take(begin('A'));
+  live.dispose();
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  assert.ok(stop.signal.aborted);
+  assert.deepEqual(told, []);
+});

@@ -1,0 +1,34 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { LogTail } from '../../../../src/extension/jobs/logTail.ts';
+
+test('the first step replaces what the view held, later ones are added', () => {
+  const tail = new LogTail('heading\n');
+  tail.push('a\n');
+  assert.deepEqual(tail.take(), { type: 'replace', text: 'heading\na\n' });
+  tail.push('b\n');
+  tail.push('c\n');
+  assert.deepEqual(tail.take(), { type: 'append', text: 'b\nc\n' });
+  assert.deepEqual(tail.take(), { type: 'append', text: '' });
+});
+
+test('a log beyond the limit starts anew with its newest whole lines, and says that something is missing', () => {
+  const tail = new LogTail('heading\n', 20);
+  for (let line = 0; line < 30; line += 1) tail.push(`line ${line}\n`);
+  const { type, text } = tail.take();
+  assert.equal(type, 'replace');
+  assert.match(text, /^heading\n› Earlier output is left out[^\n]*\nline \d+\n/);
+  assert.ok(text.endsWith('line 29\n'));
+  assert.ok(text.length < 200);
+});
+
+test('a view never holds more than twice the limit', () => {
+  const tail = new LogTail('', 1000);
+  let shown = 0;
+  for (let step = 0; step < 500; step += 1) {
+    tail.push(`${'x'.repeat(40)}\n`);
+    const { type, text } = tail.take();
+    shown = type === 'replace' ? text.length : shown + text.length;
+    assert.ok(shown <= 2100, `${shown} characters after step ${step}`);
+  }
+});

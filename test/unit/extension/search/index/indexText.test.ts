@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  byReason,
+  folderLines,
+  indexState,
+  indexSummary,
+  nothingFound,
+} from '../../../../../src/extension/search/index/indexText.ts';
+import type { FolderStatus } from '../../../../../src/retrieval/folder/indexService.ts';
+
+const READY: FolderStatus = {
+  folder: '/project',
+  state: 'ready',
+  files: 12_345,
+  chunks: 40_000,
+  bytes: 3_200_000,
+  passedOver: 3,
+  pending: 0,
+  progress: undefined,
+  updatedAt: 60_000,
+  isWriter: true,
+  problem: undefined,
+};
+const building: FolderStatus = { ...READY, state: 'building', progress: { doneBytes: 30, totalBytes: 90 } };
+
+test('an index that is as it should be has nothing to say but its size', () => {
+  assert.equal(indexState([READY], false), '');
+  assert.equal(indexSummary([READY, READY], false), '24,690 files');
+});
+
+test('building, pausing and failing are told', () => {
+  assert.equal(indexState([READY, building], false), 'building 33 %');
+  assert.equal(indexState([READY], true), 'paused');
+  assert.equal(indexSummary([{ ...READY, state: 'error' }], false), '12,345 files, needs a look');
+});
+
+test('a search without results says whether the index could have known', () => {
+  assert.equal(nothingFound([READY], false), 'Nothing in 12,345 files has these words.');
+  assert.equal(nothingFound([], false), 'Nothing yet: the index is starting');
+  assert.equal(nothingFound([building], false), 'Nothing yet: the index is building 33 %');
+  const waiting: FolderStatus = { ...READY, state: 'waiting' };
+  assert.match(nothingFound([waiting], false), /waiting for power: newer changes are not in it/);
+  assert.match(nothingFound([{ ...waiting, files: 0 }], false), /^Nothing yet: .* waiting for power. Resume Index/);
+  assert.match(nothingFound([READY], true), /paused: newer changes are not in it/);
+});
+
+test('the view tells files, chunks, size, age, and what is wrong', () => {
+  const lines = (status: FolderStatus): Record<string, string> =>
+    Object.fromEntries(folderLines(status, 60_000 * 6).map(({ label, description }) => [label, description]));
+  assert.deepEqual(lines(READY), {
+    'Up to date': '',
+    Files: '12,345',
+    Chunks: '40,000',
+    'Size on disk': '3.2 MB',
+    Updated: '5 min ago',
+  });
+  assert.equal(lines({ ...READY, isWriter: false })['Up to date'], 'kept by another window');
+  assert.equal(lines({ ...READY, updatedAt: undefined })['Updated'], 'not yet');
+  const problem = { code: 'no-space', message: 'The disk is full.' };
+  assert.equal(lines({ ...READY, state: 'error', problem })['Problem'], 'The disk is full.');
+});
+
+test('the view tells how far the ranking by meaning is, and why there is none', () => {
+  const line = (meaning: FolderStatus['meaning']): string | undefined =>
+    folderLines({ ...READY, meaning }, 0).find(({ id }) => id === 'meaning')?.description;
+  assert.equal(line(undefined), undefined);
+  assert.equal(line({ type: 'ready' }), 'on');
+  const unfinished = { type: 'unfinished', done: 1200, total: 5000 } as const;
+  assert.equal(line(unfinished), '1,200 of 5,000 texts, by words alone until then');
+  assert.equal(line({ ...unfinished, reason: 'stopped' }), '1,200 of 5,000 texts, by words alone until then (stopped)');
+  assert.equal(line({ type: 'failed', reason: 'There is no model.' }), 'by words alone: There is no model.');
+});
+
+test('what is passed over is grouped by its reason, the most frequent first', () => {
+  const items = ['binary', 'secret', 'binary'].map((reason, index) => ({
+    path: `${index}`,
+    type: 'file' as const,
+    reason,
+  }));
+  assert.deepEqual(
+    byReason(items).map(([reason, { length }]) => `${reason} ${length}`),
+    ['binary 2', 'secret 1'],
+  );
+});

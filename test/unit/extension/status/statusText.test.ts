@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type StatusFacts, statusView } from '../../../../src/extension/status/statusText.ts';
+import { runningJob } from '../jobs.ts';
+
+const NOW = Date.parse('2026-11-20T12:04:05.000Z');
+const facts: StatusFacts = {
+  host: 'local',
+  state: 'ready',
+  account: {
+    plan: 'team',
+    balance: 312,
+    rates: [{ machineClass: 'a10g', creditsPerMinute: 0.3, description: 'one A10G | 24 GB' }],
+    asOf: '2026-11-20T12:00:00.000Z',
+  },
+  jobs: [],
+  lowCredits: 10,
+  now: NOW,
+};
+
+test('while idle the balance is all there is', () => {
+  const view = statusView(facts);
+  assert.equal(view?.text, '$(rocket) 312 cr');
+  assert.equal(view?.spoken, 'Farwharf, 312 credits left');
+  assert.equal(view?.isWarning, false);
+});
+
+test('while jobs run their number stands beside what is left after what they have cost', () => {
+  const view = statusView({
+    ...facts,
+    account: { ...facts.account, balance: 294 } as StatusFacts['account'],
+    jobs: [runningJob({ createdAt: '2026-11-20T11:59:00.000Z' })],
+  });
+  assert.equal(view?.text, '$(sync~spin) 1 · 310.8 cr');
+  assert.match(view?.tooltip ?? '', /train\\\.py/);
+});
+
+test('a hold that the balance does not know of yet is not given back', () => {
+  const justSubmitted = runningJob({ createdAt: '2026-11-20T12:00:01.000Z' });
+  assert.equal(statusView({ ...facts, jobs: [justSubmitted] })?.text, '$(sync~spin) 1 · 310.8 cr');
+});
+
+test('jobs of other hosts are counted, but cost nothing here', () => {
+  const view = statusView({ ...facts, jobs: [runningJob({ host: 'https://gpu.example.org' })] });
+  assert.equal(view?.text, '$(sync~spin) 1 · 312 cr');
+});
+
+test('it warns under the threshold, not at it', () => {
+  const account = { ...facts.account, balance: 10 } as StatusFacts['account'];
+  assert.equal(statusView({ ...facts, account })?.isWarning, false);
+  assert.equal(statusView({ ...facts, account, lowCredits: 10.5 })?.isWarning, true);
+});
+
+test('it is hidden when signed out', () => {
+  assert.equal(statusView({ ...facts, state: 'signedOut' }), undefined);
+});
+
+test('a balance that is not known is not made up', () => {
+  const view = statusView({ ...facts, account: undefined });
+  assert.equal(view?.text, '$(rocket)');
+  assert.equal(view?.isWarning, false);
+});
+
+test('a service that does not answer says so, with what was heard last', () => {
+  const view = statusView({ ...facts, state: 'unreachable' });
+  assert.equal(view?.text, '$(debug-disconnect) 312 cr');
+  assert.match(view?.tooltip ?? '', /does not answer/);
+});
+
+test('the rate card is a table whose cells cannot break it', () => {
+  assert.match(statusView(facts)?.tooltip ?? '', /\| a10g \| 0\.3 \| one A10G \\\| 24 GB \|/);
+});
+
+test('the hover links to commands of our own only', () => {
+  const tooltip = statusView({ ...facts, jobs: [runningJob({ script: '[x](command:evil)' })] })?.tooltip ?? '';
+  const links = [...tooltip.matchAll(/(?<!\\)\]\(([^)]*)\)/g)].map(([, target = '']) => target);
+  assert.deepEqual(links, [
+    'command:farwharf.submitWorkspace',
+    'command:farwharf.jobs.focus',
+    'command:farwharf.selectHost',
+  ]);
+});

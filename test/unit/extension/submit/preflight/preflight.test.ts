@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type PreflightRow, preflightRows } from '../../../../../src/extension/submit/preflight/preflightItems.ts';
+import {
+  exclusionReason,
+  exclusionSentence,
+  largestFiles,
+  parseTimeLimit,
+  timeLimitOffers,
+} from '../../../../../src/extension/submit/preflight/preflightText.ts';
+import type { SubmitDraft, SubmitView } from '../../../../../src/extension/submit/preflight/submitDraft.ts';
+import { preflightJob } from '../../../../../src/jobs/submit/preflight.ts';
+import type { Exclusion, SelectedFile, Selection } from '../../../../../src/workspace/select/selection.ts';
+
+const file = (path: string, size: number, mode = 0o644): SelectedFile => ({ path, size, mode, mtimeMs: 0 });
+const left = (path: string, reason: Exclusion['reason']): Exclusion => ({ path, type: 'file', reason });
+
+const selection: Selection = {
+  root: '/w',
+  files: [file('data.bin', 3_000_000), file('train.py', 1000), file('requirements.txt', 20)],
+  totalBytes: 3_001_020,
+  excluded: [left('a.log', 'gitignore'), left('b.log', 'gitignore'), left('.env', 'secret')],
+  findings: [],
+};
+const draft: SubmitDraft = {
+  script: 'train.py',
+  maxRuntime: 1200,
+  machineClass: 'a10g',
+  usesRequirements: false,
+  include: [],
+  exclude: [],
+};
+const view: SubmitView = {
+  folderName: 'model',
+  host: 'https://gpu.example.org',
+  selection,
+  rates: [{ machineClass: 'a10g', creditsPerMinute: 0.3, description: 'one A10G' }],
+  estimate: { type: 'known', creditsPerMinute: 0.3, highest: 6, balance: 312 },
+  findings: [],
+  maxUploadBytes: undefined,
+};
+const find = (rows: readonly PreflightRow[], choice: PreflightRow['choice']) =>
+  rows.find((row) => row.choice === choice);
+
+test('the first row submits and says what is sent and what it costs at most', () => {
+  const [first] = preflightRows(draft, view, []);
+  assert.equal(first?.choice, 'submit');
+  assert.equal(first?.detail, '3 files, 3.0 MB will be sent. At most 6 credits of 312.');
+});
+
+test('what is new since the last agreement stands in the first row', () => {
+  const [first] = preflightRows(draft, view, ['New: key.pem looks like a secret.']);
+  assert.match(first?.detail ?? '', /key\.pem looks like a secret/);
+});
+
+test('each term has its row, with what it is now', () => {
+  const rows = preflightRows(draft, view, []);
+  assert.equal(find(rows, 'script')?.description, 'train.py');
+  assert.equal(find(rows, 'machine')?.description, 'a10g · 0.3 credits a minute');
+  assert.equal(find(rows, 'machine')?.detail, 'one A10G');
+  assert.match(find(rows, 'time')?.description ?? '', /^20 min · At most 6 credits/);
+  assert.equal(find(rows, 'project')?.description, 'none');
+  assert.match(find(rows, 'sent')?.detail ?? '', /^Largest: data\.bin 3\.0 MB, train\.py/);
+  assert.equal(find(rows, 'left')?.detail, '1 secret (.env) · 2 ignored by git');
+});
+
+test('packages are a question only where the folder lists some', () => {
+  assert.ok(find(preflightRows(draft, view, []), 'requirements'));
+  const without = { ...view, selection: { ...selection, files: selection.files.slice(0, 2) } };
+  assert.equal(find(preflightRows(draft, without, []), 'requirements'), undefined);
+});
+
+test('what the service would refuse, findings and an empty folder are pointed out before the terms', () => {
+  const findings: Selection['findings'] = [{ type: 'secret', path: 'config.py', message: 'holds a token' }];
+  const poor: SubmitView = {
+    ...view,
+    selection: { ...selection, files: [], findings },
+    findings: preflightJob(
+      {
+        credits: 2,
+        rate_card: [{ machine_class: 'a10g', credits_per_minute: 0.3 }],
+        limits: { max_runtime: 600, max_upload_bytes: 1e9 },
+      },
+      { machineClass: 'a10', maxRuntime: 1200 },
+      'gpu.example.org',
+    ),
+  };
+  const rows = preflightRows(draft, poor, []);
+  const labels = rows
+    .map(({ label }) => label)
+    .slice(
+      0,
+      rows.findIndex(({ label }) => label === 'Job'),
+    )
+    .join('\n');
+  assert.equal(
+    find(rows.slice(2), 'machine')?.description,
+    'Available: a10g (0.3 credits a minute). Did you mean "a10g"?',
+  );
+  assert.match(
+    labels,
+    /config\.py[^]*class "a10" does not exist on gpu\.example\.org[^]*20 min is too long[^]*No file would be sent/,
+  );
+});
+
+test('secrets are named and come first among what is left out', () => {
+  const excluded = [left('x', 'cache'), ...['a', 'b', 'c', 'd'].map((name) => left(`${name}.pem`, 'secret'))];
+  assert.equal(exclusionSentence(excluded), '4 secrets (a.pem, b.pem, c.pem, …) · 1 cache or installed packages');
+  assert.equal(exclusionSentence([]), '');
+});
+
+test('a reason says which rule decided, and where it stands', () => {
+  const exclusion: Exclusion = {
+    path: 'a.log',
+    type: 'file',
+    reason: 'gitignore',
+    rule: '*.log',
+    at: 'sub/.gitignore:3',
+  };
+  assert.equal(exclusionReason(exclusion), 'ignored by git: *.log (sub/.gitignore:3)');
+});
+
+test('the largest files come first, those of one size by name', () => {
+  const files = [file('b', 1), file('a', 1), file('c', 2)];
+  assert.deepEqual(
+    largestFiles(files, 2).map(({ path }) => path),
+    ['c', 'a'],
+  );
+});
+
+for (const [text, seconds] of [
+  ['90 s', 90],
+  ['90', 5400],
+  ['45min', 2700],
+  ['2h', 7200],
+  ['1 h 30 min', 5400],
+  ['1.5 h', 5400],
+  ['1d', 86_400],
+  ['0', undefined],
+  ['soon', undefined],
+  ['2 h or so', undefined],
+  ['-5 min', undefined],
+] as const) {
+  test(`a time limit of "${text}" is ${seconds === undefined ? 'not understood' : `${seconds} s`}`, () => {
+    assert.equal(parseTimeLimit(text), seconds);
+  });
+}
+
+test('each time limit on offer has its highest cost', () => {
+  assert.equal(timeLimitOffers(0.3).find(({ seconds }) => seconds === 3600)?.cost, 'at most 18 credits');
+  assert.equal(timeLimitOffers(undefined)[0]?.cost, '');
+});

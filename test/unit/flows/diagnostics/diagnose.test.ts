@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
+import type { FlowDiagnostic } from '../../../../src/flows/diagnostics/diagnostic.ts';
+import { applyEdits } from '../../../../src/flows/editing/editFlow.ts';
+import { FlowProject } from '../../../../src/flows/project/flowProject.ts';
+import { memoryHost, readText } from '../reading.ts';
+
+const HEAD = `import { Flow, LLMClient, Node } from 'farwharf/agents';
+class A extends Node { post(s, p, e) { return e ? 'more' : 'done'; } }
+class B extends Node {}
+`;
+
+function found(code: string): FlowDiagnostic[] {
+  return diagnose(readText(HEAD + code));
+}
+
+function codes(code: string): string[] {
+  return found(code).map(
+    ({ code: name, severity, range }) => `${name} ${severity} ${range.start.line}:${range.start.column}`,
+  );
+}
+
+test('a sound flow has nothing to tell', () => {
+  const code = `const a = new A(), b = new B();
+const flow = new Flow({ start: a }).connect(a, b, 'more').connect(a, null, 'done').connect(b, a);`;
+  assert.deepEqual(found(code), []);
+});
+
+test('an action without connection is told where it is returned, and every fix mends it', () => {
+  const text = `${HEAD}const a = new A(), b = new B();
+const flow = new Flow({ start: a }).connect(a, b, 'more').connect(b, null);`;
+  const project = new FlowProject(memoryHost({}));
+  const read = project.read('/m.js', text);
+  const [diagnostic, ...others] = diagnose(read);
+  assert.deepEqual(others, []);
+  assert.equal(diagnostic?.code, 'unconnected-action');
+  assert.match(diagnostic.message, /"A" can return the action "done", which Flow does not connect/);
+  assert.equal(text.slice(diagnostic.range.start.offset, diagnostic.range.end.offset), "'done'");
+  assert.deepEqual(
+    diagnostic.fixes.map(({ title }) => title),
+    ['End the flow at "done"', 'Connect "done" to B', 'Write a new node Done for "done"'],
+  );
+  for (const fix of diagnostic.fixes) {
+    assert.ok('operation' in fix);
+    const edit = project.edit('/m.js', text, fix.operation);
+    assert.ok(edit.ok, fix.title);
+    const after = applyEdits(text, edit.edits);
+    const left: FlowDiagnostic[] = diagnose(project.read('/m.js', after)).filter(
+      ({ range }) => range.start.offset === diagnostic.range.start.offset,
+    );
+    assert.deepEqual(left, [], fix.title);
+  }
+});
+
+test('a connection for an action that is never returned is told, with what may be meant', () => {
+  const [fault] = found(`const a = new A();
+const flow = new Flow({ start: a }).connect(a, a, 'mroe').connect(a, null, 'done').connect(a, a, 'more');`);
+  assert.deepEqual([fault?.code, fault?.severity], ['unused-connection', 'warning']);
+  assert.match(fault?.message ?? '', /"A" never returns the action "mroe" \(it returns "more", "done"\)/);
+  assert.deepEqual(
+    fault?.fixes.map(({ title }) => title),
+    ['Change it to "more"', 'Change it to "done"', 'Delete the connection'],
+  );
+  const [first] = fault?.fixes ?? [];
+  assert.ok(first !== undefined && 'edits' in first);
+  assert.deepEqual([first.edits[0]?.text, first.edits[0]?.range.start.column], ['more', 51]);
+});
+
+test('a missing start, unreachable nodes and loops without a way out are told', () => {
+  assert.deepEqual(codes('const b = new B(); const flow = new Flow().connect(b, null);'), ['no-start error 3:32']);
+  const loose =
+    "const a = new A(), b = new B(), c = new B(); const flow = new Flow({ start: b }).connect(b, null).connect(a, c, 'more').connect(a, null, 'done');";
+  assert.deepEqual(codes(loose), ['unreachable-node warning 3:10', 'unreachable-node warning 3:36']);
+  const endless =
+    'const b = new B(), c = new B(), d = new B(); const flow = new Flow({ start: d }).connect(d, b).connect(b, c).connect(c, b);';
+  assert.deepEqual(codes(endless), ['endless-cycle warning 3:10']);
+  assert.match(found(endless)[0]?.message ?? '', /No way leads out of B~2 → B~3 → B~2/);
+  assert.deepEqual(codes('const flow = new Flow(); export { flow };'), ['no-start hint 3:13']);
+});
+
+test('what hides a part of the flow makes faults hints, and is told', () => {
+  const told = codes("const a = new A(); const flow = new Flow({ start: a }).connect(a, pick(), 'more');");
+  assert.deepEqual(told, ['unconnected-action hint 1:50', 'unconnected-action hint 1:59', 'unread hint 3:66']);
+  assert.deepEqual(codes('const flow = new Flow({ start: pick() }); flow.run({});'), [
+    'no-start hint 3:13',
+    'unread hint 3:31',
+  ]);
+});
+
+const KEYS = `class Put extends Node { post(shared, p, e) { if (e) return 'skip'; shared.k = 1; return 'put'; } }
+class Get extends Node { prep(shared) { return shared.k; } }
+const put = new Put(), get = new Get();
+`;
+
+test('a key that is read before it is written on some way is told', () => {
+  const both = `${KEYS}const flow = new Flow({ start: put }).connect(put, get, 'put').connect(put, get, 'skip').connect(get, null);`;
+  assert.deepEqual(codes(both), ['unwritten-key hint 4:54']);
+  assert.match(found(both)[0]?.message ?? '', /"Get" reads shared\.k, and not every way to here writes it before/);
+  assert.deepEqual(codes(`${both} flow.run({ other: 1 });`), ['unwritten-key warning 4:54']);
+  assert.deepEqual(codes(`${both} flow.run({ k: 1 });`), []);
+  assert.deepEqual(
+    codes(
+      both
+        .replace("'skip').connect(get", "'skip').connect(get")
+        .replace(".connect(put, get, 'skip')", ".connect(put, null, 'skip')"),
+    ),
+    [],
+  );
+  const input =
+    'class Get extends Node { prep(shared) { return shared.k; } } const get = new Get(); const flow = new Flow({ start: get }).connect(get, null);';
+  assert.deepEqual(codes(input), [], 'it may be an input');
+  assert.match(found(`${input} flow.run({});`)[0]?.message ?? '', /and nothing writes it/);
+});
+
+test('keys are followed into nested flows and out of them', () => {
+  const nested = `${KEYS}const inner = new Flow({ start: put, name: 'Inner' }).connect(put, null, 'put').connect(put, null, 'skip');
+const outer = new Flow({ start: inner }).connect(inner, get, 'put').connect(inner, null, 'skip').connect(get, null); outer.run({});`;
+  assert.deepEqual(codes(nested), []);
+  assert.deepEqual(codes(nested.replace("connect(inner, null, 'skip')", "connect(inner, get, 'skip')")), [
+    'unwritten-key warning 4:54',
+  ]);
+  const reading = `${KEYS}const inner = new Flow({ start: get, name: 'Inner' }).connect(get, null);
+const outer = new Flow({ start: put }).connect(put, inner, 'put').connect(put, inner, 'skip').connect(inner, null); outer.run({});`;
+  assert.deepEqual(codes(reading), ['unwritten-key warning 4:54']);
+});
+
+test('unknown providers and models of LLMClient are told', () => {
+  const [fault, ...others] = found("const m = new LLMClient({ provider: 'antropic' });");
+  assert.deepEqual([fault?.code, fault?.severity, others], ['unknown-provider', 'error', []]);
+  assert.deepEqual(
+    fault?.fixes.map(({ title }) => title),
+    ['Change it to "anthropic"'],
+  );
+  assert.deepEqual(codes("class C extends B { exec() { return new LLMClient({ model: 'gtp-4o' }).ask('x'); } }"), [
+    'unknown-model warning 3:59',
+  ]);
+  assert.deepEqual(codes("new LLMClient({ provider: 'anthropic', model: 'gpt-4o' });"), ['unknown-model warning 3:46']);
+  for (const fine of [
+    "{ model: 'gpt-4o' }",
+    "{ provider: 'groq', model: 'deepseek-r1' }",
+    "{ model: 'x', baseUrl: 'http://h/v1' }",
+    '',
+    "{ provider: process.env.P, model: 'gpt-4o' }",
+    "{ provider: 'vscode', model: 'gpt-4o' }",
+  ]) {
+    assert.deepEqual(codes(`new LLMClient(${fine});`), [], fine);
+  }
+});
+
+test('a text that does not parse tells its error alone', () => {
+  const project = new FlowProject(memoryHost({}));
+  const good = `${HEAD}const b = new B(); const flow = new Flow().connect(b, null);`;
+  project.read('/m.js', good);
+  const [syntax, ...others] = diagnose(project.read('/m.js', `${good} const x = `));
+  assert.deepEqual([syntax?.code, others], ['syntax', []]);
+  assert.match(syntax?.message ?? '', /Unexpected token\. The flow as it was before is shown/);
+});

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readFlows } from '../../../../src/flows/project/flowProject.ts';
+import { flowTestName } from '../../../../src/flows/run/testing/flowTestFile.ts';
+import { editedSince, sourceHashes } from '../../../../src/flows/graph/sourceHash.ts';
+
+const SOURCE = `import { Flow, Node } from 'farwharf/agents';
+class A extends Node { exec() { return 1; } }
+class B extends Node { exec() { return 2; } }
+const [a, b] = [new A(), new B()];
+export const flow = new Flow({ start: a }).connect(a, b).connect(b, null);
+`;
+
+function hashes(text: string): Readonly<Record<string, string>> {
+  const host = { version: () => undefined, read: () => undefined };
+  return sourceHashes(readFlows('/flow.ts', text, host), (file) => (file === '/flow.ts' ? text : undefined));
+}
+
+test('an edited node is told from the others, wherever it stands in the file', () => {
+  const before = hashes(SOURCE);
+  assert.deepEqual(Object.keys(before), ['flow/a', 'flow/b']);
+  assert.deepEqual(editedSince(before, hashes(`// a line above\n\n${SOURCE}`)), []);
+  assert.deepEqual(editedSince(before, hashes(SOURCE.replace('return 2', 'return 3'))), ['flow/b']);
+  assert.deepEqual(editedSince(before, hashes(SOURCE.replace('new A()', "new A({ name: 'X' })"))), ['flow/a']);
+});
+
+test('a test is called by what stands between the names of its flow and of the format', () => {
+  const test = { file: 'research.mts' };
+  assert.equal(flowTestName('/x/research.harbours.flowtest.json', test), 'harbours');
+  assert.equal(flowTestName('/x/other.flowtest.json', test), 'other');
+});

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { compareRuns } from '../../../../../src/flows/run/history/compareRuns.ts';
+import { describeRunEnd, describeStep } from '../../../../../src/flows/run/history/describeRun.ts';
+import type { RunEvent } from '../../../../../src/flows/run/protocol/runEvent.ts';
+import { differencesOf } from '../../../../../src/flows/run/testing/testDifference.ts';
+import { type RunTimeline, timelinesOf } from '../../../../../src/flows/run/protocol/timeline.ts';
+
+const run = 1;
+const place = (node: string, visit: number, at: number) => ({ run, path: `F/${node}`, node, visit, at });
+const took = { prepMicros: 0, execMicros: 0, postMicros: 0, isReplayed: false };
+const model = { provider: 'p', model: 'm', durationMs: 5, retries: 0 };
+
+/** Two visits of A and one of B, which fails where `error` is given. */
+function events({ second = 'B says so', error }: { second?: string; error?: string } = {}): RunEvent[] {
+  return [
+    { type: 'run-start', run, name: 'F', startedAt: 0, state: { n: 0 } },
+    { type: 'flow-start', run, path: 'F', node: 'F', visit: 1, at: 0 },
+    { type: 'node-start', ...place('A', 1, 0) },
+    { type: 'model', ...place('A', 1, 5), ...model, inputTokens: 10, outputTokens: 2, estimatedCost: 0.5 },
+    { type: 'node-end', ...place('A', 1, 10), ...took, action: 'again' },
+    { type: 'state', run, path: 'F/A', visit: 1, at: 10, changes: [{ op: 'set', path: ['n'], value: 1 }] },
+    { type: 'edge', ...place('A', 1, 10), action: 'again', to: 'A' },
+    { type: 'node-start', ...place('A', 2, 10) },
+    { type: 'retry', ...place('A', 2, 12), attempt: 1, waitMs: 0, message: 'busy' },
+    { type: 'node-end', ...place('A', 2, 30), ...took, action: 'on' },
+    { type: 'node-start', ...place('B', 1, 30) },
+    ...(error === undefined
+      ? ([
+          { type: 'node-end', ...place('B', 1, 40), ...took },
+          {
+            type: 'state',
+            run,
+            path: 'F/B',
+            visit: 1,
+            at: 40,
+            changes: [{ op: 'set', path: ['text'], value: second }],
+          },
+        ] satisfies RunEvent[])
+      : ([
+          { type: 'error', ...place('B', 1, 40), message: error },
+          { type: 'error', run, path: 'F', node: 'F', visit: 1, at: 40, message: error },
+        ] satisfies RunEvent[])),
+  ];
+}
+
+function timelineOf(list: readonly RunEvent[]): RunTimeline {
+  const [timeline] = timelinesOf(list);
+  assert.ok(timeline);
+  return timeline;
+}
+
+test('a timeline gives the shared state and the nodes at each step', () => {
+  const timeline = timelineOf(events());
+  assert.deepEqual(
+    timeline.steps.map(({ path, visit }) => `${path} ${visit}`),
+    ['F/A 1', 'F/A 2', 'F/B 1'],
+  );
+  assert.deepEqual(
+    [-1, 0, 1, 2].map((index) => timeline.stateAfter(index)),
+    [{ n: 0 }, { n: 1 }, { n: 1 }, { n: 1, text: 'B says so' }],
+  );
+  const nodes = timeline.nodesAfter(1);
+  assert.deepEqual([...nodes.keys()], ['F/A']);
+  assert.deepEqual(nodes.get('F/A'), {
+    status: 'done',
+    visits: 2,
+    micros: 30,
+    lastAction: 'on',
+    usage: { calls: 1, inputTokens: 10, outputTokens: 2, cost: 0.5 },
+    error: undefined,
+  });
+  assert.equal(timeline.usage.cost, 0.5);
+  assert.match(describeStep(timeline.steps[1] ?? assert.fail()), /^F\/A \(visit 2\) -> on, 0\.0 ms, 1 retry$/);
+});
+
+test('a timeline can be read while the run goes on, and shows where it failed', () => {
+  const list = events({ error: 'no harbour' });
+  assert.equal(timelineOf(list.slice(0, 3)).steps[0]?.status, 'running');
+  const timeline = timelineOf(list);
+  assert.deepEqual(
+    timeline.steps.map(({ type, status, error }) => [type, status, error]),
+    [
+      ['node', 'done', undefined],
+      ['node', 'done', undefined],
+      ['node', 'failed', 'no harbour'],
+      ['flow', 'failed', 'no harbour'],
+    ],
+  );
+});
+
+test('two runs are compared up to their first difference', () => {
+  const first = timelineOf(events());
+  assert.equal(compareRuns(first, timelineOf(events())), undefined);
+  const other = compareRuns(first, timelineOf(events({ second: 'else' })));
+  assert.equal(other?.type, 'state');
+  assert.deepEqual(other.changes, [{ op: 'set', path: ['text'], value: 'else' }]);
+  assert.deepEqual(compareRuns(first, timelineOf(events({ error: 'x' })))?.type, 'end');
+  const [start, ...rest] = events();
+  const changed = { ...start, state: { n: 7 } } as RunEvent;
+  assert.equal(compareRuns(first, timelineOf([changed, ...rest]))?.type, 'input');
+  const action = rest.map((event) =>
+    event.type === 'node-end' && event.visit === 2 ? { ...event, action: 'no' } : event,
+  );
+  assert.equal(compareRuns(first, timelineOf([start ?? assert.fail(), ...action]))?.type, 'action');
+});
+
+test('each end of a run has a sentence', () => {
+  const error = { name: 'Error', message: 'no harbour', place: { file: '/a.ts', line: 4, column: 11 }, path: 'F/B' };
+  assert.equal(describeRunEnd({ type: 'failed', error }), 'failed at F/B: no harbour (/a.ts:4:11)');
+  assert.match(describeRunEnd({ type: 'exited', code: 13 }), /waits for something/);
+  assert.match(describeRunEnd({ type: 'exited', code: 0 }), /process\.exit was called/);
+  assert.match(describeRunEnd({ type: 'killed', signal: 'SIGKILL' }), /SIGKILL/);
+  assert.match(describeRunEnd(undefined), /no known end/);
+});
+
+test('the differences of a test are lines, and ignored keys are none', () => {
+  const expected = [{ flow: 'F', steps: ['A -> x', 'B -> y'], shared: { a: 1, at: { ms: 3 } } }];
+  const actual = [{ flow: 'F', steps: ['A -> x', 'C -> z', 'B -> y'], shared: { a: 2, at: { ms: 4 } }, error: 'late' }];
+  assert.deepEqual(differencesOf(expected, actual, ['at']), [
+    { type: 'steps', lines: ['  A -> x', '+ C -> z', '  B -> y'] },
+    { type: 'error', lines: ['- no error', '+ late'] },
+    { type: 'state', key: 'a', lines: ['- 1', '+ 2'] },
+  ]);
+  assert.deepEqual(differencesOf(expected, expected, []), []);
+});

@@ -1,0 +1,416 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { test, type TestContext } from 'node:test';
+import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { type FollowDeps, followJob, watchJob } from '../../../../src/jobs/log/follow.ts';
+import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
+import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
+import { EventSpool, type SpooledEvent } from '../../../../src/jobs/log/spool.ts';
+import type { JobEvent } from '../../../../src/remote/protocol/schemas.ts';
+import { withGrowingLimit } from '../../timeLimits.ts';
+import { makeRecord, tempHome } from '../fixtures.ts';
+import { connectTo } from '../testClient.ts';
+import { type Answers, cut, sendEvents, sendJson, TestService } from '../testService.ts';
+
+const log = (text: string): JobEvent => ({ event: 'log', data: { stream: 'stdout', text } });
+const state = (name: string): JobEvent => ({ event: 'state', data: { state: name, at: '2026-01-01T00:00:05.000Z' } });
+const end: JobEvent = { event: 'end', data: { state: 'succeeded', exit_code: 0, credits_charged: 0.5 } };
+const whole = [state('queued'), state('running'), ...['a', 'b', 'c', 'd'].map((text) => log(`${text}\n`)), end];
+const done = { state: 'succeeded', exit_code: 0, credits_charged: 0.5, finished_at: '2026-01-01T00:00:09.000Z' };
+
+const FAST = { retryDelaysMs: [5], leaseMs: 300 };
+
+interface Setting extends FollowDeps {
+  readonly record: JobRecord;
+  readonly http: TestService;
+  readonly jobs: JobLedger;
+  readonly home: string;
+}
+
+async function setUp(t: TestContext, answers: Answers, fields: Partial<JobRecord> = {}): Promise<Setting> {
+  const home = tempHome(t);
+  const http = await TestService.start(t, answers);
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  const record = makeRecord(fields);
+  jobs.insert(record);
+  const spool = new EventSpool(home, record.id);
+  return { record, http, jobs, home, spool, ledger: directLedger(jobs), service: connectTo(http.url) };
+}
+
+async function spooled(spool: EventSpool): Promise<SpooledEvent[]> {
+  return Array.fromAsync(spool.read());
+}
+
+const texts = (events: readonly SpooledEvent[]): string[] =>
+  events.filter(({ event }) => event === 'log').map(({ data }) => (data as { text: string }).text.trim());
+const kinds = (events: readonly SpooledEvent[]): string[] => events.map(({ event }) => event);
+const running = (response: ServerResponse): void => sendJson(response, { state: 'running' });
+
+test('a job is followed to its end: events on disk, record settled', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response) => {
+      sendEvents(response, whole, 1);
+      response.end();
+    },
+    job: (_, response) => sendJson(response, done),
+  });
+  const updates: string[] = [];
+  const last = await followJob(setting, setting.record.id, {
+    ...FAST,
+    signal: t.signal,
+    onUpdate: (record) => updates.push(record.state),
+  });
+  assert.equal(last.state, 'succeeded');
+  assert.equal(last.exitCode, 0);
+  assert.equal(last.creditsCharged, 0.5);
+  assert.equal(last.startedAt, '2026-01-01T00:00:05.000Z');
+  assert.equal(last.finishedAt, '2026-01-01T00:00:09.000Z');
+  assert.equal(last.lastLogLine, 'd');
+  assert.ok(updates.includes('running'));
+  assert.deepEqual(setting.jobs.get(setting.record.id), last);
+  assert.deepEqual(
+    (await spooled(setting.spool)).map(({ event, data, id }) => ({ event, data, id })),
+    whole.map((event, index) => ({ ...event, id: String(index + 1) })),
+  );
+  // A second follower finds all there and asks nobody.
+  const before = setting.http.attempts.events;
+  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(setting.http.attempts.events, before);
+});
+
+test('after each cut it goes on behind the last event id, without loss or doubles', async (t) => {
+  const setting = await setUp(t, {
+    events: (request, response) => {
+      const after = Number(request.headers['last-event-id'] ?? 0);
+      sendEvents(response, whole.slice(after, after + 2), after + 1);
+      cut(response);
+    },
+    job: (_, response) => running(response),
+  });
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(last.exitCode, 0);
+  assert.deepEqual(kinds(await spooled(setting.spool)), kinds(whole as SpooledEvent[]));
+  assert.deepEqual(setting.http.lastEventIds, [undefined, '2', '4', '6']);
+});
+
+test('a service that numbers events but begins again each time is understood', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response, attempt) => {
+      sendEvents(response, whole.slice(0, attempt * 2), 1);
+      cut(response);
+    },
+    job: (_, response) => running(response),
+  });
+  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.deepEqual(kinds(await spooled(setting.spool)), kinds(whole as SpooledEvent[]));
+});
+
+test('a replay without ids is recognised, whatever was cut, and no gap is drawn', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response, attempt) => {
+      // The second replay is shorter than what is known already.
+      sendEvents(response, whole.slice(0, [4, 2, 6, 99][attempt - 1]));
+      cut(response);
+    },
+    job: (_, response) => running(response),
+  });
+  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.deepEqual(kinds(await spooled(setting.spool)), kinds(whole as SpooledEvent[]));
+});
+
+test('where a service without ids goes on in the middle, a gap is drawn and nothing is dropped', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response, attempt) => {
+      sendEvents(response, attempt === 1 ? whole.slice(0, 4) : whole.slice(5));
+      cut(response);
+    },
+    job: (_, response) => running(response),
+  });
+  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  const events = await spooled(setting.spool);
+  assert.deepEqual(kinds(events), ['state', 'state', 'log', 'log', 'gap', 'log', 'end']);
+  assert.deepEqual(texts(events), ['a', 'b', 'd']);
+});
+
+for (const hasIds of [true, false]) {
+  test(`a stream cut at every byte is put together again ${hasIds ? 'by ids' : 'from replays without ids'}`, async (t) => {
+    const blocks = whole.map(({ event, data }, index) => {
+      const id = hasIds ? `id: ${index + 1}\n` : '';
+      return `${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    });
+    const bytes = blocks.join('').length;
+    const setting = await setUp(t, {
+      events: (request, response, attempt) => {
+        const after = Number(request.headers['last-event-id'] ?? 0);
+        const known = blocks.slice(0, after).join('').length;
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        response.write(blocks.join('').slice(known, attempt), () => response.destroy());
+      },
+      job: (_, response) => running(response),
+    });
+    const last = await followJob(setting, setting.record.id, { ...FAST, retryDelaysMs: [0], signal: t.signal });
+    assert.equal(last.state, 'succeeded');
+    assert.ok(setting.http.attempts.events >= bytes - 1);
+    assert.deepEqual(
+      (await spooled(setting.spool)).map(({ event, data }) => ({ event, data })),
+      whole,
+    );
+  });
+}
+
+/** The log of a job that is over. */
+const long: readonly JobEvent[] = [
+  { event: 'state', data: { state: 'running' } },
+  ...Array.from({ length: 20 }, (_, line) => ({ event: 'log', data: { text: `line ${line}\n` } })),
+  { event: 'end', data: done },
+];
+
+for (const [how, end] of [
+  ['breaks', cut],
+  ['is closed', (response: ServerResponse) => void response.end()],
+] as const) {
+  test(`the log of a job that is over is read to its last event, however often the connection ${how}`, async (t) => {
+    const setting = await setUp(t, {
+      events: (request, response) => {
+        const after = Number(request.headers['last-event-id'] ?? 0);
+        sendEvents(response, long.slice(after, after + 2), after + 1);
+        end(response);
+      },
+      job: (_, response) => sendJson(response, done),
+    });
+    await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+    assert.deepEqual(
+      (await spooled(setting.spool)).map(({ event, data }) => ({ event, data })),
+      long,
+    );
+  });
+}
+
+test('a network that is missing after a job ended is waited out, and the rest of its log read', async (t) => {
+  let missing = 20;
+  const isMissing = (): boolean => missing > 0 && missing-- > 0;
+  const setting = await setUp(t, {
+    events: (request, response, attempt) => {
+      const after = Number(request.headers['last-event-id'] ?? 0);
+      if (attempt > 1 && isMissing()) return void response.destroy();
+      sendEvents(response, attempt === 1 ? long.slice(0, 3) : long.slice(after), after + 1);
+      if (attempt === 1) return cut(response);
+      response.end();
+    },
+    job: (_, response, attempt) => {
+      if (attempt > 1 && isMissing()) response.destroy();
+      else sendJson(response, done);
+    },
+  });
+  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(missing, 0);
+  assert.deepEqual(
+    (await spooled(setting.spool)).map(({ event, data }) => ({ event, data })),
+    long,
+  );
+});
+
+test('a log without numbers ends where a service that knows the job to be over closes it', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response, attempt) => {
+      sendEvents(response, [log(`only of connection ${attempt}\n`)]);
+      response.end();
+    },
+    job: (_, response) => sendJson(response, done),
+  });
+  await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.deepEqual(kinds(await spooled(setting.spool)), ['log', 'end']);
+});
+
+test('a missing network is waited out', async (t) => {
+  const setting = await setUp(t, {});
+  const { port } = setting.http;
+  setting.http.stop();
+  const following = followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  await sleep(100);
+  await TestService.start(
+    t,
+    {
+      events: (_, response) => {
+        sendEvents(response, whole, 1);
+        response.end();
+      },
+      job: (_, response) => sendJson(response, done),
+    },
+    port,
+  );
+  assert.equal((await following).state, 'succeeded');
+});
+
+test('a service that comes back elsewhere is found through reconnect', async (t) => {
+  const setting = await setUp(t, {});
+  setting.http.stop();
+  const other = await TestService.start(t, {
+    events: (_, response) => {
+      sendEvents(response, whole, 1);
+      response.end();
+    },
+    job: (_, response) => sendJson(response, done),
+  });
+  const deps = { ...setting, reconnect: async () => connectTo(other.url) };
+  assert.equal((await followJob(deps, setting.record.id, { ...FAST, signal: t.signal })).state, 'succeeded');
+});
+
+test('server errors are waited out too', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response, attempt) => {
+      if (attempt < 3) return sendJson(response, { detail: 'overloaded' }, 503);
+      sendEvents(response, whole, 1);
+      response.end();
+    },
+    job: (_, response) => running(response),
+  });
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(last.state, 'succeeded', 'a late "running" does not bring a finished job back');
+});
+
+for (const status of [401, 403]) {
+  test(`a refused key (${status}) ends the following and leaves the job as it was`, async (t) => {
+    const setting = await setUp(t, { events: (_, response) => sendJson(response, { detail: 'revoked' }, status) });
+    await assert.rejects(followJob(setting, setting.record.id, { ...FAST, signal: t.signal }), { status });
+    assert.equal(setting.jobs.get(setting.record.id)?.state, 'queued');
+    assert.equal(setting.jobs.claim(setting.record.id, 'next', 1_000), true, 'the lease is free again');
+  });
+}
+
+test('a job that the service no longer knows is lost, and its log is closed', async (t) => {
+  const setting = await setUp(t, {});
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(last.state, 'lost');
+  assert.match(last.reason ?? '', /no longer knows/);
+  const events = await spooled(setting.spool);
+  assert.deepEqual(
+    events.map(({ event, own }) => [event, own]),
+    [['end', true]],
+  );
+});
+
+test('a foreign service with its own words: events kept as they are, end told by the job', async (t) => {
+  const setting = await setUp(t, {
+    events: (_, response) => {
+      sendEvents(response, [
+        { event: 'message', data: 'plain text line' },
+        { event: 'gpu.usage', data: { percent: 97, nested: [1, null] } },
+      ]);
+      response.end();
+    },
+    job: (_, response, attempt) =>
+      sendJson(response, attempt === 1 ? { status: 'Hibernating' } : { status: 'Completed', cluster: 7 }),
+  });
+  const seen: string[] = [];
+  const onUpdate = ({ state: word }: JobRecord): number => seen.push(word);
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal, onUpdate });
+  assert.equal(last.state, 'Completed');
+  assert.ok(seen.includes('Hibernating'));
+  assert.equal(last.lastLogLine, 'plain text line');
+  const events = await spooled(setting.spool);
+  assert.deepEqual(kinds(events), ['message', 'gpu.usage', 'end']);
+  assert.deepEqual(events[1]?.data, { percent: 97, nested: [1, null] });
+});
+
+test('a service without a log tells the end all the same, and the gap is drawn', async (t) => {
+  const setting = await setUp(t, {
+    job: (_, response, attempt) => sendJson(response, attempt < 3 ? { state: 'running' } : done),
+  });
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(last.state, 'succeeded');
+  assert.deepEqual(kinds(await spooled(setting.spool)), ['gap', 'end']);
+});
+
+test('two followers: one streams, both end, and the readers of both see every event once', async (t) => {
+  await withGrowingLimit(FAST.leaseMs, (leaseMs) => followTwice(t, leaseMs));
+});
+
+async function followTwice(t: TestContext, leaseMs: number): Promise<void> {
+  const opened = Promise.withResolvers<ServerResponse>();
+  const setting = await setUp(t, {
+    events: (_, response) => {
+      opened.resolve(response);
+      sendEvents(response, whole.slice(0, 3), 1);
+    },
+    job: (_, response) => sendJson(response, done),
+  });
+  const read = async (): Promise<SpooledEvent[]> =>
+    Array.fromAsync(
+      watchJob({ ...setting, spool: new EventSpool(setting.home, setting.record.id) }, setting.record.id, {
+        ...FAST,
+        leaseMs,
+        signal: t.signal,
+      }),
+    );
+  const both = Promise.all([read(), read()]);
+  const open = await opened.promise;
+  await sleep(1.3 * leaseMs); // longer than a lease: it must have been renewed
+  sendEvents(open, whole.slice(3), 4);
+  open.end();
+  const [first, second] = await both;
+  assert.deepEqual(kinds(first), kinds(whole as SpooledEvent[]));
+  assert.deepEqual(second, first);
+  assert.equal(setting.http.attempts.events, 1);
+}
+
+test('leaving the loop frees the lease and closes the stream', async (t) => {
+  const closed = Promise.withResolvers<void>();
+  const setting = await setUp(t, {
+    events: (_, response) => {
+      response.on('close', () => closed.resolve());
+      sendEvents(response, whole.slice(0, 3), 1);
+    },
+    job: (_, response) => running(response),
+  });
+  for await (const { event } of watchJob(setting, setting.record.id, { ...FAST, signal: t.signal })) {
+    if (event === 'log') break;
+  }
+  assert.equal(setting.jobs.claim(setting.record.id, 'next', 1_000), true);
+  await closed.promise;
+});
+
+test('an abort ends the following with its reason', async (t) => {
+  const setting = await setUp(t, { events: (_, response) => sendEvents(response, whole.slice(0, 2), 1) });
+  const stop = new AbortController();
+  const following = followJob(setting, setting.record.id, { ...FAST, signal: stop.signal });
+  await sleep(50);
+  stop.abort(new Error('enough'));
+  await assert.rejects(following, /enough/);
+});
+
+test('a job whose id was never told cannot be followed, and that is said', async (t) => {
+  const setting = await setUp(t, {}, { jobId: null, state: 'unknown' });
+  await assert.rejects(followJob(setting, setting.record.id, { ...FAST, signal: t.signal }), { code: 'missing' });
+});
+
+test('the list keeps of a service no more than a person reads, and no time that is none', async (t) => {
+  const huge = 'x'.repeat(1_000_000);
+  const setting = await setUp(t, {
+    events: (_, response) => {
+      const data = { state: `run${huge}`, at: huge, reason: huge };
+      sendEvents(
+        response,
+        [{ event: 'state', data }, log(`${huge}\n`), { event: 'end', data: { state: 'failed', at: 'soon' } }],
+        1,
+      );
+      response.end();
+    },
+    job: (_, response) =>
+      sendJson(response, {
+        state: 'failed',
+        reason: huge,
+        started_at: huge,
+        finished_at: 'never',
+        machine_class: huge,
+      }),
+  });
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.equal(last.state, 'failed');
+  assert.equal(last.reason?.length, 2_000);
+  assert.equal(last.startedAt, null);
+  assert.ok(!Number.isNaN(Date.parse(last.finishedAt ?? '')));
+  assert.ok(JSON.stringify(setting.jobs.get(setting.record.id)).length < 5_000);
+});

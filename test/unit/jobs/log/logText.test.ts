@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { MarkedLineWriter } from '../../../../src/core/text/markedLines.ts';
+import { LogText, type LogTextOptions } from '../../../../src/jobs/log/logText.ts';
+import type { SpooledEvent } from '../../../../src/jobs/log/spool.ts';
+
+const ESC = '\u001b';
+let seq = 0;
+const make = (event: string, data: unknown, extra: Partial<SpooledEvent> = {}): SpooledEvent => ({
+  seq: (seq += 1),
+  at: '2026-01-01T00:00:42.000Z',
+  event,
+  data,
+  ...extra,
+});
+const log = (text: string): SpooledEvent => make('log', { stream: 'stdout', text });
+const running = make('state', { state: 'running', at: '2026-01-01T00:00:00.000Z' });
+
+function render(options: LogTextOptions, events: readonly SpooledEvent[]): string {
+  const text = new LogText(options);
+  return events.map((event) => text.push(event)).join('') + text.flush();
+}
+const plain = (...events: SpooledEvent[]): string => render({ colour: false }, events);
+const terminal = (...events: SpooledEvent[]): string => render({ colour: true }, events);
+
+test('a whole log: phases, the program’s lines, one line at the end', () => {
+  const events = [
+    make('phase', { text: 'packed 3.2 MB in 0.2 s' }, { own: true }),
+    make('state', { state: 'queued' }),
+    running,
+    log('epoch 1\nepoch 2\n'),
+    make('artifact', { path: 'a', size: 1 }),
+    make('state', { state: 'succeeded' }),
+    make('end', { state: 'succeeded', exit_code: 0, credits_charged: 0.07 }),
+  ];
+  assert.equal(
+    render({ colour: false, machine: 'local', results: 'results in /home/ada' }, events),
+    'packed 3.2 MB in 0.2 s\nqueued\nstarted on local\nepoch 1\nepoch 2\nsucceeded after 42 s · 0.07 credits · results in /home/ada\n',
+  );
+});
+
+test('phases are dim on a terminal, and never stick to the program’s unfinished line or colour', () => {
+  assert.equal(
+    terminal(log(`loading ${ESC}[31mred`), make('state', { state: 'queued' })),
+    `loading ${ESC}[31mred${ESC}[0m\n${ESC}[2mqueued${ESC}[0m\n`,
+  );
+  assert.equal(plain(log('loading'), make('end', { state: 'failed', exit_code: 2 })), 'loading\nfailed with exit 2\n');
+});
+
+test('the one line at the end tells the reason that came with the last state', () => {
+  const events = [
+    make('state', { state: 'failed', reason: 'python3 was not found' }),
+    make('end', { state: 'failed' }),
+  ];
+  assert.equal(plain(...events), 'failed · python3 was not found\n');
+});
+
+test('colours stay on a terminal only; everything else that moves or hides goes', () => {
+  const evil = `a${ESC}[2J${ESC}[1;31mb${ESC}]52;c;aGk=\u0007c${ESC}]8;;http://x\u0007d\u202ee\u0000${ESC}cf\tg\n`;
+  assert.equal(terminal(log(evil)), `a${ESC}[1;31mbcdef\tg\n`);
+  assert.equal(plain(log(evil)), 'abcdef\tg\n');
+});
+
+test('a sequence cut between two events never comes through in halves', () => {
+  const whole = `x${ESC}[38;5;196my${ESC}]0;title\u0007z${ESC}[5Aw\n`;
+  for (let at = 1; at < whole.length; at += 1) {
+    const pieces = [log(whole.slice(0, at)), log(whole.slice(at))];
+    assert.equal(plain(...pieces), 'xyzw\n', `cut at ${at}`);
+    assert.equal(terminal(...pieces), `x${ESC}[38;5;196myzw\n`, `cut at ${at}`);
+  }
+});
+
+test('a progress bar: live on a terminal, its last state in a view that only appends', () => {
+  const bar = [log('start\n'), log('\r 10%'), log('\r 50%'), log('\r100%\n'), log('done\n')];
+  assert.equal(terminal(...bar), 'start\n\r 10%\r 50%\r100%\ndone\n');
+  assert.equal(plain(...bar), 'start\n100%\ndone\n');
+  assert.equal(plain(log('\r 10%'), log('\r 50%')), ' 50%', 'the rest comes with flush');
+  assert.equal(plain(log('begun'), log('\rnew\n')), 'begun\nnew\n');
+});
+
+test('line ends of Windows are line ends, also when cut in two', () => {
+  assert.equal(plain(log('a\r\nb\r'), log('\nc\r\n')), 'a\nb\nc\n');
+  assert.equal(terminal(log('a\r\nb\r'), log('\nc\r\n')), 'a\nb\nc\n');
+});
+
+test('unfinished lines show at once', () => {
+  const text = new LogText({ colour: false });
+  assert.equal(text.push(log('Enter: ')), 'Enter: ');
+  assert.equal(text.push(log('42\n')), '42\n');
+});
+
+test('events of other services: text is shown, the rest is passed over', () => {
+  assert.equal(
+    plain(make('message', 'hello\n'), make('output', { line: 'x\n' }), make('gpu', { percent: 3 })),
+    'hello\nx\n',
+  );
+  assert.equal(plain(make('state', { status: 'Hibernating' }), make('state', 7), make('log', null)), 'Hibernating\n');
+});
+
+test('a gap is drawn as a gap', () => {
+  assert.equal(
+    plain(log('a'), make('gap', { text: 'lines may be missing here' }, { own: true })),
+    'a\nlines may be missing here\n',
+  );
+});
+
+test('what a flow tells in marked lines is no text of the log', () => {
+  const lines: string[] = [];
+  const writer = new MarkedLineWriter((line) => lines.push(line));
+  for (const n of [1, 2]) writer.write({ type: 'node-start', run: 1, n });
+  const [first = '', second = ''] = lines;
+  const texts = [`a\n${first}b`, `\n${second.slice(0, 40)}`, `${second.slice(40)}c\n@`];
+  assert.equal(plain(...texts.map(log), make('end', { state: 'succeeded' })), 'a\nb\nc\n@\nsucceeded\n');
+});

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { ArchiveStore } from '../../../../src/jobs/archives/archives.ts';
+import { directArchiver } from '../../../../src/jobs/archives/archiver.ts';
+import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { defaultDecisions, type DownloadDeps, downloadResults } from '../../../../src/jobs/results/download.ts';
+import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
+import { ResultJournals } from '../../../../src/jobs/results/resultJournals.ts';
+import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
+import { makeRecord, tempHome } from '../fixtures.ts';
+import { connectTo } from '../testClient.ts';
+import { type Answers, sendJson, TestService } from '../testService.ts';
+
+interface Setting {
+  readonly deps: DownloadDeps;
+  readonly jobs: JobLedger;
+  readonly record: JobRecord;
+  readonly folder: string;
+  readonly home: string;
+}
+
+async function setUp(t: TestContext, artifacts: NonNullable<Answers['artifacts']>): Promise<Setting> {
+  const [home, folder] = [tempHome(t), tempHome(t)];
+  const http = await TestService.start(t, { artifacts });
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  const record = makeRecord({ folder, jobId: 'job-1', state: 'succeeded' });
+  jobs.insert(record);
+  const deps = {
+    service: connectTo(http.url),
+    archiver: directArchiver,
+    ledger: directLedger(jobs),
+    home,
+    journals: new ResultJournals(home),
+  };
+  return { deps, jobs, record, folder, home };
+}
+
+function archiveOf(t: TestContext, files: Readonly<Record<string, string>>): Buffer {
+  const folder = tempHome(t);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return execFileSync('tar', ['czf', '-', '-C', folder, ...Object.keys(files)]);
+}
+
+function serveArchive(archive: Buffer): NonNullable<Answers['artifacts']> {
+  return (_, response) => void response.writeHead(200, { 'content-type': 'application/gzip' }).end(archive);
+}
+
+const isClean = ({ home, folder }: Setting): void => {
+  assert.deepEqual(readdirSync(join(home, 'downloads')), []);
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.startsWith('.farwharf-staging')),
+    [],
+  );
+};
+
+test('new results are written, local work is kept beside, the rest is left alone', async (t) => {
+  const archive = archiveOf(t, { 'out/metrics.json': '{}', 'notes.txt': 'theirs', 'same.txt': 'same', '.env': 'X=1' });
+  const setting = await setUp(t, serveArchive(archive));
+  writeFileSync(join(setting.folder, 'notes.txt'), 'mine');
+  writeFileSync(join(setting.folder, 'same.txt'), 'same');
+  const phases = new Set<string>();
+  const results = await downloadResults(setting.deps, setting.record.id, { onPhase: ({ type }) => phases.add(type) });
+  assert.deepEqual([...phases], ['download', 'unpack', 'decide', 'write']);
+  assert.equal(readFileSync(join(setting.folder, 'out/metrics.json'), 'utf8'), '{}');
+  assert.equal(readFileSync(join(setting.folder, 'notes.txt'), 'utf8'), 'mine');
+  assert.equal(readFileSync(join(setting.folder, 'notes (job job-1).txt'), 'utf8'), 'theirs');
+  assert.deepEqual(readdirSync(setting.folder).sort(), ['notes (job job-1).txt', 'notes.txt', 'out', 'same.txt']);
+  assert.deepEqual([...results.written].sort(), ['notes (job job-1).txt', 'out/metrics.json']);
+  assert.deepEqual(Object.fromEntries(results.plan.map(({ path, status }) => [path, status])), {
+    'out/metrics.json': 'new',
+    'notes.txt': 'conflict',
+    'same.txt': 'same',
+    '.env': 'protected',
+  });
+  assert.notEqual(setting.jobs.get(setting.record.id)?.downloadedAt, null);
+  isClean(setting);
+});
+
+test('results are compared again when a local file changed since, and it is kept', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'out.txt': 'theirs' })));
+  const plans: string[] = [];
+  await downloadResults(setting.deps, setting.record.id, {
+    decide: (plan) => {
+      plans.push(...plan.map(({ status }) => status));
+      // As another command does that brings the results of its own job into the same folder.
+      if (plans.length === 1) writeFileSync(join(setting.folder, 'out.txt'), 'mine');
+      return defaultDecisions(plan);
+    },
+  });
+  assert.deepEqual(plans, ['new', 'conflict']);
+  assert.equal(readFileSync(join(setting.folder, 'out.txt'), 'utf8'), 'mine');
+  assert.equal(readFileSync(join(setting.folder, 'out (job job-1).txt'), 'utf8'), 'theirs');
+  isClean(setting);
+});
+
+test('a folder that never stops changing is told, and gets nothing', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'out.txt': 'theirs' })));
+  let comparisons = 0;
+  const downloading = downloadResults(setting.deps, setting.record.id, {
+    decide: (plan) => {
+      comparisons += 1;
+      writeFileSync(join(setting.folder, 'out.txt'), `version ${comparisons}`);
+      return new Map(plan.map(({ path }) => [path, 'write']));
+    },
+  });
+  await assert.rejects(downloading, { code: 'conflict', message: /^out\.txt changed after the results were compared/ });
+  assert.equal(readFileSync(join(setting.folder, 'out.txt'), 'utf8'), `version ${comparisons}`);
+  isClean(setting);
+});
+
+test('the kept manifest tells an untouched file from a conflict', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'notes.txt': 'theirs' })));
+  writeFileSync(join(setting.folder, 'notes.txt'), 'sent');
+  const store = new ArchiveStore(setting.home);
+  await store.prepare();
+  const sha256 = createHash('sha256').update('sent').digest('hex');
+  await store.saveManifest(setting.record.id, [{ path: 'notes.txt', size: 4, mode: 0o644, sha256 }]);
+  const { plan } = await downloadResults(setting.deps, setting.record.id, { decide: () => undefined });
+  assert.equal(plan[0]?.status, 'changed');
+  assert.equal(readFileSync(join(setting.folder, 'notes.txt'), 'utf8'), 'sent', 'no decision, nothing written');
+  assert.equal(setting.jobs.get(setting.record.id)?.downloadedAt, null);
+  isClean(setting);
+});
+
+test('another folder is made where it is missing', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'a.txt': 'a' })));
+  const folder = join(setting.folder, 'deep/er');
+  await downloadResults(setting.deps, setting.record.id, { folder });
+  assert.equal(readFileSync(join(folder, 'a.txt'), 'utf8'), 'a');
+});
+
+test('a job without results says so', async (t) => {
+  const setting = await setUp(t, (_, response) => sendJson(response, { detail: 'none' }, 404));
+  await assert.rejects(downloadResults(setting.deps, setting.record.id), { code: 'missing', message: /no results/ });
+  isClean(setting);
+});
+
+test('a download that is cut leaves nothing behind', async (t) => {
+  const archive = archiveOf(t, { 'a.txt': 'a'.repeat(10_000) });
+  const setting = await setUp(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/gzip', 'content-length': archive.length });
+    response.write(archive.subarray(0, archive.length / 2), () => response.destroy());
+  });
+  await assert.rejects(downloadResults(setting.deps, setting.record.id));
+  assert.deepEqual(readdirSync(setting.folder), []);
+  isClean(setting);
+});
+
+test('a damaged archive is refused and the folder is as it was', async (t) => {
+  const archive = archiveOf(t, { 'a.txt': 'a'.repeat(10_000) });
+  archive.fill(0, archive.length - 8);
+  const setting = await setUp(t, serveArchive(archive));
+  await assert.rejects(downloadResults(setting.deps, setting.record.id), { code: 'corrupt' });
+  assert.deepEqual(readdirSync(setting.folder), []);
+  isClean(setting);
+});
+
+test('an endless answer that is no gzip archive is refused by its first bytes', async (t) => {
+  const sent = { bytes: 0 };
+  const setting = await setUp(t, (_, response) => {
+    response.writeHead(200, { 'content-type': 'application/gzip' });
+    const more = (): void => {
+      while (sent.bytes < 300_000_000 && !response.destroyed) {
+        sent.bytes += 65_536;
+        if (!response.write(Buffer.alloc(65_536, 'no gzip'))) return void response.once('drain', more);
+      }
+      response.end();
+    };
+    more();
+  });
+  const progress: number[] = [];
+  const downloading = downloadResults(setting.deps, setting.record.id, {
+    onPhase: (phase) => void (phase.type === 'download' && progress.push(phase.doneBytes)),
+  });
+  await assert.rejects(downloading, { code: 'corrupt', message: /not a gzip file/ });
+  assert.deepEqual(progress, [], 'nothing of it was written');
+  assert.ok(sent.bytes < 100_000_000, `${sent.bytes} bytes were taken`);
+  isClean(setting);
+});
+
+test('results that may change what tools do are put into a folder of their own unless they were chosen', async (t) => {
+  const setting = await setUp(
+    t,
+    serveArchive(archiveOf(t, { 'out.txt': 'x', '.npmrc': 'script-shell=./x', '.env': 'X' })),
+  );
+  const { written, skipped, setAside } = await downloadResults(setting.deps, setting.record.id);
+  assert.deepEqual([written, skipped], [['out.txt'], ['.env']]);
+  assert.deepEqual(setAside, [{ path: '.npmrc', at: '.farwharf-results/job-1/.npmrc' }]);
+  assert.deepEqual(readdirSync(setting.folder).sort(), ['.farwharf-results', 'out.txt']);
+  assert.deepEqual(readdirSync(join(setting.folder, '.farwharf-results/job-1')), ['.npmrc']);
+});
+
+test('a cancel while deciding writes nothing', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'a.txt': 'a' })));
+  const stop = new AbortController();
+  const downloading = downloadResults(setting.deps, setting.record.id, {
+    signal: stop.signal,
+    decide: (plan) => {
+      stop.abort();
+      return defaultDecisions(plan);
+    },
+  });
+  await assert.rejects(downloading, { name: 'AbortError' });
+  assert.deepEqual(readdirSync(setting.folder), []);
+  isClean(setting);
+});
+
+test('what a killed download left is removed by the next one, a running one is not touched', async (t) => {
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'a.txt': 'a' })));
+  const downloads = join(setting.home, 'downloads');
+  mkdirSync(downloads);
+  writeFileSync(join(downloads, 'old.tar.gz'), 'x');
+  utimesSync(join(downloads, 'old.tar.gz'), new Date(0), new Date(0));
+  writeFileSync(join(downloads, 'running.tar.gz'), 'x');
+  await downloadResults(setting.deps, setting.record.id);
+  assert.deepEqual(readdirSync(downloads), ['running.tar.gz']);
+});
+
+test('a full disk is said as such', async (t) => {
+  const tiny = process.env['FARWHARF_TEST_TINY_DISK'];
+  if (tiny === undefined)
+    return t.skip('FARWHARF_TEST_TINY_DISK names no small file system: a full disk cannot be tried');
+  const setting = await setUp(t, serveArchive(archiveOf(t, { 'a.txt': 'x' })));
+  t.after(() => rmSync(join(tiny, 'downloads'), { recursive: true, force: true }));
+  const big = (_: unknown, response: Parameters<NonNullable<Answers['artifacts']>>[1]): void =>
+    void response.writeHead(200, { 'content-type': 'application/gzip' }).end(Buffer.alloc(20_000_000, 1));
+  const http = await TestService.start(t, { artifacts: big });
+  const deps = { ...setting.deps, home: tiny, service: connectTo(http.url) };
+  await assert.rejects(downloadResults(deps, setting.record.id), { code: 'no-space' });
+  assert.deepEqual(readdirSync(join(tiny, 'downloads')), []);
+});

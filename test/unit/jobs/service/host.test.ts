@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { hostAddress, resolveHost } from '../../../../src/jobs/service/host.ts';
+import { resolveKey } from '../../../../src/jobs/service/hostKey.ts';
+
+const resolve = (remote?: string, env: NodeJS.ProcessEnv = {}): string =>
+  resolveHost({ ...(remote !== undefined && { remote }), env });
+
+test('the flag wins over the variable, which wins over the embedded service', () => {
+  assert.equal(resolve(), 'local');
+  assert.equal(resolve(undefined, { FARWHARF_REMOTE_HOST: 'https://a.example.org/' }), 'https://a.example.org');
+  assert.equal(resolve('local', { FARWHARF_REMOTE_HOST: 'https://a.example.org/' }), 'local');
+  assert.equal(resolve('https://B.example.org:443/api//', {}), 'https://b.example.org/api');
+});
+
+test('http is for this machine alone', () => {
+  for (const host of ['localhost:8080', '127.0.0.1:9', '127.1.2.3', '[::1]:7']) {
+    assert.equal(resolve(`http://${host}`), `http://${host}`);
+  }
+  for (const host of ['gpu.example.org', '127.0.0.1.evil.org', 'localhost.evil.org', '10.0.0.1', '[::2]']) {
+    assert.throws(() => resolve(`http://${host}`), { code: 'bad-input', message: /unencrypted/ });
+  }
+});
+
+test('a password in the address is refused and not repeated', () => {
+  assert.throws(
+    () => resolve('https://ada:hunter22@gpu.example.org'),
+    (error: Error) => /FARWHARF_API_KEY/.test(error.message) && !/hunter22|ada:/.test(error.message),
+  );
+});
+
+test('what is no address is said', () => {
+  for (const odd of ['gpu.example.org', 'ftp://x', 'https://', 'https://x/?q=1', 'https://x/#a', 'file:///etc']) {
+    assert.throws(() => resolve(odd), { code: 'bad-input' }, odd);
+  }
+});
+
+test('the key comes from the environment, and its lack names the variable', () => {
+  const home = '/nowhere';
+  const env = { FARWHARF_REMOTE_HOST: 'https://X/', FARWHARF_API_KEY: ' k-1 ' };
+  assert.equal(resolveKey('https://x', { home, env }), 'k-1');
+  assert.throws(() => resolveKey('https://x', { home, env: {} }), {
+    code: 'not-signed-in',
+    message: /FARWHARF_API_KEY/,
+  });
+});
+
+test('a key belongs to one address: another port, scheme, path or name gets none', () => {
+  const home = '/nowhere';
+  for (const other of ['https://x:8443', 'https://x/team', 'https://x.evil.org', 'http://localhost:1']) {
+    for (const belongs of ['https://x', 'local', '', 'not an address']) {
+      const env = { FARWHARF_REMOTE_HOST: belongs, FARWHARF_API_KEY: 'k-1' };
+      assert.throws(
+        () => resolveKey(other, { home, env }),
+        { code: 'not-signed-in', message: /nothing was sent/ },
+        other,
+      );
+    }
+  }
+});
+
+test('the embedded service never sees the user’s key', async () => {
+  const local = { url: 'http://127.0.0.1:1', key: 'its-own' };
+  const options = { key: () => 'secret', connectLocal: () => Promise.resolve(local) };
+  assert.deepEqual(await hostAddress('local', options), local);
+  assert.deepEqual(await hostAddress('https://x', options), { url: 'https://x', key: 'secret' });
+});

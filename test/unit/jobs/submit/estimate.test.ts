@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import {
+  costSoFar,
+  describeEstimate,
+  estimateCost,
+  readBalance,
+  readRateCard,
+} from '../../../../src/jobs/submit/estimate.ts';
+import { makeRecord } from '../fixtures.ts';
+
+const account = {
+  credits: 312,
+  rate_card: [{ machine_class: 'a10g', credits_per_minute: 0.6, description: 'one GPU' }],
+};
+
+test('the highest cost is the time limit at the rate of the machine', () => {
+  const estimate = estimateCost(account, { machineClass: 'a10g', maxRuntime: 600 });
+  assert.deepEqual(estimate, { type: 'known', creditsPerMinute: 0.6, highest: 6, balance: 312 });
+  assert.equal(describeEstimate(estimate), 'At most 6 credits of 312.');
+  assert.deepEqual(estimateCost(account, { maxRuntime: 600 }), estimate, 'the only class is the default');
+});
+
+test('a cost above the balance is said', () => {
+  const estimate = estimateCost({ ...account, credits: 2 }, { machineClass: 'a10g', maxRuntime: 600 });
+  assert.equal(describeEstimate(estimate), 'At most 6 credits, and you have 2.');
+});
+
+test('an unknown rate says unknown', () => {
+  const estimate = estimateCost(account, { machineClass: 'h100', maxRuntime: 600 });
+  assert.equal(estimate.type, 'unknown');
+  assert.equal(describeEstimate(estimate), 'No price is listed for h100.');
+  const two = { rate_card: { a: 1, b: 2 } };
+  assert.match(describeEstimate(estimateCost(two, { maxRuntime: 60 })), /no machine class is chosen/);
+});
+
+test('rate cards of other shapes are read', () => {
+  const rates = (card: unknown): unknown =>
+    readRateCard({ rate_card: card }).map(({ machineClass, creditsPerMinute }) => [machineClass, creditsPerMinute]);
+  assert.deepEqual(rates({ cpu: 0.1, gpu: { credits_per_hour: 60 } }), [
+    ['cpu', 0.1],
+    ['gpu', 1],
+  ]);
+  assert.deepEqual(rates([{ name: 'cpu', credits_per_second: 0.01 }]), [['cpu', 0.6]]);
+  for (const odd of [
+    null,
+    'x',
+    7,
+    [null, 'x', { name: 'y' }, { credits_per_minute: -1 }, { credits_per_minute: '3' }],
+  ]) {
+    assert.deepEqual(rates(odd), []);
+  }
+  assert.deepEqual(readRateCard(undefined), []);
+});
+
+test('a balance is a number or unknown', () => {
+  assert.equal(readBalance({ credits: 0 }), 0);
+  assert.equal(readBalance({ credits: '12' }), null);
+  assert.equal(readBalance({ balance: 5 }), 5);
+  assert.equal(readBalance(null), null);
+});
+
+test('the cost so far grows to the time limit and becomes what was charged', () => {
+  const start = Date.UTC(2026, 0, 1);
+  const record = makeRecord({
+    state: 'running',
+    startedAt: new Date(start).toISOString(),
+    creditsPerMinute: 2,
+    maxRuntime: 120,
+  });
+  assert.equal(costSoFar(record, start + 30_000), 1);
+  assert.equal(costSoFar(record, start + 9_000_000), 4);
+  assert.equal(costSoFar({ ...record, creditsCharged: 0.5, state: 'succeeded' }, start), 0.5);
+  assert.equal(costSoFar({ ...record, startedAt: null }, start), null);
+});

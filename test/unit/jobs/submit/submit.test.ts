@@ -1,0 +1,271 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { directArchiver } from '../../../../src/jobs/archives/archiver.ts';
+import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
+import { resubmitJob } from '../../../../src/jobs/submit/resubmit.ts';
+import { EventSpool } from '../../../../src/jobs/log/spool.ts';
+import { type SubmitDeps, type SubmitRequest, submitWorkspace } from '../../../../src/jobs/submit/submit.ts';
+import { selectFiles } from '../../../../src/workspace/select/selection.ts';
+import { tempHome } from '../fixtures.ts';
+import { connectTo } from '../testClient.ts';
+import { type Answers, sendJson, TestService } from '../testService.ts';
+
+interface Setting {
+  readonly deps: SubmitDeps;
+  readonly jobs: JobLedger;
+  readonly http: TestService;
+  readonly home: string;
+  readonly folder: string;
+  readonly request: SubmitRequest;
+}
+
+async function setUp(t: TestContext, answers: Answers, extraBytes = 0): Promise<Setting> {
+  const [home, folder] = [tempHome(t), tempHome(t)];
+  writeFileSync(join(folder, 'train.py'), 'print("hello")\n');
+  if (extraBytes > 0) writeFileSync(join(folder, 'data.bin'), randomBytes(extraBytes));
+  const http = await TestService.start(t, answers);
+  const jobs = new JobLedger(home);
+  t.after(() => jobs.dispose());
+  const deps = { service: connectTo(http.url), archiver: directArchiver, ledger: directLedger(jobs), home };
+  const selection = await selectFiles(folder, { isTrusted: false });
+  const request = { host: http.url, selection, script: 'train.py --epochs 3', maxRuntime: 60.9, isTrusted: false };
+  return { deps, jobs, http, home, folder, request };
+}
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
+  return Buffer.concat(await request.toArray());
+}
+
+const accept: Answers['submit'] = async (request, response, attempt) => {
+  await readAll(request);
+  sendJson(response, { job_id: `job-${attempt}`, credit_hold: 0.1, credits_remaining: 99.9 });
+};
+
+test('an accepted job is on record with its archive, manifest, phases and hold', async (t) => {
+  let body = '';
+  const setting = await setUp(t, {
+    submit: async (request, response) => {
+      body = (await readAll(request)).toString('latin1');
+      sendJson(response, { job_id: 'job-1', credit_hold: 0.1, credits_remaining: 99.9 });
+    },
+  });
+  const phases: string[] = [];
+  const record = await submitWorkspace(
+    setting.deps,
+    { ...setting.request, machineClass: 'a10g', creditsPerMinute: 2, account: 'acc' },
+    { onPhase: ({ type }) => phases.at(-1) === type || phases.push(type) },
+  );
+  assert.match(body, /"script":"train\.py --epochs 3"/);
+  assert.match(body, /"max_runtime":60\b/);
+  assert.deepEqual([phases[0], phases.at(-1)], ['select', 'accepted']);
+  assert.deepEqual([record.state, record.jobId, record.creditHold, record.maxRuntime], ['queued', 'job-1', 0.1, 60]);
+  assert.deepEqual(setting.jobs.get(record.id), record);
+  assert.ok(record.archive !== null && existsSync(record.archive));
+  const manifest = JSON.parse(readFileSync(join(setting.home, 'archives', `${record.id}.manifest.json`), 'utf8')) as {
+    path: string;
+  }[];
+  assert.deepEqual(
+    manifest.map(({ path }) => path),
+    ['train.py'],
+  );
+  const texts = (await Array.fromAsync(new EventSpool(setting.home, record.id).read())).map(
+    ({ data }) => (data as { text: string }).text,
+  );
+  assert.match(texts[0] ?? '', /^packed .* in /);
+  assert.match(texts[1] ?? '', /^uploaded .* in /);
+});
+
+for (const status of [400, 401, 402, 413, 503]) {
+  test(`a refusal (${status}) passes through and leaves nothing`, async (t) => {
+    const setting = await setUp(t, {
+      submit: async (request, response) => {
+        await readAll(request);
+        sendJson(response, { detail: 'no' }, status);
+      },
+    });
+    await assert.rejects(submitWorkspace(setting.deps, setting.request), { status });
+    assert.deepEqual(setting.jobs.list({ withRemoved: true }), []);
+    assert.deepEqual(readdirSync(join(setting.home, 'archives')), []);
+    assert.equal(setting.http.attempts.submit, 1);
+  });
+}
+
+test('a service that is not there: the system error passes through and nothing is left', async (t) => {
+  const setting = await setUp(t, {});
+  setting.http.stop();
+  await assert.rejects(submitWorkspace(setting.deps, setting.request), { code: 'ECONNREFUSED' });
+  assert.deepEqual(setting.jobs.list({ withRemoved: true }), []);
+  assert.deepEqual(readdirSync(join(setting.home, 'archives')), []);
+});
+
+test('the connection is lost after all was sent: unknown, said, kept, not repeated', async (t) => {
+  const setting = await setUp(t, {
+    submit: async (request) => {
+      await readAll(request);
+      request.socket.destroy();
+    },
+  });
+  await assert.rejects(submitWorkspace(setting.deps, setting.request), {
+    code: 'outcome-unknown',
+    message: /may be running.*Check at the service before you send it again/,
+  });
+  const [record] = setting.jobs.list();
+  assert.equal(record?.state, 'unknown');
+  assert.equal(record?.jobId, null);
+  assert.match(record?.reason ?? '', /Check at the service/);
+  assert.ok(existsSync(record?.archive ?? ''));
+  assert.equal(setting.http.attempts.submit, 1);
+});
+
+test('the connection is lost in the middle of the upload: unknown, and how much had left is said', async (t) => {
+  const setting = await setUp(
+    t,
+    {
+      submit: (request) => {
+        let received = 0;
+        request.on('error', () => {});
+        request.on('data', (chunk: Buffer) => {
+          received += chunk.length;
+          if (received > 100_000) request.socket.resetAndDestroy();
+        });
+      },
+    },
+    20_000_000,
+  );
+  await assert.rejects(submitWorkspace(setting.deps, setting.request), {
+    code: 'outcome-unknown',
+    message: /\d+ % of the files had left, so the job most likely does not exist/,
+  });
+  assert.equal(setting.jobs.list()[0]?.state, 'unknown');
+});
+
+for (const [name, status, text] of [
+  ['a gateway error', 502, 'bad gateway'],
+  ['an answer without a job id', 200, '{}'],
+  ['an answer that is no JSON', 200, '<html>'],
+] as const) {
+  test(`${name} after the upload leaves the outcome unknown`, async (t) => {
+    const setting = await setUp(t, {
+      submit: async (request, response) => {
+        await readAll(request);
+        response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+      },
+    });
+    await assert.rejects(submitWorkspace(setting.deps, setting.request), { code: 'outcome-unknown' });
+    assert.equal(setting.jobs.list()[0]?.state, 'unknown');
+  });
+}
+
+test('a script that is not there stops everything before anything is packed or sent', async (t) => {
+  const setting = await setUp(t, { submit: accept });
+  await assert.rejects(submitWorkspace(setting.deps, { ...setting.request, script: 'trian.py' }), {
+    code: 'missing',
+    message: /Did you mean train\.py\?/,
+  });
+  await assert.rejects(submitWorkspace(setting.deps, { ...setting.request, maxRuntime: Number.NaN }), {
+    code: 'bad-input',
+  });
+  assert.equal(setting.http.attempts.submit, 0);
+  assert.equal(existsSync(join(setting.home, 'archives')), false);
+});
+
+for (const phase of ['select', 'pack', 'upload'] as const) {
+  test(`a cancel during ${phase} leaves nothing`, async (t) => {
+    const setting = await setUp(t, { submit: (request) => void request.pause() }, 20_000_000);
+    const stop = new AbortController();
+    const submitting = submitWorkspace(setting.deps, setting.request, {
+      signal: stop.signal,
+      onPhase: ({ type }) => type === phase && stop.abort(),
+    });
+    await assert.rejects(submitting, { name: 'AbortError' });
+    assert.deepEqual(setting.jobs.list({ withRemoved: true }), []);
+    assert.deepEqual(readdirSync(join(setting.home, 'archives')), []);
+  });
+}
+
+test('a cancel after all was sent leaves the outcome unknown', async (t) => {
+  const stop = new AbortController();
+  const setting = await setUp(t, {
+    submit: async (request) => {
+      await readAll(request);
+      stop.abort();
+    },
+  });
+  await assert.rejects(submitWorkspace(setting.deps, setting.request, { signal: stop.signal }), {
+    code: 'outcome-unknown',
+  });
+  assert.equal(setting.jobs.list()[0]?.state, 'unknown');
+});
+
+test('two windows submit one folder at once: two jobs, both on record', async (t) => {
+  const setting = await setUp(t, { submit: accept });
+  const other = new JobLedger(setting.home);
+  t.after(() => other.dispose());
+  const records = await Promise.all([
+    submitWorkspace(setting.deps, setting.request),
+    submitWorkspace({ ...setting.deps, ledger: directLedger(other) }, setting.request),
+  ]);
+  assert.equal(new Set(records.map(({ jobId }) => jobId)).size, 2);
+  assert.equal(setting.jobs.list().length, 2);
+});
+
+test('a job is sent again from its kept archive, as it was', async (t) => {
+  const bodies: Buffer[] = [];
+  const setting = await setUp(t, {
+    submit: async (request, response, attempt) => {
+      bodies.push(await readAll(request));
+      sendJson(response, { job_id: `job-${attempt}` });
+    },
+  });
+  const first = await submitWorkspace(setting.deps, setting.request);
+  writeFileSync(join(setting.folder, 'train.py'), 'changed since');
+  const second = await resubmitJob(setting.deps, first.id);
+  assert.notEqual(second.id, first.id);
+  assert.equal(second.jobId, 'job-2');
+  assert.equal(second.script, first.script);
+  const gzipOf = (body: Buffer | undefined): Buffer | undefined =>
+    body?.subarray(body.indexOf('\u001f\u008b', 0, 'latin1'), -200);
+  assert.equal(bodies[0]?.length, bodies[1]?.length);
+  assert.deepEqual(gzipOf(bodies[1])?.subarray(0, 200), gzipOf(bodies[0])?.subarray(0, 200));
+});
+
+test('kept archives stay within their limit, the oldest go first, and what is gone is said', async (t) => {
+  const setting = await setUp(t, { submit: accept }, 50_000);
+  const first = await submitWorkspace(setting.deps, setting.request);
+  utimesSync(first.archive ?? '', new Date(0), new Date(0));
+  const second = await submitWorkspace(setting.deps, setting.request, { maxKeptBytes: 60_000 });
+  assert.equal(existsSync(first.archive ?? ''), false);
+  assert.equal(existsSync(second.archive ?? ''), true);
+  await assert.rejects(resubmitJob(setting.deps, first.id), { code: 'missing', message: /no longer kept/ });
+  assert.equal(setting.jobs.list().length, 2);
+});
+
+test('the commit is recorded for a trusted folder, and git is not asked in another', async (t) => {
+  const setting = await setUp(t, { submit: accept });
+  const git = (...args: string[]): string =>
+    execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.org', ...args], {
+      cwd: setting.folder,
+      encoding: 'utf8',
+    });
+  git('init', '-q');
+  git('add', '-A');
+  git('commit', '-q', '-m', 'one');
+  const commit = git('rev-parse', 'HEAD').trim();
+  assert.equal((await submitWorkspace(setting.deps, { ...setting.request, isTrusted: true })).gitCommit, commit);
+  assert.equal((await submitWorkspace(setting.deps, setting.request)).gitCommit, null);
+});
+
+test('where the home folder cannot be written the submit fails before anything is sent', async (t) => {
+  const setting = await setUp(t, { submit: accept });
+  writeFileSync(join(setting.home, 'archives'), 'in the way');
+  await assert.rejects(submitWorkspace(setting.deps, setting.request));
+  assert.equal(setting.http.attempts.submit, 0);
+  mkdirSync(join(setting.home, 'spool'), { recursive: true });
+  assert.deepEqual(setting.jobs.list({ withRemoved: true }), []);
+});

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AppError } from '../../../../src/core/errors.ts';
+import type { FolderStatus } from '../../../../src/retrieval/folder/indexService.ts';
+import { LiveIndex } from '../../../../src/retrieval/folder/liveIndex.ts';
+import { writeMeaningChoice } from '../../../../src/retrieval/semantic/meaningChoice.ts';
+import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
+import { WordEmbedder } from './wordEmbedder.ts';
+import { GUARD_MS } from '../../timeLimits.ts';
+
+const WORKER = join(import.meta.dirname, '../../../../src/retrieval/building/indexWorker.ts');
+
+class LocalWords extends WordEmbedder {
+  isOpen = true;
+  dispose(): void {
+    this.isOpen = false;
+  }
+}
+
+async function openWindow(t: TestContext, openModel: () => Promise<LocalWords>) {
+  const base = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-live-meaning-')));
+  const [folder, home] = [join(base, 'folder'), join(base, 'home')];
+  await mkdir(folder);
+  await writeFile(join(folder, 'sea.md'), 'The vessel is here.\n');
+  await writeFile(join(folder, 'food.md'), 'The baguette is here.\n');
+  const selector = { select: selectSearchable, inspect: inspectSearchable };
+  const index = new LiveIndex({
+    home,
+    workerProgram: WORKER,
+    selector,
+    openModel: ({ provider }) => (provider === 'local' ? openModel() : undefined),
+  });
+  t.after(async () => {
+    index.dispose(); // what it writes just then is done soon after
+    await rm(base, { recursive: true, force: true, maxRetries: 20 });
+  });
+  await index.open([{ path: folder, isTrusted: false }]);
+  await index.settle();
+  const until = async (isSo: (meaning: FolderStatus['meaning']) => boolean): Promise<void> => {
+    for (const end = Date.now() + GUARD_MS; ; ) {
+      const [status] = await index.status();
+      if (isSo(status?.meaning)) return;
+      assert.ok(Date.now() < end, `it stays ${JSON.stringify(status?.meaning)}`);
+      await sleep(20);
+    }
+  };
+  const find = async (query: string, isTyping = false): Promise<string[]> =>
+    (await index.search(query, { limit: 5, isTyping })).map(({ path }) => path);
+  const choose = async (provider: string | undefined): Promise<void> => {
+    await writeMeaningChoice(home, folder, provider === undefined ? undefined : { provider });
+    await index.reloadMeaning();
+  };
+  return { folder, index, until, find, choose };
+}
+
+test('an open folder is ranked by meaning once a model is chosen, keeps up with changes, and not any more when it is not', async (t) => {
+  const model = new LocalWords();
+  const { folder, index, until, find, choose } = await openWindow(t, async () => model);
+  assert.deepEqual(await find('ship'), [], 'off until it is chosen');
+  assert.equal((await index.status())[0]?.meaning, undefined);
+  await choose('local');
+  await until((meaning) => meaning?.type === 'ready');
+  assert.equal((await find('ship'))[0], 'sea.md');
+  assert.equal((await index.related('a boat', { limit: 1 }))[0]?.path, 'sea.md');
+  model.embedded.length = 0;
+  assert.deepEqual(await find('ship', true), [], 'not while the word is being typed');
+  assert.equal(model.embedded.length, 0);
+  const paused = await index.search('ship', { limit: 5, isTyping: true, byMeaning: true });
+  assert.equal(paused[0]?.path, 'sea.md', 'but when that is asked for');
+
+  await writeFile(join(folder, 'food.md'), 'The boat is here.\n');
+  await index.notify([{ type: 'changed', path: join(folder, 'food.md') }]);
+  await index.settle();
+  for (const end = Date.now() + GUARD_MS; !(await find('ship')).includes('food.md'); ) {
+    assert.ok(Date.now() < end, 'the change is not embedded');
+    await sleep(50);
+  }
+  assert.deepEqual(
+    model.embedded.filter((text) => text !== 'ship'),
+    ['The boat is here.'],
+  );
+  await choose(undefined);
+  assert.deepEqual(await find('ship'), []);
+  assert.equal(model.isOpen, false);
+});
+
+test('on battery few texts are embedded and many wait for power', async (t) => {
+  const model = new LocalWords();
+  const { folder, index, until, choose } = await openWindow(t, async () => model);
+  await choose('local');
+  await until((meaning) => meaning?.type === 'ready');
+  await index.saveEnergy(true);
+  const write = async (name: string, chunks: number): Promise<void> => {
+    const text = Array.from({ length: chunks }, (_, number) => `# Part ${number} of ${name}\n\nThe boat is here.\n`);
+    await writeFile(join(folder, name), text.join('\n'));
+    await index.notify([{ type: 'created', path: join(folder, name) }]);
+    await index.settle();
+  };
+  await write('few.md', 20);
+  await until(() => model.embedded.some((text) => text.includes('few.md')));
+  await write('many.md', 2000);
+  await until((meaning) => meaning?.type === 'unfinished' && /waits for power/.test(meaning.reason ?? ''));
+  await index.saveEnergy(false);
+  await until((meaning) => meaning?.type === 'ready');
+});
+
+test('a model that cannot be opened is told, and search goes on by words', async (t) => {
+  const { until, find, choose } = await openWindow(t, () =>
+    Promise.reject(new AppError('missing', 'There is no model.')),
+  );
+  await choose('local');
+  await until((meaning) => meaning?.type === 'failed' && meaning.reason === 'There is no model.');
+  assert.deepEqual(await find('vessel'), ['sea.md']);
+});
+
+test('what a service embeds is left alone', async (t) => {
+  const model = new LocalWords();
+  const { index, find, choose } = await openWindow(t, async () => model);
+  await choose('openai');
+  assert.equal((await index.status())[0]?.meaning, undefined);
+  assert.deepEqual(await find('ship'), []);
+  assert.deepEqual(model.embedded, []);
+});

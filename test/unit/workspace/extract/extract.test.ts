@@ -1,0 +1,439 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  watch,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
+import { AppError } from '../../../../src/core/errors.ts';
+import { discardStaged, stageArchive } from '../../../../src/workspace/extract/extract.ts';
+import { paxHeader, tarEnd, tarEntry, tarGz, writeArchive } from '../archive/tarBuilder.ts';
+import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
+
+const good = tarEntry({ name: 'good.txt', body: 'good' });
+const long = 'd/'.repeat(70) + 'long-name.txt';
+
+function place(t: TestContext, bytes: Buffer): { archive: string; folder: string } {
+  const root = temporaryFolder(t);
+  const folder = join(root, 'folder');
+  mkdirSync(folder);
+  writeTree(folder, { 'mine.txt': 'mine', 'sub/file': 'mine too' });
+  return { archive: writeArchive(join(root, 'archive.tar.gz'), bytes), folder };
+}
+
+const listing = (folder: string): string[] => readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
+
+const ACCEPTED: Record<string, { entries: Buffer[]; files?: Record<string, string>; skipped?: string[] }> = {
+  'a plain file': { entries: [good] },
+  'a v7 header': {
+    entries: [good, tarEntry({ name: 'old', body: 'v7', magic: '\0'.repeat(8), type: '\0' })],
+    files: { old: 'v7' },
+  },
+  'a GNU header': { entries: [good, tarEntry({ name: 'gnu', body: 'x', magic: 'ustar  \0' })], files: { gnu: 'x' } },
+  'a prefix': { entries: [good, tarEntry({ name: 'b', prefix: 'a', body: 'x' })], files: { 'a/b': 'x' } },
+  'a pax path': {
+    entries: [good, paxHeader({ path: 'päth/ü.txt', mtime: '1.5' }), tarEntry({ name: 'other', body: 'x' })],
+    files: { 'päth/ü.txt': 'x' },
+  },
+  'a pax size': {
+    entries: [good, paxHeader({ size: '3' }), tarEntry({ name: 'sized', body: 'abc', size: 0 })],
+    files: { sized: 'abc' },
+  },
+  'a binary size': {
+    entries: [good, tarEntry({ name: 'bin', body: 'abc', size: Buffer.from([0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3]) })],
+    files: { bin: 'abc' },
+  },
+  'a GNU long name': {
+    entries: [good, tarEntry({ type: 'L', body: `${long}\0` }), tarEntry({ name: long.slice(0, 100), body: 'x' })],
+    files: { [long]: 'x' },
+  },
+  "git's comment for all": { entries: [paxHeader({ comment: 'abc' }, 'g'), good] },
+  'folders and dots': {
+    entries: [
+      tarEntry({ name: './', type: '5' }),
+      tarEntry({ name: './a//b', body: 'x' }),
+      tarEntry({ name: 'a/', type: '5' }),
+      good,
+    ],
+    files: { 'a/b': 'x' },
+  },
+  'an empty file': { entries: [good, tarEntry({ name: 'empty' })], files: { empty: '' } },
+  links: {
+    entries: [
+      good,
+      tarEntry({ name: 'up', type: '2', link: '../../etc' }),
+      tarEntry({ name: 'hard', type: '1', link: 'good.txt' }),
+      tarEntry({ name: 'pipe', type: '6' }),
+      tarEntry({ name: 'disk', type: '4' }),
+    ],
+    skipped: ['up', 'hard', 'pipe', 'disk'],
+  },
+};
+
+for (const [name, { entries, files = {}, skipped = [] }] of Object.entries(ACCEPTED)) {
+  test(`unpacks ${name}`, async (t) => {
+    const { archive, folder } = place(t, tarGz(...entries));
+    const before = listing(folder);
+    const staged = await stageArchive(archive, folder);
+    const expected: Record<string, string> = { 'good.txt': 'good', ...files };
+    assert.deepEqual(staged.entries.map(({ path }) => path).sort(), Object.keys(expected).sort());
+    assert.deepEqual(
+      staged.skipped.map(({ path }) => path),
+      skipped,
+    );
+    for (const [path, text] of Object.entries(expected)) {
+      assert.equal(readFileSync(join(staged.staging, path), 'utf8'), text);
+    }
+    await discardStaged(staged);
+    assert.deepEqual(listing(folder), before);
+  });
+}
+
+const raw = (...parts: readonly Buffer[]): Buffer => gzipSync(Buffer.concat(parts), { level: 1 });
+const flipped = (bytes: Buffer, index: number): Buffer => {
+  const copy = Buffer.from(bytes);
+  copy[index < 0 ? copy.length + index : index] = (copy.at(index) ?? 0) ^ 0xff;
+  return copy;
+};
+const named = (name: string | Buffer): Buffer => tarGz(good, tarEntry({ name, body: 'x' }));
+const pair = (first: string, second: string): Buffer =>
+  tarGz(good, tarEntry({ name: first, body: '1' }), tarEntry({ name: second, body: '2' }));
+
+const REFUSED: Record<string, { code: string; bytes: Buffer }> = {
+  'a path that leads up': { code: 'refused', bytes: named('../out.txt') },
+  'a path that leads up from inside': { code: 'refused', bytes: named('a/../../out.txt') },
+  'an absolute path': { code: 'refused', bytes: named('/tmp/out.txt') },
+  'a drive letter': { code: 'refused', bytes: named('C:out.txt') },
+  'a backslash': { code: 'refused', bytes: named('..\\out.txt') },
+  'a UNC path': { code: 'refused', bytes: named('\\\\host\\share') },
+  'a control character': { code: 'refused', bytes: named('a\u001b[2Jb') },
+  'a line feed in a name': { code: 'refused', bytes: named('a\nb') },
+  'a name that is not UTF-8': { code: 'refused', bytes: named(Buffer.from([0x61, 0xff, 0x62])) },
+  'no name': { code: 'refused', bytes: named('') },
+  'a file in place of the folder': { code: 'refused', bytes: named('./.') },
+  'a pax path that leads up': { code: 'refused', bytes: tarGz(paxHeader({ path: '../x' }), good) },
+  'a pax path with a NUL': { code: 'refused', bytes: tarGz(paxHeader({ path: 'a\0b' }), good) },
+  'an empty pax path': { code: 'refused', bytes: tarGz(paxHeader({ path: '' }), good) },
+  'a GNU long name that leads up': { code: 'refused', bytes: tarGz(tarEntry({ type: 'L', body: '../x\0' }), good) },
+  'a GNU long name with a NUL inside': { code: 'refused', bytes: tarGz(tarEntry({ type: 'L', body: 'a\0b\0' }), good) },
+  'the same name twice': { code: 'refused', bytes: pair('a', 'a') },
+  'names that differ in case': { code: 'refused', bytes: pair('File', 'file') },
+  'names that differ in composition': { code: 'refused', bytes: pair('\u00e9', 'e\u0301') },
+  'compatibility twins': { code: 'refused', bytes: pair('\ufb01le', 'file') },
+  'a sharp s and two': { code: 'refused', bytes: pair('stra\u00dfe', 'strasse') },
+  'an invisible twin': { code: 'refused', bytes: pair('a\u200db', 'ab') },
+  'a twin with a dot at the end': { code: 'refused', bytes: pair('a', 'a.') },
+  'folders that differ in case': { code: 'refused', bytes: pair('Dir/a', 'dir/b') },
+  'a file and a folder of one name': { code: 'refused', bytes: pair('a', 'a/b') },
+  'a folder and a file of one name': { code: 'refused', bytes: pair('a/b', 'a') },
+  'a file through a link': {
+    code: 'refused',
+    bytes: tarGz(good, tarEntry({ name: 'l', type: '2', link: '/tmp' }), tarEntry({ name: 'l/x', body: '1' })),
+  },
+  'a link and a file of one name': {
+    code: 'refused',
+    bytes: tarGz(good, tarEntry({ name: 'l', type: '2', link: '/tmp/x' }), tarEntry({ name: 'l', body: '1' })),
+  },
+  'a link with a body': {
+    code: 'refused',
+    bytes: tarGz(good, tarEntry({ name: 'l', type: '2', link: 'x', body: 'abc' })),
+  },
+  'a folder with a body': { code: 'refused', bytes: tarGz(good, tarEntry({ name: 'd/', type: '5', body: 'abc' })) },
+  'a sparse file': { code: 'refused', bytes: tarGz(good, tarEntry({ name: 's', type: 'S', body: 'abc' })) },
+  'a pax sparse file': { code: 'refused', bytes: tarGz(paxHeader({ 'GNU.sparse.name': 'x' }), good) },
+  'an unknown type': { code: 'refused', bytes: tarGz(good, tarEntry({ name: 's', type: 'Q' })) },
+  'a path for all entries': { code: 'refused', bytes: tarGz(paxHeader({ path: 'x' }, 'g'), good) },
+  'two pax headers for one entry': {
+    code: 'refused',
+    bytes: tarGz(paxHeader({ path: 'x' }), paxHeader({ path: 'y' }), good),
+  },
+  'a pax header for a long name': {
+    code: 'refused',
+    bytes: tarGz(paxHeader({ path: 'x' }), tarEntry({ type: 'L', body: 'y\0' }), good),
+  },
+  'two values for one key': {
+    code: 'refused',
+    bytes: tarGz(tarEntry({ type: 'x', body: '9 path=a\n9 path=b\n' }), good),
+  },
+  'a wrong record length': { code: 'corrupt', bytes: tarGz(tarEntry({ type: 'x', body: '99 path=a\n' }), good) },
+  'a negative record length': { code: 'corrupt', bytes: tarGz(tarEntry({ type: 'x', body: '-9 path=a\n' }), good) },
+  'a record without a key': { code: 'corrupt', bytes: tarGz(tarEntry({ type: 'x', body: '5 =a\n' }), good) },
+  'a pax size that is no number': { code: 'corrupt', bytes: tarGz(paxHeader({ size: '-1' }), good) },
+  'a pax size beyond all numbers': { code: 'corrupt', bytes: tarGz(paxHeader({ size: '9'.repeat(16) }), good) },
+  'a pax header without an entry': { code: 'corrupt', bytes: tarGz(good, paxHeader({ path: 'x' })) },
+  'a pax header of 2 MB': { code: 'limit', bytes: tarGz(tarEntry({ type: 'x', body: Buffer.alloc(2 << 20) }), good) },
+  'a wrong checksum': { code: 'corrupt', bytes: tarGz(good, tarEntry({ checksum: '000001\0 ' })) },
+  'a checksum that is no number': { code: 'corrupt', bytes: tarGz(good, tarEntry({ checksum: 'zzzzzz\0 ' })) },
+  'an unknown format': { code: 'corrupt', bytes: tarGz(good, tarEntry({ magic: 'mutar\u000000' })) },
+  'a size that is no number': { code: 'corrupt', bytes: tarGz(good, tarEntry({ size: '0000000012x' })) },
+  'a negative size': { code: 'corrupt', bytes: tarGz(good, tarEntry({ size: Buffer.alloc(12, 0xff) })) },
+  'a size beyond all numbers': {
+    code: 'corrupt',
+    bytes: tarGz(good, tarEntry({ size: Buffer.concat([Buffer.from([0x80]), Buffer.alloc(11, 0xee)]) })),
+  },
+  'a name of 300 bytes': { code: 'limit', bytes: tarGz(paxHeader({ path: 'n'.repeat(300) }), good) },
+  'a path of 300 folders': { code: 'limit', bytes: tarGz(paxHeader({ path: 'a/'.repeat(300) + 'b' }), good) },
+  'entries after the end': { code: 'corrupt', bytes: raw(good, tarEnd, tarEntry({ name: 'late' }), tarEnd) },
+  'one empty block at the end': { code: 'corrupt', bytes: raw(good, Buffer.alloc(512)) },
+  'no end': { code: 'corrupt', bytes: raw(good) },
+  'an incomplete last block': { code: 'corrupt', bytes: raw(good, tarEnd, Buffer.alloc(100)) },
+  'two gzip members': { code: 'corrupt', bytes: Buffer.concat([tarGz(good), tarGz(good)]) },
+  'bytes after the gzip member': {
+    code: 'corrupt',
+    bytes: Buffer.concat([tarGz(good), Buffer.from('trailing garbage')]),
+  },
+  'a wrong gzip checksum': { code: 'corrupt', bytes: flipped(tarGz(good), -7) },
+  'a wrong gzip length': { code: 'corrupt', bytes: flipped(tarGz(good), -2) },
+  'damage in the middle': { code: 'corrupt', bytes: flipped(tarGz(good), 40) },
+  'a tar that is not packed': { code: 'corrupt', bytes: Buffer.concat([good, tarEnd]) },
+  'a web page': { code: 'corrupt', bytes: Buffer.from('<!doctype html><title>Sign in</title>') },
+  'no bytes': { code: 'corrupt', bytes: Buffer.alloc(0) },
+  'reserved gzip flags': { code: 'corrupt', bytes: flipped(tarGz(good), 3) },
+};
+
+for (const [name, { code, bytes }] of Object.entries(REFUSED)) {
+  test(`refuses ${name} and leaves the folder as it was`, async (t) => {
+    const { archive, folder } = place(t, bytes);
+    const before = listing(folder);
+    await assert.rejects(stageArchive(archive, folder), { name: 'AppError', code });
+    assert.deepEqual(listing(folder), before);
+    assert.equal(readFileSync(join(folder, 'mine.txt'), 'utf8'), 'mine');
+  });
+}
+
+test('an archive that is cut anywhere is refused', async (t) => {
+  const tar = Buffer.concat([
+    good,
+    tarEntry({ name: 'second', body: 'b'.repeat(700) }),
+    paxHeader({ path: 'p' }),
+    good,
+    tarEnd,
+  ]);
+  const { archive, folder } = place(t, Buffer.alloc(0));
+  const before = listing(folder);
+  for (let length = 0; length < tar.length; length += 128) {
+    writeArchive(archive, gzipSync(tar.subarray(0, length)));
+    await assert.rejects(stageArchive(archive, folder), { code: 'corrupt' }, `cut at ${length}`);
+  }
+  const packed = gzipSync(tar);
+  for (let length = 0; length < packed.length; length += 7) {
+    writeArchive(archive, packed.subarray(0, length));
+    await assert.rejects(stageArchive(archive, folder), { code: 'corrupt' }, `packed, cut at ${length}`);
+  }
+  assert.deepEqual(listing(folder), before);
+});
+
+test('damaged bytes are refused or harmless: nothing is ever written outside the staging folder', async (t) => {
+  const { archive, folder } = place(t, Buffer.alloc(0));
+  const before = listing(folder);
+  const tar = Buffer.concat([
+    tarEntry({ name: 'a/b.txt', body: 'b' }),
+    paxHeader({ path: 'ä/long.txt', size: '3' }),
+    tarEntry({ name: 'x', body: 'abc' }),
+    tarEntry({ type: 'L', body: 'gnu/long.txt\0' }),
+    tarEntry({ name: 'y', body: 'y' }),
+    tarEntry({ name: 'l', type: '2', link: '../..' }),
+    tarEnd,
+  ]);
+  let state = 20_251_120;
+  const next = (below: number): number => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+  for (let round = 0; round < 400; round++) {
+    const bytes = Buffer.from(tar);
+    for (let i = next(4); i >= 0; i--) {
+      const offset = next(tar.length - tarEnd.length);
+      bytes[offset] = next(2) === 0 ? next(256) : (Buffer.from('0 /.\0x').at(next(6)) ?? 0);
+    }
+    if (round % 2 === 0) fixChecksums(bytes);
+    writeArchive(archive, gzipSync(bytes, { level: 1 }));
+    try {
+      const staged = await stageArchive(archive, folder);
+      assert.deepEqual(
+        listing(folder).filter((path) => !path.startsWith('.farwharf-staging-')),
+        before,
+      );
+      await discardStaged(staged);
+    } catch (error) {
+      assert.ok(error instanceof AppError, `round ${round}: ${String(error)}`);
+    }
+    assert.deepEqual(listing(folder), before);
+  }
+  assert.deepEqual(readdirSync(join(folder, '..')).sort(), ['archive.tar.gz', 'folder']);
+});
+
+/** Makes the sums right again, so that the damage reaches what lies behind them. */
+function fixChecksums(tar: Buffer): void {
+  for (let offset = 0; offset < tar.length - tarEnd.length; offset += 512) {
+    const header = tar.subarray(offset, offset + 512);
+    if (header.toString('latin1', 257, 262) !== 'ustar') continue;
+    header.write('        ', 148, 'latin1');
+    const sum = header.reduce((total, byte) => total + byte, 0);
+    header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  }
+}
+
+test('an archive that unpacks to far more than its size is refused before the disk fills', async (t) => {
+  const zeros = Buffer.alloc(64 << 20);
+  const { archive, folder } = place(t, gzipSync(Buffer.concat([tarEntry({ name: 'zeros', body: zeros }), tarEnd])));
+  await assert.rejects(stageArchive(archive, folder), { code: 'limit', message: /200 times/ });
+  assert.deepEqual(listing(folder), ['mine.txt', 'sub', 'sub/file']);
+  const staged = await stageArchive(archive, folder, { limits: { ratio: 2000 } });
+  assert.equal(staged.totalBytes, zeros.length);
+});
+
+test('limits on bytes, entries and depth hold, and say so', async (t) => {
+  const { archive, folder } = place(t, tarGz(good, tarEntry({ name: 'a/b/c', body: 'x' })));
+  await assert.rejects(stageArchive(archive, folder, { limits: { totalBytes: 4 } }), { code: 'limit' });
+  await assert.rejects(stageArchive(archive, folder, { limits: { entries: 1 } }), { code: 'limit' });
+  await assert.rejects(stageArchive(archive, folder, { limits: { depth: 2 } }), { code: 'limit' });
+});
+
+test('10 KB of archive cannot name 144,000 folders: it is refused before one is made', async (t) => {
+  const deep = (index: number): Buffer[] => [
+    paxHeader({ path: `${index}/${'d/'.repeat(239)}file` }),
+    tarEntry({ name: 'x', body: '' }),
+  ];
+  const { archive, folder } = place(t, tarGz(...Array.from({ length: 600 }, (_, index) => deep(index)).flat()));
+  const made = await namesMade(folder, () =>
+    assert.rejects(stageArchive(archive, folder), { code: 'limit', message: /folders/ }),
+  );
+  assert.deepEqual(made, []);
+});
+
+test('nothing is made before the last entry of an archive was judged', async (t) => {
+  const { archive, folder } = place(t, pair('a', '../out'));
+  const made = await namesMade(folder, () => assert.rejects(stageArchive(archive, folder), { code: 'refused' }));
+  assert.deepEqual(made, []);
+});
+
+/** The names that appear in a folder meanwhile, also those that are gone afterwards. */
+async function namesMade(folder: string, work: () => Promise<void>): Promise<string[]> {
+  const names: string[] = [];
+  const last = Promise.withResolvers<void>();
+  const watcher = watch(folder, (_, name) => {
+    if (name === 'last') last.resolve();
+    else if (name !== null) names.push(name);
+  });
+  try {
+    await work();
+    writeFileSync(join(folder, 'last'), ''); // events come in order: those before it have come when it has
+    await last.promise;
+    return names;
+  } finally {
+    watcher.close();
+  }
+}
+
+test('limits on folders, path components, name bytes and time hold', async (t) => {
+  const { archive, folder } = place(t, tarGz(good, tarEntry({ name: 'a/b/c', body: 'x' })));
+  for (const [limits, message] of [
+    [{ folders: 1 }, /more than 1 folder/],
+    [{ components: 3 }, /more than 3 names/],
+    [{ nameBytes: 12 }, /longer than 12 B/],
+    [{ seconds: 0 }, /takes more than/],
+  ] as const) {
+    await assert.rejects(stageArchive(archive, folder, { limits }), { code: 'limit', message });
+  }
+  const limits = { folders: 2, components: 4, nameBytes: 13 };
+  assert.equal((await stageArchive(archive, folder, { limits })).entries.length, 2);
+});
+
+test('a folder that is swapped for a link while an archive is unpacked gets nothing written outside', async (t) => {
+  if (process.platform === 'win32') return t.skip('making a link needs a right on Windows');
+  const files = Array.from({ length: 18_000 }, (_, index) => tarEntry({ name: `out/${index}`, body: 'r' }));
+  const { archive, folder } = place(t, tarGz(...files));
+  const outside = temporaryFolder(t);
+  const state = { isSwapped: false, isOver: false };
+  const unpacking = stageArchive(archive, folder)
+    .catch(() => undefined) // refused, or unpacked into the folder that was moved away: both are right
+    .finally(() => (state.isOver = true));
+  while (!state.isSwapped && !state.isOver) {
+    await nextTurn();
+    const staging = readdirSync(folder).find((name) => name.startsWith('.farwharf-staging-'));
+    const out = join(folder, staging ?? '', 'files/out');
+    if (staging === undefined || !existsSync(out)) continue;
+    renameSync(out, join(folder, '..', 'moved'));
+    symlinkSync(outside, out);
+    state.isSwapped = true;
+  }
+  await unpacking;
+  assert.ok(state.isSwapped, 'the files were unpacked before the folder could be swapped');
+  assert.deepEqual(readdirSync(outside), []);
+});
+
+test('modes keep the right to execute and nothing else', async (t) => {
+  if (process.platform === 'win32') return t.skip('Windows has no mode bits');
+  const { archive, folder } = place(
+    t,
+    tarGz(tarEntry({ name: 'run', mode: '0006777\0' }), tarEntry({ name: 'read', mode: '0000600\0' })),
+  );
+  const staged = await stageArchive(archive, folder);
+  assert.deepEqual(
+    staged.entries.map(({ path, mode }) => [path, mode]),
+    [
+      ['run', 0o755],
+      ['read', 0o644],
+    ],
+  );
+  assert.equal(statSync(join(staged.staging, 'run')).mode & 0o7000, 0);
+});
+
+test('an abort leaves nothing behind, and a folder that did not exist does not exist', async (t) => {
+  const { archive, folder } = place(t, tarGz(tarEntry({ name: 'big', body: Buffer.alloc(8 << 20, 'abc') })));
+  const controller = new AbortController();
+  const onProgress = (): void => controller.abort();
+  await assert.rejects(stageArchive(archive, folder, { signal: controller.signal, onProgress }), {
+    name: 'AbortError',
+  });
+  assert.deepEqual(listing(folder), ['mine.txt', 'sub', 'sub/file']);
+  writeArchive(archive, named('../x'));
+  await assert.rejects(stageArchive(archive, join(folder, 'new/deep')), { code: 'refused' });
+  assert.equal(existsSync(join(folder, 'new')), false);
+  await assert.rejects(stageArchive(join(folder, 'none'), folder), { code: 'missing' });
+});
+
+test('a full disk is a clear failure that leaves nothing behind', async (t) => {
+  const { archive, folder } = place(t, Buffer.alloc(0));
+  const small = join(folder, 'small');
+  mkdirSync(small);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', small], { stdio: 'ignore' });
+  } catch {
+    return t.skip('SKIPPED: no right to mount a small disk here');
+  }
+  try {
+    await fillDisk(archive, small);
+  } finally {
+    execFileSync('umount', [small]);
+  }
+});
+
+async function fillDisk(archive: string, small: string): Promise<void> {
+  // Two files, so that the second one meets a disk which another program filled meanwhile.
+  const body = Buffer.from(Array.from({ length: 3 << 20 }, (_, i) => (i * 2_654_435_761) >>> 13));
+  writeArchive(archive, tarGz(tarEntry({ name: 'a', body }), tarEntry({ name: 'b', body })));
+  await assert.rejects(stageArchive(archive, small), { code: 'no-space' });
+  assert.deepEqual(listing(small), []);
+
+  let isFull = false;
+  const onProgress = (): void => {
+    if (!isFull)
+      execFileSync('dd', ['if=/dev/zero', `of=${join(small, 'other')}`, 'bs=1M', 'count=3'], { stdio: 'ignore' });
+    isFull = true;
+  };
+  writeArchive(archive, tarGz(tarEntry({ name: 'a', body })));
+  await assert.rejects(stageArchive(archive, small, { onProgress }), { code: 'no-space' });
+  assert.deepEqual(listing(small), ['other']);
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createHash, hash, randomBytes } from 'node:crypto';
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { stageArchive } from '../../../../src/workspace/extract/extract.ts';
+import { packWorkspace } from '../../../../src/workspace/pack/pack.ts';
+import { type Selection, selectFiles } from '../../../../src/workspace/select/selection.ts';
+import { cannotListOpenFiles, openFilesIn } from '../../openFiles.ts';
+import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
+
+const longName = `${'deep/'.repeat(40)}${'n'.repeat(120)}.txt`;
+const prefixName = `${'a'.repeat(90)}/${'b'.repeat(90)}.txt`;
+const tree: Record<string, string | Buffer> = {
+  'a-b': 'sorts before a/',
+  'a/x.txt': 'text '.repeat(5000),
+  'ü/ß.txt': 'unicode',
+  '\u{1f600}.txt': 'astral',
+  '\uffe6.txt': 'sorts before astral',
+  [longName]: 'long',
+  [prefixName]: 'prefix',
+  empty: '',
+  'large.bin': Buffer.concat([randomBytes(1_500_000), Buffer.alloc(1_200_000, 'abc')]),
+  run: '#!/bin/sh',
+};
+
+async function selectTree(t: TestContext, files = tree): Promise<{ root: string; out: string; selection: Selection }> {
+  const folder = temporaryFolder(t);
+  const root = join(folder, 'root');
+  const out = join(folder, 'out');
+  mkdirSync(root);
+  mkdirSync(out);
+  writeTree(root, files);
+  if ('run' in files) chmodSync(join(root, 'run'), 0o755);
+  return { root, out, selection: await selectFiles(root, { isTrusted: false }) };
+}
+
+test('an archive holds each file as it is, for tar and for our own reader', async (t) => {
+  const { root, out, selection } = await selectTree(t);
+  const packed = await packWorkspace(selection, join(out, 'w.tar.gz'));
+  const bytes = readFileSync(packed.path);
+  assert.equal(packed.bytes, bytes.length);
+  assert.equal(packed.sha256, createHash('sha256').update(bytes).digest('hex'));
+  assert.equal(packed.manifest.length, Object.keys(tree).length);
+  for (const { path, size, sha256 } of packed.manifest) {
+    assert.equal(sha256, hash('sha256', tree[path] ?? ''), path);
+    assert.equal(size, Buffer.byteLength(tree[path] ?? ''));
+  }
+  const staged = await stageArchive(packed.path, join(out, 'own'));
+  assert.deepEqual(
+    staged.entries.map(({ path, size, mode, sha256 }) => ({ path, size, mode, sha256 })),
+    packed.manifest,
+  );
+  assert.equal(staged.entries.find(({ path }) => path === 'run')?.mode, 0o755);
+
+  mkdirSync(join(out, 'tar'));
+  execFileSync('tar', ['xzf', packed.path, '-C', join(out, 'tar')]);
+  execFileSync('diff', ['-r', root, join(out, 'tar')]);
+  execFileSync('gzip', ['-t', packed.path]);
+});
+
+test('archives of every small size are whole, of files that compress and of files that do not', async (t) => {
+  for (let size = 1_000; size < 40_000; size += 3_000) {
+    const content = Buffer.concat([randomBytes(size), Buffer.alloc(size, 'text')]);
+    for (const bytes of [content, content.subarray(0, size), content.subarray(size)]) {
+      const { out, selection } = await selectTree(t, { 'data.bin': bytes });
+      const { path } = await packWorkspace(selection, join(out, 'w.tar.gz'));
+      assert.ok(execFileSync('tar', ['xzOf', path]).equals(bytes), `${bytes.length} bytes`);
+    }
+  }
+});
+
+test('entries are in the order of the bytes of their paths', async (t) => {
+  const { selection } = await selectTree(t);
+  const paths = selection.files.map(({ path }) => path);
+  assert.deepEqual(
+    paths,
+    [...paths].sort((a, b) => Buffer.compare(Buffer.from(a), Buffer.from(b))),
+  );
+});
+
+test('the same tree gives the same bytes, whatever its times', async (t) => {
+  const { root, out, selection } = await selectTree(t);
+  const first = await packWorkspace(selection, join(out, '1.tar.gz'));
+  for (const { path } of selection.files) utimesSync(join(root, path), 1e9, 1e9);
+  const second = await packWorkspace(await selectFiles(root, { isTrusted: false }), join(out, '2.tar.gz'));
+  assert.equal(first.sha256, second.sha256);
+});
+
+test('an empty selection is a valid empty archive', async (t) => {
+  const { out, selection } = await selectTree(t, {});
+  const { path } = await packWorkspace(selection, join(out, 'w.tar.gz'));
+  assert.deepEqual((await stageArchive(path, join(out, 'x'))).entries, []);
+});
+
+test('progress ends at the whole', async (t) => {
+  const { out, selection } = await selectTree(t);
+  let last = [0, 0];
+  await packWorkspace(selection, join(out, 'w.tar.gz'), { onProgress: (done, total) => (last = [done, total]) });
+  assert.deepEqual(last, [selection.totalBytes, selection.totalBytes]);
+});
+
+test('a file that was removed, became a link, a folder or a pipe, or led out of the folder is named, and nothing is left', async (t) => {
+  const { root, out, selection } = await selectTree(t);
+  const cases: readonly { code: string; change: () => void }[] = [
+    { code: 'missing', change: () => {} },
+    { code: 'conflict', change: () => symlinkSync('/etc/hostname', join(root, 'empty')) },
+    { code: 'conflict', change: () => mkdirSync(join(root, 'empty')) },
+    { code: 'conflict', change: () => execFileSync('mkfifo', [join(root, 'empty')]) },
+  ];
+  for (const { code, change } of cases) {
+    rmSync(join(root, 'empty'), { recursive: true, force: true });
+    change();
+    await assert.rejects(packWorkspace(selection, join(out, 'w.tar.gz')), { code, message: /^empty / });
+  }
+  rmSync(join(root, 'empty'), { force: true });
+  writeTree(root, { empty: '' });
+  renameSync(join(root, 'a'), join(out, 'moved'));
+  symlinkSync(join(out, 'moved'), join(root, 'a'));
+  await assert.rejects(packWorkspace(selection, join(out, 'w.tar.gz')), {
+    code: 'conflict',
+    message: /^a\/x\.txt changed/,
+  });
+  assert.deepEqual(readdirSync(out), ['moved']);
+});
+
+test('a large file that grows while it is read is named, and nothing is left', async (t) => {
+  const { root, out, selection } = await selectTree(t);
+  const file = join(root, 'large.bin');
+  const size = statSync(file).size;
+  const onProgress = (done: number): void => {
+    if (done > 1 << 20 && statSync(file).size === size) appendFileSync(file, 'more');
+  };
+  await assert.rejects(packWorkspace(selection, join(out, 'w.tar.gz'), { onProgress }), {
+    code: 'conflict',
+    message: /^large\.bin changed/,
+  });
+  assert.deepEqual(readdirSync(out), []);
+});
+
+test('a file that grew before it was read is sent as it is now', async (t) => {
+  const { root, out, selection } = await selectTree(t);
+  appendFileSync(join(root, 'a/x.txt'), 'more');
+  const { manifest } = await packWorkspace(selection, join(out, 'w.tar.gz'));
+  assert.equal(manifest.find(({ path }) => path === 'a/x.txt')?.size, 25_004);
+});
+
+test('an abort leaves nothing behind', async (t) => {
+  const { out, selection } = await selectTree(t);
+  const controller = new AbortController();
+  const options = { signal: controller.signal, onProgress: () => controller.abort() };
+  await assert.rejects(packWorkspace(selection, join(out, 'w.tar.gz'), options), { name: 'AbortError' });
+  assert.deepEqual(readdirSync(out), []);
+});
+
+test('a folder that does not exist, and a full disk, are clear failures', async (t) => {
+  const { out, selection } = await selectTree(t);
+  await assert.rejects(packWorkspace(selection, join(out, 'none/w.tar.gz')), { code: 'missing' });
+  const small = join(out, 'small');
+  mkdirSync(small);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', small], { stdio: 'ignore' });
+  } catch {
+    return t.skip('SKIPPED: no right to mount a small disk here');
+  }
+  try {
+    await assert.rejects(packWorkspace(selection, join(small, 'w.tar.gz')), { code: 'no-space' });
+    assert.deepEqual(readdirSync(small), []);
+  } finally {
+    execFileSync('umount', [small]);
+  }
+});
+
+test('no file stays open when packing is aborted', { skip: cannotListOpenFiles }, async (t) => {
+  const large = Buffer.alloc(1_200_000, 'abc');
+  const names = Array.from({ length: 8 }, (_, index) => `large${index}`);
+  const { root, out, selection } = await selectTree(t, Object.fromEntries(names.map((name) => [name, large])));
+  // At each megabyte: between two files, and while one of them is read.
+  for (let limit = 0; limit < names.length * large.length; limit += 1 << 20) {
+    const controller = new AbortController();
+    const packing = packWorkspace(selection, join(out, 'w.tar.gz'), {
+      signal: controller.signal,
+      onProgress: (done) => {
+        if (done > limit) controller.abort();
+      },
+    });
+    await assert.rejects(packing, { name: 'AbortError' });
+    assert.deepEqual(openFilesIn(root), []);
+  }
+});

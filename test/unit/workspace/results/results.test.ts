@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { type StagedArchive, stageArchive } from '../../../../src/workspace/extract/extract.ts';
+import { isProtectedPath } from '../../../../src/workspace/results/protectedNames.ts';
+import { applyResults, planResults, type ResultDecision } from '../../../../src/workspace/results/results.ts';
+import { tarEntry, tarGz, writeArchive } from '../archive/tarBuilder.ts';
+import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
+
+async function stage(
+  t: TestContext,
+  local: Record<string, string>,
+  results: Record<string, string>,
+): Promise<{ folder: string; staged: StagedArchive }> {
+  const root = temporaryFolder(t);
+  const folder = join(root, 'folder');
+  mkdirSync(folder);
+  writeTree(folder, local);
+  const entries = Object.entries(results).map(([name, body]) => tarEntry({ name, body }));
+  return { folder, staged: await stageArchive(writeArchive(join(root, 'a.tgz'), tarGz(...entries)), folder) };
+}
+
+const journalOf = (folder: string): string => join(folder, '../journal');
+const text = (...path: string[]): string => readFileSync(join(...path), 'utf8');
+const decide = (...entries: [string, ResultDecision][]): Map<string, ResultDecision> => new Map(entries);
+const manifestOf = (files: Record<string, string>) =>
+  Object.entries(files).map(([path, body]) => ({ path, size: body.length, mode: 0o644, sha256: hash('sha256', body) }));
+const ownFiles = (folder: string): string[] =>
+  readdirSync(folder)
+    .filter((name) => !name.startsWith('.farwharf-staging-'))
+    .sort();
+
+test('each result is compared with the folder and with what was submitted', async (t) => {
+  const local = { same: 'result', changed: 'submitted', conflict: 'edited!!!', unknown: 'mine', '.env': 'mine' };
+  const results = {
+    new: 'n',
+    same: 'result',
+    changed: 'r',
+    conflict: 'r',
+    unknown: 'r',
+    '.env': 'r',
+    '.vscode/tasks.json': '{}',
+    'folder/x': 'r',
+  };
+  const { folder, staged } = await stage(t, { ...local, folder: 'a file here' }, results);
+  const submitted = { same: 'old', changed: 'submitted', conflict: 'submitted' };
+  const planned = await planResults(staged, folder, manifestOf(submitted));
+  assert.deepEqual(Object.fromEntries(planned.map(({ path, status }) => [path, status])), {
+    new: 'new',
+    same: 'same',
+    changed: 'changed',
+    conflict: 'conflict',
+    unknown: 'conflict',
+    '.env': 'protected',
+    '.vscode/tasks.json': 'protected',
+    'folder/x': 'conflict',
+  });
+});
+
+test('without decisions only new results are written, and none that is protected', async (t) => {
+  const { folder, staged } = await stage(
+    t,
+    { old: 'mine' },
+    { old: 'theirs', 'a/new': 'n', '.git/hooks/pre-commit': 'x' },
+  );
+  await planResults(staged, folder);
+  const applied = await applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) });
+  assert.deepEqual(applied, { written: ['a/new'], skipped: ['old', '.git/hooks/pre-commit'], setAside: [] });
+  assert.equal(text(folder, 'old'), 'mine');
+  assert.equal(text(folder, 'a/new'), 'n');
+  assert.equal(existsSync(join(folder, '.git')), false);
+});
+
+test('a decision for each path is carried out, protected ones too', async (t) => {
+  const local = {
+    over: 'mine',
+    both: 'mine',
+    'plots/loss.png': 'mine',
+    'plots/loss (job 7).png': 'mine',
+    skip: 'mine',
+  };
+  const results = { over: 'r', both: 'r', 'plots/loss.png': 'r', skip: 'r', '.env': 'r' };
+  const { folder, staged } = await stage(t, local, results);
+  await planResults(staged, folder);
+  const decisions = decide(
+    ['over', 'write'],
+    ['both', 'keep-both'],
+    ['plots/loss.png', 'keep-both'],
+    ['skip', 'skip'],
+    ['.env', 'write'],
+  );
+  const { written } = await applyResults(staged, folder, decisions, { label: '7', journal: journalOf(folder) });
+  assert.deepEqual(written, ['over', 'both (job 7)', 'plots/loss (job 7) 2.png', '.env']);
+  assert.equal(text(folder, 'over'), 'r');
+  assert.equal(text(folder, 'both'), 'mine');
+  assert.equal(text(folder, 'plots/loss (job 7).png'), 'mine');
+  assert.equal(text(folder, 'plots/loss (job 7) 2.png'), 'r');
+  assert.equal(text(folder, 'skip'), 'mine');
+});
+
+test('a file that changed after the plan is not overwritten, and what was written before is taken back', async (t) => {
+  const { folder, staged } = await stage(t, { a: 'mine', b: 'mine' }, { 'x/new': 'n', a: 'r', b: 'r' });
+  await planResults(staged, folder);
+  writeFileSync(join(folder, 'b'), 'edited since');
+  const decisions = decide(['a', 'write'], ['b', 'write']);
+  await assert.rejects(applyResults(staged, folder, decisions, { label: '1', journal: journalOf(folder) }), {
+    code: 'conflict',
+    message: /^b changed/,
+  });
+  assert.deepEqual(ownFiles(folder), ['a', 'b']);
+  assert.equal(text(folder, 'a'), 'mine');
+  assert.equal(text(folder, 'b'), 'edited since');
+
+  await planResults(staged, folder);
+  await applyResults(staged, folder, decisions, { label: '1', journal: journalOf(folder) });
+  assert.deepEqual([text(folder, 'a'), text(folder, 'b'), text(folder, 'x/new')], ['r', 'r', 'n']);
+});
+
+test('a file that appeared after the plan is not overwritten', async (t) => {
+  const { folder, staged } = await stage(t, {}, { first: '1', late: 'r' });
+  await planResults(staged, folder);
+  writeFileSync(join(folder, 'late'), 'mine');
+  await assert.rejects(applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) }), {
+    code: 'conflict',
+  });
+  assert.deepEqual(ownFiles(folder), ['late']);
+  assert.equal(text(folder, 'late'), 'mine');
+});
+
+test('nothing is written through a link in the folder, and a link itself is replaced, never followed', async (t) => {
+  const { folder, staged } = await stage(t, {}, { 'out/x': 'r', target: 'r' });
+  const outside = temporaryFolder(t);
+  writeTree(outside, { file: 'outside' });
+  symlinkSync(outside, join(folder, 'out'));
+  symlinkSync(join(outside, 'file'), join(folder, 'target'));
+  const planned = await planResults(staged, folder);
+  assert.deepEqual(
+    planned.map(({ status }) => status),
+    ['conflict', 'conflict'],
+  );
+  await assert.rejects(
+    applyResults(staged, folder, decide(['out/x', 'write']), { label: '1', journal: journalOf(folder) }),
+    { code: 'refused' },
+  );
+  await applyResults(staged, folder, decide(['target', 'write']), { label: '1', journal: journalOf(folder) });
+  assert.deepEqual(readdirSync(outside), ['file']);
+  assert.equal(text(outside, 'file'), 'outside');
+  assert.equal(text(folder, 'target'), 'r');
+});
+
+test('a result in place of a folder is refused in words', async (t) => {
+  const { folder, staged } = await stage(t, { 'data/x': 'mine' }, { data: 'r' });
+  await planResults(staged, folder);
+  await assert.rejects(
+    applyResults(staged, folder, decide(['data', 'write']), { label: '1', journal: journalOf(folder) }),
+    {
+      code: 'refused',
+      message: /it is a folder here/,
+    },
+  );
+});
+
+test('without a plan nothing is written', async (t) => {
+  const { folder, staged } = await stage(t, {}, { a: 'r' });
+  await assert.rejects(applyResults(staged, folder, decide(), { label: '1', journal: journalOf(folder) }), {
+    code: 'missing',
+  });
+  assert.deepEqual(ownFiles(folder), []);
+});
+
+test('protected names are known in every spelling', () => {
+  const spellings =
+    `.git/config|.GIT/config|a/.Git/x|.git./x|.git ./x|.git::$INDEX_ALLOCATION/x|git~1/config|.g\u200cit/x|\uff0egit/x
+|.gitmodules|.gitattributes|.vscode/tasks.json|.VSCode/x|.v\u017fcode/x|.devcontainer/x|.husky/x|.ssh/id|.env|.env.local|.ENV|.envrc
+|team.code-workspace|a/b.CODE-WORKSPACE|node_modules/.bin/tsc`
+      .replaceAll('\n', '')
+      .split('|');
+  assert.deepEqual(
+    spellings.filter((path) => !isProtectedPath(path)),
+    [],
+  );
+  const ordinary = [
+    'git/config',
+    '.github/workflows/x',
+    '.gitignore',
+    'env.txt',
+    'code-workspace',
+    'bin/x',
+    'a.bin',
+    'node_modules/x/y.js',
+  ];
+  assert.deepEqual(ordinary.filter(isProtectedPath), []);
+});

@@ -1,0 +1,189 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { PrivateGitFolder } from '../../../../src/workspace/git/privateGitFolder.ts';
+import { findRepository } from '../../../../src/workspace/git/repository.ts';
+import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
+import { selectFiles, type Selection } from '../../../../src/workspace/select/selection.ts';
+import { hostileRepository, PROGRAM_KEYS, setTrap } from './hostileRepository.ts';
+import { git, temporaryFolder, writeTree } from '../temporaryFolder.ts';
+import { writeIndex } from './writeIndex.ts';
+
+const pathsOf = ({ files }: Selection): string[] => files.map(({ path }) => path);
+
+test('no program that a repository configures runs when its files are listed, and no log is written', async (t) => {
+  const sprung: string[] = [];
+  for (const key of PROGRAM_KEYS) {
+    const repository = hostileRepository(t);
+    setTrap(repository, key);
+    const { files } = await selectFiles(repository.root, { isTrusted: true });
+    if (repository.sprung().length > 0) sprung.push(key.key);
+    assert.deepEqual(
+      files.map(({ path }) => path),
+      ['.gitattributes', 'extra.py', 'train.py'],
+      key.key,
+    );
+  }
+  assert.deepEqual(sprung, []);
+});
+
+test('no key of a repository or of the user reaches git while it lists files', async (t) => {
+  const { root, trap } = hostileRepository(t);
+  git(root, 'config', 'hook.invented.by.the.next.git', trap);
+  git(root, 'config', 'core.fsmonitor', trap);
+  const home = temporaryFolder(t);
+  writeFileSync(
+    join(home, '.gitconfig'),
+    `[core]\n\tfsmonitor = ${trap}\n[trace2]\n\teventTarget = ${join(home, 'log')}\n`,
+  );
+  const before = process.env['HOME'];
+  process.env['HOME'] = home;
+  t.after(() => (process.env['HOME'] = before));
+  const repository = await findRepository(root);
+  assert.ok(repository);
+  await using folder = await PrivateGitFolder.create(repository);
+  const settings = await folder?.run(root, ['config', '--list', '--name-only', '-z']);
+  assert.deepEqual([...new Set(settings?.items.filter(Boolean).map((key) => key.toLowerCase()))].sort(), [
+    'core.bare',
+    'core.excludesfile',
+    'core.fsmonitor', // false
+    'core.hookspath',
+    'core.ignorecase',
+    'core.precomposeunicode',
+    'core.repositoryformatversion',
+    'core.untrackedcache',
+    'protocol.allow',
+  ]);
+  assert.ok(!settings?.items.some((item) => item.includes(trap)));
+  assert.deepEqual((await folder?.run(root, ['config', '-z', 'core.fsmonitor']))?.items, ['false']);
+  await selectFiles(root, { isTrusted: true });
+  assert.equal(existsSync(join(home, 'log')), false);
+});
+
+test('a .git file that points into a prepared folder runs nothing', async (t) => {
+  const hostile = hostileRepository(t);
+  setTrap(hostile, { key: 'remote.origin.uploadpack', value: 'TRAP' });
+  setTrap(hostile, { key: 'core.fsmonitor', value: 'TRAP' });
+  renameSync(join(hostile.root, '.git'), join(hostile.root, '../elsewhere'));
+  writeFileSync(join(hostile.root, '.git'), 'gitdir: ../elsewhere\n');
+  const selection = await selectFiles(hostile.root, { isTrusted: true });
+  assert.deepEqual(pathsOf(selection), ['.gitattributes', 'extra.py', 'train.py']);
+  assert.deepEqual(hostile.sprung(), []);
+});
+
+test('objects that a repository borrows from elsewhere are never looked up', async (t) => {
+  const { root } = hostileRepository(t);
+  writeTree(root, { 'debug.log': '' });
+  const elsewhere = join(root, '../other');
+  mkdirSync(elsewhere);
+  git(elsewhere, 'init');
+  writeFileSync(join(elsewhere, 'rules'), '*.log\n');
+  git(elsewhere, 'hash-object', '-w', 'rules');
+  writeFileSync(join(root, '.git/objects/info/alternates'), `${elsewhere}/.git/objects\n`);
+  assert.deepEqual(pathsOf(await selectFiles(root, { isTrusted: true })), ['debug.log', 'extra.py', 'train.py']);
+});
+
+test('a repository of another user is not read by git, and the selection says so', async (t) => {
+  if (process.geteuid?.() !== 0) return t.skip('SKIPPED: only root can give a folder to another user');
+  for (const part of ['.git', '.git/objects', '.git/HEAD', '']) {
+    const hostile = hostileRepository(t);
+    setTrap(hostile, { key: 'remote.origin.uploadpack', value: 'TRAP' });
+    writeTree(hostile.root, { 'sub/.gitignore': '*.tmp\n', 'sub/a.tmp': '', 'sub/b.py': '' });
+    writeTree(hostile.root, { '.git/info/exclude': 'extra.py\n' });
+    chownSync(join(hostile.root, part), 65_534, 65_534);
+    // As sudo sets it: git itself would take this for the user's own.
+    process.env['SUDO_UID'] = '65534';
+    const selection = await selectFiles(hostile.root, { isTrusted: true }).finally(
+      () => delete process.env['SUDO_UID'],
+    );
+    assert.deepEqual(pathsOf(selection), ['.gitattributes', 'extra.py', 'sub/.gitignore', 'sub/b.py', 'train.py']);
+    assert.deepEqual(
+      selection.findings.map(({ type, path }) => [type, path]),
+      [['foreign-repository', hostile.root]],
+    );
+    assert.match(selection.findings[0]?.message ?? '', /belongs to another user, so git was not run/);
+    assert.deepEqual(hostile.sprung(), []);
+  }
+});
+
+for (const paths of [
+  ['../beside/secret.txt'],
+  ['/etc/hostname'],
+  ['.git/config', 'a/.GIT/config'],
+  ['a//b', './train.py'],
+]) {
+  test(`an index that tracks ${paths.join(' and ')} sends nothing but the folder's own files`, async (t) => {
+    const { root } = hostileRepository(t);
+    mkdirSync(join(root, '../beside'));
+    writeTree(root, { '../beside/secret.txt': 'private', 'a/b': '', 'a/.GIT/config': '' });
+    rmSync(join(root, 'a/.GIT'), { recursive: true });
+    writeIndex(join(root, '.git/index'), paths);
+    const selection = await selectFiles(root, { isTrusted: true });
+    assert.deepEqual(pathsOf(selection), ['a/b', 'extra.py', 'train.py']);
+  });
+}
+
+test('files that git tracks behind a link that took the place of their folder are neither listed nor read', async (t) => {
+  const { root } = hostileRepository(t);
+  writeTree(root, { 'data/rows.csv': '1', 'data/deep/more.csv': '2' });
+  git(root, 'add', 'data');
+  const outside = join(root, '../outside');
+  mkdirSync(outside);
+  writeTree(outside, { 'rows.csv': 'private', 'deep/more.csv': 'private', 'pyvenv.cfg': '' });
+  rmSync(join(root, 'data'), { recursive: true });
+  symlinkSync(outside, join(root, 'data'));
+  for (const selection of [
+    await selectFiles(root, { isTrusted: true }),
+    await selectSearchable(root, { isTrusted: true }),
+    await inspectSearchable(root, ['data/rows.csv', 'train.py', 'extra.py'], {}),
+  ]) {
+    assert.deepEqual(selection.files.map(({ path }) => path).sort(), ['extra.py', 'train.py']);
+    assert.equal(selection.excluded.find(({ path }) => path === 'data/rows.csv')?.reason, 'link');
+  }
+});
+
+test('ignore rules and git files that are pipes, devices or endless do not hold anything up', async (t) => {
+  if (process.platform === 'win32') return t.skip('Windows has no pipes and devices in folders');
+  const endless = (root: string, path: string): void => symlinkSync('/dev/zero', join(root, path));
+  const pipe = (root: string, path: string): void => void execFileSync('mkfifo', [join(root, path)]);
+  const huge = (root: string, path: string): void => {
+    writeFileSync(join(root, path), '');
+    truncateSync(join(root, path), 2 ** 40);
+  };
+  for (const isTrusted of [true, false]) {
+    for (const put of [pipe, endless, huge]) {
+      for (const path of ['.gitignore', 'sub/.gitignore', '.farwharfignore', '.git/info/exclude', '.git/commondir']) {
+        const { root } = hostileRepository(t);
+        mkdirSync(join(root, 'sub'));
+        writeTree(root, { 'sub/x.py': '' });
+        rmSync(join(root, path), { force: true });
+        put(root, path);
+        const selection = await selectFiles(root, {
+          isTrusted,
+          exclude: ['.gitignore', 'sub/.gitignore', '.farwharfignore'],
+        });
+        assert.deepEqual(pathsOf(selection), ['extra.py', 'sub/x.py', 'train.py'], `${put.name} ${path}`);
+      }
+      for (const path of ['.git/index', '.git/HEAD', '.git', 'sub/.git/HEAD']) {
+        const { root } = hostileRepository(t);
+        mkdirSync(join(root, 'sub/.git/refs'), { recursive: true });
+        mkdirSync(join(root, 'sub/.git/objects'));
+        rmSync(join(root, path), { force: true, recursive: true });
+        put(root, path);
+        const selection = await selectFiles(root, { isTrusted });
+        assert.deepEqual(pathsOf(selection), ['extra.py', 'train.py'], `${put.name} ${path}`);
+      }
+    }
+  }
+});

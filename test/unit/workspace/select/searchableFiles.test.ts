@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
+import { temporaryFolder, writeTree } from '../temporaryFolder.ts';
+
+const FILES: Record<string, string> = {
+  '.gitignore': '*.log\nbuild/\n/top.txt\n!sub/keep.log\n',
+  '.farwharfignore': 'data/raw/\n!build/chosen.md\n',
+  '.env': 'KEY=1',
+  'a.md': 'a',
+  'top.txt': 'x',
+  'debug.log': 'x',
+  'sub/.gitignore': '*.tmp\n!b.tmp\n',
+  'sub/b.tmp': 'b',
+  'sub/c.tmp': 'c',
+  'sub/keep.log': 'k',
+  'sub/top.txt': 't',
+  'sub/deep/d.md': 'd',
+  'sub/deep/node_modules/x/index.js': 'x',
+  'build/chosen.md': 'chosen',
+  'build/out.md': 'out',
+  'data/raw/r.csv': 'r',
+  'data/ok.csv': 'ok',
+  'venv/pyvenv.cfg': '',
+  'venv/lib/v.py': 'v',
+  'strange [name]*/s?.md': 's',
+  'secret.md': ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_'),
+};
+
+for (const isTrusted of [false, true]) {
+  const how = isTrusted ? 'with git' : 'without git';
+
+  test(`looking at some paths alone gives what looking at everything says of them, ${how}`, async (t) => {
+    const root = temporaryFolder(t);
+    writeTree(root, FILES);
+    symlinkSync(join(root, 'sub'), join(root, 'link'));
+    if (isTrusted) execFileSync('git', ['init', '-q'], { cwd: root });
+    const whole = await selectSearchable(root, { isTrusted });
+    const places = new Set(Object.keys(FILES).flatMap((path) => [path, dirname(path)]));
+    places.delete('.');
+    for (const only of [
+      ...[...places].map((path) => [path]),
+      [...places],
+      ['gone.md'],
+      ['link'],
+      ['link/b.tmp', 'a.md'],
+    ]) {
+      const isWanted = (path: string): boolean => only.some((place) => path === place || path.startsWith(`${place}/`));
+      const some = await selectSearchable(root, { isTrusted, only });
+      const expected = whole.files.filter(({ path }) => isWanted(path));
+      assert.deepEqual(some.files, expected, only.join());
+      for (const { path, reason } of whole.excluded.filter(({ path }) => only.includes(path))) {
+        const by = some.excluded.find((other) => path === other.path || path.startsWith(`${other.path}/`));
+        assert.equal(by?.reason, reason, path);
+      }
+    }
+  });
+}
+
+test('a file that is known is not read for secrets again, and one that changed is', async (t) => {
+  const root = temporaryFolder(t);
+  writeFileSync(join(root, 'secret.md'), FILES['secret.md'] ?? '');
+  const known = await inspectSearchable(root, ['secret.md'], { isKnown: () => true });
+  assert.deepEqual(
+    known.files.map(({ path }) => path),
+    ['secret.md'],
+  );
+  const unknown = await inspectSearchable(root, ['secret.md'], { isKnown: () => false });
+  assert.deepEqual([unknown.files, unknown.excluded[0]?.reason], [[], 'secret']);
+});

@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Exclusion, selectFiles, type Selection } from '../../../../src/workspace/select/selection.ts';
+import { git, temporaryFolder, writeTree } from '../temporaryFolder.ts';
+
+const paths = ({ files }: Selection): string[] => files.map(({ path }) => path);
+const exclusionOf = ({ excluded }: Selection, path: string): Exclusion | undefined =>
+  excluded.find((exclusion) => exclusion.path === path);
+
+test('an ignore rule that is longer than any path is passed over, and the others are obeyed', async (t) => {
+  const root = temporaryFolder(t);
+  const tooLong = `${'x?'.repeat(50_000)}.log`;
+  writeTree(root, { '.farwharfignore': `${tooLong}\n*.tmp\n`, 'a.tmp': '', 'a.log': '' });
+  const selection = await selectFiles(root, { isTrusted: false });
+  assert.deepEqual(paths(selection), ['.farwharfignore', 'a.log']);
+});
+
+for (const isTrusted of [true, false]) {
+  const how = isTrusted ? 'with git' : 'without git';
+
+  test(`every file that is left out has its reason, ${how}`, async (t) => {
+    const root = temporaryFolder(t);
+    git(root, 'init');
+    writeTree(root, {
+      '.gitignore': '# built\n*.o\nbuild/\n',
+      'src/.gitignore': 'local.txt\n',
+      'src/main.py': 'print(1)',
+      'src/main.o': '',
+      'src/local.txt': '',
+      'build/a/b.txt': '',
+      '.farwharfignore': 'data/raw/\n',
+      'data/raw/1.csv': '',
+      'data/clean.csv': '',
+      '.env': 'KEY=1',
+      '.env.example': 'KEY=',
+      'env/pyvenv.cfg': '',
+      'env/bin/python': '',
+      'node_modules/x/index.js': '',
+      'pkg/__pycache__/a.pyc': '',
+      'pkg/id_ed25519': '',
+      '.farwharf-staging-abc/files/x': '',
+    });
+    writeTree(root, { 'library/.git/HEAD': 'ref: refs/heads/main\n', 'library/code.py': '' });
+    git(join(root, 'library'), 'init');
+    symlinkSync('/etc/passwd', join(root, 'passwords'));
+    symlinkSync('src', join(root, 'linked'));
+
+    const selection = await selectFiles(root, { isTrusted });
+
+    assert.deepEqual(paths(selection), [
+      '.env.example',
+      '.farwharfignore',
+      '.gitignore',
+      'data/clean.csv',
+      'src/.gitignore',
+      'src/main.py',
+    ]);
+    assert.deepEqual(
+      selection.excluded.map(({ path, type, reason, rule, at }) => [path, type, reason, rule, at]),
+      [
+        ['.env', 'file', 'secret', '.env*', undefined],
+        ['.farwharf-staging-abc', 'directory', 'cache', '.farwharf-staging-*', undefined],
+        ['.git', 'directory', 'git', '.git', undefined],
+        ['build', 'directory', 'gitignore', 'build/', '.gitignore:3'],
+        ['data/raw', 'directory', 'farwharfignore', 'data/raw/', '.farwharfignore:1'],
+        ['env', 'directory', 'venv', 'pyvenv.cfg', undefined],
+        ['library', 'directory', 'git', 'inner repository', undefined],
+        ['linked', 'file', 'link', 'links are not followed', undefined],
+        ['node_modules', 'directory', 'cache', 'node_modules', undefined],
+        ['passwords', 'file', 'link', 'links are not followed', undefined],
+        ['pkg/__pycache__', 'directory', 'cache', '__pycache__', undefined],
+        ['pkg/id_ed25519', 'file', 'secret', 'private key file', undefined],
+        ['src/local.txt', 'file', 'gitignore', 'local.txt', 'src/.gitignore:1'],
+        ['src/main.o', 'file', 'gitignore', '*.o', '.gitignore:2'],
+      ],
+    );
+  });
+
+  test(`.farwharfignore wins over .gitignore in both directions, ${how}`, async (t) => {
+    const root = temporaryFolder(t);
+    git(root, 'init');
+    writeTree(root, {
+      '.gitignore': 'models/\n*.log\n',
+      '.farwharfignore': '!models/best.pt\n!keep.log\nnotes.md\n!.env\n',
+      'models/best.pt': 'w',
+      'models/old.pt': 'w',
+      'models/deep/x.pt': 'w',
+      'keep.log': '',
+      'drop.log': '',
+      'notes.md': '',
+      '.env': 'K=1',
+    });
+    const selection = await selectFiles(root, { isTrusted });
+    assert.deepEqual(paths(selection), ['.farwharfignore', '.gitignore', 'keep.log', 'models/best.pt']);
+    assert.equal(exclusionOf(selection, 'models/old.pt')?.reason, 'gitignore');
+    assert.equal(exclusionOf(selection, 'models/deep')?.type, 'directory');
+    assert.equal(exclusionOf(selection, 'notes.md')?.reason, 'farwharfignore');
+    assert.equal(exclusionOf(selection, '.env')?.reason, 'secret');
+  });
+
+  test(`rules of the repository above the folder count, with places seen from the folder, ${how}`, async (t) => {
+    const root = temporaryFolder(t);
+    git(root, 'init');
+    writeTree(root, {
+      '.gitignore': '*.tmp\n',
+      'sub/.gitignore': '*.bak\n',
+      'sub/a.tmp': '',
+      'sub/b.bak': '',
+      'sub/c': '',
+    });
+    const selection = await selectFiles(join(root, 'sub'), { isTrusted });
+    assert.deepEqual(paths(selection), ['.gitignore', 'c']);
+    assert.equal(exclusionOf(selection, 'a.tmp')?.at, '../.gitignore:1');
+    assert.equal(exclusionOf(selection, 'b.bak')?.at, '.gitignore:1');
+  });
+
+  test(`a folder that the repository above ignores as a whole is sent by its own rules, ${how}`, async (t) => {
+    const home = temporaryFolder(t);
+    git(home, 'init');
+    writeTree(home, {
+      '.gitignore': '*\n',
+      'project/main.py': '',
+      'project/a.tmp': '',
+      'project/.gitignore': '*.tmp\n',
+    });
+    const selection = await selectFiles(join(home, 'project'), { isTrusted });
+    assert.deepEqual(paths(selection), ['.gitignore', 'main.py']);
+  });
+
+  test(`a choice of a person overrides every rule, in both directions, ${how}`, async (t) => {
+    const root = temporaryFolder(t);
+    git(root, 'init');
+    writeTree(root, {
+      '.gitignore': 'out/\n',
+      '.env': 'K=1',
+      'out/a.bin': '',
+      'out/deep/b.bin': '',
+      'src/x.py': '',
+      'src/y.py': '',
+    });
+    const selection = await selectFiles(root, { isTrusted, include: ['.env', 'out'], exclude: ['src/x.py'] });
+    assert.deepEqual(paths(selection), ['.env', '.gitignore', 'out/a.bin', 'out/deep/b.bin', 'src/y.py']);
+    assert.equal(exclusionOf(selection, 'out'), undefined);
+    assert.equal(exclusionOf(selection, 'src/x.py')?.rule, 'taken out by choice');
+    await assert.rejects(selectFiles(root, { isTrusted, include: ['../x'] }), { code: 'bad-input' });
+  });
+
+  test(`special files and names that no archive can carry are reported, ${how}`, async (t) => {
+    if (process.platform === 'win32') return t.skip('Windows has no pipes in folders and no such names');
+    const root = temporaryFolder(t);
+    git(root, 'init');
+    execFileSync('mkfifo', [join(root, 'pipe')]);
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/bad-`), Buffer.from([0xff])]), '');
+    writeTree(root, { 'tab\tname': '', 'back\\slash': '', Readme: '1', README: '2', fine: '' });
+    const selection = await selectFiles(root, { isTrusted });
+    assert.deepEqual(paths(selection), ['README', 'fine']);
+    const reasons = selection.excluded
+      .filter(({ reason }) => reason === 'special')
+      .map(({ path, rule }) => [path, rule]);
+    assert.deepEqual(reasons, [
+      ['Readme', 'its name collides with README on some systems'],
+      ['back\\slash', 'its name has a backslash, which separates folders on Windows'],
+      ['bad-\ufffd', 'its name is not valid UTF-8'],
+      ['pipe', 'not a regular file'],
+      ['tab\tname', 'its name has control characters'],
+    ]);
+  });
+
+  test(`what cannot be read is named, ${how}`, async (t) => {
+    if (process.getuid?.() === 0) return t.skip('SKIPPED: root can read everything; run as another user to check this');
+    const root = temporaryFolder(t);
+    git(root, 'init');
+    writeTree(root, { 'closed/x': '', secretive: '', open: '' });
+    chmodSync(join(root, 'secretive'), 0);
+    chmodSync(join(root, 'closed'), 0);
+    const selection = await selectFiles(root, { isTrusted }).finally(() => chmodSync(join(root, 'closed'), 0o700));
+    assert.deepEqual(paths(selection), ['open']);
+    assert.equal(exclusionOf(selection, 'closed')?.reason, 'unreadable');
+    assert.equal(exclusionOf(selection, 'secretive')?.reason, 'unreadable');
+  });
+
+  test(`an empty folder gives an empty selection, ${how}`, async (t) => {
+    const selection = await selectFiles(temporaryFolder(t), { isTrusted });
+    assert.deepEqual({ files: selection.files, totalBytes: selection.totalBytes }, { files: [], totalBytes: 0 });
+  });
+}
+
+test('what git tracks is sent although a rule ignores it, and said; what was deleted is not', async (t) => {
+  const root = temporaryFolder(t);
+  git(root, 'init');
+  writeTree(root, { 'kept.log': '1', gone: '1' });
+  git(root, 'add', '.');
+  git(root, 'commit', '-m', 'first');
+  writeTree(root, { '.gitignore': '*.log\n', 'other.log': '' });
+  rmSync(join(root, 'gone'));
+  const selection = await selectFiles(root, { isTrusted: true });
+  assert.deepEqual(paths(selection), ['.gitignore', 'kept.log']);
+  assert.deepEqual(
+    selection.findings.map(({ type, path }) => [type, path]),
+    [['tracked-but-ignored', 'kept.log']],
+  );
+});
+
+test('git runs nothing that the folder configures, and leaves its index alone', async (t) => {
+  const root = temporaryFolder(t);
+  git(root, 'init');
+  const trap = join(root, 'trap.sh');
+  writeTree(root, { 'trap.sh': `#!/bin/sh\ntouch '${root}/sprung'\n` });
+  chmodSync(trap, 0o755);
+  git(root, 'config', 'core.fsmonitor', trap);
+  git(root, 'config', 'core.pager', trap);
+  git(root, 'config', 'core.hooksPath', root);
+  const selection = await selectFiles(root, { isTrusted: true });
+  assert.deepEqual(paths(selection), ['trap.sh']);
+  assert.throws(() => execFileSync('test', ['-e', join(root, 'sprung')]));
+});
+
+test('secrets are found in the content of small text files, placeholders are not', async (t) => {
+  const root = temporaryFolder(t);
+  const letters = 'Zk3pQ9vXw7LmN2bRt8YcHs5JdFg4TuEaVo6i';
+  const key = Buffer.from(Array.from({ length: 200 }, (_, i) => (i * 73 + 11) % 256)).toString('base64');
+  writeTree(root, {
+    'a.py': `token = "ghp_${letters}"`,
+    'b.json': '{"key": "AKIAJ7QZ5WX3LMN4PRST"}',
+    'ci.sh': `export FARWHARF_API_KEY=fw_${letters}0aZ9-_k`,
+    'c.txt': `-----BEGIN RSA PRIVATE KEY-----\n${key}\n-----END RSA PRIVATE KEY-----\n`,
+    'doc.md': `Use AKIAIOSFODNN7EXAMPLE or ghp_${'x'.repeat(36)}; the file starts with -----BEGIN PRIVATE KEY-----.`,
+    'cert.txt': `-----BEGIN CERTIFICATE-----\n${key}\n-----END CERTIFICATE-----\n`,
+  });
+  const selection = await selectFiles(root, { isTrusted: false });
+  assert.deepEqual(paths(selection), ['cert.txt', 'doc.md']);
+  assert.deepEqual(
+    selection.excluded.map(({ path, rule }) => [path, rule]),
+    [
+      ['a.py', 'GitHub token'],
+      ['b.json', 'AWS access key'],
+      ['c.txt', 'private key'],
+      ['ci.sh', 'Farwharf API key'],
+    ],
+  );
+  assert.equal(selection.findings.length, 4);
+  assert.deepEqual(paths(await selectFiles(root, { isTrusted: false, include: ['a.py'] })), [
+    'a.py',
+    'cert.txt',
+    'doc.md',
+  ]);
+});
+
+test('limits leave out large files, and refuse a folder that is too large with its largest parts', async (t) => {
+  const root = temporaryFolder(t);
+  writeTree(root, { 'big/a': 'x'.repeat(2000), 'small/b': 'x' });
+  const selection = await selectFiles(root, { isTrusted: false, maxFileBytes: 1000 });
+  assert.deepEqual(exclusionOf(selection, 'big/a')?.reason, 'limit');
+  await assert.rejects(selectFiles(root, { isTrusted: false, maxTotalBytes: 1500 }), {
+    code: 'limit',
+    message: /2\.0 KB.*1\.5 KB.*big\/ \(2\.0 KB\)/,
+  });
+  await assert.rejects(selectFiles(root, { isTrusted: false, maxFiles: 1 }), { code: 'limit' });
+});
+
+test('a missing folder, a file and an abort are clear failures', async (t) => {
+  const root = temporaryFolder(t);
+  writeTree(root, { file: '' });
+  mkdirSync(join(root, 'folder'));
+  await assert.rejects(selectFiles(join(root, 'nowhere'), { isTrusted: true }), { code: 'missing' });
+  await assert.rejects(selectFiles(join(root, 'file'), { isTrusted: true }), { code: 'bad-input' });
+  const signal = AbortSignal.abort();
+  await assert.rejects(selectFiles(root, { isTrusted: true, signal }), { name: 'AbortError' });
+});
