@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { JOB_ID_VARIABLE } from '../../src/service/jobFiles/jobMark.ts';
+import { JOB_ID_VARIABLE } from '../../src/service/jobFiles/jobProcessTag.ts';
 
 const CLAIM_FILE = 'claim.json';
 

@@ -1,7 +1,7 @@
 import { withoutUserinfo } from './redact.ts';
 
 /**
- * What went wrong, for programs. The wire's own failures (`AuthError`, `NetworkError`, ...) live in `remote/errors.ts`.
+ * What went wrong, for programs. The wire's own failures (`AuthError`, `NetworkError`, ...) live in `remote/http/errors.ts`.
  */
 export type ErrorCode =
   | 'bad-input' // what the person asked for cannot be done as asked

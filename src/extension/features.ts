@@ -11,7 +11,7 @@ import { AccountMonitor } from './connection/account.ts';
 import { startBackground } from './threads/background.ts';
 import type { CommandHandlers } from './contributions/commands.ts';
 import { ContextKeys } from './contributions/contexts.ts';
-import { tellFailures } from './jobs/endings.ts';
+import { tellFailures } from './jobs/failureNotifications.ts';
 import { createFlowHandlers } from './flows/flowHandlers.ts';
 import { flowRuntime } from './flows/runs/flowRuntime.ts';
 import { Flows } from './flows/flows.ts';

@@ -1,12 +1,12 @@
 import type * as z from 'zod';
 import { AppError } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
-import { checkAnswer, readJson } from './http/answers.ts';
+import { checkResponse, readJson } from './http/responses.ts';
 import { saveBody } from './transfers/download.ts';
 import { type JobEventStream, streamEvents } from './events/eventStream.ts';
-import type { Answer, Call } from './http/exchange.ts';
+import type { HttpResponse, Call } from './http/exchange.ts';
 import { eventIdHeader, isEventId } from './protocol/eventId.ts';
-import { type Patience, patiently } from './http/patience.ts';
+import { type RetryAfterPolicy, withRetryAfter } from './http/retryAfterPolicy.ts';
 import {
   type Account,
   account,
@@ -63,7 +63,7 @@ export interface RemoteClientOptions {
   /** Sent with each request; `Authorization` is always the client's own. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Waits for a service that asks to come again later (429), instead of throwing its `RemoteError` at once. */
-  readonly patience?: Patience;
+  readonly retryAfter?: RetryAfterPolicy;
 }
 
 /**
@@ -79,7 +79,7 @@ export class RemoteClient implements AsyncDisposable {
   readonly #transport: Transport;
   readonly #hasCustomFetch: boolean;
   readonly #redactor = new Redactor();
-  readonly #patience: Patience | undefined;
+  readonly #retryAfter: RetryAfterPolicy | undefined;
   readonly #closed = new AbortController();
 
   /** @throws AppError `bad-input` for an address that is not http(s), or a key that no header can carry. */
@@ -92,7 +92,7 @@ export class RemoteClient implements AsyncDisposable {
     const headers = new Headers(options.headers);
     if (!headers.has('user-agent')) headers.set('user-agent', 'farwharf');
     headers.set('authorization', `Bearer ${apiKey}`);
-    this.#patience = options.patience;
+    this.#retryAfter = options.retryAfter;
     this.#hasCustomFetch = options.fetch !== undefined;
     this.#transport = new Transport(this.host, Object.fromEntries(headers), options.fetch);
   }
@@ -111,7 +111,7 @@ export class RemoteClient implements AsyncDisposable {
    */
   async submitJob(workspaceTar: string, submission: JobSubmission, options?: UploadOptions): Promise<JobCreated> {
     const call = { method: 'POST', path: '/v1/jobs', ...limits(options, STREAM_TIMEOUT) } as const;
-    return this.#patiently(call.signal, async () => {
+    return this.#withRetryAfter(call.signal, async () => {
       const upload = await openUpload(workspaceTar, metaOf(submission), {
         headers: submissionHeaders(options),
         offset: options?.offset ?? 0,
@@ -119,8 +119,8 @@ export class RemoteClient implements AsyncDisposable {
         isReusing: !this.#hasCustomFetch, // nobody knows how long another fetch holds on to what it has read
       });
       try {
-        using answer = await this.#openOnce(jsonCall({ ...call, ...upload }));
-        return await readJson(answer, jobCreated);
+        using response = await this.#openOnce(jsonCall({ ...call, ...upload }));
+        return await readJson(response, jobCreated);
       } finally {
         upload.body.destroy();
       }
@@ -166,7 +166,7 @@ export class RemoteClient implements AsyncDisposable {
 
   /** Saves the archive of the job's artifacts (.tar.gz) as the file `dest`, whole or not at all, and gives `dest`. */
   async downloadArtifacts(jobId: string, dest: string, options?: DownloadOptions): Promise<string> {
-    using answer = await this.#open({
+    using response = await this.#open({
       method: 'GET',
       path: `${jobPath(jobId)}/artifacts`,
       headers: { 'accept-encoding': 'identity' },
@@ -174,7 +174,7 @@ export class RemoteClient implements AsyncDisposable {
       isOpenEnded: true,
       ...limits(options, STREAM_TIMEOUT),
     });
-    await saveBody(answer, dest, options);
+    await saveBody(response, dest, options);
     return dest;
   }
 
@@ -189,25 +189,25 @@ export class RemoteClient implements AsyncDisposable {
   }
 
   async #json<T>(call: Call, schema: z.ZodType<T>): Promise<T> {
-    using answer = await this.#open(jsonCall(call));
-    return await readJson(answer, schema);
+    using response = await this.#open(jsonCall(call));
+    return await readJson(response, schema);
   }
 
-  #open(call: Call): Promise<Answer> {
-    return this.#patiently(call.signal, () => this.#openOnce(call));
+  #open(call: Call): Promise<HttpResponse> {
+    return this.#withRetryAfter(call.signal, () => this.#openOnce(call));
   }
 
-  #patiently<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
-    return patiently(this.#patience, { signal, closed: this.#closed.signal }, call);
+  #withRetryAfter<T>(signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+    return withRetryAfter(this.#retryAfter, { signal, closed: this.#closed.signal }, call);
   }
 
-  async #openOnce(call: Call): Promise<Answer> {
-    const answer = await this.#transport.open(call);
+  async #openOnce(call: Call): Promise<HttpResponse> {
+    const response = await this.#transport.open(call);
     try {
-      await checkAnswer(answer, this.#redactor);
-      return answer;
+      await checkResponse(response, this.#redactor);
+      return response;
     } catch (error) {
-      answer[Symbol.dispose]();
+      response[Symbol.dispose]();
       call.signal?.throwIfAborted();
       throw error;
     }

@@ -9,7 +9,7 @@ export type {
 } from './client.ts';
 export type { JobEventStream } from './events/eventStream.ts';
 export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from './http/errors.ts';
-export type { Patience } from './http/patience.ts';
+export type { RetryAfterPolicy } from './http/retryAfterPolicy.ts';
 export type { JobSubmission } from './transfers/submission.ts';
 export { parseEvents } from './events/events.ts';
 export { isFinalState, isJobState } from './protocol/schemas.ts';

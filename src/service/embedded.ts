@@ -22,7 +22,7 @@ const MAX_STARTS = 3;
 const RESTART_DELAY_MS = 1_000;
 const LOG_TAIL = 2_000;
 const MAX_LOG_BYTES = 1 << 20;
-// Room that a service needs to start: its store, the store's journal and some lines of its log.
+// Free space that a service needs to start: for its store, the journal of the store and some lines of its log.
 const START_BYTES = 512 * 1024;
 // A service waits most of its life. V8's default for short-lived objects costs 40 MB more with a job of 20,000 files.
 const SMALL_HEAP = '--max-semi-space-size=4';

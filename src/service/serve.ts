@@ -9,7 +9,7 @@ import { sharedFolderOf } from './config/config.ts';
 import { claimFilesFolder, filesFolderOf, refuseNested } from './folders/filesFolder.ts';
 import { moveFiles } from './folders/moveFiles.ts';
 import { moveStore } from './folders/moveStore.ts';
-import { Gate } from './http/access/gate.ts';
+import { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { logRequests } from './http/requestLog.ts';
 import { RequestMonitor } from './http/requestMonitor.ts';
 import type { ServeOptions } from './serveOptions.ts';
@@ -67,18 +67,18 @@ export async function serve(
   const shutdown = new AbortController();
   const monitor = new RequestMonitor(options.config.proxy);
   if (options.config.log.requests) logRequests(monitor, log);
-  const gate = new Gate(store, key);
+  const authenticator = new KeyAuthenticator(store, key);
   const { server, scheduler, health, housekeeping, metrics, routes } = await buildParts(options, {
     filesFolder,
     ownKey: options.apiKey === undefined ? key : undefined,
-    gate,
+    authenticator,
     store,
     log,
     monitor,
     shutdown: shutdown.signal,
   });
   const onDidRun = (): void => {
-    gate.recheck();
+    authenticator.recheck();
     scheduler.startNext();
   };
   const closeAdmin = await startAdminServer({

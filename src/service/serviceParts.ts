@@ -6,12 +6,12 @@ import { Housekeeping } from './disk/housekeeping.ts';
 import { AccountGauge } from './http/access/accountGauge.ts';
 import { createApp } from './http/app.ts';
 import { isLoopback } from './http/access/auth.ts';
-import type { Gate } from './http/access/gate.ts';
+import type { KeyAuthenticator } from './http/access/keyAuthenticator.ts';
 import { Health } from './http/health.ts';
 import { HttpServer } from './http/httpServer.ts';
 import type { RequestMonitor } from './http/requestMonitor.ts';
 import { Submissions } from './http/submit/submissions.ts';
-import { WrongKeys } from './http/access/wrongKeys.ts';
+import { AuthFailureLimiter } from './http/access/authFailureLimiter.ts';
 import { JobFiles } from './jobFiles/jobFiles.ts';
 import { localMachineClasses } from './config/machineClasses.ts';
 import type { Metrics, MetricsOptions } from './metrics/metrics.ts';
@@ -26,7 +26,7 @@ interface Foundation {
   /** With the folders of jobs and uploads. */
   readonly filesFolder: string;
   readonly ownKey: string | undefined;
-  readonly gate: Gate;
+  readonly authenticator: KeyAuthenticator;
   readonly store: Store;
   readonly log: Logger;
   readonly monitor: RequestMonitor;
@@ -53,7 +53,7 @@ export interface ServiceParts {
 /** Makes the parts of a service and joins them. @throws AppError for a certificate or an executor that cannot be used. */
 export async function buildParts(
   options: ServeOptions,
-  { filesFolder, ownKey, gate, store, log, monitor, shutdown }: Foundation,
+  { filesFolder, ownKey, authenticator, store, log, monitor, shutdown }: Foundation,
 ): Promise<ServiceParts> {
   const { runner, killGraceMs = DEFAULT_KILL_GRACE_MS, version, config, data, host, port } = options;
   const health = new Health({ store, folders: [data, filesFolder], minFreeBytes: config.retention.min_free_gb * 1e9 });
@@ -107,9 +107,9 @@ export async function buildParts(
     files,
     log,
     ownKey,
-    gate,
+    authenticator,
     gauge,
-    wrongKeys: new WrongKeys(config.limits.wrong_keys_per_minute),
+    authFailures: new AuthFailureLimiter(config.limits.wrong_keys_per_minute),
     version,
     killGraceMs,
     maxLogBytes: config.logs.max_mb_per_job * 1e6,

@@ -110,7 +110,7 @@ export const flow = new Flow<{ text: string }>({ start: new Only() });`,
     assert.match(await refusal('package.mjs'), new RegExp(`npm install @acme/left-pad\` in ${folder.path}`));
     assert.match(await refusal('alias.mjs'), /alias and no package/);
     assert.match(await refusal('file.mjs'), /file\.mjs imports "\.\/nowhere", and there is no such file/);
-    assert.match(await refusal('syntax.ts'), /syntax\.ts is no valid TypeScript/);
+    assert.match(await refusal('syntax.ts'), /syntax\.ts is not valid TypeScript/);
     assert.match(await refusal('jsx.mjs'), /has JSX/);
     const { outcome } = await folder.run('syntax.mjs');
     assert.deepEqual(outcome.type === 'refused' && outcome.error.place, {

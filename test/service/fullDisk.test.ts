@@ -97,7 +97,7 @@ async function endEmbedded(home: string): Promise<void> {
   while (processIdentity(state.pid) !== undefined) await sleep(20);
 }
 
-test('a job whose results find no room fails although its script did not, is charged, and loses nothing', async (t) => {
+test('a job whose results find no buffer fails although its script did not, is charged, and loses nothing', async (t) => {
   const small = smallDisk(t);
   if (small === undefined) return;
   const config = { ...jobsAtOnce(1), retention: { min_free_gb: 0 } };

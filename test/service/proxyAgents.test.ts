@@ -86,8 +86,8 @@ test('requests over TLS go through a tunnel, which hides the key, and the own au
   assert.deepEqual(await ask(urls, env), EXPECTED);
   assert.deepEqual([...new Set(proxy.requests)], [`CONNECT ${NAME}:443`]);
   assert.ok(!proxy.received().includes('the-key-of-the-model'));
-  const strangers = await ask(urls, { HTTPS_PROXY: proxy.url() });
-  for (const line of strangers) assert.match((line as { error: string }).error, /not trusted.*NODE_EXTRA_CA_CERTS/);
+  const unindexed = await ask(urls, { HTTPS_PROXY: proxy.url() });
+  for (const line of unindexed) assert.match((line as { error: string }).error, /not trusted.*NODE_EXTRA_CA_CERTS/);
 });
 
 test('a dead proxy is named in the errors of models and pages', async () => {

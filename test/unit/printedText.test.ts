@@ -7,7 +7,7 @@ const SOURCE = join(import.meta.dirname, '../../src');
 
 /**
  * What shows text, and the files that may call it. All others go through them, and they demand text that was made printable
- * (`core/printable.ts`); its type has no other source.
+ * (`core/text/printable.ts`); its type has no other source.
  */
 const SINKS: readonly (readonly [what: string, call: RegExp, files: readonly string[]])[] = [
   [

@@ -44,7 +44,7 @@ export class VectorRanking {
     } finally {
       await this.#store.flush();
     }
-    await this.#store.tidy();
+    await this.#store.compact();
   }
 
   async search(query: string, limit: number): Promise<readonly Hit[]> {

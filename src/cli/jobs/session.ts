@@ -86,7 +86,7 @@ export class Session implements AsyncDisposable {
     };
     return new RemoteClient(url, key, {
       headers: { 'User-Agent': `farwharf/${program.version}` },
-      patience: { onWait },
+      retryAfter: { onWait },
     });
   }
 

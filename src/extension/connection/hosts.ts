@@ -151,10 +151,10 @@ export class Hosts implements vscode.Disposable {
         return this.#options.connectLocal();
       },
     });
-    const patience = {
+    const retryAfter = {
       onWait: (seconds: number, reason: string) => this.#options.onWait(host, seconds, reason),
     };
-    return { client: new RemoteClient(url, key, { patience }), url };
+    return { client: new RemoteClient(url, key, { retryAfter }), url };
   }
 
   #forget(host: string): void {

@@ -10,7 +10,7 @@ import { IndexThread } from '../threads/indexThread.ts';
 import type { Keys } from '../connection/keys.ts';
 import { Answers } from './answers/answers.ts';
 import { saveBattery } from './index/batterySaver.ts';
-import { FileNotices } from './index/fileNotices.ts';
+import { FileWatcher } from './index/fileWatcher.ts';
 import { showIndexStatus } from './index/indexStatusItem.ts';
 import { type IndexNode, IndexTree } from './index/indexTree.ts';
 import { RecentSearches } from './recentSearches.ts';
@@ -81,7 +81,7 @@ export class Search implements Disposable {
     this.tree = own.add(new IndexTree(this.index, indexChanged));
     own.add(this.#asked);
     this.answers = own.add(new Answers({ contexts, log }));
-    own.add(new FileNotices(this.index, log));
+    own.add(new FileWatcher(this.index, log));
     own.add(showIndexStatus(this.index));
     const update = (): void => void this.index.updateFolders().catch(report);
     own.add(vscode.workspace.onDidChangeWorkspaceFolders(update));

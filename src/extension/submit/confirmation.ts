@@ -1,5 +1,5 @@
 import { readSetting } from '../contributions/config.ts';
-import { type Agreement, agreementTo, newThings } from './preflight/newThings.ts';
+import { type Agreement, agreementTo, consentChanges } from './preflight/consentChanges.ts';
 import { showPreflight } from './preflight/preflight.ts';
 import type { SubmitDraft, SubmitView } from './preflight/submitDraft.ts';
 import type { FolderMemory } from './preflight/submitMemory.ts';
@@ -19,7 +19,7 @@ export async function confirmSubmit(
 ): Promise<Confirmed | undefined> {
   const mode = readSetting('confirmSubmit');
   const first = await view(draft);
-  const news = memory.agreement === undefined ? [] : newThings(memory.agreement, agreementOf(draft, first));
+  const news = memory.agreement === undefined ? [] : consentChanges(memory.agreement, agreementOf(draft, first));
   const isRefused = first.findings.some(({ severity }) => severity === 'error');
   const isAgreed = mode === 'untilNew' && memory.agreement !== undefined && news.length === 0 && !isRefused;
   if (mode === 'never' || isAgreed) return { draft, view: first, agreement: memory.agreement };

@@ -3,7 +3,7 @@ import { unconnectedActions, unreachableNodes, unusedConnections } from './conne
 import { examine, type FlowDiagnostic, type Severity } from './diagnostic.ts';
 import { unwrittenKeys } from './keys.ts';
 import { modelFaults } from './models.ts';
-import { endlessCycles, missingStart } from './ways.ts';
+import { endlessCycles, missingStart } from './reachability.ts';
 
 const RULES = [missingStart, unconnectedActions, unusedConnections, unreachableNodes, endlessCycles, unwrittenKeys];
 

@@ -1,11 +1,11 @@
 import type * as t from '@babel/types';
-import type { Machine } from './values/machine.ts';
+import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { NEXT } from './values/scope.ts';
 import { type ArrayValue, literal, type Scope, UNDEFINED, union, unknown, type Value } from './values/values.ts';
 
 /** A call of a method of an array that is known; undefined where the method is not followed. */
 export function callArrayMethod(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   array: ArrayValue,
   name: string,
   args: readonly Value[],
@@ -14,18 +14,18 @@ export function callArrayMethod(
 ): Value | undefined {
   const [first = UNDEFINED, second = UNDEFINED] = args;
   const { items, isOpen } = array;
-  machine.budget.spend('value', items.length);
+  interpreter.budget.spend('value', items.length);
   const each = (item: Value, index: number): Value =>
-    first.type === 'function' ? machine.invoke(first, [item, literal(index), array]) : unknown(scope.file, node);
+    first.type === 'function' ? interpreter.invoke(first, [item, literal(index), array]) : unknown(scope.file, node);
   const list = (values: readonly Value[], open = isOpen): Value => {
-    machine.budget.spend('value', values.length);
+    interpreter.budget.spend('value', values.length);
     return { type: 'array', items: [...values], isOpen: open };
   };
   const numberOf = (value: Value): number | undefined =>
     value.type === 'literal' && typeof value.value === 'number' ? value.value : undefined;
   switch (name) {
     case 'push':
-      if (machine.branches.isConditional) array.isOpen = true;
+      if (interpreter.branches.isConditional) array.isOpen = true;
       for (const arg of args) items.push(arg);
       return literal(items.length);
     case 'forEach':
@@ -47,7 +47,7 @@ export function callArrayMethod(
     case 'reduce': {
       if (isOpen || first.type !== 'function') return undefined;
       const [start, rest] = args.length > 1 ? [second, items] : [items[0] ?? UNDEFINED, items.slice(1)];
-      return rest.reduce((sum, item, index) => machine.invoke(first, [sum, item, literal(index)]), start);
+      return rest.reduce((sum, item, index) => interpreter.invoke(first, [sum, item, literal(index)]), start);
     }
     case 'slice':
       if (isOpen || (args.length > 0 && numberOf(first) === undefined)) return undefined;
@@ -74,14 +74,14 @@ export function callArrayMethod(
 
 /** A call of a function of `Object` or `Array`; undefined where it is not followed. */
 export function callGlobal(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   name: string,
   args: readonly Value[],
   node: t.Node,
   scope: Scope,
 ): Value | undefined {
   const [first = UNDEFINED, second = UNDEFINED] = args;
-  machine.budget.spend('value', sizeOf(args));
+  interpreter.budget.spend('value', sizeOf(args));
   switch (name) {
     case 'Object.keys':
     case 'Object.values':
@@ -98,16 +98,16 @@ export function callGlobal(
     case 'Object.assign':
       for (const from of args.slice(1)) {
         if (from.type === 'object') {
-          for (const [key, value] of from.fields) machine.write(first, key, value, node, scope);
+          for (const [key, value] of from.fields) interpreter.write(first, key, value, node, scope);
         }
-        if (from.type !== 'object' || from.isOpen) machine.write(first, undefined, from, node, scope);
+        if (from.type !== 'object' || from.isOpen) interpreter.write(first, undefined, from, node, scope);
       }
       return first;
     case 'Array.from': {
       const items = first.type === 'array' ? first.items : itemsOfLength(first);
       if (items === undefined || (first.type === 'array' && first.isOpen)) return undefined;
       const made = items.map((item, index) =>
-        second.type === 'function' ? machine.invoke(second, [item, literal(index)]) : item,
+        second.type === 'function' ? interpreter.invoke(second, [item, literal(index)]) : item,
       );
       return { type: 'array', items: made, isOpen: false };
     }
@@ -134,13 +134,13 @@ function itemsOfLength(value: Value): readonly Value[] | undefined {
 }
 
 /** Follows the functions that are given to a function that is not known: it may call them. */
-export function followArguments(machine: Machine, args: readonly Value[]): void {
+export function followArguments(interpreter: AbstractInterpreter, args: readonly Value[]): void {
   for (const arg of args) {
     if (arg.type !== 'function') continue;
     const branch = (): number => {
-      machine.follow(arg);
+      interpreter.follow(arg);
       return NEXT;
     };
-    machine.branches.fork([branch, () => NEXT], union, UNDEFINED);
+    interpreter.branches.fork([branch, () => NEXT], union, UNDEFINED);
   }
 }

@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import { callArrayMethod, callGlobal, followArguments } from './builtins.ts';
 import { addItems } from './expressions.ts';
 import { connect, hide, noteRun, setStart } from './values/drafts.ts';
-import type { Machine } from './values/machine.ts';
+import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { boundMethod, findMethod, libraryOf } from './members.ts';
 import { keyName, unwrapped } from '../syntax/nodes.ts';
 import { findCell } from './values/scope.ts';
@@ -11,12 +11,12 @@ import { alternatives, type Instance, type Scope, UNDEFINED, union, unknown, typ
 type Call = t.CallExpression | t.OptionalCallExpression;
 
 /** The values of arguments; those behind a spread of something unknown are left out. */
-export function evaluateArguments(machine: Machine, nodes: readonly t.Node[], scope: Scope): Value[] {
+export function evaluateArguments(interpreter: AbstractInterpreter, nodes: readonly t.Node[], scope: Scope): Value[] {
   const args: Value[] = [];
   for (const node of nodes) {
-    const value = machine.evaluate(node, scope);
+    const value = interpreter.evaluate(node, scope);
     if (node.type !== 'SpreadElement') args.push(value);
-    else if (!addItems(machine, args, value)) {
+    else if (!addItems(interpreter, args, value)) {
       args.push(unknown(scope.file, node), unknown(scope.file, node), unknown(scope.file, node));
       break;
     }
@@ -38,7 +38,7 @@ function isCall(node: t.Node): node is Call {
  * Follows a call, and gives what it returns. Calls that are chained are followed one after another from the first on, rather
  * than each inside the next: generated flows chain thousands.
  */
-export function evaluateCall(machine: Machine, outermost: Call, scope: Scope): Value {
+export function evaluateCall(interpreter: AbstractInterpreter, outermost: Call, scope: Scope): Value {
   const chain: { node: Call; callee: Member }[] = [];
   let node = outermost;
   let callee = unwrapped(node.callee);
@@ -50,65 +50,77 @@ export function evaluateCall(machine: Machine, outermost: Call, scope: Scope): V
     node = object;
     callee = unwrapped(node.callee);
   }
-  let value = isMember(callee) ? undefined : callPlain(machine, node, callee, scope);
-  for (const link of chain.reverse()) value = callMember(machine, link.node, link.callee, value, scope);
+  let value = isMember(callee) ? undefined : callPlain(interpreter, node, callee, scope);
+  for (const link of chain.reverse()) value = callMember(interpreter, link.node, link.callee, value, scope);
   return value ?? UNDEFINED;
 }
 
-function callPlain(machine: Machine, node: Call, callee: t.Node, scope: Scope): Value {
+function callPlain(interpreter: AbstractInterpreter, node: Call, callee: t.Node, scope: Scope): Value {
   if (callee.type === 'Super') {
     const { home, thisValue } = scope;
-    const args = evaluateArguments(machine, node.arguments, scope);
-    if (home !== undefined && thisValue?.type === 'instance') machine.constructParent(home, thisValue, args);
+    const args = evaluateArguments(interpreter, node.arguments, scope);
+    if (home !== undefined && thisValue?.type === 'instance') interpreter.constructParent(home, thisValue, args);
     return UNDEFINED;
   }
-  const called = machine.evaluate(callee, scope);
-  const args = evaluateArguments(machine, node.arguments, scope);
+  const called = interpreter.evaluate(callee, scope);
+  const args = evaluateArguments(interpreter, node.arguments, scope);
   const [first] = args;
   if (callee.type === 'Identifier' && callee.name === 'require' && first?.type === 'literal') {
     const isGlobal = findCell(scope, 'require') === undefined;
-    const required = isGlobal ? machine.importModule(String(first.value), scope.file) : undefined;
+    const required = isGlobal ? interpreter.importModule(String(first.value), scope.file) : undefined;
     return required ?? unknown(scope.file, node);
   }
-  return callValue(machine, called, args, node, scope);
+  return callValue(interpreter, called, args, node, scope);
 }
 
-function callValue(machine: Machine, called: Value, args: readonly Value[], node: Call, scope: Scope): Value {
-  if (called.type === 'function') return machine.invoke(called, args);
+function callValue(
+  interpreter: AbstractInterpreter,
+  called: Value,
+  args: readonly Value[],
+  node: Call,
+  scope: Scope,
+): Value {
+  if (called.type === 'function') return interpreter.invoke(called, args);
   if (called.type === 'union') {
-    return union(called.values.map((one) => callValue(machine, one, args, node, scope)));
+    return union(called.values.map((one) => callValue(interpreter, one, args, node, scope)));
   }
-  noteEscapes(machine, args, node, scope);
-  followArguments(machine, args);
+  noteEscapes(interpreter, args, node, scope);
+  followArguments(interpreter, args);
   return unknown(scope.file, node);
 }
 
 /** @param chained the value of the object, where it is itself a call that was followed before. */
-function callMember(machine: Machine, node: Call, callee: Member, chained: Value | undefined, scope: Scope): Value {
+function callMember(
+  interpreter: AbstractInterpreter,
+  node: Call,
+  callee: Member,
+  chained: Value | undefined,
+  scope: Scope,
+): Value {
   const name = keyName(callee.property, callee.computed);
-  if (callee.object.type === 'Super') return callSuper(machine, node, name, scope);
+  if (callee.object.type === 'Super') return callSuper(interpreter, node, name, scope);
   const global = name === undefined ? undefined : globalName(callee.object, name, scope);
   const isOptional = callee.type === 'OptionalMemberExpression' && callee.optional;
   const evaluated = (): Value =>
-    isOptional ? machine.evaluateGuarded(callee.object, scope) : machine.evaluate(callee.object, scope);
+    isOptional ? interpreter.evaluateGuarded(callee.object, scope) : interpreter.evaluate(callee.object, scope);
   const object = chained ?? evaluated();
   const results = alternatives(object).map((one) => {
-    if (one.type === 'instance' && name !== undefined) return callMethod(machine, one, name, node, scope);
-    const args = evaluateArguments(machine, node.arguments, scope);
+    if (one.type === 'instance' && name !== undefined) return callMethod(interpreter, one, name, node, scope);
+    const args = evaluateArguments(interpreter, node.arguments, scope);
     if (name === 'connect' && one.type === 'unknown' && args.some(({ type }) => type === 'instance')) {
       const origin = { file: scope.file, node: callee.object };
-      hide(machine, undefined, origin, `It is not known which flow this connects: ${one.reason}.`);
+      hide(interpreter, undefined, origin, `It is not known which flow this connects: ${one.reason}.`);
     }
     const known =
       global !== undefined
-        ? callGlobal(machine, global, args, node, scope)
+        ? callGlobal(interpreter, global, args, node, scope)
         : one.type === 'array' && name !== undefined
-          ? callArrayMethod(machine, one, name, args, node, scope)
+          ? callArrayMethod(interpreter, one, name, args, node, scope)
           : undefined;
     if (known !== undefined) return known;
-    const called = machine.read(one, name, callee, scope);
-    if (global === undefined) return callValue(machine, called, args, node, scope);
-    followArguments(machine, args);
+    const called = interpreter.read(one, name, callee, scope);
+    if (global === undefined) return callValue(interpreter, called, args, node, scope);
+    followArguments(interpreter, args);
     return unknown(scope.file, node);
   });
   return union(results);
@@ -120,30 +132,38 @@ function globalName(object: t.Node, name: string, scope: Scope): string | undefi
   return `${object.name}.${name}`;
 }
 
-function callMethod(machine: Machine, instance: Instance, name: string, node: Call, scope: Scope): Value {
+function callMethod(
+  interpreter: AbstractInterpreter,
+  instance: Instance,
+  name: string,
+  node: Call,
+  scope: Scope,
+): Value {
   const method = findMethod(instance.class, name);
-  const args = evaluateArguments(machine, node.arguments, scope);
+  const args = evaluateArguments(interpreter, node.arguments, scope);
   if (method !== undefined) {
-    const value = machine.invoke(boundMethod(method, instance), args);
-    if (name === 'run' && instance.flow !== undefined) noteRun(machine, instance, node, args[0] ?? UNDEFINED, scope);
+    const value = interpreter.invoke(boundMethod(method, instance), args);
+    if (name === 'run' && instance.flow !== undefined)
+      noteRun(interpreter, instance, node, args[0] ?? UNDEFINED, scope);
     return value;
   }
   const field = instance.fields.get(name);
-  if (field !== undefined) return callValue(machine, machine.branches.read(field) ?? UNDEFINED, args, node, scope);
-  return callLibrary(machine, instance, name, args, node, scope);
+  if (field !== undefined)
+    return callValue(interpreter, interpreter.branches.read(field) ?? UNDEFINED, args, node, scope);
+  return callLibrary(interpreter, instance, name, args, node, scope);
 }
 
-function callSuper(machine: Machine, node: Call, name: string | undefined, scope: Scope): Value {
+function callSuper(interpreter: AbstractInterpreter, node: Call, name: string | undefined, scope: Scope): Value {
   const { home, thisValue } = scope;
-  const args = evaluateArguments(machine, node.arguments, scope);
+  const args = evaluateArguments(interpreter, node.arguments, scope);
   if (thisValue?.type !== 'instance' || name === undefined) return unknown(scope.file, node);
   const method = findMethod(home?.parent, name);
-  if (method !== undefined) return machine.invoke(boundMethod(method, thisValue), args);
-  return callLibrary(machine, thisValue, name, args, node, scope);
+  if (method !== undefined) return interpreter.invoke(boundMethod(method, thisValue), args);
+  return callLibrary(interpreter, thisValue, name, args, node, scope);
 }
 
 function callLibrary(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   instance: Instance,
   name: string,
   args: readonly Value[],
@@ -152,20 +172,20 @@ function callLibrary(
 ): Value {
   if (instance.flow !== undefined) {
     if (name === 'connect' && node.type === 'CallExpression') {
-      connect(machine, instance, node, args, scope);
+      connect(interpreter, instance, node, args, scope);
       return instance;
     }
-    if (name === 'run') noteRun(machine, instance, node, args[0] ?? UNDEFINED, scope);
+    if (name === 'run') noteRun(interpreter, instance, node, args[0] ?? UNDEFINED, scope);
     // The flow's own post gives what its last node returned, which only its graph tells.
     if (name === 'post') return args[2] ?? UNDEFINED;
   } else if (name === 'post' && libraryOf(instance.class) !== 'RAGNode') return UNDEFINED;
   if (name === 'addSource') return instance;
-  followArguments(machine, args);
+  followArguments(interpreter, args);
   return unknown(scope.file, node);
 }
 
 /** A flow, or the shared state, that is given to code that cannot be read may be changed there. */
-function noteEscapes(machine: Machine, args: readonly Value[], node: Call, scope: Scope): void {
+function noteEscapes(interpreter: AbstractInterpreter, args: readonly Value[], node: Call, scope: Scope): void {
   const { file } = scope;
   const callee = unwrapped(node.callee);
   const isGlobal = callee.type === 'Identifier' && findCell(scope, callee.name) === undefined;
@@ -176,15 +196,21 @@ function noteEscapes(machine: Machine, args: readonly Value[], node: Call, scope
     }
     if (arg.type === 'instance' && arg.flow !== undefined && !isGlobal) {
       const reason = `The flow is given to \`${file.snippet(node.callee)}\`, which cannot be read from here and may connect more.`;
-      hide(machine, arg.flow, { file, node }, reason);
+      hide(interpreter, arg.flow, { file, node }, reason);
     }
   }
 }
 
 /** Sets a property; the start of a flow is more than a field. */
-export function writeStart(machine: Machine, target: Value, value: Value, node: t.Node, scope: Scope): void {
+export function writeStart(
+  interpreter: AbstractInterpreter,
+  target: Value,
+  value: Value,
+  node: t.Node,
+  scope: Scope,
+): void {
   for (const one of alternatives(target)) {
     if (one.type === 'instance' && one.flow !== undefined)
-      setStart(machine, one, value, { file: scope.file, node }, scope);
+      setStart(interpreter, one, value, { file: scope.file, node }, scope);
   }
 }

@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import { evaluateArguments, evaluateCall, writeStart } from './calls.ts';
 import { evaluateExpression } from './expressions.ts';
 import { construct, constructInstance, constructParent } from './instances.ts';
-import type { Findings, Invocation, Machine, Return } from './values/machine.ts';
+import type { Findings, Invocation, AbstractInterpreter, Return } from './values/abstractInterpreter.ts';
 import { readMember, writeMember } from './members.ts';
 import { unwrapped } from '../syntax/nodes.ts';
 import { bindPattern } from './patterns.ts';
@@ -35,7 +35,7 @@ interface Frame {
 }
 
 /** Follows the code of files through all their branches, with values as far as the source tells them. Nothing is run. */
-export class Evaluator implements Machine {
+export class Evaluator implements AbstractInterpreter {
   readonly budget: ReadingBudget;
   readonly branches: Branches;
   readonly findings: Findings = {

@@ -1,6 +1,6 @@
 import type * as t from '@babel/types';
 import { createDraft, setStart } from './values/drafts.ts';
-import type { Machine } from './values/machine.ts';
+import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { findMethod, libraryOf } from './members.ts';
 import { given, keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from './values/scope.ts';
@@ -8,14 +8,14 @@ import { type ClassValue, type Instance, type Scope, UNDEFINED, unknown, type Va
 
 /** Follows a `new` expression. */
 export function constructInstance(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   node: t.NewExpression,
   args: readonly Value[],
   scope: Scope,
 ): Value {
-  const called = machine.evaluate(node.callee, scope);
+  const called = interpreter.evaluate(node.callee, scope);
   if (called.type !== 'class' && called.type !== 'library') return unknown(scope.file, node);
-  machine.budget.spend('node');
+  interpreter.budget.spend('node');
   const library = libraryOf(called);
   const instance: Instance = {
     type: 'instance',
@@ -29,30 +29,30 @@ export function constructInstance(
     references: [],
     flow: library === 'Flow' ? createDraft() : undefined,
   };
-  machine.findings.instances.push(instance);
-  construct(machine, called, instance, args);
+  interpreter.findings.instances.push(instance);
+  construct(interpreter, called, instance, args);
   return instance;
 }
 
 /** Runs the constructor of a class, or of those that it extends. */
 export function construct(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   called: Value | undefined,
   instance: Instance,
   args: readonly Value[],
 ): void {
   if (called?.type === 'library') {
-    constructLibrary(machine, instance, args);
+    constructLibrary(interpreter, instance, args);
     return;
   }
   if (called?.type !== 'class') return;
   const method = findMethod({ ...called, parent: undefined }, 'constructor');
   if (method === undefined) {
-    construct(machine, called.parent, instance, args);
-    initializeFields(machine, called, instance);
+    construct(interpreter, called.parent, instance, args);
+    initializeFields(interpreter, called, instance);
     return;
   }
-  if (called.parent === undefined) initializeFields(machine, called, instance);
+  if (called.parent === undefined) initializeFields(interpreter, called, instance);
   const scope = createScope({ file: called.scope.file, parent: called.scope, thisValue: instance, home: called });
   const { params } = method.node;
   for (const [index, param] of params.entries()) {
@@ -61,26 +61,31 @@ export function construct(
     const name = parameter.type === 'Identifier' ? parameter : parameter.left;
     if (name.type === 'Identifier') instance.fields.set(name.name, createCell(args[index] ?? UNDEFINED));
   }
-  machine.invoke({ type: 'function', node: method.node, scope, name: '' }, args);
+  interpreter.invoke({ type: 'function', node: method.node, scope, name: '' }, args);
 }
 
 /** What `super(...)` in the constructor of `home` does. */
-export function constructParent(machine: Machine, home: ClassValue, instance: Instance, args: readonly Value[]): void {
-  construct(machine, home.parent, instance, args);
-  initializeFields(machine, home, instance);
+export function constructParent(
+  interpreter: AbstractInterpreter,
+  home: ClassValue,
+  instance: Instance,
+  args: readonly Value[],
+): void {
+  construct(interpreter, home.parent, instance, args);
+  initializeFields(interpreter, home, instance);
 }
 
-function constructLibrary(machine: Machine, instance: Instance, args: readonly Value[]): void {
+function constructLibrary(interpreter: AbstractInterpreter, instance: Instance, args: readonly Value[]): void {
   const [options = UNDEFINED] = args;
   instance.options = options;
   const { file, creation, scope } = instance;
   const origin = { file, node: creation };
-  if (libraryOf(instance.class) === 'LLMClient') machine.findings.models.set(creation, { origin, options });
+  if (libraryOf(instance.class) === 'LLMClient') interpreter.findings.models.set(creation, { origin, options });
   if (instance.flow === undefined || options.type === 'undefined') return;
   const start = options.type === 'object' ? options.fields.get('start') : undefined;
-  if (start !== undefined) setStart(machine, instance, start, startOrigin(instance), scope);
+  if (start !== undefined) setStart(interpreter, instance, start, startOrigin(instance), scope);
   else if (options.type !== 'object' || options.isOpen) {
-    setStart(machine, instance, unknown(file, creation, 'gets options that are not written there'), origin, scope);
+    setStart(interpreter, instance, unknown(file, creation, 'gets options that are not written there'), origin, scope);
   }
 }
 
@@ -94,14 +99,18 @@ function startOrigin({ file, creation }: Instance): { file: Scope['file']; node:
   return { file, node: property?.type === 'ObjectProperty' ? property.value : creation };
 }
 
-function initializeFields(machine: Machine, { node, scope: outer }: ClassValue, instance: Instance): void {
+function initializeFields(
+  interpreter: AbstractInterpreter,
+  { node, scope: outer }: ClassValue,
+  instance: Instance,
+): void {
   const scope = createScope({ file: outer.file, parent: outer, thisValue: instance });
   for (const member of node.body.body) {
     if (member.type !== 'ClassProperty' && member.type !== 'ClassPrivateProperty') continue;
     if (member.static || ('declare' in member && member.declare === true)) continue;
     const key = keyName(member.key, 'computed' in member && member.computed);
     if (key === undefined) continue;
-    const value = !given(member.value) ? UNDEFINED : machine.evaluate(member.value, scope);
+    const value = !given(member.value) ? UNDEFINED : interpreter.evaluate(member.value, scope);
     instance.fields.set(key, createCell(value));
     if (value.type !== 'instance') continue;
     value.references.push({ text: `this.${key}`, scope });

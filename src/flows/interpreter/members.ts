@@ -1,6 +1,6 @@
 import type * as t from '@babel/types';
 import { assertNever } from '../../core/errors.ts';
-import type { Machine } from './values/machine.ts';
+import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from './values/scope.ts';
 import { readShared, writeShared } from './values/shared.ts';
@@ -49,7 +49,7 @@ export function boundMethod({ node, home }: FoundMethod, instance: Instance): Fu
 
 /** The value of a property; a key of undefined is one that is not known. */
 export function readMember(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   value: Value,
   key: string | undefined,
   node: t.Node,
@@ -58,12 +58,12 @@ export function readMember(
   const { file } = place.scope;
   switch (value.type) {
     case 'shared':
-      return readShared(machine, value, key, node, place);
+      return readShared(interpreter, value, key, node, place);
     case 'union':
-      return union(value.values.map((one) => readMember(machine, one, key, node, place)));
+      return union(value.values.map((one) => readMember(interpreter, one, key, node, place)));
     case 'object':
       if (key === undefined) {
-        machine.budget.spend('value', value.fields.size);
+        interpreter.budget.spend('value', value.fields.size);
         return value.isOpen ? unknown(file, node) : union([...value.fields.values(), UNDEFINED]);
       }
       return value.fields.get(key) ?? (value.isOpen ? unknown(file, node) : UNDEFINED);
@@ -73,7 +73,7 @@ export function readMember(
       return value.items[Number(key)] ?? (value.isOpen ? unknown(file, node) : UNDEFINED);
     }
     case 'instance':
-      return key === undefined ? unknown(file, node) : readField(machine, value, key, node, file);
+      return key === undefined ? unknown(file, node) : readField(interpreter, value, key, node, file);
     case 'class':
       return (key === undefined ? undefined : value.statics.get(key)) ?? unknown(file, node);
     case 'module':
@@ -92,11 +92,17 @@ export function readMember(
   }
 }
 
-function readField(machine: Machine, instance: Instance, key: string, node: t.Node, file: Scope['file']): Value {
+function readField(
+  interpreter: AbstractInterpreter,
+  instance: Instance,
+  key: string,
+  node: t.Node,
+  file: Scope['file'],
+): Value {
   const cell = instance.fields.get(key);
-  if (cell !== undefined) return machine.branches.read(cell) ?? UNDEFINED;
+  if (cell !== undefined) return interpreter.branches.read(cell) ?? UNDEFINED;
   const method = findMethod(instance.class, key);
-  if (method?.node.kind === 'get') return machine.invoke(boundMethod(method, instance), []);
+  if (method?.node.kind === 'get') return interpreter.invoke(boundMethod(method, instance), []);
   if (method?.node.kind === 'method') return boundMethod(method, instance);
   if (key === 'start' && instance.flow?.start !== undefined) return instance.flow.start;
   return unknown(file, node);
@@ -104,16 +110,16 @@ function readField(machine: Machine, instance: Instance, key: string, node: t.No
 
 /** Sets a property, as far as that is of use for reading flows. */
 export function writeMember(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   target: Value,
   key: string | undefined,
   value: Value,
   node: t.Node,
   scope: Scope,
 ): void {
-  if (target.type === 'shared') writeShared(machine, target, key, node, scope);
+  if (target.type === 'shared') writeShared(interpreter, target, key, node, scope);
   else if (target.type === 'union') {
-    for (const one of target.values) writeMember(machine, one, key, value, node, scope);
+    for (const one of target.values) writeMember(interpreter, one, key, value, node, scope);
   } else if (target.type === 'object') {
     if (key === undefined) target.isOpen = true;
     else target.fields.set(key, value);
@@ -123,6 +129,6 @@ export function writeMember(
   } else if (target.type === 'instance' && key !== undefined) {
     const cell = target.fields.get(key) ?? createCell(undefined);
     target.fields.set(key, cell);
-    machine.branches.write(cell, value);
+    interpreter.branches.write(cell, value);
   } else if (target.type === 'class' && key !== undefined) target.statics.set(key, value);
 }

@@ -1,5 +1,5 @@
 import type * as t from '@babel/types';
-import type { Machine } from './values/machine.ts';
+import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import type { Rules } from '../syntax/nodes.ts';
 import { NEXT } from './values/scope.ts';
 import { truth } from './values/truth.ts';
@@ -15,61 +15,65 @@ import {
 } from './values/values.ts';
 
 /** Assignments, conditions and arithmetic. */
-export const OPERATORS: Rules<[machine: Machine, scope: Scope], Value> = {
-  AssignmentExpression: (node, machine, scope) => evaluateAssignment(machine, node, scope),
-  ConditionalExpression: (node, machine, scope) => evaluateConditional(machine, node, scope),
-  LogicalExpression: (node, machine, scope) => evaluateLogical(machine, node, scope),
-  BinaryExpression: (node, machine, scope) => evaluateBinary(machine, node, scope),
-  UnaryExpression: (node, machine, scope) => evaluateUnary(machine, node, scope),
-  UpdateExpression: (node, machine, scope) => evaluateUpdate(machine, node, scope),
+export const OPERATORS: Rules<[interpreter: AbstractInterpreter, scope: Scope], Value> = {
+  AssignmentExpression: (node, interpreter, scope) => evaluateAssignment(interpreter, node, scope),
+  ConditionalExpression: (node, interpreter, scope) => evaluateConditional(interpreter, node, scope),
+  LogicalExpression: (node, interpreter, scope) => evaluateLogical(interpreter, node, scope),
+  BinaryExpression: (node, interpreter, scope) => evaluateBinary(interpreter, node, scope),
+  UnaryExpression: (node, interpreter, scope) => evaluateUnary(interpreter, node, scope),
+  UpdateExpression: (node, interpreter, scope) => evaluateUpdate(interpreter, node, scope),
 };
 
-function evaluateAssignment(machine: Machine, node: t.AssignmentExpression, scope: Scope): Value {
+function evaluateAssignment(interpreter: AbstractInterpreter, node: t.AssignmentExpression, scope: Scope): Value {
   const { left, right, operator } = node;
   if (operator === '=') {
-    const value = machine.evaluate(right, scope);
-    machine.bind(left, value, scope, false);
+    const value = interpreter.evaluate(right, scope);
+    interpreter.bind(left, value, scope, false);
     return value;
   }
   const isConditional = operator === '??=' || operator === '||=' || operator === '&&=';
-  const before = isConditional ? machine.evaluateGuarded(left, scope) : machine.evaluate(left, scope);
-  const after = machine.evaluate(right, scope);
+  const before = isConditional ? interpreter.evaluateGuarded(left, scope) : interpreter.evaluate(left, scope);
+  const after = interpreter.evaluate(right, scope);
   // `x ??= y` leaves something behind either way, so that it counts as a write.
   const value = isConditional ? union([before, after]) : combined(operator.slice(0, -1), before, after, node, scope);
-  machine.bind(left, value, scope, false);
+  interpreter.bind(left, value, scope, false);
   return value;
 }
 
-function evaluateConditional(machine: Machine, node: t.ConditionalExpression, scope: Scope): Value {
-  const isTrue = truth(machine.evaluateGuarded(node.test, scope));
-  if (isTrue !== undefined) return machine.evaluate(isTrue ? node.consequent : node.alternate, scope);
-  return either(machine, [node.consequent, node.alternate], scope);
+function evaluateConditional(interpreter: AbstractInterpreter, node: t.ConditionalExpression, scope: Scope): Value {
+  const isTrue = truth(interpreter.evaluateGuarded(node.test, scope));
+  if (isTrue !== undefined) return interpreter.evaluate(isTrue ? node.consequent : node.alternate, scope);
+  return either(interpreter, [node.consequent, node.alternate], scope);
 }
 
 /** The values of expressions of which one is evaluated. */
-function either(machine: Machine, nodes: readonly t.Node[], scope: Scope): Value {
+function either(interpreter: AbstractInterpreter, nodes: readonly t.Node[], scope: Scope): Value {
   const values: Value[] = [];
   const branches = nodes.map((node) => (): number => {
-    values.push(machine.evaluate(node, scope));
+    values.push(interpreter.evaluate(node, scope));
     return NEXT;
   });
-  machine.branches.fork(branches, union, UNDEFINED);
+  interpreter.branches.fork(branches, union, UNDEFINED);
   return union(values);
 }
 
-function evaluateLogical(machine: Machine, { left, right, operator }: t.LogicalExpression, scope: Scope): Value {
-  const first = machine.evaluateGuarded(left, scope);
+function evaluateLogical(
+  interpreter: AbstractInterpreter,
+  { left, right, operator }: t.LogicalExpression,
+  scope: Scope,
+): Value {
+  const first = interpreter.evaluateGuarded(left, scope);
   const isTrue = truth(first);
   const isNothing = first.type === 'undefined' || first.type === 'null';
   const isKnown = operator === '??' ? isNothing || isTrue !== undefined : isTrue !== undefined;
   const takesRight = operator === '??' ? isNothing : operator === '||' ? isTrue === false : isTrue === true;
-  if (isKnown) return takesRight ? machine.evaluate(right, scope) : first;
+  if (isKnown) return takesRight ? interpreter.evaluate(right, scope) : first;
   let second: Value = UNDEFINED;
   const branch = (): number => {
-    second = machine.evaluate(right, scope);
+    second = interpreter.evaluate(right, scope);
     return NEXT;
   };
-  machine.branches.fork([branch, () => NEXT], union, UNDEFINED);
+  interpreter.branches.fork([branch, () => NEXT], union, UNDEFINED);
   const kept = alternatives(first).filter((value) => {
     if (operator === '??') return value.type !== 'undefined' && value.type !== 'null';
     return truth(value) !== (operator === '&&');
@@ -77,12 +81,12 @@ function evaluateLogical(machine: Machine, { left, right, operator }: t.LogicalE
   return union([...kept, second]);
 }
 
-function evaluateBinary(machine: Machine, node: t.BinaryExpression, scope: Scope): Value {
+function evaluateBinary(interpreter: AbstractInterpreter, node: t.BinaryExpression, scope: Scope): Value {
   const { left, right, operator } = node;
   const comparesNothing = /^[!=]==?$/.test(operator) && [left, right].some(isNothing);
   const isTested = comparesNothing || operator === 'in';
   const [first, second] = [left, right].map((side) =>
-    isTested ? machine.evaluateGuarded(side, scope) : machine.evaluate(side, scope),
+    isTested ? interpreter.evaluateGuarded(side, scope) : interpreter.evaluate(side, scope),
   );
   if (operator === 'in' && second?.type === 'shared' && second.path.length === 0 && first?.type === 'literal') {
     second.use.guarded.add(String(first.value));
@@ -108,11 +112,11 @@ function combined(operator: string, left: Value, right: Value, node: t.Node, { f
   return isTrue === undefined ? unknown(file, node) : literal(isTrue);
 }
 
-function evaluateUnary(machine: Machine, node: t.UnaryExpression, scope: Scope): Value {
+function evaluateUnary(interpreter: AbstractInterpreter, node: t.UnaryExpression, scope: Scope): Value {
   const { operator, argument } = node;
   if (operator === 'delete') return unknown(scope.file, node);
   const isTest = operator === '!' || operator === 'typeof';
-  const value = isTest ? machine.evaluateGuarded(argument, scope) : machine.evaluate(argument, scope);
+  const value = isTest ? interpreter.evaluateGuarded(argument, scope) : interpreter.evaluate(argument, scope);
   const isTrue = truth(value);
   if (operator === '!' && isTrue !== undefined) return literal(!isTrue);
   if (operator === 'void') return UNDEFINED;
@@ -120,11 +124,11 @@ function evaluateUnary(machine: Machine, node: t.UnaryExpression, scope: Scope):
   return unknown(scope.file, node);
 }
 
-function evaluateUpdate(machine: Machine, node: t.UpdateExpression, scope: Scope): Value {
-  const before = machine.evaluate(node.argument, scope);
+function evaluateUpdate(interpreter: AbstractInterpreter, node: t.UpdateExpression, scope: Scope): Value {
+  const before = interpreter.evaluate(node.argument, scope);
   const number = before.type === 'literal' && typeof before.value === 'number' ? before.value : undefined;
   const step = node.operator === '++' ? 1 : -1;
   const after = number === undefined ? unknown(scope.file, node) : literal(number + step);
-  machine.bind(node.argument, after, scope, false);
+  interpreter.bind(node.argument, after, scope, false);
   return node.prefix ? after : before;
 }

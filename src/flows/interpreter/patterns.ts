@@ -1,33 +1,39 @@
 import type * as t from '@babel/types';
-import type { Machine } from './values/machine.ts';
+import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { keyName, ruleFor, type Rules, unwrapped } from '../syntax/nodes.ts';
 import { createCell, findCell, nameIn } from './values/scope.ts';
 import { alternatives, type Instance, type Scope, UNDEFINED, union, unknown, type Value } from './values/values.ts';
 
 const MAX_NAMED_DEPTH = 3;
 
-type Arguments = [machine: Machine, value: Value, scope: Scope, isNew: boolean];
+type Arguments = [interpreter: AbstractInterpreter, value: Value, scope: Scope, isNew: boolean];
 
 const RULES: Rules<Arguments, void> = {
-  Identifier: ({ name }, machine, value, scope, isNew) => bindName(machine, name, value, scope, isNew),
-  AssignmentPattern: ({ left, right }, machine, value, scope, isNew) =>
-    bindPattern(machine, left, withDefault(machine, value, right, scope), scope, isNew),
-  ArrayPattern: (node, machine, ...rest) => bindItems(machine, node, ...rest),
-  ObjectPattern: (node, machine, ...rest) => bindFields(machine, node, ...rest),
-  RestElement: ({ argument }, machine, ...rest) => bindPattern(machine, argument, ...rest),
-  TSParameterProperty: ({ parameter }, machine, ...rest) => bindPattern(machine, parameter, ...rest),
-  MemberExpression: (node, machine, value, scope) => bindMember(machine, node, value, scope),
+  Identifier: ({ name }, interpreter, value, scope, isNew) => bindName(interpreter, name, value, scope, isNew),
+  AssignmentPattern: ({ left, right }, interpreter, value, scope, isNew) =>
+    bindPattern(interpreter, left, withDefault(interpreter, value, right, scope), scope, isNew),
+  ArrayPattern: (node, interpreter, ...rest) => bindItems(interpreter, node, ...rest),
+  ObjectPattern: (node, interpreter, ...rest) => bindFields(interpreter, node, ...rest),
+  RestElement: ({ argument }, interpreter, ...rest) => bindPattern(interpreter, argument, ...rest),
+  TSParameterProperty: ({ parameter }, interpreter, ...rest) => bindPattern(interpreter, parameter, ...rest),
+  MemberExpression: (node, interpreter, value, scope) => bindMember(interpreter, node, value, scope),
 };
 
 /** Binds a pattern to a value: as new names of the scope, or (without `isNew`) to names and properties that exist. */
-export function bindPattern(machine: Machine, outer: t.Node, value: Value, scope: Scope, isNew: boolean): void {
+export function bindPattern(
+  interpreter: AbstractInterpreter,
+  outer: t.Node,
+  value: Value,
+  scope: Scope,
+  isNew: boolean,
+): void {
   const pattern = unwrapped(outer);
-  ruleFor(RULES, pattern)?.(pattern, machine, value, scope, isNew);
+  ruleFor(RULES, pattern)?.(pattern, interpreter, value, scope, isNew);
 }
 
-function bindName(machine: Machine, name: string, value: Value, scope: Scope, isNew: boolean): void {
+function bindName(interpreter: AbstractInterpreter, name: string, value: Value, scope: Scope, isNew: boolean): void {
   const existing = isNew ? undefined : findCell(scope, name);
-  if (existing !== undefined) machine.branches.write(existing, value);
+  if (existing !== undefined) interpreter.branches.write(existing, value);
   else scope.cells.set(name, createCell(value));
   if ((value.type === 'function' || value.type === 'class') && value.name === '') value.name = name;
   nameInstances(value, nameIn(scope, name), name, scope);
@@ -61,14 +67,20 @@ function nameInstance(instance: Instance, name: NonNullable<Instance['name']>, t
   instance.references.push({ text, scope });
 }
 
-function withDefault(machine: Machine, value: Value, fallback: t.Node, scope: Scope): Value {
+function withDefault(interpreter: AbstractInterpreter, value: Value, fallback: t.Node, scope: Scope): Value {
   const values = alternatives(value);
   if (values.every(({ type }) => type !== 'undefined' && type !== 'unknown' && type !== 'shared')) return value;
-  const otherwise = machine.evaluate(fallback, scope);
+  const otherwise = interpreter.evaluate(fallback, scope);
   return union([...values.filter(({ type }) => type !== 'undefined'), otherwise]);
 }
 
-function bindItems(machine: Machine, { elements }: t.ArrayPattern, value: Value, scope: Scope, isNew: boolean): void {
+function bindItems(
+  interpreter: AbstractInterpreter,
+  { elements }: t.ArrayPattern,
+  value: Value,
+  scope: Scope,
+  isNew: boolean,
+): void {
   for (const [index, element] of elements.entries()) {
     if (element === null || element.type === 'VoidPattern') continue;
     let item: Value;
@@ -77,12 +89,12 @@ function bindItems(machine: Machine, { elements }: t.ArrayPattern, value: Value,
     } else if (value.type === 'array') {
       item = value.items[index] ?? (value.isOpen ? unknown(scope.file, element) : UNDEFINED);
     } else item = value.type === 'shared' ? value : unknown(scope.file, element);
-    bindPattern(machine, element, item, scope, isNew);
+    bindPattern(interpreter, element, item, scope, isNew);
   }
 }
 
 function bindFields(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   { properties }: t.ObjectPattern,
   value: Value,
   scope: Scope,
@@ -91,7 +103,7 @@ function bindFields(
   const taken = new Set<string>();
   for (const property of properties) {
     if (property.type === 'RestElement') {
-      bindPattern(machine, property.argument, restOf(value, taken, property, scope), scope, isNew);
+      bindPattern(interpreter, property.argument, restOf(value, taken, property, scope), scope, isNew);
       continue;
     }
     const key = keyName(property.key, property.computed);
@@ -99,7 +111,7 @@ function bindFields(
     const { value: target } = property;
     const isGuarded = target.type === 'AssignmentPattern';
     if (isGuarded && value.type === 'shared' && key !== undefined) value.use.guarded.add(key);
-    bindPattern(machine, target, machine.read(value, key, property.key, scope), scope, isNew);
+    bindPattern(interpreter, target, interpreter.read(value, key, property.key, scope), scope, isNew);
   }
 }
 
@@ -115,11 +127,11 @@ function restOf(value: Value, taken: ReadonlySet<string>, node: t.Node, scope: S
   return unknown(scope.file, node);
 }
 
-function bindMember(machine: Machine, node: t.MemberExpression, value: Value, scope: Scope): void {
+function bindMember(interpreter: AbstractInterpreter, node: t.MemberExpression, value: Value, scope: Scope): void {
   if (node.object.type === 'Super') return;
-  const target = machine.evaluate(node.object, scope);
-  const key = keyName(node.property, node.computed) ?? literalKey(machine, node, scope);
-  machine.write(target, key, value, node, scope);
+  const target = interpreter.evaluate(node.object, scope);
+  const key = keyName(node.property, node.computed) ?? literalKey(interpreter, node, scope);
+  interpreter.write(target, key, value, node, scope);
   if (key === undefined || value.type !== 'instance') return;
   const text = propertyText(scope.file.textOf(node.object), key);
   const owner = target.type === 'instance' ? target : undefined;
@@ -127,7 +139,7 @@ function bindMember(machine: Machine, node: t.MemberExpression, value: Value, sc
   nameInstance(value, { text: path, owner, depth: scope.depth }, text, scope);
 }
 
-function literalKey(machine: Machine, node: t.MemberExpression, scope: Scope): string | undefined {
-  const value = machine.evaluate(node.property, scope);
+function literalKey(interpreter: AbstractInterpreter, node: t.MemberExpression, scope: Scope): string | undefined {
+  const value = interpreter.evaluate(node.property, scope);
   return value.type === 'literal' ? String(value.value) : undefined;
 }

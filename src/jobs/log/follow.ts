@@ -22,7 +22,7 @@ export interface FollowOptions {
 }
 
 const LEASE_MS = 10_000;
-// Patience has no end: a laptop may sleep for days while its job runs.
+// There is no last retry: a laptop may sleep for days while its job runs.
 const RETRY_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
 /**

@@ -1,17 +1,17 @@
 import { parseEvents } from './events.ts';
-import type { Answer } from '../http/exchange.ts';
+import type { HttpResponse } from '../http/exchange.ts';
 import type { JobEvent } from '../protocol/schemas.ts';
 
 /** Events of one job. Leaving the loop, or disposing the stream, closes the response. */
 export interface JobEventStream extends AsyncIterable<JobEvent>, AsyncDisposable {}
 
 /** A stream that opens its response when the first event is asked for. It can be read once. */
-export function streamEvents(open: (signal: AbortSignal) => Promise<Answer>): JobEventStream {
+export function streamEvents(open: (signal: AbortSignal) => Promise<HttpResponse>): JobEventStream {
   const left = new AbortController();
   async function* read(): AsyncGenerator<JobEvent, void> {
     try {
-      using answer = await open(left.signal);
-      yield* parseEvents(answer.body);
+      using response = await open(left.signal);
+      yield* parseEvents(response.body);
     } catch (error) {
       if (!left.signal.aborted) throw error; // a stream that was disposed ends without an error
     }

@@ -8,7 +8,7 @@ import { ProxyError, throughProxy } from '../../core/network/proxyError.ts';
 import type { Routes } from '../../core/network/routes.ts';
 import { send } from '../../core/network/send.ts';
 import { NetworkError } from './errors.ts';
-import { SilenceTimer, type TimeLimits, watchRequest, watchTotal } from './silence.ts';
+import { ReadTimer, type TimeLimits, watchRequest, watchTotal } from './readTimeout.ts';
 
 export interface Call extends TimeLimits {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -23,7 +23,7 @@ export interface Call extends TimeLimits {
 }
 
 /** A response whose head has arrived. Disposing it closes the connection unless the body was read to its end. */
-export interface Answer extends Disposable {
+export interface HttpResponse extends Disposable {
   readonly status: number;
   readonly statusText: string;
   header(name: string): string | null;
@@ -80,7 +80,7 @@ export class Exchange {
   }
 
   /** Sends the request by the caller's `fetch`, or on one of our lines. */
-  async start(headers: Readonly<Record<string, string>>, by: typeof fetch | Line): Promise<Answer> {
+  async start(headers: Readonly<Record<string, string>>, by: typeof fetch | Line): Promise<HttpResponse> {
     const { body, signal } = this.#call;
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (body === undefined) this.#watchTotal();
@@ -110,7 +110,7 @@ export class Exchange {
     this.#onEnd();
   }
 
-  async #sendOn({ routes, onSocket }: Line, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  async #sendOn({ routes, onSocket }: Line, headers: Readonly<Record<string, string>>): Promise<HttpResponse> {
     const { method, path, body, decompress = true } = this.#call;
     const init: NodeFetchInit = {
       method,
@@ -129,22 +129,22 @@ export class Exchange {
       this.#endWatch = watchRequest(request, this.#call, waitedMs, this.#onTimeout);
     }
     const response = (await pending) as FetchResponse;
-    return this.#answer(response, response.body ?? Readable.from([]));
+    return this.#response(response, response.body ?? Readable.from([]));
   }
 
-  async #sendBy(customFetch: typeof fetch, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  async #sendBy(customFetch: typeof fetch, headers: Readonly<Record<string, string>>): Promise<HttpResponse> {
     const { method, path, body, connectMs, readMs } = this.#call;
-    const timer = new SilenceTimer(readMs, this.#onTimeout);
+    const timer = new ReadTimer(readMs, this.#onTimeout);
     this.#endWatch = () => timer.stop();
     const init: RequestInit = { method, headers, redirect: 'manual', signal: this.#abort.signal };
     if (body !== undefined) Object.assign(init, { body: Readable.from(touching(body, timer)), duplex: 'half' });
     timer.touch(connectMs);
     const response = (await customFetch(`${this.#host}${path}`, init)) as FetchResponse;
     timer.pause();
-    return this.#answer(response, timed(response.body ?? Readable.from([]), timer));
+    return this.#response(response, timed(response.body ?? Readable.from([]), timer));
   }
 
-  #answer(response: FetchResponse, body: AsyncIterable<Uint8Array>): Answer {
+  #response(response: FetchResponse, body: AsyncIterable<Uint8Array>): HttpResponse {
     this.#hasAnswer = true;
     if (this.#call.isOpenEnded === true && response.status < 400) this.#endTotal?.();
     else this.#watchTotal();
@@ -197,14 +197,14 @@ export class Exchange {
 }
 
 /** Re-arms the timer with each chunk that is taken for sending. */
-async function* touching(body: Readable, timer: SilenceTimer): AsyncGenerator<Uint8Array, void> {
+async function* touching(body: Readable, timer: ReadTimer): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of body) {
     timer.touch();
     yield chunk as Uint8Array;
   }
 }
 
-async function* timed(body: AsyncIterable<Uint8Array>, timer: SilenceTimer): AsyncGenerator<Uint8Array, void> {
+async function* timed(body: AsyncIterable<Uint8Array>, timer: ReadTimer): AsyncGenerator<Uint8Array, void> {
   timer.touch();
   for await (const chunk of body) {
     timer.pause(); // while the reader is busy, the silence is not the service's

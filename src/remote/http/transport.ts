@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { AppError } from '../../core/errors.ts';
 import { Routes } from '../../core/network/routes.ts';
-import { type Answer, type Call, Exchange } from './exchange.ts';
+import { type HttpResponse, type Call, Exchange } from './exchange.ts';
 
 /** Opens exchanges with one service, and closes what they leave behind. */
 export class Transport {
@@ -24,7 +24,7 @@ export class Transport {
    *
    * @throws NetworkError on a timeout, the signal's reason on abort, the system's own error on any other failure.
    */
-  async open(call: Call): Promise<Answer> {
+  async open(call: Call): Promise<HttpResponse> {
     const first = this.#exchange(call);
     try {
       return await this.#start(first, call);
@@ -53,7 +53,7 @@ export class Transport {
     return exchange;
   }
 
-  #start(exchange: Exchange, call: Call): Promise<Answer> {
+  #start(exchange: Exchange, call: Call): Promise<HttpResponse> {
     const onSocket = (socket: Socket): void => {
       // Without listeners: many clients may share a socket of a global agent, and Node takes more than ten for a leak.
       for (const known of this.#sockets) if (known.destroyed) this.#sockets.delete(known);

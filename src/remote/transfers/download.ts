@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { RemoteError } from '../http/errors.ts';
-import type { Answer } from '../http/exchange.ts';
+import type { HttpResponse } from '../http/exchange.ts';
 
 /** The download chunk of the specification's section 8. */
 const CHUNK_BYTES = 65_536;
@@ -22,26 +22,26 @@ export interface SaveOptions {
  * @throws RemoteError when fewer or more bytes come than were announced or allowed, what `onStart` throws, AppError `no-space` when the
  * announced bytes do not fit on the disk, and the system's error when a write fails.
  */
-export async function saveBody(answer: Answer, dest: string, options: SaveOptions = {}): Promise<void> {
+export async function saveBody(response: HttpResponse, dest: string, options: SaveOptions = {}): Promise<void> {
   const { maxBytes = Infinity } = options;
-  const total = announcedLength(answer);
-  if (total !== undefined && total > maxBytes) throw tooLarge(answer, maxBytes);
+  const total = announcedLength(response);
+  if (total !== undefined && total > maxBytes) throw tooLarge(response, maxBytes);
   const partial = join(dirname(dest), `.${basename(dest)}.${randomUUID()}.part`);
   const file = await open(partial, 'wx');
   try {
     try {
       if (total !== undefined) await assertSpace(dirname(dest), total);
       let written = 0;
-      for await (const chunk of inChunks(answer.body)) {
+      for await (const chunk of inChunks(response.body)) {
         if (written === 0) options.onStart?.(chunk);
         if (total !== undefined && written + chunk.length > total)
-          throw brokenOff(answer, written + chunk.length, total);
-        if (written + chunk.length > maxBytes) throw tooLarge(answer, maxBytes);
+          throw brokenOff(response, written + chunk.length, total);
+        if (written + chunk.length > maxBytes) throw tooLarge(response, maxBytes);
         await writeAll(file, chunk);
         written += chunk.length;
         options.onProgress?.(written, total);
       }
-      if (total !== undefined && written !== total) throw brokenOff(answer, written, total);
+      if (total !== undefined && written !== total) throw brokenOff(response, written, total);
     } finally {
       await file.close();
     }
@@ -52,12 +52,12 @@ export async function saveBody(answer: Answer, dest: string, options: SaveOption
   }
 }
 
-function brokenOff({ status }: Answer, bytes: number, total: number): RemoteError {
+function brokenOff({ status }: HttpResponse, bytes: number, total: number): RemoteError {
   const what = bytes < total ? 'The download broke off after' : 'The service sent';
   return new RemoteError(status, `${what} ${bytes} of ${total} bytes. Try again.`);
 }
 
-function tooLarge({ status }: Answer, maxBytes: number): RemoteError {
+function tooLarge({ status }: HttpResponse, maxBytes: number): RemoteError {
   return new RemoteError(
     status,
     `The service sends more than ${formatBytes(maxBytes)}, the most that is downloaded, so nothing was kept. Have the job write less, or fetch its results in another way.`,
@@ -75,9 +75,9 @@ async function assertSpace(folder: string, bytes: number): Promise<void> {
 }
 
 /** Undefined where the service does not say, or where a fetch has decoded the body so that its length is another. */
-function announcedLength(answer: Answer): number | undefined {
-  const length = answer.header('content-length');
-  return length === null || answer.header('content-encoding') !== null ? undefined : Number(length);
+function announcedLength(response: HttpResponse): number | undefined {
+  const length = response.header('content-length');
+  return length === null || response.header('content-encoding') !== null ? undefined : Number(length);
 }
 
 /** Gathers bytes into chunks of one size. The buffer is used again for each chunk. */

@@ -6,7 +6,7 @@ export interface EmbedOptions {
   readonly onWait?: ((seconds: number) => void) | undefined;
 }
 
-/** Turns texts into vectors of one length, so that texts of similar meaning have similar directions. */
+/** SerialQueue texts into vectors of one length, so that texts of similar meaning have similar directions. */
 export interface Embedder {
   /** Names provider and model: vectors of two identities are never compared. */
   readonly id: string;

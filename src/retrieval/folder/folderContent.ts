@@ -8,7 +8,7 @@ import type { Segment, Source, SourceStatus } from '../segments/segment.ts';
 import { SegmentBuilder } from '../segments/segmentBuilder.ts';
 import { readSegment } from '../segments/segmentFile.ts';
 import { SegmentSet } from '../search/segmentSet.ts';
-import { Tidying, type TidyOptions } from '../store/tidying.ts';
+import { SegmentCompactor, type CompactOptions } from '../store/segmentCompactor.ts';
 
 // Below this, starting threads takes longer than they save.
 const PARALLEL_BYTES = 2_000_000;
@@ -51,7 +51,7 @@ export class FolderContent implements IndexState {
   readonly set = new SegmentSet();
   readonly touched = new Map<string, number>();
   readonly #root: string;
-  readonly #tidying: Tidying;
+  readonly #compactor: SegmentCompactor;
   #entries: JournalEntry[] = [];
   #stats: IndexStats | undefined;
   /** Paths that were read while many others are, which may have been read there before. */
@@ -60,10 +60,10 @@ export class FolderContent implements IndexState {
   constructor(root: string, stored?: StoredIndex) {
     this.#root = root;
     for (const { segment, file } of stored?.segments ?? []) this.set.add(segment, file);
-    this.#tidying = new Tidying(this.set);
+    this.#compactor = new SegmentCompactor(this.set);
     for (const entry of stored?.entries ?? []) {
       this.replay(entry);
-      this.#tidying.tidyAtOnce();
+      this.#compactor.compactAtOnce();
     }
   }
 
@@ -94,8 +94,8 @@ export class FolderContent implements IndexState {
   }
 
   /** Merges segments where that pays, while all else goes on. @throws Error when a thread or the disk fails; nothing is lost. */
-  tidy(options: TidyOptions): Promise<void> {
-    return this.#tidying.tidy(options);
+  compact(options: CompactOptions): Promise<void> {
+    return this.#compactor.compact(options);
   }
 
   /**

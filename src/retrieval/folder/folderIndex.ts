@@ -10,7 +10,7 @@ import type { SegmentSource } from '../segments/segment.ts';
 import type { Match } from '../search/segmentSet.ts';
 import { type TermQuery, toTermQuery } from '../search/termQuery.ts';
 import type { ChunkPlace } from '../semantic/meaning.ts';
-import { Turns } from '../store/turns.ts';
+import { SerialQueue } from '../store/serialQueue.ts';
 import { WordAnalyzer } from '../tokenizer/words.ts';
 
 // Reading as much holds everybody up for a few milliseconds; more is read bit by bit or by threads.
@@ -41,8 +41,8 @@ export class FolderIndex implements Disposable {
   readonly #end = new AbortController();
   #content: FolderContent;
   /** What takes its time comes one after the other. */
-  readonly #turns = new Turns();
-  readonly #writes = new Turns();
+  readonly #turns = new SerialQueue();
+  readonly #writes = new SerialQueue();
   /** Of a process that does not write: paths of which it may know more than the writer has written. */
   readonly #own = new Set<string>();
 
@@ -232,7 +232,7 @@ export class FolderIndex implements Disposable {
     await this.#store.write(this.#content, this.#content.takeEntries());
     if (this.isWriter && this.problem === undefined) this.#own.clear();
     // What fails is tried again after the next change.
-    this.#content.tidy({ ...this.#threads, keep: this.#write, signal: this.#end.signal }).catch(() => {});
+    this.#content.compact({ ...this.#threads, keep: this.#write, signal: this.#end.signal }).catch(() => {});
   }
 
   /** What threads need that build or merge: only what the writer has on disk can be handed over. */

@@ -7,7 +7,7 @@ import { ChangeQueue } from './changeQueue.ts';
 import type { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
 import { FolderIndex, type FolderIndexOptions } from './folderIndex.ts';
-import { FolderKeeper, NOTHING_KEPT } from './folderKeeper.ts';
+import { IndexUpdater, NOTHING_KEPT } from './indexUpdater.ts';
 import { problemOf } from './folderProblem.ts';
 import { followWriter } from './followWriter.ts';
 import type { FileChange, FolderState, FolderStatus, OpenFolder, PassedOver, ServiceHit } from './indexService.ts';
@@ -34,7 +34,7 @@ export class LiveFolder implements Disposable {
   readonly onDidChange = this.#changed.event;
   readonly #end = new AbortController();
   #root: string;
-  #keeper: FolderKeeper | undefined;
+  #keeper: IndexUpdater | undefined;
   #meaning: LiveMeaning | undefined;
   /** Ends what is under way, at a pause too. */
   #work = new AbortController();
@@ -209,7 +209,7 @@ export class LiveFolder implements Disposable {
     await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
   }
 
-  async #open(): Promise<FolderKeeper> {
+  async #open(): Promise<IndexUpdater> {
     this.#root = await realpath(this.folder.path).catch((cause: unknown) => {
       throw new AppError('missing', `There is no folder ${this.folder.path}. Check the path.`, { cause });
     });
@@ -227,7 +227,7 @@ export class LiveFolder implements Disposable {
     if (openModel !== undefined && !this.#end.signal.aborted) {
       this.#meaning = new LiveMeaning({ root, home, energy, openModel, sources: () => index.sources(), onDidChange });
     }
-    return new FolderKeeper(index, root, this.folder, selector);
+    return new IndexUpdater(index, root, this.folder, selector);
   }
 
   /** Lets another window go on meanwhile. */

@@ -13,7 +13,7 @@ import {
   V128,
   vector,
 } from './assembler/webAssembly.ts';
-import { STEP_BYTES } from './wordRecord.ts';
+import { STEP_BYTES } from './kernelLayout.ts';
 
 const LANES = [0, 1, 2, 3] as const;
 const LANE_BYTES = 16;

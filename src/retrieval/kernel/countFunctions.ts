@@ -15,7 +15,7 @@ import {
   store,
   store16,
 } from './assembler/webAssembly.ts';
-import { COUNT, FIRST, LENGTH_AT, SECOND } from './wordRecord.ts';
+import { COUNT, FIRST, LENGTH_AT, SECOND } from './kernelLayout.ts';
 
 const MAX_FREQUENCY = 0xffff;
 

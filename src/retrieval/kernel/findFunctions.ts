@@ -24,7 +24,7 @@ import {
   type Code,
   type Local,
 } from './assembler/webAssembly.ts';
-import { BYTES, COUNT, FIRST, LENGTH, MASKS, SECOND, SIZE_AT } from './wordRecord.ts';
+import { BYTES, COUNT, FIRST, LENGTH, MASKS, SECOND, SIZE_AT } from './kernelLayout.ts';
 
 // Another one in each thread, so that nobody can write a file whose words all go into one slot.
 const SEED = long.constant(randomBytes(8).readBigUInt64LE());

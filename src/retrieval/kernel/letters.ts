@@ -1,4 +1,4 @@
-import { CLASSES } from './wordRecord.ts';
+import { CLASSES } from './kernelLayout.ts';
 
 // What a byte can be in a word, each a bit.
 export const UPPER = 1;

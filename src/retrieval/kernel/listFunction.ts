@@ -15,7 +15,7 @@ import {
   subtract,
 } from './assembler/webAssembly.ts';
 import { behindRecord } from './findFunctions.ts';
-import { FIRST, SECOND } from './wordRecord.ts';
+import { FIRST, SECOND } from './kernelLayout.ts';
 
 /**
  * list(record, recordsEnd, found, terms, lists, end): lists the numbers of the terms of words behind those before, each once for a

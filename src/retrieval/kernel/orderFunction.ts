@@ -23,7 +23,7 @@ import {
   type Code,
   type Local,
 } from './assembler/webAssembly.ts';
-import { BYTES, LENGTH } from './wordRecord.ts';
+import { BYTES, LENGTH } from './kernelLayout.ts';
 
 /** What is sorted of a word: its first eight bytes as a number whose order is theirs, and the address of its record. */
 export const ENTRY_BYTES = 16;

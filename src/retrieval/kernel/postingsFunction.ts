@@ -33,7 +33,7 @@ import {
   type Local,
 } from './assembler/webAssembly.ts';
 import { writeVarint } from './assembler/varint.ts';
-import { NUMBERS, WIDTHS } from './wordRecord.ts';
+import { NUMBERS, WIDTHS } from './kernelLayout.ts';
 
 const BLOCK = MOST_PACKED;
 const LANE_BYTES = 16;

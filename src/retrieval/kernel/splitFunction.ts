@@ -27,7 +27,7 @@ import {
   type Local,
   type Value,
 } from './assembler/webAssembly.ts';
-import { BYTES, CLASSES, LENGTH, MAX_WORD, SECOND, STOPPED_AT, TERM_PADDING } from './wordRecord.ts';
+import { BYTES, CLASSES, LENGTH, MAX_WORD, SECOND, STOPPED_AT, TERM_PADDING } from './kernelLayout.ts';
 
 const NOT_ASCII = long.constant(0x80_80_80_80_80_80_80_80n);
 // What makes a capital small.

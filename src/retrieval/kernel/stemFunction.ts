@@ -38,7 +38,7 @@ import {
   type Code,
   type Value,
 } from './assembler/webAssembly.ts';
-import { CLASSES, MAX_WORD } from './wordRecord.ts';
+import { CLASSES, MAX_WORD } from './kernelLayout.ts';
 
 const codeOf = (letter: string): number => letter.charCodeAt(0);
 const pairOf = (letters: string): number => codeOf(letters) | (letters.charCodeAt(1) << 8);

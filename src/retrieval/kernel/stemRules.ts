@@ -1,4 +1,4 @@
-import { RULES } from './wordRecord.ts';
+import { RULES } from './kernelLayout.ts';
 
 /** The steps of the stemmer that put other endings in place of some, and the addresses of their rules. */
 export const DERIVED = RULES;

@@ -3,7 +3,7 @@ import { scanWords } from '../tokenizer/scanWords.ts';
 
 /** What is searched for. */
 export interface Query {
-  /** The text whose words rank what is found, that of phrases and of half words with it. */
+  /** The text whose words rank what is found, that of phrases and of prefixes with it. */
   readonly text: string;
   /** Words of which the end is not there yet. */
   readonly prefixes: readonly string[];

@@ -6,7 +6,7 @@ import type { WeightedList } from './scorer.ts';
 import type { TermPrefix, TermQuery } from './termQuery.ts';
 import { type Scored, TopK } from './topK.ts';
 
-// A half word stands for those of its terms that most documents hold: the others tell little, and each costs a list.
+// A prefix expands to those of its terms that most documents contain: the others rank little, and each costs a posting list.
 const MOST_EXPANSIONS = 32;
 // How much more a rare term says about where the best documents are; measured, and of 1, 2 and 3 the best by little.
 const RARITY = 3;

@@ -14,7 +14,7 @@ export interface TermQuery {
   readonly paths: PathFilter;
 }
 
-/** What terms a half word stands for: those that begin with it, and stems of words that begin with it and are shorter. */
+/** The terms that a prefix expands to: those that begin with it, and stems of words that begin with it and are shorter. */
 export interface TermPrefix {
   /** Empty where it is too short to tell anything. */
   readonly start: string;

@@ -1,4 +1,4 @@
-import { Room, type WordMemory } from '../tokenizer/wordMemory.ts';
+import { GrowableBuffer, type KernelMemory } from '../tokenizer/kernelMemory.ts';
 import { ByteReader } from './bytes.ts';
 
 // Terms are stored in groups, each term but the first of a group without what it shares with the one before. Finding one
@@ -184,19 +184,19 @@ export class DictionaryCursor {
  * others it has, these, and how many bytes its postings have.
  */
 export class DictionaryWriter {
-  readonly #memory: WordMemory;
-  readonly #entries: Room;
-  readonly #last: Room;
+  readonly #memory: KernelMemory;
+  readonly #entries: GrowableBuffer;
+  readonly #last: GrowableBuffer;
   readonly #groups: number[] = [];
   readonly #starts: number[] = [];
   #length = 0;
   #lastSize = 0;
   #size = 0;
 
-  constructor(memory: WordMemory) {
+  constructor(memory: KernelMemory) {
     this.#memory = memory;
-    this.#entries = new Room(memory);
-    this.#last = new Room(memory);
+    this.#entries = new GrowableBuffer(memory);
+    this.#last = new GrowableBuffer(memory);
   }
 
   /** Adds the term of `size` bytes at an address of the memory, and the place of its postings. Behind it there must be eight bytes. */

@@ -1,7 +1,7 @@
 import { DictionaryWriter } from './dictionary.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Vocabulary } from '../tokenizer/vocabulary.ts';
-import { Room } from '../tokenizer/wordMemory.ts';
+import { GrowableBuffer } from '../tokenizer/kernelMemory.ts';
 
 const LEAST_BLOCK = 1 << 12;
 const MOST_BLOCK = 1 << 18;
@@ -15,7 +15,7 @@ interface TermPostings {
   readonly ends: Uint32Array;
 }
 
-/** Room for terms of documents, and how often each has them. */
+/** Buffers for terms of documents, and how often each has them. */
 interface Block {
   readonly size: number;
   /** Addresses. */
@@ -37,31 +37,31 @@ export class DocumentTerms {
   #block = 0;
   #documentCount = 0;
   /** How many terms each document has. */
-  readonly #sizes: Room;
+  readonly #sizes: GrowableBuffer;
   /** Of the document that is added: how often it has each term, and the terms that it has. */
-  readonly #counts: Room;
-  readonly #present: Room;
+  readonly #counts: GrowableBuffer;
+  readonly #present: GrowableBuffer;
   /** How many documents have each term. */
-  readonly #holders: Room;
-  readonly #lengths: Room;
+  readonly #holders: GrowableBuffer;
+  readonly #lengths: GrowableBuffer;
   /** The postings by term, and where the next of each goes. */
-  readonly #next: Room;
-  readonly #documents: Room;
-  readonly #frequencies: Room;
+  readonly #next: GrowableBuffer;
+  readonly #documents: GrowableBuffer;
+  readonly #frequencies: GrowableBuffer;
 
   constructor(vocabulary: Vocabulary) {
     const { memory } = vocabulary;
     this.vocabulary = vocabulary;
     this.lists = new PostingsWriter(memory);
     this.dictionary = new DictionaryWriter(memory);
-    this.#lengths = new Room(memory);
-    this.#sizes = new Room(memory);
-    this.#counts = new Room(memory);
-    this.#present = new Room(memory);
-    this.#holders = new Room(memory);
-    this.#next = new Room(memory);
-    this.#documents = new Room(memory);
-    this.#frequencies = new Room(memory);
+    this.#lengths = new GrowableBuffer(memory);
+    this.#sizes = new GrowableBuffer(memory);
+    this.#counts = new GrowableBuffer(memory);
+    this.#present = new GrowableBuffer(memory);
+    this.#holders = new GrowableBuffer(memory);
+    this.#next = new GrowableBuffer(memory);
+    this.#documents = new GrowableBuffer(memory);
+    this.#frequencies = new GrowableBuffer(memory);
   }
 
   /** Makes a document of the words that the vocabulary has counted, which it forgets. */
@@ -86,7 +86,7 @@ export class DocumentTerms {
     this.postingCount += count;
   }
 
-  /** Turns them around: the documents of each term, the terms in the given order. */
+  /** SerialQueue them around: the documents of each term, the terms in the given order. */
   byTerm(order: Uint32Array): TermPostings {
     const { memory } = this.vocabulary;
     const [next, documents, frequencies] = [this.#next, this.#documents, this.#frequencies];
@@ -145,7 +145,7 @@ export class DocumentTerms {
     this.#counts.hold(bytes);
     this.#holders.hold(bytes);
     this.#present.hold(bytes, 0);
-    const { address } = counted.room;
+    const { address } = counted.buffer;
     const end = memory.program.gather(
       address,
       address + 4 * counted.count,
@@ -158,7 +158,7 @@ export class DocumentTerms {
     return end;
   }
 
-  /** The block that is filled where it has so much room, else the next. */
+  /** The block that is filled where it has so much buffer, else the next. */
   #blockFor(count: number): Block {
     for (; ; this.#block += 1) {
       const block = this.#blocks[this.#block] ?? this.#addBlock(count);

@@ -1,6 +1,6 @@
 import { MOST_PACKED, PADDING } from '../postings/packing.ts';
 import { MOST_PASSED, RANGE } from '../postings/scoreLevels.ts';
-import { Room, type WordMemory } from '../tokenizer/wordMemory.ts';
+import { GrowableBuffer, type KernelMemory } from '../tokenizer/kernelMemory.ts';
 
 /** Postings of a block: as many are decoded at once, and skipped at once when none of them can matter. */
 export const BLOCK = MOST_PACKED;
@@ -17,14 +17,14 @@ const LIST_BYTES = 64;
  */
 export class PostingsWriter {
   length = 0;
-  readonly #memory: WordMemory;
-  readonly #lists: Room;
-  readonly #blocks: Room;
+  readonly #memory: KernelMemory;
+  readonly #lists: GrowableBuffer;
+  readonly #blocks: GrowableBuffer;
 
-  constructor(memory: WordMemory) {
+  constructor(memory: KernelMemory) {
     this.#memory = memory;
-    this.#lists = new Room(memory);
-    this.#blocks = new Room(memory);
+    this.#lists = new GrowableBuffer(memory);
+    this.#blocks = new GrowableBuffer(memory);
   }
 
   /** Writes a list; where its documents and frequencies and the lengths of all documents lie is given by addresses of the memory. */

@@ -6,7 +6,7 @@ import type { Segment, SegmentSource, Source } from './segment.ts';
 import { summaryPlaces } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
 import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
-import { FIRST } from '../kernel/wordRecord.ts';
+import { FIRST } from '../kernel/kernelLayout.ts';
 
 // How often a word counts by where it is, besides once for each place in the text; `bench/ranking.ts --sweep` chose them. They
 // do not add to the length, which is that of the text alone.

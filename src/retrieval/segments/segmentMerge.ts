@@ -3,8 +3,8 @@ import type { LiveSegment } from './liveSegment.ts';
 import { PostingList } from './postingList.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource } from './segment.ts';
-import { Room, WordMemory } from '../tokenizer/wordMemory.ts';
-import { TERM_PADDING } from '../kernel/wordRecord.ts';
+import { GrowableBuffer, KernelMemory } from '../tokenizer/kernelMemory.ts';
+import { TERM_PADDING } from '../kernel/kernelLayout.ts';
 
 interface Cursor {
   readonly live: LiveSegment;
@@ -54,15 +54,15 @@ function mergeTerms(
   cursors: readonly Cursor[],
   lengths: Uint16Array,
 ): Pick<Segment, 'dictionary' | 'postings' | 'postingCount'> {
-  const memory = new WordMemory();
+  const memory = new KernelMemory();
   const dictionary = new DictionaryWriter(memory);
   const lists = new PostingsWriter(memory);
-  const places = { documents: new Room(memory), frequencies: new Room(memory) };
+  const places = { documents: new GrowableBuffer(memory), frequencies: new GrowableBuffer(memory) };
   places.documents.hold(4 * lengths.length);
   places.frequencies.hold(2 * lengths.length);
   const lengthsAt = memory.take(lengths.byteLength);
   memory.halves.set(lengths, lengthsAt / 2);
-  const termRoom = new Room(memory);
+  const termBuffer = new GrowableBuffer(memory);
   let postingCount = 0;
   for (let first = firstTerm(cursors); first !== undefined; first = firstTerm(cursors)) {
     const term = Buffer.from(first.term.subarray(0, first.size));
@@ -76,9 +76,9 @@ function mergeTerms(
     if (count === 0) continue;
     const start = lists.length;
     lists.add(places.documents.address, places.frequencies.address, count, lengthsAt);
-    termRoom.hold(term.length + TERM_PADDING, 0);
-    memory.bytes.set(term, termRoom.address);
-    dictionary.add(termRoom.address, term.length, start, lists.length - start);
+    termBuffer.hold(term.length + TERM_PADDING, 0);
+    memory.bytes.set(term, termBuffer.address);
+    dictionary.add(termBuffer.address, term.length, start, lists.length - start);
     postingCount += count;
   }
   return { dictionary: dictionary.finish(), postings: lists.finish(), postingCount };
@@ -95,8 +95,8 @@ function firstTerm(cursors: readonly Cursor[]): DictionaryCursor | undefined {
 /** Copies the postings of documents that are left behind the `count` that are there, and gives the new count. */
 function copyLive(
   { live, renumbered, terms, list }: Cursor,
-  { numbers, halves }: WordMemory,
-  places: { readonly documents: Room; readonly frequencies: Room },
+  { numbers, halves }: KernelMemory,
+  places: { readonly documents: GrowableBuffer; readonly frequencies: GrowableBuffer },
   count: number,
 ): number {
   const [documentsAt, frequenciesAt] = [places.documents.address / 4, places.frequencies.address / 2];

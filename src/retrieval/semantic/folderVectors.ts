@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Chunk } from '../chunks/chunk.ts';
 import { readIndexedFile } from '../building/indexedFile.ts';
@@ -12,7 +13,6 @@ import { type EmbeddingEstimate, estimateEmbedding } from '../embedding/embeddin
 import type { ChunkPlace, MeaningRanking, MeaningState, NearestOptions } from './meaning.ts';
 import { vectorsFolder } from './meaningChoice.ts';
 import { QueryVectors } from './queryVectors.ts';
-import { takeTurns } from './turns.ts';
 import { keyOf, VectorStore } from '../vectors/vectorStore.ts';
 
 const PLACES = 'places.json';
@@ -137,7 +137,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
         return;
       }
       await this.#embedMissing(options);
-      await this.#store.tidy((key) => this.#places.hasKey(key));
+      await this.#store.compact((key) => this.#places.hasKey(key));
     } catch (error) {
       this.#reason = options.signal?.aborted === true ? 'stopped' : messageOf(error);
       throw error;
@@ -176,13 +176,13 @@ export class FolderVectors implements MeaningRanking, Disposable {
 
   /** Learns which texts stand where. */
   async #place(sources: Iterable<Source>, signal: AbortSignal | undefined): Promise<void> {
-    const pause = takeTurns(signal);
+    const yielder = new Yielder(signal);
     const gone = new Set(this.#places.paths);
     for (const { path, hash: wanted, status } of sources) {
       if (status !== 'indexed') continue;
       gone.delete(path);
       if (this.#places.file(path)?.hash === wanted) continue;
-      await pause();
+      if (yielder.isDue) await yielder.pause();
       const file = readIndexedFile(this.#root, path);
       if (file === undefined) this.#places.delete(path);
       else this.#places.set(path, { hash: file.source.hash, keys: file.chunks.map(({ text }) => keyOf(text)) });
@@ -195,11 +195,11 @@ export class FolderVectors implements MeaningRanking, Disposable {
   async *#missing(
     signal: AbortSignal | undefined,
   ): AsyncGenerator<{ readonly key: string; readonly text: string }, void> {
-    const pause = takeTurns(signal);
+    const yielder = new Yielder(signal);
     const given = new Set<string>();
     const isMissing = (key: string): boolean => this.#isMissing(key) && !given.has(key);
     for (const path of this.#places.paths) {
-      await pause();
+      if (yielder.isDue) await yielder.pause();
       if (!this.#places.file(path)?.keys.some(isMissing)) continue;
       for (const { text } of readIndexedFile(this.#root, path)?.chunks ?? ([] as Chunk[])) {
         const key = keyOf(text);

@@ -1,11 +1,11 @@
-import { Room, WordMemory } from './wordMemory.ts';
-import { MAX_WORD, TERM_PADDING } from '../kernel/wordRecord.ts';
+import { GrowableBuffer, KernelMemory } from './kernelMemory.ts';
+import { MAX_WORD, TERM_PADDING } from '../kernel/kernelLayout.ts';
 
 /** Stems single words with the program that stems those of a folder. */
 export class Stemmer {
-  readonly #memory = new WordMemory();
-  readonly #word = new Room(this.#memory);
-  readonly #borders = new Room(this.#memory);
+  readonly #memory = new KernelMemory();
+  readonly #word = new GrowableBuffer(this.#memory);
+  readonly #borders = new GrowableBuffer(this.#memory);
 
   constructor() {
     this.#word.hold(TERM_PADDING + MAX_WORD + TERM_PADDING);

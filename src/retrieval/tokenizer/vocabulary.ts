@@ -1,32 +1,32 @@
 import { findBorders } from './scanWords.ts';
-import { Room, WordMemory } from './wordMemory.ts';
-import { LENGTH_AT, STEP_BYTES } from '../kernel/wordRecord.ts';
-import { WordTable } from './wordTable.ts';
+import { GrowableBuffer, KernelMemory } from './kernelMemory.ts';
+import { LENGTH_AT, STEP_BYTES } from '../kernel/kernelLayout.ts';
+import { TermInternTable } from './termInternTable.ts';
 import { WordTerms } from './wordTerms.ts';
 
 const ENCODER = new TextEncoder();
 
 /** The words of a text, in order, each by its record. */
 export class WordList {
-  readonly room: Room;
+  readonly buffer: GrowableBuffer;
   count = 0;
 
-  constructor(memory: WordMemory) {
-    this.room = new Room(memory);
+  constructor(memory: KernelMemory) {
+    this.buffer = new GrowableBuffer(memory);
   }
 }
 
 /** The words of some texts, and the terms of each, which are numbered from 0 as they come. */
 export class Vocabulary {
-  readonly memory = new WordMemory();
-  readonly words = new WordTable(this.memory);
+  readonly memory = new KernelMemory();
+  readonly words = new TermInternTable(this.memory);
   readonly terms = new WordTerms(this.memory, this.words);
   /** The words that are counted. */
   readonly counted = new WordList(this.memory);
   readonly #found = new WordList(this.memory);
-  readonly #text = new Room(this.memory);
+  readonly #text = new GrowableBuffer(this.memory);
   /** Where words begin and end in the text that was read last, by turns. */
-  readonly #borders = new Room(this.memory);
+  readonly #borders = new GrowableBuffer(this.memory);
   #isAscii = true;
 
   /** Adds each word of a text to what is counted, as often as it weighs; gives how many of them have terms. */
@@ -40,7 +40,7 @@ export class Vocabulary {
     if (this.#isAscii) {
       for (let at = 0; at < places.length; at += 2) {
         const first = this.#wordFrom(places[at] ?? 0);
-        this.#count(this.#found.room.address + 4 * first, this.#wordFrom(places[at + 1] ?? 0) - first, weight);
+        this.#count(this.#found.buffer.address + 4 * first, this.#wordFrom(places[at + 1] ?? 0) - first, weight);
       }
       return;
     }
@@ -48,39 +48,39 @@ export class Vocabulary {
   }
 
   /** Does so with words that were read before. */
-  countAgain({ room, count }: WordList, weight: number): number {
-    return this.#count(room.address, count, weight);
+  countAgain({ buffer, count }: WordList, weight: number): number {
+    return this.#count(buffer.address, count, weight);
   }
 
   /** Finds the words of a text. */
   read(text: string, list: WordList): void {
     const { memory, words } = this;
-    const room = this.#text;
-    room.hold(3 * text.length + STEP_BYTES, 0);
+    const buffer = this.#text;
+    buffer.hold(3 * text.length + STEP_BYTES, 0);
     this.#borders.hold(4 * (text.length + 8), 0);
     const borders = this.#borders.address;
     // In one go, since asking a string for each of its characters takes several times as long.
-    const length = ENCODER.encodeInto(text, memory.bytes.subarray(room.address)).written;
-    const end = room.address + length;
+    const length = ENCODER.encodeInto(text, memory.bytes.subarray(buffer.address)).written;
+    const end = buffer.address + length;
     this.#isAscii = length === text.length;
     let bordersEnd;
     if (this.#isAscii) {
-      bordersEnd = memory.program.borders(room.address, end, borders);
+      bordersEnd = memory.program.borders(buffer.address, end, borders);
     } else {
       memory.bytes[end] = 0;
-      bordersEnd = 4 * findBorders(memory.bytes, room.address, end, memory.numbers, borders / 4);
+      bordersEnd = 4 * findBorders(memory.bytes, buffer.address, end, memory.numbers, borders / 4);
     }
     list.count = (bordersEnd - borders) / 8;
-    list.room.hold(4 * list.count, 0);
+    list.buffer.hold(4 * list.count, 0);
     const known = words.end;
-    words.find(borders, list.count, list.room.address);
+    words.find(borders, list.count, list.buffer.address);
     if (words.end !== known) this.terms.add(known);
   }
 
   #count(found: number, count: number, weight: number): number {
     const { counted, memory } = this;
-    counted.room.hold(4 * (counted.count + count + 1));
-    const from = counted.room.address + 4 * counted.count;
+    counted.buffer.hold(4 * (counted.count + count + 1));
+    const from = counted.buffer.address + 4 * counted.count;
     const to = memory.program.count(found, found + 4 * count, this.words.address, weight, from);
     counted.count += (to - from) / 4;
     return memory.numbers[LENGTH_AT / 4] ?? 0;

@@ -1,30 +1,30 @@
-import { Room, type WordMemory } from './wordMemory.ts';
-import { SECOND, STOPPED_AT, TERM_PADDING } from '../kernel/wordRecord.ts';
+import { GrowableBuffer, type KernelMemory } from './kernelMemory.ts';
+import { SECOND, STOPPED_AT, TERM_PADDING } from '../kernel/kernelLayout.ts';
 import { partsOf } from './words.ts';
-import { WordTable } from './wordTable.ts';
+import { TermInternTable } from './termInternTable.ts';
 
 /** The terms of words, each of which is looked at once. */
 export class WordTerms {
   /** A term's first number is its own, from 0 as they come. */
-  readonly table: WordTable;
+  readonly table: TermInternTable;
   /** The numbers of the terms of all words, one word behind the other. */
-  readonly lists: Room;
+  readonly lists: GrowableBuffer;
   #listEnd = 0;
-  readonly #memory: WordMemory;
-  readonly #words: WordTable;
+  readonly #memory: KernelMemory;
+  readonly #words: TermInternTable;
   /** The terms of some new words, one behind the other, where each begins and ends, and their records. */
-  readonly #text: Room;
-  readonly #borders: Room;
-  readonly #found: Room;
+  readonly #text: GrowableBuffer;
+  readonly #borders: GrowableBuffer;
+  readonly #found: GrowableBuffer;
 
-  constructor(memory: WordMemory, words: WordTable) {
+  constructor(memory: KernelMemory, words: TermInternTable) {
     this.#memory = memory;
     this.#words = words;
-    this.table = new WordTable(memory);
-    this.lists = new Room(memory);
-    this.#text = new Room(memory);
-    this.#borders = new Room(memory);
-    this.#found = new Room(memory);
+    this.table = new TermInternTable(memory);
+    this.lists = new GrowableBuffer(memory);
+    this.#text = new GrowableBuffer(memory);
+    this.#borders = new GrowableBuffer(memory);
+    this.#found = new GrowableBuffer(memory);
   }
 
   /** Looks at words, from a record to the last: their first number becomes where their terms are listed, the second how many. */

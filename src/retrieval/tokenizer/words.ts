@@ -1,7 +1,7 @@
 import lunr from 'lunr';
 import { scanWords } from './scanWords.ts';
 import { Stemmer } from './stemmer.ts';
-import { MAX_WORD } from '../kernel/wordRecord.ts';
+import { MAX_WORD } from '../kernel/kernelLayout.ts';
 
 const NO_PARTS: readonly string[] = [];
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
@@ -36,7 +36,7 @@ export class WordAnalyzer {
   }
 
   /**
-   * The stems of English words that begin with a half word, where they may be shorter than it: `relat` of `relationa`. They are
+   * The stems of English words that begin with a prefix, where they may be shorter than it: `relat` of `relationa`. They are
    * those that an ending makes of what it has of the word.
    */
   stemsFrom(half: string): readonly string[] {

@@ -120,7 +120,7 @@ export class VectorStore implements Disposable {
    * To be called when nothing is left to embed: removes the files of other models and damaged ones, and where most of the vectors
    * that are there are not `isLive` any more, all that are not. The rows stay as they are until the store is opened again.
    */
-  async tidy(isLive: (key: string) => boolean = () => true): Promise<void> {
+  async compact(isLive: (key: string) => boolean = () => true): Promise<void> {
     if (this.#files === undefined) return;
     await this.flush();
     await this.#files.removeOthers();

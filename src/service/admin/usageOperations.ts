@@ -1,6 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import { toCredits } from '../store/accounts/credits.ts';
 import type { Usage, UsageTable } from '../store/accounts/usage.ts';
 import { operation } from './operation.ts';
@@ -47,13 +47,14 @@ async function sumDays(table: UsageTable, from: number, to: number, account?: st
     throw new AppError('bad-input', 'The report would end before it begins: give --from the earlier day.');
   if (to - from > MAX_DAYS * DAY_MS) throw new AppError('bad-input', 'A report covers ten years at most.');
   const sums = new Map<string, Usage>();
+  const yielder = new Yielder();
   for (let day = from; day < to; day += DAY_MS) {
     for (const usage of table.read(day, Math.min(to, day + DAY_MS), account)) {
       const name = `${usage.account}:${usage.machineClass}`;
       const sum = sums.get(name);
       sums.set(name, sum === undefined ? usage : add(sum, usage));
     }
-    await setImmediate();
+    if (yielder.isDue) await yielder.pause();
   }
   return [...sums.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
 }

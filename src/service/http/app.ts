@@ -16,7 +16,7 @@ import { type AccountGauge, retryLater } from './access/accountGauge.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { refuseBrowsers, requireKey } from './access/auth.ts';
 import { answerEvents } from './eventRoute.ts';
-import type { Gate } from './access/gate.ts';
+import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
 import type { Health } from './health.ts';
 import { answerHealth, refuseWhenFull, refuseWhenStopping, refuseWhenUnstartable } from './healthRoute.ts';
 import { showJob } from './submit/jobViews.ts';
@@ -27,8 +27,8 @@ import { sendFile } from './sendFile.ts';
 import { MAX_RUNTIME_SECONDS } from './submit/submission.ts';
 import type { Submissions } from './submit/submissions.ts';
 import { isBrokenOff } from './submit/upload.ts';
-import { whileWelcome } from './access/whileWelcome.ts';
-import type { WrongKeys } from './access/wrongKeys.ts';
+import { abortOnRevocation } from './access/abortOnRevocation.ts';
+import type { AuthFailureLimiter } from './access/authFailureLimiter.ts';
 
 const MAX_UPLOADS_AT_ONCE = 16;
 const MAX_UNFINISHED_JOBS = 10_000;
@@ -47,9 +47,9 @@ export interface AppOptions {
   readonly files: JobFiles;
   readonly log: Logger;
   readonly ownKey: string | undefined;
-  readonly gate: Gate;
+  readonly authenticator: KeyAuthenticator;
   readonly gauge: AccountGauge;
-  readonly wrongKeys: WrongKeys;
+  readonly authFailures: AuthFailureLimiter;
   readonly version: string;
   readonly health: Health;
   readonly monitor: RequestMonitor;
@@ -66,7 +66,7 @@ export interface AppOptions {
 
 /** The routes of `/v1`, `/healthz` and `/openapi.json`. */
 export function createApp(options: AppOptions): App {
-  const { store, log, version, gate, gauge, wrongKeys } = options;
+  const { store, log, version, authenticator, gauge, authFailures } = options;
   const app: App = new Hono();
   app.onError((error, context) => answerFailure(error, context, log));
   app.notFound((context) => context.json({ detail: 'There is nothing at this address.' }, 404));
@@ -78,7 +78,7 @@ export function createApp(options: AppOptions): App {
   if (options.metrics) app.get('/metrics', answerMetrics(options.metrics.source, options.metrics.token));
   app.get('/openapi.json', (context) => context.json(describeApi(version)));
 
-  app.use('/v1/*', requireKey(gate, wrongKeys), gauge.limitRate());
+  app.use('/v1/*', requireKey(authenticator, authFailures), gauge.limitRate());
   app.get('/v1/me', (context) => {
     const { id, plan } = context.var.account;
     const credits = toCredits(store.available(id));
@@ -117,7 +117,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
     gauge.take(context, 'uploads');
     uploads += 1;
     try {
-      const signal = AbortSignal.any([context.req.raw.signal, whileWelcome(context, options.gate)]);
+      const signal = AbortSignal.any([context.req.raw.signal, abortOnRevocation(context, options.authenticator)]);
       const { incoming } = context.env;
       const owner = { account: account.id, maxUploadBytes };
       const { answer, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
@@ -140,7 +140,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   app.get('/v1/jobs/:id/events', (context) => {
     const job = findJob(context);
     gauge.take(context, 'streams');
-    return answerEvents(context, job, { streams, signal: whileWelcome(context, options.gate) });
+    return answerEvents(context, job, { streams, signal: abortOnRevocation(context, options.authenticator) });
   });
   app.get('/v1/jobs/:id/artifacts', async (context) => {
     const job = findJob(context);
@@ -152,7 +152,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
     }
     gauge.take(context, 'streams');
     const { results } = files.folder(job.id);
-    whileWelcome(context, options.gate);
+    abortOnRevocation(context, options.authenticator);
     const headers = {
       'content-type': 'application/gzip',
       'content-disposition': `attachment; filename="results-${job.id}.tar.gz"`,

@@ -2,7 +2,7 @@ import type { Isolation } from './isolation.ts';
 
 /**
  * Why no job may start; undefined where jobs may. Jobs that nothing isolates reach each other's files and the service's own: with
- * one account they are whoever runs the service, with more they are strangers, so a person must have meant it.
+ * one account they are whoever runs the service, with more they may be anybody, so a person must have meant it.
  *
  * @param countAccounts how many accounts are enabled.
  */

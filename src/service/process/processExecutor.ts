@@ -15,7 +15,7 @@ import type { ProcessSettings } from '../config/processConfig.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
 import { type JobFolder, type StartedMarker, writeMarker } from '../jobFiles/jobFolder.ts';
-import { jobMark } from '../jobFiles/jobMark.ts';
+import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED } from '../jobFiles/reportSeal.ts';
 import { openRunnerSecrets } from './runnerSecrets.ts';
 
@@ -103,7 +103,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       const sandbox = readConfinement(folder.confinement)?.sandbox ?? null;
       // What is left of one that builds its environment has no such note, and the kernel ends it with its runner.
       if (sandbox !== null) await endProcesses({ init: started?.init }, killGraceMs);
-      else await endProcesses({ group: started && groupOf(started), mark: jobMark(jobId) }, killGraceMs);
+      else await endProcesses({ group: started && groupOf(started), mark: jobProcessTag(jobId) }, killGraceMs);
     },
 
     forget: (jobId) => cpus.release(jobId),

@@ -9,7 +9,7 @@ import { readConfinement } from '../jobFiles/confinement.ts';
 import { claimJob, type ExitMarker, jobFolder, type RunnerSpec, writeMarker } from '../jobFiles/jobFolder.ts';
 import { OutputLog } from './outputLog.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
-import { jobMark } from '../jobFiles/jobMark.ts';
+import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED, SECRET_LENGTH, sealed } from '../jobFiles/reportSeal.ts';
 import { runJob, type StopReason } from './runJob.ts';
 
@@ -96,7 +96,7 @@ async function cleanUp(): Promise<void> {
   const { readClaim } = await import('../jobFiles/markers.ts'); // what a runner that lives would not need and would wait for
   const claim = await readClaim(folder.claim);
   if (claim !== undefined && processIdentity(claim.pid) === claim.identity) return; // that runner lives
-  await endProcesses({ group: undefined, mark: jobMark(basename(folder.path)) }, KILL_GRACE_MS);
+  await endProcesses({ group: undefined, mark: jobProcessTag(basename(folder.path)) }, KILL_GRACE_MS);
 }
 
 try {

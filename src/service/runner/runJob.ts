@@ -14,7 +14,7 @@ import {
   writeMarker,
 } from '../jobFiles/jobFolder.ts';
 import type { OutputLog } from './outputLog.ts';
-import { JOB_ID_VARIABLE } from '../jobFiles/jobMark.ts';
+import { JOB_ID_VARIABLE } from '../jobFiles/jobProcessTag.ts';
 import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';
 import { visibleSearchPath } from '../sandbox/sandbox.ts';
 import { activation, buildSteps, needsPython, type Step, STEP_LIMIT_MS } from './virtualEnvironment.ts';

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import { endProcesses, type ProcessReference } from '../../core/processes/processTree.ts';
 import type { ResourceLimits } from '../jobFiles/confinement.ts';
-import { jobMark } from '../jobFiles/jobMark.ts';
+import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import type { OutputLog } from './outputLog.ts';
 import { untilOverLimit } from './resourceWatch.ts';
 import {
@@ -152,7 +152,7 @@ async function endAll(
   child: ChildProcess,
   { jobId, sandbox, graceMs }: { jobId: string; sandbox: SandboxStart | undefined; graceMs: number },
 ): Promise<void> {
-  if (sandbox === undefined) return endProcesses({ group: child.pid, mark: jobMark(jobId) }, graceMs);
+  if (sandbox === undefined) return endProcesses({ group: child.pid, mark: jobProcessTag(jobId) }, graceMs);
   // bwrap may not have told yet; then there is nothing in its sandbox.
   const init = await Promise.race([sandbox.init, Promise.resolve(undefined)]);
   // The first process of a sandbox that ends takes all others with it, so bwrap comes last.

@@ -27,7 +27,7 @@ export function entryPath(name: string, maxDepth: number, platform: NodeJS.Platf
       throw new AppError('limit', 'The archive was refused: a name in it is longer than 255 bytes.');
     }
     if (platform === 'win32' && (/[<>:"|?*]|[. ]$/.test(part) || WINDOWS_DEVICE.test(part))) {
-      throw refused(`${shown} is no valid name on Windows`);
+      throw refused(`${shown} is not a valid name on Windows`);
     }
   }
   return parts.join('/');

@@ -6,7 +6,7 @@ import { formatDuration } from '../../core/text/format.ts';
 import { ArchivePlan, overLimit, type PlanLimits, type SkippedEntry } from './archivePlan.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { gunzip } from '../archive/gzipReader.ts';
-import { Pace } from '../files/pace.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import { discardStaged, makeStagingFolder, newStagingName } from './stagingFolder.ts';
 import { type StagedEntry, StagingWriter } from './stagingWriter.ts';
 import { TarReader } from '../archive/tarReader.ts';
@@ -96,12 +96,12 @@ async function stageInto(
   const { bavail, bsize } = await statfs(folder);
   const plan = new ArchivePlan(limits, bavail * bsize);
   const reader = new TarReader(plan);
-  const pace = new Pace(signal);
+  const yielder = new Yielder(signal);
   const startedAt = performance.now();
   let target: { readonly staging: string; readonly writer: StagingWriter } | undefined;
   const write = async (): Promise<string> => {
     target ??= open(folder, name);
-    await target.writer.write(plan.take(), pace);
+    await target.writer.write(plan.take(), yielder);
     return target.staging;
   };
   const onBytes = (packed: number, unpacked: number): void => {
@@ -115,7 +115,7 @@ async function stageInto(
         if (performance.now() - startedAt > limits.seconds * 1000) {
           throw overLimit(`it takes more than ${formatDuration(limits.seconds)} to unpack`);
         }
-        if (pace.isDue) await pace.pause();
+        if (yielder.isDue) await yielder.pause();
       }
       if (plan.waitingBytes > JUDGED_AHEAD_BYTES) await write();
     }

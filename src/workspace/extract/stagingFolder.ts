@@ -4,7 +4,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { STAGING_PREFIX } from '../select/exclusion.ts';
-import { Pace } from '../files/pace.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import { PinnedFolders } from '../files/pinnedFolders.ts';
 
 /** The name of a staging folder that no other has. */
@@ -32,7 +32,7 @@ export async function discardStaged({ staging }: { readonly staging: string }): 
   let folders: PinnedFolders | undefined;
   try {
     folders = new PinnedFolders(dirname(base));
-    await removeFolder(folders, basename(base), new Pace());
+    await removeFolder(folders, basename(base), new Yielder());
   } catch (error) {
     if (systemCode(error) !== 'ENOENT') throw error;
   } finally {
@@ -40,11 +40,11 @@ export async function discardStaged({ staging }: { readonly staging: string }): 
   }
 }
 
-async function removeFolder(folders: PinnedFolders, path: string, pace: Pace): Promise<void> {
+async function removeFolder(folders: PinnedFolders, path: string, yielder: Yielder): Promise<void> {
   for (const entry of await readdir(folders.folder(path), { withFileTypes: true })) {
-    if (pace.isDue) await pace.pause();
+    if (yielder.isDue) await yielder.pause();
     const child = `${path}/${entry.name}`;
-    if (entry.isDirectory()) await removeFolder(folders, child, pace);
+    if (entry.isDirectory()) await removeFolder(folders, child, yielder);
     else unlinkSync(folders.at(child));
   }
   folders.forget(path);

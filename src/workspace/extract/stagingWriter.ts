@@ -1,7 +1,7 @@
 import { createHash, type Hash, hash } from 'node:crypto';
 import { closeSync, constants, mkdirSync, openSync, writeSync } from 'node:fs';
 import type { PlannedFile, WriteStep } from './archivePlan.ts';
-import type { Pace } from '../files/pace.ts';
+import type { Yielder } from '../../core/processes/yielder.ts';
 import type { PinnedFolders } from '../files/pinnedFolders.ts';
 
 export interface StagedEntry {
@@ -38,10 +38,10 @@ export class StagingWriter {
     this.#folders = folders;
   }
 
-  /** @throws the system's error, `refused` when a folder was replaced meanwhile, or the reason of the pace's signal. */
-  async write(steps: readonly WriteStep[], pace: Pace): Promise<void> {
+  /** @throws the system's error, `refused` when a folder was replaced meanwhile, or the reason of the yielder's signal. */
+  async write(steps: readonly WriteStep[], yielder: Yielder): Promise<void> {
     for (const step of steps) {
-      if (pace.isDue) await pace.pause();
+      if (yielder.isDue) await yielder.pause();
       if (step.type === 'file') this.#open(step);
       else if (step.type === 'bytes') this.#append(step.bytes);
       else this.#close();

@@ -1,5 +1,5 @@
 import { opendir } from 'node:fs/promises';
-import type { Pace } from './pace.ts';
+import type { Yielder } from '../../core/processes/yielder.ts';
 
 // Folders with 100,000 files exist; their entries come in portions.
 const ENTRIES_AT_ONCE = 256;
@@ -12,12 +12,12 @@ export interface FolderEntry {
 }
 
 /** What stands in a folder, in no order. @throws the system's error when it cannot be listed. */
-export async function listFolder(absolute: string, pace: Pace): Promise<FolderEntry[]> {
+export async function listFolder(absolute: string, yielder: Yielder): Promise<FolderEntry[]> {
   const entries: FolderEntry[] = [];
   for await (const entry of await opendir(absolute, { bufferSize: ENTRIES_AT_ONCE })) {
     const isFolder = entry.isDirectory();
     entries.push({ name: entry.name, isFolder, isSpecial: !isFolder && !entry.isFile() && !entry.isSymbolicLink() });
-    if (pace.isDue) await pace.pause();
+    if (yielder.isDue) await yielder.pause();
   }
   return entries;
 }

@@ -5,7 +5,7 @@ import { nameBeside } from '../files/besideName.ts';
 import { inodeOf, keepCopy, linkOver, linkWithoutReplacing } from '../files/fileMoves.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { markOf } from '../files/localFile.ts';
-import type { Pace } from '../files/pace.ts';
+import type { Yielder } from '../../core/processes/yielder.ts';
 import { type ResultStep, saveSteps } from './resultSteps.ts';
 import { ResultPlace, undoSteps } from './resultUndo.ts';
 
@@ -73,14 +73,14 @@ export class ResultTransaction implements Disposable {
    *
    * @param journal the file that has the steps while they are done. It is gone afterwards, unless something could not be taken back.
    * @throws AppError `conflict` when a local file appeared or changed since, `refused` when a folder was replaced, and what else keeps
-   * a file from being written, or the reason of the pace's signal: what was written until then is taken back.
+   * a file from being written, or the reason of the yielder's signal: what was written until then is taken back.
    */
-  async commit(journal: string, pace: Pace): Promise<void> {
+  async commit(journal: string, yielder: Yielder): Promise<void> {
     if (this.#steps.length === 0) return;
     this.#prepare(journal);
     try {
       for (const step of this.#steps) {
-        if (pace.isDue) await pace.pause();
+        if (yielder.isDue) await yielder.pause();
         this.#do(step);
         this.#done += 1;
       }

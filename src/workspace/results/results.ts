@@ -6,7 +6,7 @@ import { ASIDE_FOLDER } from '../select/exclusion.ts';
 import type { StagedArchive, StagedEntry } from '../extract/extract.ts';
 import { writeFailure } from '../files/fileWriting.ts';
 import { hashFile, type LocalFile, LocalFiles } from '../files/localFile.ts';
-import { Pace } from '../files/pace.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import type { ManifestEntry } from '../pack/pack.ts';
 import { type PathRisk, riskOf } from './pathRisk.ts';
 import { ResultTransaction } from './resultTransaction.ts';
@@ -64,11 +64,11 @@ export async function planResults(
 ): Promise<readonly PlannedResult[]> {
   const submitted = new Map(manifest.map(({ path, sha256 }) => [path, sha256]));
   const local = new LocalFiles(folder);
-  const pace = new Pace();
+  const yielder = new Yielder();
   const plan: Record<string, string | null> = Object.create(null) as Record<string, string | null>;
   const planned: PlannedResult[] = [];
   for (const entry of staged.entries) {
-    if (pace.isDue) await pace.pause();
+    if (yielder.isDue) await yielder.pause();
     const found = local.look(entry.path);
     if (found.type !== 'blocked') plan[entry.path] = found.type === 'none' ? null : found.mark;
     const compared = found.type === 'none' ? 'new' : await compare(folder, entry, found, submitted.get(entry.path));
@@ -96,13 +96,13 @@ export async function applyResults(
 ): Promise<AppliedResults> {
   signal?.throwIfAborted();
   const plan = await readPlan(staged);
-  const pace = new Pace(signal);
+  const yielder = new Yielder(signal);
   const label = safeLabel(job);
   const skipped: string[] = [];
   const setAside: SetAsideResult[] = [];
   using transaction = open(staged, folder, label);
   for (const { path, sha256 } of staged.entries) {
-    if (pace.isDue) await pace.pause();
+    if (yielder.isDue) await yielder.pause();
     const seen = plan[path];
     const decision = decisions.get(path) ?? (seen === null && riskOf(path) === undefined ? 'write' : 'skip');
     if (decision === 'skip') skipped.push(path);
@@ -114,7 +114,7 @@ export async function applyResults(
     else if (seen === null || seen === undefined) transaction.writeNew(path);
     else transaction.replace(path, seen);
   }
-  await transaction.commit(journal, pace);
+  await transaction.commit(journal, yielder);
   const aside = new Set(setAside.map(({ at }) => at));
   return { written: transaction.written.filter((path) => !aside.has(path)), skipped, setAside };
 }

@@ -2,7 +2,7 @@ import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { listFolder } from '../files/folderEntries.ts';
-import { Pace } from '../files/pace.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 
 // Git lists most folders in less, and then nothing is looked for.
 const PATIENCE_MS = 1_000;
@@ -34,11 +34,11 @@ async function isBlockedAbove(root: string, top: string): Promise<boolean> {
 }
 
 async function isBlockedBelow(root: string, done: AbortSignal): Promise<boolean> {
-  const pace = new Pace(done);
+  const yielder = new Yielder(done);
   const folders = [root];
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     done.throwIfAborted();
-    for (const { name, isFolder } of await listFolder(folder, pace).catch(() => [])) {
+    for (const { name, isFolder } of await listFolder(folder, yielder).catch(() => [])) {
       const path = join(folder, name);
       // Of an inner repository git reads `HEAD`.
       if (name === '.git' ? folder !== root && (await isBlocking(join(path, 'HEAD'))) : false) return true;

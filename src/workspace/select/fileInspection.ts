@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { formatBytes } from '../../core/text/format.ts';
 import { judgeName, NameTable } from '../archive/entryNames.ts';
 import type { Exclusion, Verdict } from './exclusion.ts';
-import { Pace } from '../files/pace.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import { findSecret, secretBuffer } from '../secrets/secretContent.ts';
 import type { Finding, SelectedFile } from '../files/selectedFile.ts';
 
@@ -37,11 +37,11 @@ export async function inspectFiles(
   const { files, excluded, findings } = inspected;
   const names = new NameTable();
   const folders = new RealFolders(root);
-  const pace = new Pace(signal);
+  const yielder = new Yielder(signal);
   const buffer = secretBuffer();
   for (const path of paths) {
-    if (pace.isDue) {
-      await pace.pause();
+    if (yielder.isDue) {
+      await yielder.pause();
       onProgress?.(files.length);
     }
     const absolute = join(root, path);

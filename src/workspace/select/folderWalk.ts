@@ -3,7 +3,7 @@ import { isAbort } from '../../core/errors.ts';
 import { type Exclusion, judgeFileName, judgeFolderName } from './exclusion.ts';
 import type { IgnoreRules, RuleSet } from '../git/ignoreRules.ts';
 import { type FolderEntry, listFolder } from '../files/folderEntries.ts';
-import { Pace } from '../files/pace.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import type { PathScope } from './pathScope.ts';
 
 /** What a walk found, in no order. */
@@ -36,14 +36,14 @@ export class FolderWalk {
   readonly #root: string;
   readonly #rules: WalkRules;
   readonly #scope: PathScope | undefined;
-  readonly #pace: Pace;
+  readonly #yielder: Yielder;
 
   /** With a `scope`, what it does not touch is passed over as if it were not there. */
   constructor(root: string, rules: WalkRules, { scope, signal }: WalkOptions = {}) {
     this.#root = root;
     this.#rules = rules;
     this.#scope = scope;
-    this.#pace = new Pace(signal);
+    this.#yielder = new Yielder(signal);
   }
 
   /** Walks `folder` (`''` is the root), where git's rules are in force. */
@@ -75,7 +75,7 @@ export class FolderWalk {
   }
 
   async #visit(folder: string, standing: Standing, found: Walked): Promise<void> {
-    if (this.#pace.isDue) await this.#pace.pause();
+    if (this.#yielder.isDue) await this.#yielder.pause();
     const entries = await this.#list(folder, found);
     const names = new Set(entries.map(({ name }) => name));
     if (folder !== '' && names.has('.git')) {
@@ -92,7 +92,7 @@ export class FolderWalk {
     );
     const own = await this.#rules.own.enter(folder, names.has('.farwharfignore'));
     for (const { name, isFolder } of entries) {
-      if (this.#pace.isDue) await this.#pace.pause();
+      if (this.#yielder.isDue) await this.#yielder.pause();
       const path = pathIn(folder, name);
       if (this.#scope?.touches(path) === false) continue;
       const verdict = this.#judge(path, isFolder, standing, git, own);
@@ -151,7 +151,7 @@ export class FolderWalk {
 
   async #list(folder: string, found: Walked): Promise<FolderEntry[]> {
     try {
-      return await listFolder(join(this.#root, folder), this.#pace);
+      return await listFolder(join(this.#root, folder), this.#yielder);
     } catch (error) {
       if (isAbort(error)) throw error;
       found.excluded.push({ path: folder, type: 'directory', reason: 'unreadable', rule: 'folder cannot be listed' });

@@ -1,7 +1,7 @@
 import { posix, relative, sep } from 'node:path';
 import { abortIfBlocked } from './blockingFile.ts';
 import type { Exclusion } from './exclusion.ts';
-import { Pace } from '../files/pace.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import { PrivateGitFolder } from '../git/privateGitFolder.ts';
 import type { Repository } from '../git/repository.ts';
 
@@ -67,9 +67,9 @@ async function list(
   if (files === undefined || ignored === undefined || trackedButIgnored === undefined) return undefined;
   const paths = new Set<string>();
   const excluded = await explain(git, root, { prefix: inside.split(sep).join('/'), items: ignored.items, signal });
-  const pace = new Pace(signal);
+  const yielder = new Yielder(signal);
   for (const item of files.items) {
-    if (pace.isDue) await pace.pause();
+    if (yielder.isDue) await yielder.pause();
     const path = item.endsWith('/') ? item.slice(0, -1) : item;
     if (UNSAFE_PATH.test(path)) excluded.push({ path, type: 'file', reason: 'special', rule: 'its path is not safe' });
     else if (path === item) paths.add(path);

@@ -6,7 +6,7 @@ import { type FolderEntry, listFolder } from '../files/folderEntries.ts';
 import type { FolderWalk, Walked } from './folderWalk.ts';
 import type { GitListing } from './gitListing.ts';
 import type { IgnoreRules, RuleSet } from '../git/ignoreRules.ts';
-import { Pace } from '../files/pace.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 
 interface Folder {
   /** The outermost folder that is left out, this one or one above. */
@@ -21,26 +21,26 @@ export class ListedFiles {
   readonly #walk: FolderWalk;
   readonly #folders = new Map<string, Folder>();
   readonly #found: Walked = { files: [], excluded: [] };
-  readonly #pace: Pace;
+  readonly #yielder: Yielder;
 
   constructor(root: string, own: IgnoreRules, walk: FolderWalk, signal?: AbortSignal) {
     this.#root = root;
     this.#own = own;
     this.#walk = walk;
-    this.#pace = new Pace(signal);
+    this.#yielder = new Yielder(signal);
   }
 
   async refine(listing: GitListing): Promise<Walked> {
     const { rules } = await this.#folder('');
     for (const path of listing.paths) {
-      if (this.#pace.isDue) await this.#pace.pause();
+      if (this.#yielder.isDue) await this.#yielder.pause();
       const slash = path.lastIndexOf('/');
       const parent = slash === -1 ? '' : path.slice(0, slash);
       const folder = this.#folders.get(parent) ?? (await this.#folder(parent));
       if (folder.exclusion === undefined) this.#judgeFile(path, folder.rules);
     }
     for (const exclusion of listing.excluded) {
-      if (this.#pace.isDue) await this.#pace.pause();
+      if (this.#yielder.isDue) await this.#yielder.pause();
       await this.#reconsider(exclusion, rules.hasNegation);
     }
     return this.#found;
@@ -112,7 +112,7 @@ export class ListedFiles {
       const absolute = join(this.#root, path);
       // Git lists what it tracks behind a link that took a folder's place.
       if (path !== '' && (await lstat(absolute)).isSymbolicLink()) return [];
-      return await listFolder(absolute, this.#pace);
+      return await listFolder(absolute, this.#yielder);
     } catch (error) {
       if (isAbort(error)) throw error;
       return []; // its files will be missing or unreadable one by one

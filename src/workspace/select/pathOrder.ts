@@ -1,4 +1,4 @@
-import type { Pace } from '../files/pace.ts';
+import type { Yielder } from '../../core/processes/yielder.ts';
 
 const RUN_LENGTH = 4096;
 
@@ -14,22 +14,23 @@ function compareBytes(a: string, b: string): number {
  * Sorts by the bytes of the paths. A merge sort that gives the event loop its turns: the built-in sort holds it for 200 ms
  * at 200,000 paths.
  */
-export async function sortByPath<T>(items: readonly T[], pathOf: (item: T) => string, pace: Pace): Promise<T[]> {
+export async function sortByPath<T>(items: readonly T[], pathOf: (item: T) => string, yielder: Yielder): Promise<T[]> {
   const compare = (a: T, b: T): number => compareBytes(pathOf(a), pathOf(b));
   let runs: T[][] = [];
   for (let start = 0; start < items.length; start += RUN_LENGTH) {
     runs.push(items.slice(start, start + RUN_LENGTH).sort(compare));
-    if (pace.isDue) await pace.pause();
+    if (yielder.isDue) await yielder.pause();
   }
   while (runs.length > 1) {
     const merged: T[][] = [];
-    for (let i = 0; i < runs.length; i += 2) merged.push(await merge(runs[i] ?? [], runs[i + 1] ?? [], compare, pace));
+    for (let i = 0; i < runs.length; i += 2)
+      merged.push(await merge(runs[i] ?? [], runs[i + 1] ?? [], compare, yielder));
     runs = merged;
   }
   return runs[0] ?? [];
 }
 
-async function merge<T>(left: T[], right: T[], compare: (a: T, b: T) => number, pace: Pace): Promise<T[]> {
+async function merge<T>(left: T[], right: T[], compare: (a: T, b: T) => number, yielder: Yielder): Promise<T[]> {
   const merged: T[] = [];
   let l = 0;
   let r = 0;
@@ -42,7 +43,7 @@ async function merge<T>(left: T[], right: T[], compare: (a: T, b: T) => number, 
       merged.push(b);
       r += 1;
     }
-    if (merged.length % 1024 === 0 && pace.isDue) await pace.pause();
+    if (merged.length % 1024 === 0 && yielder.isDue) await yielder.pause();
   }
   return merged;
 }

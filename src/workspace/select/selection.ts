@@ -11,7 +11,7 @@ import { FolderWalk, type Walked } from './folderWalk.ts';
 import { type GitListing, listByGit } from './gitListing.ts';
 import { IgnoreRules } from '../git/ignoreRules.ts';
 import { ListedFiles } from './listedFiles.ts';
-import { Pace } from '../files/pace.ts';
+import { Yielder } from '../../core/processes/yielder.ts';
 import { sortByPath } from './pathOrder.ts';
 import { PathScope } from './pathScope.ts';
 import { findRepository, type Repository } from '../git/repository.ts';
@@ -83,8 +83,8 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   const taken = exclude.isEmpty ? [] : wanted.filter((path) => exclude.holds(path));
   const kept = exclude.isEmpty ? wanted : wanted.filter((path) => !exclude.holds(path));
 
-  const pace = new Pace(signal);
-  const inspected = await inspectFiles(folder, await sortByPath(kept, (path) => path, pace), {
+  const yielder = new Yielder(signal);
+  const inspected = await inspectFiles(folder, await sortByPath(kept, (path) => path, yielder), {
     chosen: new Set(chosen.files),
     maxFileBytes: options.maxFileBytes ?? MOST_FILE_BYTES,
     isKnown: options.isKnown,
@@ -98,7 +98,7 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
     ...inspected.excluded,
     ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'farwharfignore', rule: 'taken out by choice' })),
   ];
-  const excluded = await sortByPath(leftOut, ({ path }) => path, pace);
+  const excluded = await sortByPath(leftOut, ({ path }) => path, yielder);
   const selection: Selection = {
     root: folder,
     files: inspected.files,

@@ -18,7 +18,7 @@ import { RemoteClient } from '../../../src/remote/client.ts';
 import { makeRecord } from '../../unit/jobs/fixtures.ts';
 import { type FaultySite, RESULT, SCRIPT } from './faultySite.ts';
 
-/** One try of a transfer: over which line, and how patiently. */
+/** One try of a transfer: over which line, and how withRetryAfter. */
 export interface Try {
   readonly url: string;
   /** Seconds of silence that end a request. */

@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { Agreement } from './newThings.ts';
+import type { Agreement } from './consentChanges.ts';
 import { remember } from './scripts.ts';
 
 /** What is remembered of a folder's submits. Kept by VS Code, never in the folder, so the folder cannot change it. */

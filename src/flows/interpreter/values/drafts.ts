@@ -1,5 +1,5 @@
 import type * as t from '@babel/types';
-import type { Machine } from './machine.ts';
+import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import {
   alternatives,
   type Connection,
@@ -27,15 +27,26 @@ export function createDraft(): FlowDraft {
 }
 
 /** Notes that a part of a flow cannot be known, with the place. */
-export function hide(machine: Machine, draft: FlowDraft | undefined, origin: Origin, reason: string): void {
+export function hide(
+  interpreter: AbstractInterpreter,
+  draft: FlowDraft | undefined,
+  origin: Origin,
+  reason: string,
+): void {
   const { file, node } = origin;
-  if (machine.findings.unread.has(node)) return;
-  machine.findings.unread.set(node, { origin, reason });
+  if (interpreter.findings.unread.has(node)) return;
+  interpreter.findings.unread.set(node, { origin, reason });
   draft?.unread.push({ reason, range: file.range(node) });
 }
 
 /** Follows `flow.start = …` and the option `start`. */
-export function setStart(machine: Machine, flow: Instance, value: Value, origin: Origin, scope: Scope): void {
+export function setStart(
+  interpreter: AbstractInterpreter,
+  flow: Instance,
+  value: Value,
+  origin: Origin,
+  scope: Scope,
+): void {
   const { flow: draft } = flow;
   if (draft === undefined || value.type === 'undefined') return;
   draft.startOrigin = origin;
@@ -48,12 +59,12 @@ export function setStart(machine: Machine, flow: Instance, value: Value, origin:
   }
   const why =
     first?.type === 'unknown' ? first.reason : `\`${origin.file.snippet(origin.node)}\` is not one certain node`;
-  hide(machine, draft, origin, `The start of the flow cannot be read: ${why}.`);
+  hide(interpreter, draft, origin, `The start of the flow cannot be read: ${why}.`);
 }
 
 /** Follows a call of `connect`: one connection, or one for each possibility. */
 export function connect(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   flow: Instance,
   node: t.CallExpression,
   args: readonly Value[],
@@ -64,22 +75,22 @@ export function connect(
   const { file } = scope;
   const argument = (index: number): Origin => ({ file, node: node.arguments[index] ?? node });
   const [source = UNDEFINED, target = UNDEFINED, action = UNDEFINED] = args;
-  const sources = nodesOf(machine, draft, source, argument(0), 'source');
-  const targets = nodesOf(machine, draft, target, argument(1), 'target');
-  const actions = actionsOf(machine, draft, action, argument(2));
+  const sources = nodesOf(interpreter, draft, source, argument(0), 'source');
+  const targets = nodesOf(interpreter, draft, target, argument(1), 'target');
+  const actions = actionsOf(interpreter, draft, action, argument(2));
   for (const from of sources) {
     if (from === null) continue;
     draft.stations.add(from);
     for (const to of targets) {
       if (to !== null) draft.stations.add(to);
       for (const { name, origin } of actions) {
-        machine.budget.spend('connection');
+        interpreter.budget.spend('connection');
         const connection = { source: from, target: to, action: name, file, call: node, actionOrigin: origin, scope };
         const exits = draft.exits.get(from) ?? new Map<string, Connection>();
         draft.exits.set(from, exits);
         const replaced = exits.get(name);
         // The last connection of a pair wins, unless it is one of several that may be made.
-        if (replaced !== undefined && replaced.call !== node && !machine.branches.isConditional) {
+        if (replaced !== undefined && replaced.call !== node && !interpreter.branches.isConditional) {
           draft.connections.delete(replaced);
         }
         exits.set(name, connection);
@@ -90,7 +101,7 @@ export function connect(
 }
 
 function nodesOf(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   draft: FlowDraft,
   value: Value,
   origin: Origin,
@@ -100,13 +111,13 @@ function nodesOf(
     if (one.type === 'instance') return [one];
     if (one.type === 'null' && role === 'target') return [null];
     const why = one.type === 'unknown' ? one.reason : `\`${origin.file.snippet(origin.node)}\` is no node`;
-    hide(machine, draft, origin, `The ${role} of a connection cannot be read: ${why}.`);
+    hide(interpreter, draft, origin, `The ${role} of a connection cannot be read: ${why}.`);
     return [];
   });
 }
 
 function actionsOf(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   draft: FlowDraft,
   value: Value,
   origin: Origin,
@@ -117,14 +128,20 @@ function actionsOf(
       return [{ name: one.value === '' ? DEFAULT_ACTION : one.value, origin: one.origin }];
     }
     const why = one.type === 'unknown' ? one.reason : `\`${origin.file.snippet(origin.node)}\` is no text`;
-    hide(machine, draft, origin, `The action of a connection cannot be read: ${why}.`);
+    hide(interpreter, draft, origin, `The action of a connection cannot be read: ${why}.`);
     return [];
   });
 }
 
 /** Notes a call of `run`, with the keys that the shared state begins with. */
-export function noteRun(machine: Machine, flow: Instance, node: t.Node, shared: Value, { file }: Scope): void {
-  machine.budget.spend('fact', shared.type === 'object' ? shared.fields.size + 1 : 1);
+export function noteRun(
+  interpreter: AbstractInterpreter,
+  flow: Instance,
+  node: t.Node,
+  shared: Value,
+  { file }: Scope,
+): void {
+  interpreter.budget.spend('fact', shared.type === 'object' ? shared.fields.size + 1 : 1);
   const keys = shared.type === 'object' && !shared.isOpen ? [...shared.fields.keys()] : undefined;
   const object = shared.type === 'object' ? shared.origin : undefined;
   flow.flow?.runs.push({ origin: { file, node }, keys, object });

@@ -1,6 +1,6 @@
 import type * as t from '@babel/types';
 import type { KeyAccess } from '../../graph/graph.ts';
-import type { Machine } from './machine.ts';
+import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import { createCell } from './scope.ts';
 import { type Draft, literal, type Scope, type SharedUse, type SharedValue, unknown, type Value } from './values.ts';
 
@@ -12,8 +12,8 @@ export function createUse(hook: 'prep' | 'post'): SharedUse {
 }
 
 /** The keys that are certainly written where control is now. */
-export function writtenKeys(machine: Machine, use: SharedUse): string[] {
-  return [...use.written].filter(([, cell]) => isTrue(machine.branches.read(cell))).map(([key]) => key);
+export function writtenKeys(interpreter: AbstractInterpreter, use: SharedUse): string[] {
+  return [...use.written].filter(([, cell]) => isTrue(interpreter.branches.read(cell))).map(([key]) => key);
 }
 
 function isTrue(value: Value | undefined): boolean {
@@ -22,7 +22,7 @@ function isTrue(value: Value | undefined): boolean {
 
 /** Reads a key of the shared state, or something below one. */
 export function readShared(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   { use, path, access }: SharedValue,
   key: string | undefined,
   node: t.Node,
@@ -30,7 +30,7 @@ export function readShared(
 ): Value {
   const { file } = scope;
   if (path.length > 0) {
-    machine.budget.spend('value', path.length);
+    interpreter.budget.spend('value', path.length);
     if (key === undefined) return { type: 'shared', use, path, access };
     if (access !== undefined && access.path.length === path.length && !isMethod(key)) access.path = [...path, key];
     if (access !== undefined && CHANGES.has(key)) recordWrite(use, { ...access, path });
@@ -48,7 +48,7 @@ export function readShared(
     hook: use.hook,
     range: file.range(keyNode(node)),
     isGuarded,
-    isOwn: cell !== undefined && isTrue(machine.branches.read(cell)),
+    isOwn: cell !== undefined && isTrue(interpreter.branches.read(cell)),
   };
   const known = use.reads.get(created.range.start.offset);
   if (known === undefined) use.reads.set(created.range.start.offset, created);
@@ -62,7 +62,7 @@ function isMethod(key: string): boolean {
 
 /** Writes a key of the shared state, or something below one. */
 export function writeShared(
-  machine: Machine,
+  interpreter: AbstractInterpreter,
   { use, path }: SharedValue,
   key: string | undefined,
   node: t.Node,
@@ -79,7 +79,7 @@ export function writeShared(
   if (path.length > 0) return;
   const cell = use.written.get(first) ?? createCell(literal(false));
   use.written.set(first, cell);
-  machine.branches.write(cell, literal(true));
+  interpreter.branches.write(cell, literal(true));
 }
 
 function recordWrite(use: SharedUse, access: Draft<KeyAccess>): void {

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { Account } from '../../store/accounts/accounts.ts';
-import type { Visit } from './gate.ts';
+import type { Visit } from './keyAuthenticator.ts';
 
 /** What Hono's context carries in this service. */
 export interface AppEnv {

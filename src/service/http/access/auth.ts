@@ -5,8 +5,8 @@ import { HTTPException } from 'hono/http-exception';
 import { keyDigest } from '../../store/accounts/apiKeys.ts';
 import { retryLater } from './accountGauge.ts';
 import type { AppEnv } from './appEnv.ts';
-import type { Gate } from './gate.ts';
-import type { WrongKeys } from './wrongKeys.ts';
+import type { KeyAuthenticator } from './keyAuthenticator.ts';
+import type { AuthFailureLimiter } from './authFailureLimiter.ts';
 
 /** Whether only this machine can reach an address. */
 export function isLoopback(host: string): boolean {
@@ -39,7 +39,10 @@ export function refuseBrowsers(hosts: () => readonly string[]): MiddlewareHandle
  * Lets requests with `Authorization: Bearer <key>` pass, and says whose they are in the context's `account`. No key is
  * looked up for an address that many wrong ones came from.
  */
-export function requireKey(gate: Gate, wrongKeys: WrongKeys): MiddlewareHandler<AppEnv> {
+export function requireKey(
+  authenticator: KeyAuthenticator,
+  authFailures: AuthFailureLimiter,
+): MiddlewareHandler<AppEnv> {
   return async (context, next) => {
     const given = bearerOf(context.req.header('authorization'));
     if (given === undefined) {
@@ -47,19 +50,19 @@ export function requireKey(gate: Gate, wrongKeys: WrongKeys): MiddlewareHandler<
     }
     const digest = keyDigest(given);
     const address = context.var.client;
-    const seconds = wrongKeys.secondsToWait(address, digest);
+    const seconds = authFailures.secondsToWait(address, digest);
     if (seconds > 0) throw retryLater(context, seconds, 'Too many wrong API keys came from this address.');
     try {
-      const visit = gate.enter(digest);
+      const visit = authenticator.enter(digest);
       if (visit === undefined) throw new HTTPException(401, { message: 'Invalid or revoked API key.' });
       context.set('visit', visit);
       context.set('account', visit.account);
     } catch (error) {
       // A store that cannot be read says nothing about the key.
-      if (error instanceof HTTPException) wrongKeys.noteWrong(address, digest);
+      if (error instanceof HTTPException) authFailures.noteWrong(address, digest);
       throw error;
     }
-    wrongKeys.noteGood(address, digest);
+    authFailures.noteGood(address, digest);
     await next();
   };
 }

@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HTTPException } from 'hono/http-exception';
 import { AppError } from '../../../core/errors.ts';
-import { KeptUploads } from './keptUploads.ts';
+import { ResumableUploads } from './resumableUploads.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredSubmission } from '../../store/jobs/submissions.ts';
@@ -37,13 +37,13 @@ export interface Acceptance {
  * asks for it by its key, and sends what is missing with `Upload-Offset` (as draft-ietf-httpbis-resumable-upload has it).
  */
 export class Submissions {
-  readonly #uploads: KeptUploads;
+  readonly #uploads: ResumableUploads;
   readonly #running = new Map<string, Running>();
   readonly #isBusy = (path: string): boolean => this.#running.has(path);
 
   /** @param filesFolder the folder that jobs' files are in. */
   constructor(filesFolder: string) {
-    this.#uploads = new KeptUploads(filesFolder);
+    this.#uploads = new ResumableUploads(filesFolder);
   }
 
   /** Takes the submission of a request. @throws HTTPException or AppError that says why it was not taken. */

@@ -56,7 +56,7 @@ test('progress callbacks arrive in order and before the result', async (t) => {
   assert.deepEqual(seen, [1, 2, 3]);
 });
 
-const patience = {
+const retryAfter = {
   wait: ({ signal }: { signal: AbortSignal }) =>
     new Promise<void>((_, reject) => {
       if (signal.aborted) reject(signal.reason as Error);
@@ -65,16 +65,16 @@ const patience = {
 };
 
 test('an abort reaches the other side and comes back as an abort', async (t) => {
-  const { service } = connect(t, { patience });
+  const { service } = connect(t, { retryAfter });
   const controller = new AbortController();
-  const waiting = service.patience.wait({ signal: controller.signal });
+  const waiting = service.retryAfter.wait({ signal: controller.signal });
   setImmediate(() => controller.abort());
   await assert.rejects(waiting, isAbort);
 });
 
 test('a signal that was aborted before the call aborts it', async (t) => {
-  const { service } = connect(t, { patience });
-  await assert.rejects(service.patience.wait({ signal: AbortSignal.abort() }), isAbort);
+  const { service } = connect(t, { retryAfter });
+  await assert.rejects(service.retryAfter.wait({ signal: AbortSignal.abort() }), isAbort);
 });
 
 test('an AppError keeps its code, sentence and cause', async (t) => {
@@ -142,9 +142,9 @@ test('a worker that dies rejects what is pending, and the next call starts anoth
 });
 
 test('a closed caller rejects as aborted', async (t) => {
-  const caller = connect(t, { patience });
-  const waiting = caller.service.patience.wait({ signal: new AbortController().signal });
+  const caller = connect(t, { retryAfter });
+  const waiting = caller.service.retryAfter.wait({ signal: new AbortController().signal });
   caller.dispose();
   await assert.rejects(waiting, isAbort);
-  await assert.rejects(caller.service.patience.wait({ signal: AbortSignal.timeout(1) }), isAbort);
+  await assert.rejects(caller.service.retryAfter.wait({ signal: AbortSignal.timeout(1) }), isAbort);
 });

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderIndex } from '../../../../src/retrieval/folder/folderIndex.ts';
-import { FolderKeeper } from '../../../../src/retrieval/folder/folderKeeper.ts';
+import { IndexUpdater } from '../../../../src/retrieval/folder/indexUpdater.ts';
 import { indexFolder } from '../../../../src/retrieval/store/indexStore.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
@@ -34,7 +34,7 @@ class Life {
   /** What was done, to be told when it goes wrong. */
   readonly story: string[] = [];
   #index: FolderIndex;
-  #keeper: FolderKeeper;
+  #keeper: IndexUpdater;
   /** Whether something changed that the index was not told of. */
   #isBehind = true;
   #time = Date.parse('2026-01-01T00:00:00Z');
@@ -180,8 +180,8 @@ class Life {
     this.#index[Symbol.dispose]();
   }
 
-  #keep(index: FolderIndex): FolderKeeper {
-    return new FolderKeeper(index, this.root, { path: this.root, isTrusted: false }, SELECTOR);
+  #keep(index: FolderIndex): IndexUpdater {
+    return new IndexUpdater(index, this.root, { path: this.root, isTrusted: false }, SELECTOR);
   }
 
   async #tell(paths: readonly string[]): Promise<void> {

@@ -4,7 +4,7 @@ import { B, K1 } from '../../../../src/retrieval/postings/bm25.ts';
 import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
 import { PostingsWriter } from '../../../../src/retrieval/segments/postings.ts';
 import { levelParts, RANGE } from '../../../../src/retrieval/postings/scoreLevels.ts';
-import { Room, WordMemory } from '../../../../src/retrieval/tokenizer/wordMemory.ts';
+import { GrowableBuffer, KernelMemory } from '../../../../src/retrieval/tokenizer/kernelMemory.ts';
 import { type Below, seeded } from '../../../random.ts';
 
 const DOCUMENTS = 200_000;
@@ -38,9 +38,9 @@ function readAll(list: PostingList): { readonly documents: number[]; readonly fr
 
 /** Writes lists one behind the other. */
 function listWriter(lengths: Uint16Array) {
-  const memory = new WordMemory();
+  const memory = new KernelMemory();
   const writer = new PostingsWriter(memory);
-  const [documentRoom, frequencyRoom] = [new Room(memory), new Room(memory)];
+  const [documentRoom, frequencyRoom] = [new GrowableBuffer(memory), new GrowableBuffer(memory)];
   const lengthsAt = memory.take(lengths.byteLength);
   memory.halves.set(lengths, lengthsAt / 2);
   return {

@@ -1,8 +1,8 @@
-import type { WordMemory } from '../../../../src/retrieval/tokenizer/wordMemory.ts';
-import type { WordTable } from '../../../../src/retrieval/tokenizer/wordTable.ts';
+import type { KernelMemory } from '../../../../src/retrieval/tokenizer/kernelMemory.ts';
+import type { TermInternTable } from '../../../../src/retrieval/tokenizer/termInternTable.ts';
 
 /** The bytes of a word of a table. */
-export function bytesOf({ bytes }: WordMemory, table: WordTable, record: number): Buffer {
+export function bytesOf({ bytes }: KernelMemory, table: TermInternTable, record: number): Buffer {
   const start = table.bytesAt(record);
   return Buffer.from(bytes.subarray(start, start + table.lengthOf(record)));
 }

@@ -4,7 +4,7 @@ import lunr from 'lunr';
 import { Stemmer } from '../../../../src/retrieval/tokenizer/stemmer.ts';
 import { orderTerms } from '../../../../src/retrieval/segments/termOrder.ts';
 import { Vocabulary, WordList } from '../../../../src/retrieval/tokenizer/vocabulary.ts';
-import { COUNT, FIRST, SECOND } from '../../../../src/retrieval/kernel/wordRecord.ts';
+import { COUNT, FIRST, SECOND } from '../../../../src/retrieval/kernel/kernelLayout.ts';
 import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
 import { type Below, seeded } from '../../../random.ts';
 import { bytesOf } from './bytesOf.ts';
@@ -36,7 +36,7 @@ function termsByWord(vocabulary: Vocabulary, text: string): string[][] {
   for (let record = terms.table.first; record !== terms.table.end; record = terms.table.behind(record)) {
     names.set(terms.table.numberOf(record, FIRST), bytesOf(memory, terms.table, record).toString());
   }
-  const at = list.room.address / 4;
+  const at = list.buffer.address / 4;
   return [...memory.numbers.subarray(at, at + list.count)].map((word) => {
     const first = (terms.lists.address + words.numberOf(word, FIRST)) / 4;
     const numbers = memory.numbers.subarray(first, first + words.numberOf(word, SECOND));
@@ -53,11 +53,11 @@ test('words have the same terms in a folder as in a query', () => {
   const expected = words.map((word) => [...analyzer.termsOf(word)]);
   assert.deepEqual(termsByWord(vocabulary, words.join(' ')), expected);
   vocabulary.clear();
-  assert.deepEqual(termsByWord(vocabulary, words.join(' ')), expected, 'in the same room again');
+  assert.deepEqual(termsByWord(vocabulary, words.join(' ')), expected, 'in the same buffer again');
 });
 
 function countsByWord({ memory, words, counted }: Vocabulary): Map<string, number> {
-  const at = counted.room.address / 4;
+  const at = counted.buffer.address / 4;
   const counts = new Map<string, number>();
   for (const word of memory.numbers.subarray(at, at + counted.count)) {
     counts.set(bytesOf(memory, words, word).toString(), words.numberOf(word, COUNT));

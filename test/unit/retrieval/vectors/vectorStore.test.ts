@@ -130,10 +130,10 @@ test('tidying removes other models and damaged files, and texts that are gone on
   const kept = new Set(texts.slice(0, 50).map(keyOf));
   await withStore(path, 'new', async (store) => {
     await add(store, texts.slice(0, 60));
-    await store.tidy((key) => kept.has(key));
+    await store.compact((key) => kept.has(key));
     assert.equal((await readdir(path)).filter((name) => name !== 'mine.txt').length, 1);
     await add(store, texts);
-    await store.tidy((key) => kept.has(key));
+    await store.compact((key) => kept.has(key));
     assert.equal(store.nearest(query, 1)[0]?.key, keyOf(texts[7] ?? ''), 'what is open stays readable');
   });
   await withStore(path, 'new', (store) => assert.equal(store.count, 50));

@@ -96,7 +96,7 @@ function formatOf(file: string, source: string): 'module' | 'commonjs' {
 
 /** Node's own error begins its stack with the place, but may leave out the file. */
 function withPlace(cause: unknown, url: string): Error {
-  const error = new AppError('bad-input', `${fileOf(url)} is no valid TypeScript: ${messageOf(cause)}`, { cause });
+  const error = new AppError('bad-input', `${fileOf(url)} is not valid TypeScript: ${messageOf(cause)}`, { cause });
   const stack = cause instanceof Error ? (cause.stack ?? '') : '';
   if (stack !== '') error.stack = stack.startsWith(':') ? fileOf(url) + stack : stack;
   return error;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { keyDigest } from '../../../../../src/service/store/accounts/apiKeys.ts';
 import { TokenBuckets } from '../../../../../src/service/http/access/tokenBuckets.ts';
-import { WrongKeys } from '../../../../../src/service/http/access/wrongKeys.ts';
+import { AuthFailureLimiter } from '../../../../../src/service/http/access/authFailureLimiter.ts';
 
 test('a bucket holds a minute and fills evenly, and tells the seconds until the next token', () => {
   let now = 0;
@@ -39,7 +39,7 @@ test('a limit that is changed holds from then on', () => {
 const wrong = (text: string): Buffer => keyDigest(text);
 
 test('wrong keys from one network of IPv6 count together, those from others do not', () => {
-  const keys = new WrongKeys(2, new TokenBuckets(() => 0));
+  const keys = new AuthFailureLimiter(2, new TokenBuckets(() => 0));
   keys.noteWrong('2001:db8:1:2::1', wrong('a'));
   keys.noteWrong('2001:db8:1:2:3:4:5:6', wrong('b'));
   assert.equal(keys.secondsToWait('2001:0db8:1:2:ffff::', wrong('c')), 30);
@@ -48,7 +48,7 @@ test('wrong keys from one network of IPv6 count together, those from others do n
 });
 
 test('a key that was good from an address goes on there, until it is wrong itself', () => {
-  const keys = new WrongKeys(1, new TokenBuckets(() => 0));
+  const keys = new AuthFailureLimiter(1, new TokenBuckets(() => 0));
   keys.noteGood('192.0.2.1', wrong('good'));
   keys.noteWrong('192.0.2.1', wrong('guess'));
   assert.equal(keys.secondsToWait('192.0.2.1', wrong('good')), 0);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Room, WordMemory } from '../../../../src/retrieval/tokenizer/wordMemory.ts';
-import { FIRST } from '../../../../src/retrieval/kernel/wordRecord.ts';
+import { GrowableBuffer, KernelMemory } from '../../../../src/retrieval/tokenizer/kernelMemory.ts';
+import { FIRST } from '../../../../src/retrieval/kernel/kernelLayout.ts';
 import { bytesOf } from './bytesOf.ts';
-import { WordTable } from '../../../../src/retrieval/tokenizer/wordTable.ts';
+import { TermInternTable } from '../../../../src/retrieval/tokenizer/termInternTable.ts';
 
 /** Finds words of a table, adding those that are not there; gives their records. */
-function find(memory: WordMemory, table: WordTable, words: readonly string[]): number[] {
+function find(memory: KernelMemory, table: TermInternTable, words: readonly string[]): number[] {
   const bytes = Buffer.from(words.join(''));
-  const [text, borders, found] = [new Room(memory), new Room(memory), new Room(memory)];
+  const [text, borders, found] = [new GrowableBuffer(memory), new GrowableBuffer(memory), new GrowableBuffer(memory)];
   text.hold(bytes.length + 8);
   borders.hold(8 * words.length);
   found.hold(4 * words.length);
@@ -24,8 +24,8 @@ function find(memory: WordMemory, table: WordTable, words: readonly string[]): n
 }
 
 test('a table finds 50,000 words of all lengths by their bytes', () => {
-  const memory = new WordMemory();
-  const table = new WordTable(memory);
+  const memory = new KernelMemory();
+  const table = new TermInternTable(memory);
   const words = Array.from({ length: 50_000 }, (_, at) => `${'größe'.slice(at % 6)}${at}${'x'.repeat(at % 23)}`);
   const distinct = [...new Set(words)];
   for (const round of [1, 2]) {

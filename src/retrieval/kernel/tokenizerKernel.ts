@@ -13,7 +13,7 @@ import { splitFunction } from './splitFunction.ts';
 import { stemFunction } from './stemFunction.ts';
 import { writeRules } from './stemRules.ts';
 import { programOf } from './assembler/programModule.ts';
-import { MASKS } from './wordRecord.ts';
+import { MASKS } from './kernelLayout.ts';
 
 /** Writes what the program reads and does not change. */
 export function writeConstants(memory: ArrayBuffer): void {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Agreement, agreementTo, newThings } from '../../../../../src/extension/submit/preflight/newThings.ts';
+import {
+  type Agreement,
+  agreementTo,
+  consentChanges,
+} from '../../../../../src/extension/submit/preflight/consentChanges.ts';
 import type { Selection } from '../../../../../src/workspace/select/selection.ts';
 
 const agreed: Agreement = {
@@ -14,11 +18,11 @@ const agreed: Agreement = {
 };
 
 test('the same submit brings nothing new', () => {
-  assert.deepEqual(newThings(agreed, agreed), []);
+  assert.deepEqual(consentChanges(agreed, agreed), []);
 });
 
 test('less of everything is nothing new', () => {
-  assert.deepEqual(newThings(agreed, { ...agreed, bytes: 10, cost: 1, reasons: [], secrets: [] }), []);
+  assert.deepEqual(consentChanges(agreed, { ...agreed, bytes: 10, cost: 1, reasons: [], secrets: [] }), []);
 });
 
 const changes: readonly [string, Partial<Agreement>, RegExp][] = [
@@ -32,7 +36,7 @@ const changes: readonly [string, Partial<Agreement>, RegExp][] = [
 ];
 for (const [name, change, sentence] of changes) {
   test(`${name} is new`, () => {
-    const things = newThings(agreed, { ...agreed, ...change });
+    const things = consentChanges(agreed, { ...agreed, ...change });
     assert.equal(things.length, 1);
     assert.match(things[0] ?? '', sentence);
   });
@@ -40,17 +44,17 @@ for (const [name, change, sentence] of changes) {
 
 test('a price that is no longer known is new', () => {
   const { cost: _, ...unpriced } = agreed;
-  assert.match(newThings(agreed, unpriced)[0] ?? '', /price is not known/);
-  assert.deepEqual(newThings(unpriced, unpriced), []);
+  assert.match(consentChanges(agreed, unpriced)[0] ?? '', /price is not known/);
+  assert.deepEqual(consentChanges(unpriced, unpriced), []);
 });
 
 test('a known price where none was known is new', () => {
   const { cost: _, ...unpriced } = agreed;
-  assert.match(newThings(unpriced, agreed)[0] ?? '', /6 credits/);
+  assert.match(consentChanges(unpriced, agreed)[0] ?? '', /6 credits/);
 });
 
 test('a small folder may grow without a question', () => {
-  assert.deepEqual(newThings({ ...agreed, bytes: 100 }, { ...agreed, bytes: 900_000 }), []);
+  assert.deepEqual(consentChanges({ ...agreed, bytes: 100 }, { ...agreed, bytes: 900_000 }), []);
 });
 
 test('the agreement names secrets that stay and secrets that are sent', () => {

@@ -1,5 +1,5 @@
 /** Work that is done one after the other, in the order in which it was asked for. */
-export class Turns {
+export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Does work once all before it has ended, however that was. */

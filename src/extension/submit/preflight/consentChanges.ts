@@ -43,7 +43,7 @@ export function agreementTo(
 }
 
 /** What turned up since a person asked not to be asked again, one sentence each; nothing: submit without asking. */
-export function newThings(agreed: Agreement, now: Agreement): string[] {
+export function consentChanges(agreed: Agreement, now: Agreement): string[] {
   const added = <T>(before: readonly T[], after: readonly T[]): T[] => after.filter((item) => !before.includes(item));
   const secrets = added(agreed.secrets, now.secrets);
   const reasons = added(agreed.reasons, now.reasons).filter((reason) => reason !== 'secret');

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
-import { WORD_PROGRAM, writeConstants } from '../kernel/wordProgram.ts';
-import { FREE_FROM, STEP_BYTES } from '../kernel/wordRecord.ts';
+import { WORD_PROGRAM, writeConstants } from '../kernel/tokenizerKernel.ts';
+import { FREE_FROM, STEP_BYTES } from '../kernel/kernelLayout.ts';
 
 const PAGE_BYTES = 65_536;
 // Each growth makes new views.
@@ -9,7 +9,7 @@ const LEAST_GROWTH = 16 * PAGE_BYTES;
 const MOST_PAGES = 2 ** 31 / PAGE_BYTES - 1;
 const ALIGNMENT = 16;
 
-/** The functions of the program, as `wordProgram.ts` says. */
+/** The functions of the program, as `tokenizerKernel.ts` defines them. */
 interface WordFunctions {
   borders(text: number, end: number, borders: number): number;
   find(
@@ -62,7 +62,7 @@ interface Place {
 }
 
 /** Memory that grows, and the program that finds and counts words in it. */
-export class WordMemory {
+export class KernelMemory {
   /** All of it; others after each growth. */
   bytes: Buffer;
   numbers: Uint32Array;
@@ -138,12 +138,12 @@ export class WordMemory {
 }
 
 /** A place in the memory that moves when it needs more room. */
-export class Room {
+export class GrowableBuffer {
   address = 0;
   size = 0;
-  readonly #memory: WordMemory;
+  readonly #memory: KernelMemory;
 
-  constructor(memory: WordMemory) {
+  constructor(memory: KernelMemory) {
     this.#memory = memory;
   }
 

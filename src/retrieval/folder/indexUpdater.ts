@@ -1,6 +1,7 @@
 import { lstatSync, type Stats } from 'node:fs';
 import { basename, join } from 'node:path';
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Yielder } from '../../core/processes/yielder.ts';
 import type { ChangeBatch } from './changeQueue.ts';
 import type { FileSelector, Selected } from './fileSelector.ts';
 import type { FolderIndex } from './folderIndex.ts';
@@ -11,14 +12,13 @@ import type { FolderStatus, OpenFolder, PassedOver } from './indexService.ts';
 const RULE_FILES = new Set(['.gitignore', '.farwharfignore', 'pyvenv.cfg', '.git']);
 const REPOSITORY_RULES = '.git/info/exclude';
 // Each costs git a look; beyond these one look at everything costs less.
-const MOST_STRANGERS = 200;
+const MOST_UNINDEXED = 200;
 // Looking at everything again and again, as while packages are installed, may take a quarter of the time.
 const REST_FACTOR = 3;
 // A process that does not write waits for the one that does, unless so little is missing or nothing comes for so long.
 const OWN_BYTES = 2_000_000;
 const WRITER_POLL_MS = 500;
 const PATIENCE_MS = 15_000;
-const TURN_PATHS = 500;
 // Reading this much takes about half a second of a processor.
 const LARGE_BYTES = 20_000_000;
 
@@ -39,11 +39,11 @@ interface Sorted {
   readonly gone: Set<string>;
   readonly known: string[];
   /** Files and folders of which nothing is known. */
-  readonly strangers: string[];
+  readonly unindexed: string[];
 }
 
 /** Brings the index of a folder up to date with what changed in it. */
-export class FolderKeeper {
+export class IndexUpdater {
   readonly index: FolderIndex;
   readonly #root: string;
   readonly #isTrusted: boolean;
@@ -95,19 +95,19 @@ export class FolderKeeper {
 
   async #takePaths(paths: ReadonlySet<string>, options: KeepOptions): Promise<void> {
     const { signal } = options;
-    const { gone, known, strangers } = await this.#sort(paths, signal);
+    const { gone, known, unindexed } = await this.#sort(paths, signal);
     await this.index.remove(this.#sourcesOf(gone));
     if (known.length > 0) {
       const isKnown = (file: ListedFile): boolean => this.index.isAsKnown(file);
       const { files, excluded } = await this.#selector.inspect(this.#root, known, { isKnown, signal });
       await this.#replace(known, { files, excluded }, options);
     }
-    if (strangers.length > MOST_STRANGERS) await this.#takeAll(options);
-    else if (strangers.length > 0) {
-      const selected = await this.#select(strangers, signal);
-      await this.#replace([...this.#sourcesOf(new Set(strangers))], selected, options);
+    if (unindexed.length > MOST_UNINDEXED) await this.#takeAll(options);
+    else if (unindexed.length > 0) {
+      const selected = await this.#select(unindexed, signal);
+      await this.#replace([...this.#sourcesOf(new Set(unindexed))], selected, options);
       this.#exclude([
-        ...this.#excluded.filter(({ path }) => !isWithin(path, new Set(strangers))),
+        ...this.#excluded.filter(({ path }) => !isWithin(path, new Set(unindexed))),
         ...selected.excluded,
       ]);
     }
@@ -126,19 +126,16 @@ export class FolderKeeper {
   }
 
   async #sort(paths: ReadonlySet<string>, signal: AbortSignal): Promise<Sorted> {
-    const sorted: Sorted = { gone: new Set(), known: [], strangers: [] };
-    let turn = 0;
+    const sorted: Sorted = { gone: new Set(), known: [], unindexed: [] };
+    const yielder = new Yielder(signal);
     for (const path of paths) {
-      if ((turn += 1) % TURN_PATHS === 0) {
-        await nextTurn();
-        signal.throwIfAborted();
-      }
+      if (yielder.isDue) await yielder.pause();
       const source = this.index.source(path);
       if (source === undefined && (path.startsWith('.git/') || isWithin(path, this.#excludedFolders))) continue;
       const stats = lookAt(join(this.#root, path));
-      if (stats?.isFile()) (source === undefined ? sorted.strangers : sorted.known).push(path);
+      if (stats?.isFile()) (source === undefined ? sorted.unindexed : sorted.known).push(path);
       else sorted.gone.add(path);
-      if (stats?.isDirectory() || stats?.isSymbolicLink()) sorted.strangers.push(path);
+      if (stats?.isDirectory() || stats?.isSymbolicLink()) sorted.unindexed.push(path);
     }
     return sorted;
   }

@@ -9,7 +9,7 @@ const MIN_SECONDS = 1;
 const SPREAD_MS = 500;
 
 /** What to do about a service that says: too many requests, come again in so many seconds. */
-export interface Patience {
+export interface RetryAfterPolicy {
   /** How long one call waits in all; 600 unless given. A service that asks for more is not waited for. */
   readonly maxSeconds?: number;
   /** Called before each wait, with what the service said. */
@@ -22,23 +22,24 @@ export interface Patience {
  *
  * @throws what the call throws otherwise, or the signal's reason on abort.
  */
-export async function patiently<T>(
-  patience: Patience | undefined,
+export async function withRetryAfter<T>(
+  retryAfter: RetryAfterPolicy | undefined,
   { signal, closed }: { signal: AbortSignal | undefined; closed: AbortSignal },
   call: () => Promise<T>,
 ): Promise<T> {
-  const { maxSeconds = DEFAULT_MAX_SECONDS } = patience ?? {};
+  const { maxSeconds = DEFAULT_MAX_SECONDS } = retryAfter ?? {};
   let waited = 0;
   for (;;) {
     try {
       return await call();
     } catch (error) {
-      if (patience === undefined || !(error instanceof RemoteError) || error.status !== TOO_MANY_REQUESTS) throw error;
+      if (retryAfter === undefined || !(error instanceof RemoteError) || error.status !== TOO_MANY_REQUESTS)
+        throw error;
       if (error.retryAfter === undefined) throw error;
       const seconds = Math.max(MIN_SECONDS, error.retryAfter);
       if (waited + seconds > maxSeconds) throw error;
       waited += seconds;
-      patience.onWait?.(seconds, error.message.replace(/^HTTP \d+: /, ''));
+      retryAfter.onWait?.(seconds, error.message.replace(/^HTTP \d+: /, ''));
       const ended = signal === undefined ? closed : AbortSignal.any([signal, closed]);
       await sleep(seconds * 1_000 + Math.random() * SPREAD_MS, undefined, { signal: ended }).catch(() => {});
       signal?.throwIfAborted();

@@ -4,7 +4,7 @@ import type { Redactor } from '../../core/redact.ts';
 import { parseRetryAfter } from '../../core/network/retryAfter.ts';
 import { printableText } from '../../core/text/printable.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from './errors.ts';
-import type { Answer } from './exchange.ts';
+import type { HttpResponse } from './exchange.ts';
 import { parseJson } from './json.ts';
 
 const MAX_JSON_BYTES = 32 * 1024 * 1024;
@@ -17,21 +17,21 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  *
  * @throws RemoteError for a body that is no JSON, does not fit the schema, or is larger than 32 MB.
  */
-export async function readJson<T>(answer: Answer, schema: z.ZodType<T>): Promise<T> {
-  const { bytes, isWhole } = await readUpTo(answer.body, MAX_JSON_BYTES);
-  if (!isWhole) throw unusable(answer, 'is larger than 32 MB');
+export async function readJson<T>(response: HttpResponse, schema: z.ZodType<T>): Promise<T> {
+  const { bytes, isWhole } = await readUpTo(response.body, MAX_JSON_BYTES);
+  if (!isWhole) throw unusable(response, 'is larger than 32 MB');
   let value: unknown = {};
   try {
-    if (answer.status !== 204) value = parseJson(new TextDecoder().decode(bytes));
+    if (response.status !== 204) value = parseJson(new TextDecoder().decode(bytes));
   } catch {
     // The parser's error quotes the text, which may hold what must not be shown.
-    throw unusable(answer, 'is not valid JSON');
+    throw unusable(response, 'is not valid JSON');
   }
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  throw unusable(answer, `is not what was expected (${where}${issue?.message ?? 'unknown'})`);
+  throw unusable(response, `is not what was expected (${where}${issue?.message ?? 'unknown'})`);
 }
 
 /**
@@ -39,9 +39,9 @@ export async function readJson<T>(answer: Answer, schema: z.ZodType<T>): Promise
  *
  * @throws RemoteError and its kinds, by the table of the specification's section 7.
  */
-export async function checkAnswer(answer: Answer, redactor: Redactor): Promise<void> {
-  const { status } = answer;
-  if (status >= 400) throw await failureOf(answer, redactor);
+export async function checkResponse(response: HttpResponse, redactor: Redactor): Promise<void> {
+  const { status } = response;
+  if (status >= 400) throw await failureOf(response, redactor);
   if (REDIRECTS.has(status)) {
     throw new RemoteError(
       status,
@@ -49,29 +49,29 @@ export async function checkAnswer(answer: Answer, redactor: Redactor): Promise<v
         'Check the address of the service.',
     );
   }
-  if (/^text\/html\b/i.test(answer.header('content-type') ?? '')) {
-    throw unusable(answer, 'is a web page. Check the address of the service, and whether a proxy asks for a login');
+  if (/^text\/html\b/i.test(response.header('content-type') ?? '')) {
+    throw unusable(response, 'is a web page. Check the address of the service, and whether a proxy asks for a login');
   }
 }
 
-async function failureOf(answer: Answer, redactor: Redactor): Promise<RemoteError> {
-  const { status } = answer;
-  const detail = tidy(await readDetail(answer), redactor);
+async function failureOf(response: HttpResponse, redactor: Redactor): Promise<RemoteError> {
+  const { status } = response;
+  const detail = tidy(await readDetail(response), redactor);
   if (status === 401 || status === 403) {
     return new AuthError(status, `HTTP ${status}: ${detail || 'invalid or revoked API key'}`);
   }
   if (status === 402) return new InsufficientCreditsError(status, detail || 'not enough credits');
-  const reason = tidy(answer.statusText, redactor) || STATUS_CODES[status] || 'unknown status';
-  const wait = parseRetryAfter(answer.header('retry-after'), Date.now());
+  const reason = tidy(response.statusText, redactor) || STATUS_CODES[status] || 'unknown status';
+  const wait = parseRetryAfter(response.header('retry-after'), Date.now());
   const retryAfter = wait === undefined ? undefined : Math.ceil(wait / 1_000);
   return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { retryAfter, detail: detail || undefined });
 }
 
 /** The `detail` of a JSON body, else the body's text. An answer that breaks off is still the refusal that it began. */
-async function readDetail(answer: Answer): Promise<string> {
+async function readDetail(response: HttpResponse): Promise<string> {
   let text: string;
   try {
-    const { bytes } = await readUpTo(answer.body, MAX_ERROR_BYTES);
+    const { bytes } = await readUpTo(response.body, MAX_ERROR_BYTES);
     text = new TextDecoder().decode(bytes).trim();
   } catch {
     return '';
@@ -108,6 +108,6 @@ async function readUpTo(
   return { bytes: Buffer.concat(chunks), isWhole: true };
 }
 
-function unusable({ status }: Answer, what: string): RemoteError {
+function unusable({ status }: HttpResponse, what: string): RemoteError {
   return new RemoteError(status, `HTTP ${status}: the service's answer ${what}.`);
 }

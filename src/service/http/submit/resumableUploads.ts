@@ -10,7 +10,7 @@ const UPLOAD = /^[0-9a-f]{32}-[0-9a-f]{64}$/;
  * What came of uploads that have a key and have not become jobs yet: a file for each, to which the rest is added when its
  * client comes back within a day.
  */
-export class KeptUploads {
+export class ResumableUploads {
   readonly #root: string;
 
   /** @param filesFolder the folder that jobs' files are in: an upload becomes part of them without being copied. */

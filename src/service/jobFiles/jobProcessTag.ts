@@ -2,6 +2,6 @@
 export const JOB_ID_VARIABLE = 'FARWHARF_JOB_ID';
 
 /** The mark of a job's processes. */
-export function jobMark(jobId: string): string {
+export function jobProcessTag(jobId: string): string {
   return `${JOB_ID_VARIABLE}=${jobId}`;
 }

@@ -39,7 +39,7 @@ export interface Invocation {
 }
 
 /** Follows code without running it. One part for each kind of syntax, which call each other through this. */
-export interface Machine {
+export interface AbstractInterpreter {
   readonly branches: Branches;
   readonly findings: Findings;
   readonly budget: ReadingBudget;

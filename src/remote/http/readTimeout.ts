@@ -68,7 +68,7 @@ export function watchRequest(
 }
 
 /** The same limit for a caller's own `fetch`, whose sockets are out of sight: re-armed by `touch`, stopped by `pause`. */
-export class SilenceTimer {
+export class ReadTimer {
   readonly #readMs: number;
   readonly #onTimeout: (cause: Error) => void;
   #timer: NodeJS.Timeout | undefined;

@@ -12,22 +12,22 @@ export interface Visit {
   readonly keyId: string | undefined;
 }
 
-/** A request that takes long: its signal aborts, with the refusal as reason, when its key opens nothing any more. */
-export interface Stay extends Disposable {
+/** A long-running request. Its signal aborts, with the refusal as the reason, when its key is revoked or expires. */
+export interface RevocableRequest extends Disposable {
   readonly signal: AbortSignal;
 }
 
-interface OpenStay {
+interface OpenRequest {
   readonly visit: Visit;
   readonly controller: AbortController;
   timer: NodeJS.Timeout | undefined;
 }
 
-/** Knows which keys open the service, and ends what goes on under a key that does no more. */
-export class Gate {
+/** Authenticates API keys, and aborts the running requests of a key that becomes invalid. */
+export class KeyAuthenticator {
   readonly #store: Pick<Store, 'accounts' | 'keys'>;
   readonly #localDigest: Buffer;
-  readonly #stays = new Set<OpenStay>();
+  readonly #open = new Set<OpenRequest>();
 
   constructor(store: Pick<Store, 'accounts' | 'keys'>, localKey: string) {
     this.#store = store;
@@ -35,10 +35,10 @@ export class Gate {
   }
 
   /**
-   * Whom a key lets in, by its digest.
+   * Finds the account of a key by the key's digest.
    *
-   * @returns undefined for a key that was never one.
-   * @throws HTTPException 401 for a key that is none any more. Only who has it learns that.
+   * @returns undefined for an unknown key.
+   * @throws HTTPException 401 for a key that was revoked or has expired. Only the holder of the key learns that.
    */
   enter(digest: Buffer): Visit | undefined {
     if (timingSafeEqual(digest, this.#localDigest)) return this.#admit(LOCAL_ACCOUNT, undefined);
@@ -48,33 +48,33 @@ export class Gate {
     try {
       this.#store.keys.noteUse(key, Date.now());
     } catch {
-      // A full disk: what can be read is still told, and /healthz says what is wrong.
+      // A full disk: requests that only read still work, and /healthz reports the problem.
     }
     return visit;
   }
 
-  /** Watches the key of a request that takes long, until the result is disposed. */
-  stay(visit: Visit): Stay {
-    const stay: OpenStay = { visit, controller: new AbortController(), timer: undefined };
-    this.#stays.add(stay);
-    this.#check(stay);
+  /** Watches the key of a long-running request until the result is disposed. */
+  watch(visit: Visit): RevocableRequest {
+    const request: OpenRequest = { visit, controller: new AbortController(), timer: undefined };
+    this.#open.add(request);
+    this.#check(request);
     return {
-      signal: stay.controller.signal,
+      signal: request.controller.signal,
       [Symbol.dispose]: () => {
-        clearTimeout(stay.timer);
-        this.#stays.delete(stay);
+        clearTimeout(request.timer);
+        this.#open.delete(request);
       },
     };
   }
 
-  /** Looks at all keys in use again, after some may have been revoked or accounts disabled. */
+  /** Checks the keys of all running requests again, after keys may have been revoked or accounts disabled. */
   recheck(): void {
-    for (const stay of this.#stays) this.#check(stay);
+    for (const request of this.#open) this.#check(request);
   }
 
-  #check(stay: OpenStay): void {
-    const { visit, controller } = stay;
-    clearTimeout(stay.timer);
+  #check(request: OpenRequest): void {
+    const { visit, controller } = request;
+    clearTimeout(request.timer);
     try {
       this.#admit(visit.account.id, visit.keyId);
     } catch (error) {
@@ -83,8 +83,8 @@ export class Gate {
     }
     const expiresAt = visit.keyId === undefined ? null : this.#store.keys.get(visit.keyId).expiresAt;
     if (expiresAt === null) return;
-    stay.timer = setTimeout(() => this.#check(stay), Math.min(MAX_TIMER_MS, Math.max(1, expiresAt - Date.now())));
-    stay.timer.unref();
+    request.timer = setTimeout(() => this.#check(request), Math.min(MAX_TIMER_MS, Math.max(1, expiresAt - Date.now())));
+    request.timer.unref();
   }
 
   #admit(accountId: string, keyId: string | undefined): Visit {

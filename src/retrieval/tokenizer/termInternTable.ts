@@ -1,5 +1,5 @@
-import { Room, type WordMemory } from './wordMemory.ts';
-import { BYTES, LENGTH, SIZE_AT } from '../kernel/wordRecord.ts';
+import { GrowableBuffer, type KernelMemory } from './kernelMemory.ts';
+import { BYTES, LENGTH, SIZE_AT } from '../kernel/kernelLayout.ts';
 
 // No record begins at 0, which stands for no word.
 const FIRST_RECORD = 8;
@@ -13,21 +13,21 @@ const RECORD_BYTES = BYTES + 8;
  * Finds words by their bytes, without making strings of them: a text is full of words that were seen before, and cutting each
  * out and hashing it for a Map takes three times as long as all the rest of indexing.
  */
-export class WordTable {
+export class TermInternTable {
   /** The record of the first word. Records come in the order in which they were added, each behind the one before, up to `end`. */
   readonly first = FIRST_RECORD;
   end = FIRST_RECORD;
   size = 0;
-  readonly #memory: WordMemory;
-  readonly #records: Room;
-  readonly #slots: Room;
+  readonly #memory: KernelMemory;
+  readonly #records: GrowableBuffer;
+  readonly #slots: GrowableBuffer;
   /** How many bytes of it are in use: where there were many words before, it is larger. */
   #slotBytes = 4 * LEAST_SLOTS;
 
-  constructor(memory: WordMemory) {
+  constructor(memory: KernelMemory) {
     this.#memory = memory;
-    this.#records = new Room(memory);
-    this.#slots = new Room(memory);
+    this.#records = new GrowableBuffer(memory);
+    this.#slots = new GrowableBuffer(memory);
     this.#slots.hold(this.#slotBytes);
   }
 

@@ -14,7 +14,7 @@ const MAX_OVERLAY_CHARACTERS = 1_000_000;
 const GIT_FOLDER = /[\\/]\.git([\\/]|$)/;
 
 /** Tells the index what changes in the window's folders: on disk, by VS Code's own acts at once, and on screen. */
-export class FileNotices implements Disposable {
+export class FileWatcher implements Disposable {
   readonly #index: SearchIndex;
   readonly #log: Logger;
   readonly #disposables = new DisposableStore();

@@ -9,7 +9,7 @@ const MAX_KNOWN = 10_000;
  * A laboratory comes from one address, and one forgotten script with an old key must not shut everybody out. So keys that
  * have been good from that address go on; for all others no key is even looked up.
  */
-export class WrongKeys {
+export class AuthFailureLimiter {
   readonly #buckets: TokenBuckets;
   readonly #perMinute: number;
   /** Addresses with the digests of keys that were good from there, the longest unused first. */

@@ -12,7 +12,7 @@ function putOff(response: ServerResponse, retryAfter: string): void {
   answerJson(response, { detail: 'Too fast.' }, 429);
 }
 
-test('without patience a service that asks to wait is an error that tells the seconds', async (t) => {
+test('without retryAfter a service that asks to wait is an error that tells the seconds', async (t) => {
   let asked = 0;
   const { client } = await serve(t, (_request, response) => {
     asked += 1;
@@ -23,7 +23,7 @@ test('without patience a service that asks to wait is an error that tells the se
   assert.deepEqual([error.status, error.message, error.retryAfter, asked], [429, 'HTTP 429: Too fast.', 7, 1]);
 });
 
-test('a client with patience waits as long as it is asked to, says so, and asks again', async (t) => {
+test('a client with retryAfter waits as long as it is asked to, says so, and asks again', async (t) => {
   const times: number[] = [];
   const waits: [number, string][] = [];
   const { client } = await serve(
@@ -33,7 +33,7 @@ test('a client with patience waits as long as it is asked to, says so, and asks 
       if (times.length === 1) putOff(response, '1');
       else answerJson(response, { plan: 'team' });
     },
-    { patience: { onWait: (seconds, reason) => waits.push([seconds, reason]) } },
+    { retryAfter: { onWait: (seconds, reason) => waits.push([seconds, reason]) } },
   );
   assert.equal((await client.me()).plan, 'team');
   assert.deepEqual(waits, [[1, 'Too fast.']]);
@@ -56,14 +56,14 @@ test('a submit that was put off is sent again, all of it', async (t) => {
         else answerJson(response, { job_id: 'j1' }, 201);
       });
     },
-    { patience: {} },
+    { retryAfter: {} },
   );
   assert.equal((await client.submitJob(archive, { script: 'a.sh', maxRuntime: 60 })).job_id, 'j1');
   const [first = 0, second = 0] = sizes;
   assert.ok(first > 300_000 && second === first, sizes.join());
 });
 
-test('nobody waits longer than patience lasts, nor for anything but 429, nor without being told how long', async (t) => {
+test('nobody waits longer than retryAfter lasts, nor for anything but 429, nor without being told how long', async (t) => {
   let answer = (response: ServerResponse): void => putOff(response, '61');
   let asked = 0;
   const { client } = await serve(
@@ -72,7 +72,7 @@ test('nobody waits longer than patience lasts, nor for anything but 429, nor wit
       asked += 1;
       answer(response);
     },
-    { patience: { maxSeconds: 60 } },
+    { retryAfter: { maxSeconds: 60 } },
   );
   await assert.rejects(client.me(), { status: 429, retryAfter: 61 });
   answer = (response) => answerJson(response, { detail: 'Too fast.' }, 429);
@@ -90,7 +90,7 @@ test('a service that puts off without a wait is not asked for ever, nor many tim
       asked += 1;
       putOff(response, '0');
     },
-    { patience: { maxSeconds: 2 } },
+    { retryAfter: { maxSeconds: 2 } },
   );
   await assert.rejects(client.me({ signal: AbortSignal.timeout(GUARD_MS) }), { status: 429 });
   assert.equal(asked, 3);
@@ -100,12 +100,12 @@ test('waiting ends with its signal, and with the client', async (t) => {
   const stop = new AbortController();
   const reason = new Error('enough');
   const { client } = await serve(t, (_request, response) => putOff(response, '30'), {
-    patience: { onWait: () => stop.abort(reason) },
+    retryAfter: { onWait: () => stop.abort(reason) },
   });
   assert.equal(await rejection(client.me({ signal: stop.signal })), reason);
 
   const other = await serve(t, (_request, response) => putOff(response, '30'), {
-    patience: { onWait: () => void other.client.close() },
+    retryAfter: { onWait: () => void other.client.close() },
   });
   await assert.rejects(other.client.me(), { code: 'bad-input', message: /closed/ });
 });

@@ -8,7 +8,7 @@ const MAX_YOUNG = 24;
 // Merging as many postings holds everybody up for a few milliseconds; more is left to a thread.
 const AT_ONCE_POSTINGS = 50_000;
 
-export interface TidyOptions {
+export interface CompactOptions {
   /** The program of the threads that build; without it large segments are left as they are. */
   readonly program: string | undefined;
   readonly nextFile: () => string;
@@ -18,7 +18,7 @@ export interface TidyOptions {
 }
 
 /** Merges the small segments of an index now and then, and rewrites those of which most was removed. */
-export class Tidying {
+export class SegmentCompactor {
   readonly #set: SegmentSet;
   /** How many segments there were the last time. */
   #settled: number;
@@ -30,7 +30,7 @@ export class Tidying {
   }
 
   /** Merges what is small. Gives what is too large for that, if anything. */
-  tidyAtOnce(): Merge | undefined {
+  compactAtOnce(): Merge | undefined {
     for (;;) {
       const due = this.#due();
       const small = due.find(({ size }) => size <= AT_ONCE_POSTINGS);
@@ -41,11 +41,11 @@ export class Tidying {
   }
 
   /** Merges all that should be, one after the other; what is large by a thread, while changes and searches go on. */
-  async tidy(options: TidyOptions): Promise<void> {
+  async compact(options: CompactOptions): Promise<void> {
     if (this.#isUnderWay) return;
     this.#isUnderWay = true;
     try {
-      for (let merge = this.tidyAtOnce(); merge !== undefined; merge = this.tidyAtOnce()) {
+      for (let merge = this.compactAtOnce(); merge !== undefined; merge = this.compactAtOnce()) {
         if (options.program === undefined) break;
         await this.#mergeInThread(options.program, merge, options);
       }
@@ -65,7 +65,7 @@ export class Tidying {
   async #mergeInThread(
     program: string,
     { parts, isOldest }: Merge,
-    { nextFile, keep, signal }: TidyOptions,
+    { nextFile, keep, signal }: CompactOptions,
   ): Promise<void> {
     const stored = [];
     for (const live of parts) {

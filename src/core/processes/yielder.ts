@@ -3,10 +3,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const SLICE_MS = 10;
 
 /**
- * Lets the event loop breathe during long runs of synchronous calls, which are several times cheaper than as many
- * asynchronous ones: after 10 ms of work, `pause` gives everyone else a turn.
+ * Yields to the event loop during long runs of synchronous calls, which are several times cheaper than as many asynchronous
+ * ones: after 10 ms of work, `pause` lets other tasks run.
  */
-export class Pace {
+export class Yielder {
   readonly #signal: AbortSignal | undefined;
   #since = performance.now();
 
@@ -14,7 +14,7 @@ export class Pace {
     this.#signal = signal;
   }
 
-  /** Whether it is time to `pause`; asking costs less than awaiting. */
+  /** Whether 10 ms have passed since the last pause. Checking costs less than awaiting. */
   get isDue(): boolean {
     return performance.now() - this.#since > SLICE_MS;
   }
