@@ -22,7 +22,7 @@ export const runRecord = z.object({
   version: z.literal(1),
   /** Sorts by time. */
   id: z.string(),
-  /** Absolute, on the interpreter where it ran. */
+  /** Absolute, on the machine where it ran. */
   file: z.string(),
   /** The name of the flow that ran first. */
   name: z.string().optional(),

@@ -13,7 +13,7 @@ const START_SCRIPT = `#!/bin/sh
 cd "$(dirname "$0")/.." || exit 1
 node=\${FARWHARF_NODE:-node}
 if ! command -v "$node" > /dev/null 2>&1; then
-  echo "farwharf: Node.js was not found on the interpreter that runs this job. Flows need Node 22.18 or newer: install it there, or load its module, then submit again." >&2
+  echo "farwharf: Node.js was not found on the machine that runs this job. Flows need Node 22.18 or newer: install it there, or load its module, then submit again." >&2
   exit 127
 fi
 # An editor's own program is a Node with this.

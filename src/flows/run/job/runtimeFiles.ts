@@ -11,7 +11,7 @@ export interface RuntimeFile {
 }
 
 /**
- * The built files that a flow needs on another interpreter: the runner, the library with its zod, and what they import.
+ * The built files that a flow needs on another machine: the runner, the library with its zod, and what they import.
  *
  * @param runner path of the built `flowRunner.mjs`.
  * @throws AppError `missing` when the runner is not built.

@@ -12,7 +12,7 @@ const EXAMPLES = join(import.meta.dirname, '../../../../examples/agents');
 // What a reading may bring: a window holds it, and a worker sends it.
 const MAX_JSON = 30_000_000;
 const MAX_DIAGNOSTICS = 500;
-// A hang, not a measure: the reader ends itself long before, also on a busy interpreter.
+// A hang, not a measure: the reader ends itself long before, also on a busy machine.
 const MAX_MS = 60_000;
 
 const NAMES = ['a', 'b', 'c', 'f', 'g', 'list', 'text', 'state', 'N', 'M'];
