@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
-import type { FlowHost } from './flowProject.ts';
+import type { FileHost } from './parsedFiles.ts';
 
-/** The files of the disk, for a FlowProject in a command, a worker or a test. It reads synchronously. */
-export const diskHost: FlowHost = {
+/** Files on disk, for a FlowProject in a command, a worker or a test. Reads synchronously. */
+export const diskHost: FileHost = {
   version(file) {
     const found = statSync(file, { throwIfNoEntry: false });
     return found?.isFile() === true ? `${found.mtimeMs} ${found.size}` : undefined;
@@ -11,7 +11,7 @@ export const diskHost: FlowHost = {
     try {
       return readFileSync(file, 'utf8');
     } catch {
-      return undefined; // gone since it was looked for, or not readable: the flow is shown without it
+      return undefined; // deleted since `version`, or not readable: the flow is shown without it
     }
   },
 };

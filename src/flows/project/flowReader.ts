@@ -14,7 +14,7 @@ interface OpenText {
   readonly version: number;
 }
 
-/** Reads flow files for an editor: the texts of open documents count, and the disk for all other files. */
+/** Reads flow files for an editor: open documents by their current text, all other files from disk. */
 export class FlowReader {
   readonly #open = new Map<string, OpenText>();
   readonly #project = new FlowProject({
@@ -22,48 +22,53 @@ export class FlowReader {
     read: (file) => this.#open.get(file)?.text ?? diskHost.read(file),
   });
 
-  /** The text of an open document, until it is closed. */
+  /** How many readings were made so far, rather than found in the cache. */
+  get evaluations(): number {
+    return this.#project.evaluations;
+  }
+
+  /** Sets the text of an open document; it applies until the document is closed. */
   setText(file: string, text: string, version: number): void {
     this.#open.set(file, { text, version });
   }
 
-  /** The document was closed: the disk counts again. */
+  /** Returns to the text on disk after a document was closed. */
   closeText(file: string): void {
     this.#open.delete(file);
     this.#project.forget(file);
   }
 
-  /** The flows of a file; of a file that is not there those of an empty one. */
+  /** The flows of a file; a missing file is read as an empty one. */
   read(file: string): FlowFile {
     return this.#project.read(file, this.#textOf(file));
   }
 
-  /** The edits of the source that bring an operation about, or why they cannot be made. */
+  /** The edits of the source that make an operation, or why they cannot be made. */
   edit(file: string, operation: FlowOperation): EditResult {
     return this.#project.edit(file, this.#textOf(file), operation);
   }
 
-  /** What is wrong in a file, with ways to mend it. */
+  /** The problems of a file, with fixes. */
   diagnose(file: string): FlowDiagnostic[] {
     return diagnose(this.read(file));
   }
 
-  /** What fits at a place: nodes and actions inside `connect`, keys after the shared state. */
+  /** Completions at an offset: nodes and actions inside `connect`, keys of the shared state. */
   complete(file: string, offset: number): FlowCompletion[] {
     return completionsAt(this.read(file), this.#textOf(file), offset);
   }
 
-  /** The nodes that the word at a place means, each with its neighbours. */
+  /** The nodes that the word at an offset refers to, each with its neighbours. */
   neighbours(file: string, offset: number): NodeNeighbours[] {
     return neighboursAt(this.read(file), this.#textOf(file), offset);
   }
 
-  /** The action or key at a place, which `rename` renames. */
+  /** The action or key at an offset, which `rename` renames. */
   symbol(file: string, offset: number): FlowSymbol | undefined {
     return this.#project.symbol(file, this.#textOf(file), offset);
   }
 
-  /** The edits that rename the action or key at a place everywhere, or why that cannot be done. */
+  /** The edits that rename the action or key at an offset everywhere, or why it cannot be renamed. */
   rename(file: string, offset: number, newName: string): EditResult {
     return this.#project.rename(file, this.#textOf(file), offset, newName);
   }

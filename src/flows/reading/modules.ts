@@ -6,10 +6,13 @@ import { createCell, createScope } from '../interpreter/values/scope.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
 import { type LibraryName, type ModuleValue, type Scope, unknown, type Value } from '../interpreter/values/values.ts';
 
+/** Finds the first of some files that exists. */
+export type FindFile = (candidates: readonly string[]) => SourceFile | undefined;
+
 /** The module whose classes are nodes and flows. */
 const LIBRARY = 'farwharf/agents';
 
-const LIBRARY_NAMES: ReadonlySet<string> = new Set<LibraryName>([
+const LIBRARY_NAMES: readonly LibraryName[] = [
   'BaseNode',
   'Node',
   'BatchNode',
@@ -17,7 +20,7 @@ const LIBRARY_NAMES: ReadonlySet<string> = new Set<LibraryName>([
   'Flow',
   'RAGNode',
   'LLMClient',
-]);
+];
 const EXTENSIONS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx'];
 const TYPED: Readonly<Record<string, readonly string[]>> = {
   '.js': ['.ts', '.tsx'],
@@ -42,11 +45,10 @@ function candidates(specifier: string, from: string): string[] {
 /** The files of one reading. A module is followed when something of it is first asked for. */
 export class Modules {
   readonly evaluator: Evaluator;
-  readonly #find: (candidates: readonly string[]) => SourceFile | undefined;
+  readonly #find: FindFile;
   readonly #modules = new Map<string, Module>();
 
-  /** @param main the file that is read. @param find gives the first of some files that there is. */
-  constructor(main: SourceFile, find: (candidates: readonly string[]) => SourceFile | undefined) {
+  constructor(main: SourceFile, find: FindFile) {
     this.evaluator = new Evaluator(main.text.length, (specifier, from) => this.#import(specifier, from));
     this.#find = find;
   }
@@ -75,7 +77,8 @@ export class Modules {
 }
 
 function libraryValue(name: string): Value {
-  if (LIBRARY_NAMES.has(name)) return { type: 'library', name: name as LibraryName };
+  const known = LIBRARY_NAMES.find((one) => one === name);
+  if (known !== undefined) return { type: 'library', name: known };
   return { type: 'unknown', reason: `\`${name}\` of ${LIBRARY} is known only when the code runs`, origin: undefined };
 }
 

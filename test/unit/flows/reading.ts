@@ -1,8 +1,9 @@
-import { FlowProject, type FlowHost } from '../../../src/flows/project/flowProject.ts';
+import { FlowProject } from '../../../src/flows/project/flowProject.ts';
+import type { FileHost } from '../../../src/flows/project/parsedFiles.ts';
 import type { FlowFile, FlowGraph } from '../../../src/flows/graph/graph.ts';
 
 /** A host whose files are those given; every one is counted when it is read. */
-export function memoryHost(files: Record<string, string>): FlowHost & { readonly reads: string[] } {
+export function memoryHost(files: Record<string, string>): FileHost & { readonly reads: string[] } {
   const reads: string[] = [];
   return {
     reads,

@@ -110,7 +110,7 @@ test('an action is renamed from any of its places', () => {
   assert.equal(renamedAt(HEAD, "'more' :", 2, 'on'), expected);
   assert.equal(renamedAt(HEAD, "b, 'more'", 5, 'on'), expected);
   assert.match(renamedAt(HEAD, "'more'", 1, 'done'), /returns the action "done" already/);
-  assert.match(renamedAt(HEAD, 'class A', 1, 'x'), /no action and no key/);
+  assert.match(renamedAt(HEAD, 'class A', 1, 'x'), /Only actions and keys/);
 });
 
 test('a key is renamed in every node, in patterns, in types and in what run is given', () => {

@@ -9,7 +9,7 @@ import { neighboursAt } from '../../../../src/flows/assist/hover.ts';
 import { diagnose } from '../../../../src/flows/diagnostics/diagnose.ts';
 import { diskHost } from '../../../../src/flows/project/diskHost.ts';
 import { FlowProject, readFlows } from '../../../../src/flows/project/flowProject.ts';
-import { edgesOf, memoryHost, onlyFlow, readText } from '../reading.ts';
+import { actionsOf, edgesOf, memoryHost, onlyFlow, readText } from '../reading.ts';
 
 const MAIN = '/flows/main.ts';
 
@@ -66,6 +66,45 @@ test('a keystroke parses one file again', () => {
   files['/flows/a.ts'] += ' A.prototype.post = () => 1;';
   project.read(MAIN, text);
   assert.deepEqual(host.reads, ['/flows/b.ts', '/flows/a.ts', '/flows/a.ts']);
+});
+
+test('a flow is evaluated again only when its text or an imported file has changed', () => {
+  const node = (action: string): string =>
+    `import { Node } from 'farwharf/agents'; export class A extends Node { post() { return '${action}'; } }`;
+  const files: Record<string, string> = { '/flows/a.ts': node('one'), '/flows/b.ts': "export * from './a.js';" };
+  const text =
+    "import { Flow } from 'farwharf/agents'; import { A } from './b'; const flow = new Flow({ start: new A() });";
+  const project = new FlowProject(memoryHost(files));
+  const actions = (): string[] => actionsOf(onlyFlow(project.read(MAIN, text)));
+  assert.deepEqual([actions(), actions(), project.evaluations], [['new A: one'], ['new A: one'], 1]);
+  files['/flows/a.ts'] = node('two');
+  assert.deepEqual([actions(), actions(), project.evaluations], [['new A: two'], ['new A: two'], 2]);
+  files['/flows/unrelated.ts'] = node('three');
+  assert.deepEqual([actions(), project.evaluations], [['new A: two'], 2]);
+  files['/flows/a.js'] = node('four'); // what the import names comes before a.ts
+  assert.deepEqual([actions(), project.evaluations], [['new A: four'], 3]);
+  delete files['/flows/a.js'];
+  assert.deepEqual([actions(), project.evaluations], [['new A: two'], 4]);
+  assert.equal(project.read(MAIN, `${text} const = `).isStale, true);
+  assert.deepEqual([actions(), project.evaluations], [['new A: two'], 4]);
+  project.forget(MAIN);
+  assert.deepEqual([actions(), project.evaluations], [['new A: two'], 5]);
+});
+
+test('the readings of the files used last are kept', () => {
+  const text = "import { Flow, Node } from 'farwharf/agents'; const flow = new Flow({ start: new Node() });";
+  const project = new FlowProject(memoryHost({}));
+  const readUntil = (count: number): void => {
+    for (let file = 0; file < count; file += 1) project.read(`/flows/${file}.ts`, text);
+  };
+  readUntil(50);
+  readUntil(50);
+  assert.equal(project.evaluations, 50);
+  project.read('/flows/50.ts', text);
+  project.read('/flows/49.ts', text);
+  assert.equal(project.evaluations, 51);
+  project.read('/flows/0.ts', text);
+  assert.equal(project.evaluations, 52);
 });
 
 test('while the text does not parse the last good graph stays, with the error and its place', () => {

@@ -38,3 +38,39 @@ export const flow = new Flow({ start: work }).connect(work, null, 'done');
     await rm(folder, { recursive: true });
   }
 });
+
+/** A file with a flow of so many nodes in a row. */
+function chainOf(count: number): string {
+  const lines = ["import { Flow, Node } from 'farwharf/agents';"];
+  for (let index = 0; index < count; index += 1) {
+    lines.push(`class Step${index} extends Node { post(shared) { shared.key${index} = 1; return 'next'; } }`);
+    lines.push(`const step${index} = new Step${index}();`);
+  }
+  lines.push('export const flow = new Flow({ start: step0 });');
+  for (let index = 1; index < count; index += 1) lines.push(`flow.connect(step${index - 1}, step${index}, 'next');`);
+  return `${lines.join('\n')}\n`;
+}
+
+test('one keystroke at 200 nodes is one reading for canvas, problems, completions, hover and rename together', () => {
+  const file = '/flows/chain.mjs';
+  const text = chainOf(200);
+  const reader = new FlowReader();
+  reader.setText(file, text, 1);
+  reader.read(file);
+  assert.equal(reader.evaluations, 1);
+  const typed = `${text}flow.connect(step199, null, 'next');`;
+  const place = typed.lastIndexOf("'next'") + 1;
+  reader.setText(file, typed, 2);
+  const [flow] = reader.read(file).flows;
+  assert.deepEqual([flow?.nodes.length, flow?.edges.length], [200, 200]);
+  assert.equal(reader.read(file).flows[0], flow);
+  assert.deepEqual(reader.diagnose(file), []);
+  assert.deepEqual(
+    reader.complete(file, place).map(({ label }) => label),
+    ['next'],
+  );
+  assert.equal(reader.neighbours(file, typed.lastIndexOf('step199')).length, 1);
+  assert.equal(reader.symbol(file, place)?.name, 'next');
+  assert.equal(reader.rename(file, place, 'done').ok, true);
+  assert.equal(reader.evaluations, 2);
+});

@@ -191,3 +191,16 @@ test('a file that changes while its flow is read is not missed', async (t) => {
   resolve();
   assert.deepEqual(await actions(opened), ['other']);
 });
+
+test('one keystroke is one reading for all who show the document', async (t) => {
+  const { main, documents, reader, actions } = await window(t);
+  const opened = new Opened(main, MAIN).show();
+  await actions(opened);
+  const before = reader.evaluations;
+  opened.type(`${MAIN}// more`);
+  const readouts = await Promise.all([1, 2, 3].map(() => documents.read(opened.document)));
+  reader.diagnose(main);
+  reader.complete(main, MAIN.indexOf("'done'") + 1);
+  assert.equal(new Set(readouts).size, 1);
+  assert.equal(reader.evaluations, before + 1);
+});

@@ -1,0 +1,57 @@
+import { SourceFile } from '../syntax/sourceFile.ts';
+
+/** Where the files come from that a flow imports. */
+export interface FileHost {
+  /** Changes whenever the file's text does (a document's version, a modification time); undefined if there is no such file. */
+  version(file: string): string | number | undefined;
+  read(file: string): string | undefined;
+}
+
+// Enough for a large project; a file over the limit is parsed again when it is next imported.
+const MAX_PARSED = 500;
+
+interface ParsedFile {
+  readonly version: string | number;
+  readonly source: SourceFile;
+}
+
+/** Parsed files by path. A file is parsed again only after its text has changed. */
+export class ParsedFiles {
+  readonly #host: FileHost;
+  readonly #files = new Map<string, ParsedFile>();
+
+  constructor(host: FileHost) {
+    this.#host = host;
+  }
+
+  /** How many texts were parsed so far. */
+  count = 0;
+
+  /** The first of these files that exists; the same object until its text changes. */
+  find(candidates: readonly string[]): SourceFile | undefined {
+    for (const file of candidates) {
+      const version = this.#host.version(file);
+      if (version === undefined) continue;
+      const known = this.#files.get(file);
+      if (known?.version === version) return known.source;
+      const text = this.#host.read(file);
+      if (text !== undefined) return this.parse(file, text, version);
+    }
+    return undefined;
+  }
+
+  parse(file: string, text: string, version: string | number): SourceFile {
+    const known = this.#files.get(file)?.source;
+    if (known?.text !== text) this.count += 1;
+    const source = known?.text === text ? known : new SourceFile(file, text);
+    this.#files.delete(file); // the file parsed last goes to the end
+    this.#files.set(file, { version, source });
+    const [oldest] = this.#files.keys();
+    if (this.#files.size > MAX_PARSED && oldest !== undefined) this.#files.delete(oldest);
+    return source;
+  }
+
+  forget(file: string): void {
+    this.#files.delete(file);
+  }
+}
