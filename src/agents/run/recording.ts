@@ -2,11 +2,9 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { type Json, stableJson, toPlainJson } from './plainJson.ts';
 import type { RecordingEntry } from './schemas.ts';
+import type { MissingReason } from './trace.ts';
 
 type Hash = (text: string) => string;
-
-/** Why a recording has no result for a call. */
-export type MissingReason = 'code' | 'input' | 'new';
 
 /** One call of `exec`: where, by which code, with what input. */
 export interface ExecCall {

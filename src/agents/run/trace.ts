@@ -97,6 +97,9 @@ export type TraceEvent =
   | ErrorEvent
   | ModelEvent;
 
+/** Why a recording has no result for a call. */
+export type MissingReason = 'code' | 'input' | 'new';
+
 /** Takes the events of a run. */
 export interface TraceListener {
   onEvent(event: TraceEvent): void;

@@ -27,8 +27,11 @@ const ended = tracedRun()
 test('a run is counted up by node and connection', () => {
   const { nodes, taken } = progressOf(ended.events).overlayAt(undefined);
   const decide = nodes.get('decide');
-  assert.deepEqual([decide?.state, decide?.visits, decide?.micros, decide?.tokens], ['done', 2, 30_000, 150]);
-  assert.ok(Math.abs((decide?.cost ?? 0) - 0.03) < 1e-9);
+  assert.deepEqual(
+    [decide?.status, decide?.visits, decide?.micros, decide?.usage.inputTokens],
+    ['done', 2, 30_000, 150],
+  );
+  assert.ok(Math.abs((decide?.usage.cost ?? 0) - 0.03) < 1e-9);
   assert.deepEqual(
     [nodes.get('look')?.visits, nodes.get('look')?.micros, nodes.get('look/search')?.visits],
     [1, 5_000, 1],
@@ -47,7 +50,7 @@ test('a run is counted up by node and connection', () => {
 test('a run can be looked at as it stood after each step', () => {
   const progress = progressOf(ended.events);
   assert.deepEqual(
-    progress.steps.map(({ path, visit }) => [path, visit]),
+    progress.steps.map(({ pagePath, visit }) => [pagePath, visit]),
     [
       ['decide', 1],
       ['look/search', 1],
@@ -58,13 +61,13 @@ test('a run can be looked at as it stood after each step', () => {
   assert.deepEqual([first.nodes.get('decide')?.visits, first.nodes.has('look')], [1, false]);
   assert.deepEqual([...first.taken.keys()], [takenKey('decide', 'again')]);
   const second = progress.overlayAt(1);
-  assert.deepEqual([second.nodes.get('decide')?.visits, second.nodes.get('look')?.state], [1, 'done']);
+  assert.deepEqual([second.nodes.get('decide')?.visits, second.nodes.get('look')?.status], [1, 'done']);
 });
 
 test('a node that runs has run until now', () => {
   const running = tracedRun().start('outer/decide');
   const run = progressOf(running.events).overlayAt(undefined, 3_000).nodes.get('decide');
-  assert.deepEqual([run?.state, run?.visits, run?.micros], ['running', 1, 3_000]);
+  assert.deepEqual([run?.status, run?.visits, run?.micros], ['running', 1, 3_000]);
 });
 
 test('a failure stays with its node and with the flow around it', () => {
@@ -75,10 +78,10 @@ test('a failure stays with its node and with the flow around it', () => {
   );
   const progress = progressOf(failed.events);
   const { nodes } = progress.overlayAt(undefined);
-  assert.deepEqual([nodes.get('look/search')?.state, nodes.get('look/search')?.message], ['failed', 'no network']);
-  assert.equal(nodes.get('look')?.state, 'failed');
+  assert.deepEqual([nodes.get('look/search')?.status, nodes.get('look/search')?.error], ['failed', 'no network']);
+  assert.equal(nodes.get('look')?.status, 'failed');
   assert.deepEqual(
-    progress.steps.map(({ message }) => message),
+    progress.steps.map(({ error }) => error),
     ['no network'],
   );
 });
@@ -86,7 +89,7 @@ test('a failure stays with its node and with the flow around it', () => {
 test('events of nodes that the source no longer has disturb nothing', () => {
   const progress = progressOf(tracedRun().visit('outer/gone', { action: 'x' }).visit('elsewhere', {}).events);
   assert.deepEqual(
-    progress.steps.map(({ path }) => path),
+    progress.steps.map(({ pagePath }) => pagePath),
     [undefined, undefined],
   );
   assert.deepEqual([...progress.overlayAt(undefined).taken], []);
@@ -104,16 +107,17 @@ test('of a run that goes round for hours the last part is kept, and counted from
 test('tokens and cost are short and have their units', () => {
   assert.deepEqual([850, 8_140, 123_456].map(tokensText), ['850 tok', '8.1k tok', '123k tok']);
   assert.deepEqual([0, 0.00421, 0.5, 12.345].map(costText), ['$0', '$0.0042', '$0.5', '$12.35']);
+  const usage = { calls: 1, inputTokens: 4, outputTokens: 6, cost: 0.5 };
   const run = {
-    state: 'done',
+    status: 'done',
     visits: 3,
     micros: 1_200_000,
-    tokens: 10,
-    cost: 0.5,
-    message: undefined,
+    lastAction: undefined,
+    usage,
     retries: 0,
+    error: undefined,
   } as const;
-  assert.deepEqual([visitsText(run), usageText(run)], ['×3 · 1.2 s', '10 tok · $0.5']);
+  assert.deepEqual([visitsText(run), usageText(usage)], ['×3 · 1.2 s', '10 tok · $0.5']);
   const [step] = progressOf(ended.events).steps;
   assert.ok(step);
   assert.equal(stepText(step), 'decide → again · 20 ms');

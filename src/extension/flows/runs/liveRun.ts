@@ -1,7 +1,8 @@
 import type { TraceEvent } from '../../../agents/run/trace.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import { traceEventsOf } from '../../../flows/run/history/runQueries.ts';
-import { type NodeState, RunTimeline } from '../../../flows/run/protocol/timeline.ts';
+import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
+import { RunTimeline } from '../../../flows/run/protocol/timeline.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 
 // So many drawings a second are enough for the eye.

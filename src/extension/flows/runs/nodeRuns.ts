@@ -1,5 +1,5 @@
 import type { FlowFile, FlowGraph, FlowNode } from '../../../flows/graph/graph.ts';
-import type { NodeState } from '../../../flows/run/protocol/timeline.ts';
+import { mergeStates, type NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { unitOfPath } from '../../../flows/graph/tracePath.ts';
 import { formatMicros } from '../../../core/text/format.ts';
 
@@ -21,7 +21,7 @@ export function nodeRunsOf(
     if (unit?.node === undefined) continue;
     const key = `${unit.graph.id} ${unit.node.id}`;
     const before = runs.get(key)?.state;
-    runs.set(key, { node: unit.node, state: before === undefined ? state : added(before, state) });
+    runs.set(key, { node: unit.node, state: before === undefined ? state : mergeStates(before, state) });
   }
   return [...runs.values()];
 }
@@ -39,20 +39,6 @@ export function describeNodeRun({ status, visits, micros, lastAction, usage, err
     lastAction === undefined ? undefined : `→ ${lastAction}`,
   ];
   return parts.filter((part) => part !== undefined).join(' · ');
-}
-
-function added(a: NodeState, b: NodeState): NodeState {
-  return {
-    ...b,
-    visits: a.visits + b.visits,
-    micros: a.micros + b.micros,
-    usage: {
-      calls: a.usage.calls + b.usage.calls,
-      inputTokens: a.usage.inputTokens + b.usage.inputTokens,
-      outputTokens: a.usage.outputTokens + b.usage.outputTokens,
-      cost: a.usage.cost + b.usage.cost,
-    },
-  };
 }
 
 function shortCount(count: number): string {

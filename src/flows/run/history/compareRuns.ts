@@ -1,4 +1,5 @@
-import type { RunTimeline, TimelineStep } from '../protocol/timeline.ts';
+import type { RunTimeline } from '../protocol/timeline.ts';
+import type { TimelineStep } from '../protocol/timelineStep.ts';
 import { changesBetween, type StateChange } from '../protocol/stateChange.ts';
 
 /** Where two runs of a flow part. */

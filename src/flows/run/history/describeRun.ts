@@ -2,7 +2,7 @@ import { assertNever } from '../../../core/errors.ts';
 import { formatCount, formatDuration } from '../../../core/text/format.ts';
 import type { FlowFailure } from '../protocol/runEvent.ts';
 import type { RunRecord } from './runRecord.ts';
-import type { ModelUsage, TimelineStep } from '../protocol/timeline.ts';
+import { microsOf, type ModelUsage, type TimelineStep } from '../protocol/timelineStep.ts';
 
 // What Node ends with when all that is left are promises that nothing can settle.
 const UNSETTLED = 13;
@@ -52,12 +52,11 @@ export function describeUsage({ calls, inputTokens, outputTokens, cost }: ModelU
 
 /** `Research/Decide -> search, 23 ms`. */
 export function describeStep(step: TimelineStep): string {
-  const { path, visit, action, status, isReplayed, liveBecause, retries, startedAt, finishedAt, error } = step;
+  const { path, visit, action, status, isReplayed, liveBecause, retries, error } = step;
   const name = visit === 1 ? path : `${path} (visit ${visit})`;
-  const took = formatMicros((finishedAt ?? startedAt) - startedAt);
   const parts = [
     status === 'failed' ? `${name} failed: ${error}` : `${name} -> ${action ?? 'default'}`,
-    took,
+    formatMicros(microsOf(step)),
     ...(isReplayed ? ['recorded'] : []),
     ...(liveBecause === undefined ? [] : [`ran live: ${LIVE_REASONS[liveBecause]}`]),
     ...(retries === 0 ? [] : [retries === 1 ? '1 retry' : `${retries} retries`]),

@@ -1,5 +1,4 @@
-import type { MissingReason } from '../../../agents/run/recording.ts';
-import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { MissingReason, TraceEvent } from '../../../agents/run/trace.ts';
 import type { StateChange } from './stateChange.ts';
 import type { StateView } from './stateView.ts';
 
@@ -9,7 +8,10 @@ import type { StateView } from './stateView.ts';
  * A file may run more than one flow, at the same time too, so each event names its run: their numbers begin at 1.
  * `at` is in microseconds since the beginning of that run, as in trace events.
  */
-export type RunEvent = { readonly run: number } & (RunStart | TraceEvent | LiveEvent | StateEvent | RunEnd);
+export type RunEvent = { readonly run: number } & (RunStart | StepEvent | RunEnd);
+
+/** An event of one visit of a node or flow. */
+export type StepEvent = TraceEvent | LiveEvent | StateEvent;
 
 interface RunStart {
   readonly type: 'run-start';

@@ -3,8 +3,7 @@ import type { Announcer } from '../dom/announcer.ts';
 import { shownFlow } from '../state/graphView.ts';
 import type { Host } from '../state/host.ts';
 import type { RunInfo } from '../state/messages.ts';
-import type { RunStep } from '../state/runOverlay.ts';
-import { RunProgress } from '../state/runProgress.ts';
+import { type CanvasStep, RunProgress } from '../state/runProgress.ts';
 import { stepText } from '../scene/runText.ts';
 import type { Store } from '../state/store.ts';
 
@@ -124,7 +123,7 @@ export class Runs {
     this.goTo((step ?? (run?.state === 'running' ? last + 1 : last)) + count);
   }
 
-  stepAt(step: number | undefined): RunStep | undefined {
+  stepAt(step: number | undefined): CanvasStep | undefined {
     const { progress } = this.#store.state;
     return step === undefined || progress === undefined ? undefined : progress.steps[step - progress.firstStep];
   }
@@ -138,14 +137,14 @@ export class Runs {
     const { run } = this.#store.state;
     const step = this.#lastStepOf(path);
     if (run !== undefined && step !== undefined) {
-      this.#host.send({ type: 'rerunFrom', run: run.id, path: step.tracePath, visit: step.visit });
+      this.#host.send({ type: 'rerunFrom', run: run.id, path: step.path, visit: step.visit });
     }
   }
 
-  #lastStepOf(path: string): RunStep | undefined {
+  #lastStepOf(path: string): CanvasStep | undefined {
     const { progress, step } = this.#store.state;
     const current = this.stepAt(step);
-    return current?.path === path ? current : progress?.steps.findLast((candidate) => candidate.path === path);
+    return current?.pagePath === path ? current : progress?.steps.findLast(({ pagePath }) => pagePath === path);
   }
 
   // Times of nodes that run count up although no event comes.

@@ -160,7 +160,7 @@ function itemsOf({ drawing, progress, step }: CanvasState, collapsed: ReadonlySe
       const inner = byLevel.get(`${node.path}/`) ?? [];
       const isExpanded = edges.length + inner.length === 0 ? undefined : !collapsed.has(key);
       const run = overlay?.nodes.get(node.path);
-      const state = run === undefined ? '' : `, ${run.state}${run.visits > 1 ? `, ${run.visits} visits` : ''}`;
+      const state = run === undefined ? '' : `, ${run.status}${run.visits > 1 ? `, ${run.visits} visits` : ''}`;
       items.push({
         key,
         level,

@@ -26,7 +26,7 @@ export class SharedPanel {
     if (!isShown) return;
     setText(
       this.#title,
-      `shared after step ${step + 1}${this.#runs.stepAt(step) === undefined ? '' : `, ${this.#runs.stepAt(step)?.label}`}`,
+      `shared after step ${step + 1}${this.#runs.stepAt(step) === undefined ? '' : `, ${this.#runs.stepAt(step)?.node}`}`,
     );
     const isThere = shared?.run === run.id && shared.step === step;
     this.element.setAttribute('aria-busy', String(!isThere));

@@ -2,9 +2,9 @@ import { formatCount, formatMicros } from '../../../core/text/format.ts';
 import { html, setAttributes, svg, setText } from '../dom/elements.ts';
 import { type IconName, icon } from '../dom/icons.ts';
 import type { RunInfo } from '../state/messages.ts';
-import type { RunStep } from '../state/runOverlay.ts';
-import type { RunProgress } from '../state/runProgress.ts';
-import { costText, stepText, tokensText } from '../scene/runText.ts';
+import { addUsage, NO_USAGE } from '../../../flows/run/protocol/timelineStep.ts';
+import type { CanvasStep, RunProgress } from '../state/runProgress.ts';
+import { stepText, usageText } from '../scene/runText.ts';
 import type { Runs } from '../actions/runs.ts';
 import type { CanvasState, Store } from '../state/store.ts';
 import { iconButton, timeOf } from './toolbar.ts';
@@ -41,7 +41,7 @@ export class Timeline {
     this.#follow = iconButton('next', 'Follow the run', () => runs.goTo(undefined));
     this.#pin = iconButton('pin', 'Pin as test', () => runs.pin(), { isWide: true });
     this.#rerun = iconButton('run', 'Rerun from this step', () => {
-      const path = runs.stepAt(store.state.step)?.path;
+      const path = runs.stepAt(store.state.step)?.pagePath;
       if (path !== undefined) runs.rerunFrom(path);
     });
     this.#slider.addEventListener('input', () =>
@@ -96,10 +96,10 @@ export class Timeline {
         : `Step ${firstStep + at + 1} of ${firstStep + steps.length}: ${stepText(shown)}`;
     setAttributes(this.#slider, { 'aria-valuetext': text });
     setText(this.#moment, text);
-    this.#moment.classList.toggle('failed', shown?.message !== undefined);
+    this.#moment.classList.toggle('failed', shown?.error !== undefined);
     this.#follow.disabled = step === undefined;
     this.#pin.disabled = !run.isRecorded || run.state === 'running';
-    this.#rerun.disabled = !this.#runs.canRerun(step === undefined ? undefined : shown?.path);
+    this.#rerun.disabled = !this.#runs.canRerun(step === undefined ? undefined : shown?.pagePath);
     this.#drawStrip(steps, comparison?.divergence === undefined ? undefined : comparison.divergence.step - firstStep);
     this.#showComparing(run, runs, comparison?.other);
     setText(
@@ -112,15 +112,12 @@ export class Timeline {
     );
   }
 
-  #drawStrip(steps: readonly RunStep[], divergence: number | undefined): void {
+  #drawStrip(steps: readonly CanvasStep[], divergence: number | undefined): void {
     setAttributes(this.#strip, { viewBox: `0 0 ${Math.max(steps.length, 1)} 10` });
     const bar = (index: number): string => `M${index + 0.08} 2h.84v6h-.84z`;
-    const bars = steps.map(({ message }, index) => (message === undefined ? bar(index) : ''));
+    const bars = steps.map(({ error }, index) => (error === undefined ? bar(index) : ''));
     this.#steps.setAttribute('d', steps.length > MAX_BARS ? `M0 2h${steps.length}v6h-${steps.length}z` : bars.join(''));
-    this.#failures.setAttribute(
-      'd',
-      steps.map(({ message }, index) => (message === undefined ? '' : bar(index))).join(''),
-    );
+    this.#failures.setAttribute('d', steps.map(({ error }, index) => (error === undefined ? '' : bar(index))).join(''));
     this.#divergence.setAttribute('d', divergence === undefined ? '' : `M${divergence} 0v10`);
     // The thumb stands over the middle of its step.
     const half = 50 / Math.max(steps.length, 1);
@@ -140,14 +137,12 @@ export class Timeline {
 }
 
 function summaryOf({ state, durationMs, remote, message }: RunInfo, { steps, firstStep }: RunProgress): string {
-  const tokens = steps.reduce((sum, step) => sum + step.tokens, 0);
-  const costs = steps.flatMap(({ cost }) => cost ?? []);
+  const usage = steps.reduce((sum, step) => addUsage(sum, step.usage), NO_USAGE);
   return [
     `${state.charAt(0).toUpperCase()}${state.slice(1)}${message === undefined ? '' : `: ${message}`}`,
     durationMs === undefined ? '' : formatMicros(durationMs * 1_000),
     formatCount(firstStep + steps.length, 'step'),
-    tokens === 0 ? '' : tokensText(tokens),
-    costs.length === 0 ? '' : costText(costs.reduce((a, b) => a + b)),
+    usageText(usage),
     firstStep === 0 ? '' : `sums of the last ${formatCount(steps.length, 'step')}`,
     remote === undefined ? '' : `on ${remote}`,
   ]

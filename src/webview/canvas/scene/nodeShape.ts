@@ -1,16 +1,16 @@
+import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
 import { LABEL_FONT } from '../../../flows/drawing/flowLayout.ts';
 import { cutText, textWidth } from '../../../flows/drawing/textWidth.ts';
 import { setAttributes, svg } from '../dom/elements.ts';
 import { type IconName, iconPath } from '../dom/icons.ts';
-import type { NodeRun } from '../state/runOverlay.ts';
 import { usageText, visitsText } from './runText.ts';
 
 const TITLE_FONT = 13;
 const INSET = 12;
 const ICON_WIDTH = 22;
 const CHEVRON_WIDTH = 20;
-const STATE_ICONS: Readonly<Record<NodeRun['state'], IconName>> = { running: 'run', done: 'done', failed: 'failed' };
+const STATE_ICONS: Readonly<Record<NodeState['status'], IconName>> = { running: 'run', done: 'done', failed: 'failed' };
 
 /** A node in the drawing. It is built anew only when what it shows has changed. */
 export class NodeShape {
@@ -27,10 +27,10 @@ export class NodeShape {
     return this.#drawn;
   }
 
-  show(drawn: DrawnNode, run: NodeRun | undefined): void {
+  show(drawn: DrawnNode, run: NodeState | undefined): void {
     this.#drawn = drawn;
     const { box, node, isStart, isOpen } = drawn;
-    const running = run && { ...run, visits: visitsText(run), usage: usageText(run) };
+    const running = run && { ...run, visits: visitsText(run), usage: usageText(run.usage) };
     const { className, summary, type, flow, label } = node;
     const shown = JSON.stringify([
       box,
@@ -51,11 +51,11 @@ export class NodeShape {
     this.element.classList.toggle('is-open', isOpen);
     this.element.classList.toggle('is-start', isStart);
     for (const state of ['running', 'done', 'failed'])
-      this.element.classList.toggle(`is-${state}`, run?.state === state);
+      this.element.classList.toggle(`is-${state}`, run?.status === state);
   }
 }
 
-function* partsOf(drawn: DrawnNode, run: NodeRun | undefined): Generator<SVGElement> {
+function* partsOf(drawn: DrawnNode, run: NodeState | undefined): Generator<SVGElement> {
   const { box, node, isStart, isOpen } = drawn;
   const { width, height } = box;
   yield svg('title', {}, hoverText(drawn, run));
@@ -65,7 +65,7 @@ function* partsOf(drawn: DrawnNode, run: NodeRun | undefined): Generator<SVGElem
   yield iconPath(node.type, INSET, 12, `type of-${node.type}`);
 
   const corner = run === undefined ? '' : visitsText(run);
-  const usage = run === undefined ? '' : usageText(run);
+  const usage = run === undefined ? '' : usageText(run.usage);
   const right = width - INSET - (node.flow === undefined ? 0 : CHEVRON_WIDTH);
   const iconRoom = run === undefined ? 0 : 18;
   const titleRoom = right - INSET - ICON_WIDTH - iconRoom - (corner === '' ? 0 : textWidth(corner, LABEL_FONT) + 6);
@@ -75,7 +75,7 @@ function* partsOf(drawn: DrawnNode, run: NodeRun | undefined): Generator<SVGElem
   yield text(`summary${node.summary === undefined ? ' is-name' : ''}`, summary, LABEL_FONT, INSET, 45, summaryRoom);
 
   if (run !== undefined) {
-    yield iconPath(STATE_ICONS[run.state], right - 14, 12, `state ${run.state}`);
+    yield iconPath(STATE_ICONS[run.status], right - 14, 12, `state ${run.status}`);
     yield svg('text', { class: 'corner', x: right - iconRoom, y: 24, 'text-anchor': 'end' }, corner);
     yield svg('text', { class: 'corner', x: width - INSET, y: 45, 'text-anchor': 'end' }, usage);
   }
@@ -120,7 +120,7 @@ function doubt(height: number): SVGGElement {
   );
 }
 
-function hoverText({ node }: DrawnNode, run: NodeRun | undefined): string {
+function hoverText({ node }: DrawnNode, run: NodeState | undefined): string {
   const keys = (accesses: readonly { readonly key: string }[]): string =>
     [...new Set(accesses.map(({ key }) => key))].join(', ');
   return [
@@ -129,7 +129,7 @@ function hoverText({ node }: DrawnNode, run: NodeRun | undefined): string {
     node.reads.length > 0 && `Reads ${keys(node.reads)}`,
     node.writes.length > 0 && `Writes ${keys(node.writes)}`,
     node.actions.unknown && `May return other actions: ${node.actions.unknown.reason}`,
-    run?.message !== undefined && `Failed: ${run.message}`,
+    run?.error !== undefined && `Failed: ${run.error}`,
     run !== undefined && run.retries > 0 && `Retried ${run.retries} times`,
   ]
     .filter(Boolean)

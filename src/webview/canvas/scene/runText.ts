@@ -1,5 +1,6 @@
 import { formatMicros } from '../../../core/text/format.ts';
-import type { NodeRun, RunStep } from '../state/runOverlay.ts';
+import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
+import { microsOf, type ModelUsage, type TimelineStep } from '../../../flows/run/protocol/timelineStep.ts';
 
 /** `850 tok`, `8.1k tok`. */
 export function tokensText(tokens: number): string {
@@ -11,19 +12,22 @@ export function costText(dollars: number): string {
   return dollars >= 0.995 ? `$${dollars.toFixed(2)}` : `$${Number(dollars.toPrecision(2))}`;
 }
 
-/** What the corner of a node says: `×3 · 1.2 s`. */
-export function visitsText({ visits, micros, state }: NodeRun): string {
-  const time = state === 'running' && micros === 0 ? '' : formatMicros(micros);
+/** What the upper corner of a node shows: `×3 · 1.2 s`. */
+export function visitsText({ visits, micros, status }: NodeState): string {
+  const time = status === 'running' && micros === 0 ? '' : formatMicros(micros);
   return [visits > 1 ? `×${visits}` : '', time].filter(Boolean).join(' · ');
 }
 
-/** What the corner of a node says below: `8.1k tok · $0.02`. */
-export function usageText({ tokens, cost }: NodeRun): string {
-  return [tokens > 0 ? tokensText(tokens) : '', cost === undefined ? '' : costText(cost)].filter(Boolean).join(' · ');
+/** `8.1k tok · $0.02`; empty if no tokens were counted and no price is known. */
+export function usageText({ inputTokens, outputTokens, cost }: ModelUsage): string {
+  const tokens = inputTokens + outputTokens;
+  return [tokens > 0 ? tokensText(tokens) : '', cost > 0 ? costText(cost) : ''].filter(Boolean).join(' · ');
 }
 
 /** A step in one line. */
-export function stepText({ label, visit, micros, action, message, isReplayed }: RunStep): string {
-  const what = message === undefined ? `→ ${action ?? 'default'}` : `failed: ${message}`;
-  return `${label}${visit > 1 ? ` (visit ${visit})` : ''} ${what} · ${formatMicros(micros)}${isReplayed ? ' · replayed' : ''}`;
+export function stepText(step: TimelineStep): string {
+  const { node, visit, action, error, isReplayed } = step;
+  const what = error === undefined ? `→ ${action ?? 'default'}` : `failed: ${error}`;
+  const name = visit > 1 ? `${node} (visit ${visit})` : node;
+  return `${name} ${what} · ${formatMicros(microsOf(step))}${isReplayed ? ' · replayed' : ''}`;
 }

@@ -1,7 +1,7 @@
 import { svg } from '../dom/elements.ts';
 import { EdgeShape } from './edgeShape.ts';
 import { NodeShape } from './nodeShape.ts';
-import { type NodeRun, type RunOverlay, takenKey } from '../state/runOverlay.ts';
+import { type RunOverlay, takenKey } from '../state/runOverlay.ts';
 import type { CanvasState, Store } from '../state/store.ts';
 
 const NO_OVERLAY: RunOverlay = { nodes: new Map(), taken: new Map() };
@@ -33,11 +33,6 @@ export class Scene {
       this.#emphasise(state);
     });
     store.on(['selected', 'marked', 'caret', 'found', 'step'], (state) => this.#emphasise(state));
-  }
-
-  /** What the run that is shown has made of a node. */
-  runOf(path: string): NodeRun | undefined {
-    return this.#overlay.nodes.get(path);
   }
 
   #draw({ drawing, progress }: CanvasState): void {
@@ -73,7 +68,7 @@ export class Scene {
   }
 
   #emphasise({ drawing, selected, marked, caret, found, step, progress }: CanvasState): void {
-    const current = step === undefined ? undefined : progress?.steps[step - progress.firstStep]?.path;
+    const current = step === undefined ? undefined : progress?.steps[step - progress.firstStep]?.pagePath;
     for (const [path, { element }] of this.#nodes) {
       element.classList.toggle(
         'is-selected',

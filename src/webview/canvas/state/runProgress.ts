@@ -1,24 +1,26 @@
 import type { TraceEvent } from '../../../agents/run/trace.ts';
 import type { FlowFile, FlowGraph } from '../../../flows/graph/graph.ts';
 import { unitsOfPath } from '../../../flows/graph/tracePath.ts';
-import { type Entry, OverlayBuilder, type RunOverlay, type RunStep } from './runOverlay.ts';
+import { StepReducer, type TimelineStep } from '../../../flows/run/protocol/timelineStep.ts';
+import { type Entry, OverlayBuilder, type RunOverlay } from './runOverlay.ts';
 
-// What is kept of a run that goes round for hours. The counts stay exact only for what is kept, so the canvas says from where.
+// A run can loop for hours. Counts are exact only for the entries that are kept, so the canvas says where they begin.
 const MAX_ENTRIES = 50_000;
+// Events that the drawing does not show.
+const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set(['attempt', 'fallback', 'warning', 'model']);
 
-interface OpenVisit {
-  readonly startedAt: number;
-  readonly isFlow: boolean;
-  tokens: number;
-  cost: number | undefined;
+/** A finished visit of a node that is not a flow. */
+export interface CanvasStep extends TimelineStep {
+  /** The node's path on the page; undefined if the source has changed and no longer has the node. */
+  readonly pagePath: string | undefined;
 }
 
-/** The course of a run, gathered from its trace events. */
+/** The course of a run, built from its trace events. */
 export class RunProgress {
   readonly #resolve: (tracePath: string) => string | undefined;
+  readonly #reducer = new StepReducer();
   readonly #entries: Entry[] = [];
-  readonly #steps: RunStep[] = [];
-  readonly #open = new Map<string, OpenVisit>();
+  readonly #steps: CanvasStep[] = [];
   #dropped = 0;
   #latest = 0;
 
@@ -33,7 +35,8 @@ export class RunProgress {
     };
   }
 
-  get steps(): readonly RunStep[] {
+  /** In the order in which they ended. */
+  get steps(): readonly CanvasStep[] {
     return this.#steps;
   }
 
@@ -43,95 +46,45 @@ export class RunProgress {
   }
 
   add(event: TraceEvent): void {
-    const visit = `${event.path}\n${event.visit}`;
-    const path = this.#resolve(event.path);
     this.#latest = event.at;
-    switch (event.type) {
-      case 'node-start':
-      case 'flow-start': {
-        const isFlow = event.type === 'flow-start';
-        this.#open.set(visit, { startedAt: event.at, isFlow, tokens: 0, cost: undefined });
-        this.#push({ type: 'start', path, at: event.at });
-        return;
-      }
-      case 'model': {
-        const open = this.#open.get(visit);
-        if (open === undefined) return;
-        open.tokens += (event.inputTokens ?? 0) + (event.outputTokens ?? 0);
-        if (event.estimatedCost !== undefined) open.cost = (open.cost ?? 0) + event.estimatedCost;
-        return;
-      }
-      case 'node-end':
-      case 'flow-end':
-        this.#end(visit, event, { action: event.action, isReplayed: event.isReplayed, message: undefined });
-        return;
-      case 'error':
-        this.#end(visit, event, { action: undefined, isReplayed: false, message: event.message });
-        return;
-      case 'retry':
-        this.#push({ type: 'retry', path, message: event.message });
-        return;
-      case 'edge':
-        this.#push({ type: 'edge', path, action: event.action });
-        return;
-      case 'attempt':
-      case 'fallback':
-      case 'warning':
-        return;
+    const step = this.#reducer.push(event);
+    const path = this.#resolve(event.path);
+    if (event.type === 'edge') this.#push({ type: 'edge', path, action: event.action });
+    else if (step !== undefined && !NOT_SHOWN.has(event.type)) {
+      if (isLeafEnd(step)) this.#steps.push({ ...step, pagePath: path });
+      this.#push({ type: 'step', path, step });
     }
   }
 
-  /** How things stood after a step, or (without one) as they stand `idleMicros` after the last event. */
+  /** The run after a step, or without one as it is `idleMicros` after the last event. */
   overlayAt(step: number | undefined, idleMicros = 0): RunOverlay {
     const overlay = new OverlayBuilder();
     let count = this.#dropped - 1;
     for (const entry of this.#entries) {
-      // After its last step an earlier moment still shows the way that was taken, but not what begins then.
-      if (step !== undefined && count >= step && entry.type !== 'edge' && entry.type !== 'flow-end') break;
-      if (entry.type === 'step') count += 1;
+      if (entry.type === 'step') {
+        // After its last step, a past moment still shows the connection taken and the flows that ended, but not what begins then.
+        const isFlowEnd = entry.step.type === 'flow' && entry.step.status !== 'running';
+        if (step !== undefined && count >= step && !isFlowEnd) break;
+        if (isLeafEnd(entry.step)) count += 1;
+      }
       overlay.add(entry);
     }
     if (step === undefined) overlay.addRunningTime(this.#latest + idleMicros);
     return overlay;
   }
 
-  #end(
-    visit: string,
-    event: { readonly path: string; readonly node: string; readonly visit: number; readonly at: number },
-    result: Pick<RunStep, 'action' | 'isReplayed' | 'message'>,
-  ): void {
-    const open = this.#open.get(visit);
-    this.#open.delete(visit);
-    const path = this.#resolve(event.path);
-    const micros = event.at - (open?.startedAt ?? event.at);
-    if (open?.isFlow === true) {
-      this.#push({ type: 'flow-end', path, micros, message: result.message });
-      return;
-    }
-    const step: RunStep = {
-      ...result,
-      tracePath: event.path,
-      path,
-      visit: event.visit,
-      label: event.node,
-      startedAtMicros: open?.startedAt ?? event.at,
-      micros,
-      tokens: open?.tokens ?? 0,
-      cost: open?.cost,
-    };
-    this.#steps.push(step);
-    this.#push({ type: 'step', step });
-  }
-
   #push(entry: Entry): void {
     this.#entries.push(entry);
     if (this.#entries.length <= MAX_ENTRIES * 1.2) return;
-    // Cut before a visit begins: the end of one that was not seen beginning would be counted as none.
-    const from = this.#entries.length - MAX_ENTRIES;
-    const cut = this.#entries.findIndex(({ type }, index) => index >= from && type === 'start');
-    const removed = this.#entries.splice(0, cut);
-    const steps = removed.filter(({ type }) => type === 'step').length;
+    const removed = this.#entries.splice(0, this.#entries.length - MAX_ENTRIES);
+    const ended = removed.flatMap((one) => (one.type === 'step' && one.step.status !== 'running' ? [one.step] : []));
+    for (const step of ended) this.#reducer.forget(step);
+    const steps = ended.filter(isLeafEnd).length;
     this.#steps.splice(0, steps);
     this.#dropped += steps;
   }
+}
+
+function isLeafEnd({ type, status }: TimelineStep): boolean {
+  return type === 'node' && status !== 'running';
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { describeNodeRun, nodeRunsOf } from '../../../../../src/extension/flows/runs/nodeRuns.ts';
-import type { NodeState } from '../../../../../src/flows/run/protocol/timeline.ts';
+import type { NodeState } from '../../../../../src/flows/run/protocol/nodeState.ts';
 import { drawnFile, drawnFlow } from '../../../flows/drawnFlows.ts';
 
 const inner = drawnFlow('inner', ['search -> .']);
@@ -10,7 +10,8 @@ const file = drawnFile([outer, inner]);
 
 function state(change: Partial<NodeState> = {}): NodeState {
   const usage = { calls: 0, inputTokens: 0, outputTokens: 0, cost: 0 };
-  return { status: 'done', visits: 1, micros: 12_400, lastAction: undefined, usage, error: undefined, ...change };
+  const unchanged = { lastAction: undefined, retries: 0, error: undefined };
+  return { status: 'done', visits: 1, micros: 12_400, usage, ...unchanged, ...change };
 }
 
 test('visits of one node under several visits of its flow count together', () => {

@@ -68,6 +68,7 @@ test('a timeline gives the shared state and the nodes at each step', () => {
     micros: 30,
     lastAction: 'on',
     usage: { calls: 1, inputTokens: 10, outputTokens: 2, cost: 0.5 },
+    retries: 1,
     error: undefined,
   });
   assert.equal(timeline.usage.cost, 0.5);

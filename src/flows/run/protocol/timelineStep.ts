@@ -1,0 +1,147 @@
+import type { RunEvent, StepEvent } from './runEvent.ts';
+import type { StateChange } from './stateChange.ts';
+
+/** One visit of a node, or of a flow, whose `post` is a step of its own. Times are microseconds since the run began. */
+export interface TimelineStep {
+  readonly type: 'node' | 'flow';
+  readonly path: string;
+  /** The name in its flow. */
+  readonly node: string;
+  readonly visit: number;
+  readonly status: 'running' | 'done' | 'failed';
+  readonly startedAt: number;
+  readonly finishedAt?: number | undefined;
+  /** As `post` returned it; absent when it returned none. */
+  readonly action?: string | undefined;
+  /** The name of the next node; null where the flow ended. */
+  readonly next?: string | null | undefined;
+  readonly isReplayed: boolean;
+  /** In a replay: why `exec` ran although there was a recording. */
+  readonly liveBecause?: Extract<RunEvent, { type: 'live' }>['reason'] | undefined;
+  readonly retries: number;
+  readonly hasFallenBack: boolean;
+  readonly usage: ModelUsage;
+  readonly warnings: readonly string[];
+  readonly error?: string | undefined;
+  /** What the step changed in the shared state. */
+  readonly changes: readonly StateChange[];
+}
+
+/** Calls of language models, with their tokens and cost. */
+export interface ModelUsage {
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** US dollars by list price; calls without a known price add nothing. */
+  readonly cost: number;
+}
+
+export const NO_USAGE: ModelUsage = { calls: 0, inputTokens: 0, outputTokens: 0, cost: 0 };
+
+export function addUsage(a: ModelUsage, b: ModelUsage): ModelUsage {
+  return {
+    calls: a.calls + b.calls,
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    cost: a.cost + b.cost,
+  };
+}
+
+/** How long a step took, in microseconds; 0 while it runs. */
+export function microsOf({ startedAt, finishedAt }: TimelineStep): number {
+  return (finishedAt ?? startedAt) - startedAt;
+}
+
+type Place = Pick<TimelineStep, 'path' | 'visit'>;
+
+/** Folds the events of a run into its steps. */
+export class StepReducer {
+  readonly #steps = new Map<string, TimelineStep>();
+
+  /**
+   * The step that an event is about, as it is after the event. An end without a start, as after lost events, is a step that
+   * took no time; any other event of an unknown visit returns undefined.
+   */
+  push(event: StepEvent): TimelineStep | undefined {
+    switch (event.type) {
+      case 'node-start':
+        return this.#set(begun('node', event));
+      case 'flow-start':
+        return this.#set(begun('flow', event));
+      case 'node-end':
+      case 'flow-end': {
+        const { at: finishedAt, action, isReplayed } = event;
+        const step = this.#at(event) ?? begun(event.type === 'node-end' ? 'node' : 'flow', event);
+        return this.#set({ ...step, status: 'done', finishedAt, action, isReplayed });
+      }
+      case 'error': {
+        const step = this.#at(event) ?? begun('node', event);
+        return this.#set({ ...step, status: 'failed', finishedAt: event.at, error: event.message });
+      }
+      case 'edge':
+        return this.#change(event, () => ({ next: event.to }));
+      case 'state':
+        return this.#change(event, ({ changes }) => ({ changes: [...changes, ...event.changes] }));
+      case 'live':
+        return this.#change(event, () => ({ liveBecause: event.reason }));
+      case 'retry':
+        return this.#change(event, ({ retries }) => ({ retries: retries + 1 }));
+      case 'fallback':
+        return this.#change(event, () => ({ hasFallenBack: true }));
+      case 'warning':
+        return this.#change(event, ({ warnings }) => ({ warnings: [...warnings, event.message] }));
+      case 'model': {
+        const { inputTokens = 0, outputTokens = 0, estimatedCost: cost = 0 } = event;
+        return this.#change(event, ({ usage }) => ({
+          usage: addUsage(usage, { calls: 1, inputTokens, outputTokens, cost }),
+        }));
+      }
+      case 'attempt':
+        break;
+    }
+    return this.#at(event);
+  }
+
+  /** Frees the memory of a finished step; later events of its visit are ignored. */
+  forget(step: Place): void {
+    this.#steps.delete(keyOf(step));
+  }
+
+  #at(place: Place): TimelineStep | undefined {
+    return this.#steps.get(keyOf(place));
+  }
+
+  #set(step: TimelineStep): TimelineStep {
+    this.#steps.set(keyOf(step), step);
+    return step;
+  }
+
+  #change(place: Place, change: (step: TimelineStep) => Partial<TimelineStep>): TimelineStep | undefined {
+    const step = this.#at(place);
+    return step && this.#set({ ...step, ...change(step) });
+  }
+}
+
+function begun(
+  type: TimelineStep['type'],
+  { path, node, visit, at }: Place & { readonly node: string; readonly at: number },
+): TimelineStep {
+  return {
+    type,
+    path,
+    node,
+    visit,
+    status: 'running',
+    startedAt: at,
+    isReplayed: false,
+    retries: 0,
+    hasFallenBack: false,
+    usage: NO_USAGE,
+    warnings: [],
+    changes: [],
+  };
+}
+
+export function keyOf({ path, visit }: Place): string {
+  return `${visit} ${path}`;
+}
