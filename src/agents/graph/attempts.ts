@@ -106,12 +106,16 @@ async function withTimeout<I, O>(call: Call<I, O>, number: number, seconds: numb
     controller.abort(new AppError('limit', message));
   }, seconds * 1000);
   try {
-    const aborted = new Promise<never>((_resolve, reject) => {
-      controller.signal.addEventListener('abort', () => reject(controller.signal.reason as Error), { once: true });
-    });
-    return await Promise.race([aborted, call.worker.exec(call.input, { signal: controller.signal, attempt: number })]);
+    const { signal } = controller;
+    return await Promise.race([untilAborted(signal), call.worker.exec(call.input, { signal, attempt: number })]);
   } finally {
     clearTimeout(timer);
     outer.removeEventListener('abort', forward);
   }
+}
+
+/** Rejects with the signal's reason once it is aborted. */
+async function untilAborted(signal: AbortSignal): Promise<never> {
+  await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+  throw signal.reason;
 }

@@ -36,11 +36,12 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
       throw new AppError('bad-input', 'A flow takes its first node as an option: new Flow({ start: node }).');
     }
     super(options);
-    this.start = options.start as NodeFor<S> | undefined;
+    if (options.start !== undefined) this.#start = this.#stationOf(options.start, 'The start');
   }
 
   get start(): NodeFor<S> | undefined {
-    return this.#start?.unit as NodeFor<S> | undefined;
+    const node = this.#start?.unit;
+    return isNodeFor<S>(node) ? node : undefined;
   }
 
   /** @throws AppError `bad-input` when it is no node. */
@@ -77,12 +78,14 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   /** The node that follows `node` after `action`: null for an explicit end, undefined where nothing is connected. */
   getNextNode(node: NodeFor<S>, action?: string | null | void): NodeFor<S> | null | undefined {
     const exit = this.#stations.get(node)?.exit(action || DEFAULT_ACTION);
-    return exit === null ? null : (exit?.unit as NodeFor<S> | undefined);
+    if (exit === null) return null;
+    return isNodeFor<S>(exit?.unit) ? exit.unit : undefined;
   }
 
   /** Gives the action of the last node that ran, so that a nested flow leaves by it. */
-  override post(_shared: S, _prepRes: P, execRes: string | void): A | Promise<A> {
-    return execRes as A;
+  override post(shared: S, prepRes: P, execRes: string | void): A | Promise<A>;
+  override post(_shared: S, _prepRes: P, execRes: unknown): unknown {
+    return execRes;
   }
 
   /** @internal */
@@ -91,7 +94,8 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   }
 
   /** @internal */
-  override [execute](_prepRes: P, shared: S, parent: Frame): Promise<string | void> {
+  override [execute](prepRes: P, shared: S, parent: Frame): Promise<string | void>;
+  override [execute](_prepRes: P, shared: S, parent: Frame): Promise<unknown> {
     for (let at: Frame | undefined = parent; at !== undefined; at = at.parent) {
       if (at.flow === this) {
         throw new AppError('bad-input', `The flow "${this.name}" contains itself: ${parent.path}/${this.name}.`);
@@ -105,7 +109,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     }
     const frame = new Frame(parent.run, this.#start, this, parent);
     const entry = parent.resume === undefined ? this.#start : this.#resume(frame, parent);
-    return walk(entry, shared, frame) as Promise<string | void>;
+    return walk(entry, shared, frame);
   }
 
   /** Takes over the inner part of the parent's resume points, and gives the station where the checkpoint was. */
@@ -147,4 +151,9 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     this.#stations.set(node, station);
     return station;
   }
+}
+
+// A station is only made of a BaseNode that the compiler has checked against the flow's shared state.
+function isNodeFor<S>(unit: unknown): unit is NodeFor<S> {
+  return unit instanceof BaseNode;
 }

@@ -55,23 +55,27 @@ export abstract class BaseNode<
   }
 
   /** Reads what `exec` needs from the shared state. */
-  prep(_shared: S): P | Promise<P> {
-    return undefined as P;
+  prep(shared: S): P | Promise<P>;
+  prep(): unknown {
+    return undefined;
   }
 
   /** Does the work, without the shared state: so it can be repeated, recorded and replayed. */
-  exec(_prepRes: I, _context: ExecContext): O | Promise<O> {
-    return undefined as O;
+  exec(prepRes: I, context: ExecContext): O | Promise<O>;
+  exec(): unknown {
+    return undefined;
   }
 
   /** Writes the result to the shared state and returns the action that chooses the next node. */
-  post(_shared: S, _prepRes: P, _execRes: E): A | Promise<A> {
-    return undefined as A;
+  post(shared: S, prepRes: P, execRes: E): A | Promise<A>;
+  post(): unknown {
+    return undefined;
   }
 
   /** Runs this node alone. */
-  run(shared: S, options: RunOptions = {}): Promise<A> {
-    return startRun(this, shared, options) as Promise<A>;
+  run(shared: S, options?: RunOptions): Promise<A>;
+  run(shared: S, options: RunOptions = {}): Promise<unknown> {
+    return startRun(this, shared, options);
   }
 
   /** @internal */
@@ -80,10 +84,11 @@ export abstract class BaseNode<
   }
 
   /** @internal */
-  [execute](prepRes: P, _shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E> {
-    const input = prepRes as unknown as I;
+  [execute](prepRes: P, shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E>;
+  // Without batches, P is I and O is E; only the types of batch nodes can say otherwise, and those replace this method.
+  [execute](input: never, _shared: S, frame: Frame, visit: Visit | undefined): unknown {
     const live = (): Awaitable<O> => this.exec(input, frame.run.context);
-    return remembered(visit, { input, item: undefined, code: sourceOf(this, 'exec') }, live) as Awaitable<E>;
+    return remembered(visit, { input, item: undefined, code: sourceOf(this, 'exec') }, live);
   }
 }
 
@@ -122,14 +127,14 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
   }
 
   /** @internal */
-  override [execute](prepRes: P, _shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E> {
-    const input = prepRes as unknown as I;
+  override [execute](prepRes: P, shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E>;
+  override [execute](input: never, _shared: S, frame: Frame, visit: Visit | undefined): unknown {
     // Nothing to retry, to time, to answer from a recording or to tell: the most common visit costs no more than the call itself.
     const isPlain = this.timeout === undefined && this.maxRetries === 1 && !hasFallback(this);
     if (isPlain && visit?.isRemembered !== true) {
-      return this.exec(input, frame.run.context) as Awaitable<E>;
+      return this.exec(input, frame.run.context);
     }
-    return attemptItem(this, { input, frame, visit }) as Awaitable<E>;
+    return attemptItem(this, { input, frame, visit });
   }
 }
 

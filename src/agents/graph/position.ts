@@ -1,3 +1,4 @@
+import { AppError } from '../../core/errors.ts';
 import { toPlainJson } from '../run/plainJson.ts';
 import type { Checkpoint, ResumePoint } from '../run/schemas.ts';
 import type { Frame } from './unit.ts';
@@ -8,6 +9,10 @@ import type { Frame } from './unit.ts';
  * @throws AppError `bad-input` that names the key of the shared state, or the flow's `prep` result, that JSON cannot hold.
  */
 export function checkpointOf(frame: Frame, shared: unknown, action: string): Checkpoint {
+  const plain = toPlainJson(shared, 'shared');
+  if (typeof plain !== 'object' || plain === null || Array.isArray(plain)) {
+    throw new AppError('bad-input', 'A run can only be resumed if its shared state is an object. Use { … } for it.');
+  }
   const position: ResumePoint[] = [];
   for (let at: Frame | undefined = frame; at !== undefined; at = at.parent) position.unshift(pointOf(at, at !== frame));
   return {
@@ -15,7 +20,7 @@ export function checkpointOf(frame: Frame, shared: unknown, action: string): Che
     path: frame.pathOf(frame.station),
     visit: frame.visitsOf(frame.station),
     action,
-    shared: toPlainJson(shared, 'shared') as Checkpoint['shared'],
+    shared: plain,
     position,
   };
 }

@@ -2,12 +2,11 @@ import { type Awaitable, isPromise } from './awaitable.ts';
 import type { ExecCall } from '../run/recording.ts';
 import type { Visit } from '../run/visit.ts';
 
+type RecordedPart = Pick<ExecCall, 'input' | 'item' | 'code'>;
+
 /** Answers a call of `exec` from the run's recording where it can; otherwise runs it, and keeps the result where one is made. */
-export function remembered<O>(
-  visit: Visit | undefined,
-  part: Pick<ExecCall, 'input' | 'item' | 'code'>,
-  live: () => Awaitable<O>,
-): Awaitable<O> {
+export function remembered<O>(visit: Visit | undefined, part: RecordedPart, live: () => Awaitable<O>): Awaitable<O>;
+export function remembered(visit: Visit | undefined, part: RecordedPart, live: () => unknown): unknown {
   if (visit?.isRemembered !== true) return live();
   const { record, replay } = visit.run.options;
   const call: ExecCall = { ...part, path: visit.path, visit: visit.number };
@@ -15,9 +14,9 @@ export function remembered<O>(
   if (known !== undefined) {
     visit.isReplayed = true;
     record?.keep(call, known.result);
-    return known.result as O;
+    return known.result;
   }
-  const keep = (result: O): O => {
+  const keep = (result: unknown): unknown => {
     record?.keep(call, result);
     return result;
   };

@@ -66,7 +66,7 @@ function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknow
     const abort = (): void => {
       try {
         run.abort(signal.reason);
-        reject(signal.reason as Error);
+        resolve(rejected(signal.reason));
       } catch (error) {
         resolve(rejected(error)); // the listener's, which would reach nobody from an event handler
       }
@@ -82,6 +82,6 @@ function restoreShared(shared: unknown, saved: Readonly<Record<string, unknown>>
   if (typeof shared !== 'object' || shared === null) {
     throw new AppError('bad-input', 'A run that resumes needs an object as shared state, to put the saved state into.');
   }
-  for (const key of Object.keys(shared)) delete (shared as Record<string, unknown>)[key];
+  for (const key of Object.keys(shared)) Reflect.deleteProperty(shared, key);
   Object.assign(shared, structuredClone(saved));
 }

@@ -25,7 +25,7 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
   const { provider, model, baseUrl, keyVariable } = endpoint;
   const detail = redactor.redact(detailOf(error)).slice(0, MAX_DETAIL);
   const cause = new Error(redactor.redact(error instanceof Error ? (error.stack ?? error.message) : String(error)));
-  const status = error instanceof APIError ? (error.status as number | undefined) : undefined;
+  const status = error instanceof APIError && typeof error.status === 'number' ? error.status : undefined;
   const fail = (code: ErrorCode, what: string, advice: string): AppError =>
     new AppError(
       code,

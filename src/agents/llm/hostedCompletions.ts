@@ -1,12 +1,16 @@
-import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
+import type { ChatCompletion } from 'openai/resources/chat/completions';
+import { AppError } from '../../core/errors.ts';
 import type { Run } from '../run/run.ts';
 import type { HostedRun, ModelExchange } from '../run/runHost.ts';
+import { type Chunk, isCompletion } from './completion.ts';
 import { estimateCost } from './prices.ts';
 import type { Endpoint } from './providers.ts';
 import type { ChatService } from './service.ts';
 
-/** What a client asks of a chat completions service. */
-export type Completions = Pick<ChatService, 'complete' | 'stream'>;
+/** What a client needs of a chat completions service. */
+export interface Completions extends Pick<ChatService, 'complete'> {
+  stream(...request: Parameters<ChatService['stream']>): AsyncGenerator<Chunk, void>;
+}
 
 /** The service itself, or in a hosted run one whose host sees every exchange, and may answer in its place. */
 export async function hosted(
@@ -45,9 +49,9 @@ class HostedCompletions implements Completions {
   }
 
   async complete(...[body, options]: Parameters<Completions['complete']>): ReturnType<Completions['complete']> {
-    const request = { ...body } as Readonly<Record<string, unknown>>;
+    const request = { ...body };
     const startedAt = performance.now();
-    const known = this.#host.findCompletion(this.#endpoint.provider, request) as ChatCompletion | undefined;
+    const known = this.#find(request);
     const answer =
       known === undefined ? await (await this.#connect()).complete(body, options) : { value: known, retries: 0 };
     this.#tell(request, answer.value, startedAt);
@@ -55,13 +59,12 @@ class HostedCompletions implements Completions {
   }
 
   async *stream(...[body, options, onRetries]: Parameters<Completions['stream']>): ReturnType<Completions['stream']> {
-    const { stream: _stream, stream_options: _options, ...rest } = body;
-    const request = { ...rest } as Readonly<Record<string, unknown>>;
+    const { stream: _stream, stream_options: _options, ...request } = body;
     const startedAt = performance.now();
-    const known = this.#host.findCompletion(this.#endpoint.provider, request) as ChatCompletion | undefined;
+    const known = this.#find(request);
     const chunks = known === undefined ? (await this.#connect()).stream(body, options, onRetries) : [chunkOf(known)];
     let content = '';
-    let usage: ChatCompletionChunk['usage'];
+    let usage: Chunk['usage'];
     let reason = 'stop';
     for await (const chunk of chunks) {
       content += chunk.choices[0]?.delta.content ?? '';
@@ -73,7 +76,14 @@ class HostedCompletions implements Completions {
     this.#tell(request, { choices: [choice], ...(usage && { usage }) }, startedAt);
   }
 
-  #tell(request: Readonly<Record<string, unknown>>, completion: Counted, startedAt: number): void {
+  #find(request: ModelExchange['request']): ChatCompletion | undefined {
+    const { provider } = this.#endpoint;
+    const known = this.#host.findCompletion(provider, request);
+    if (known === undefined || isCompletion(known)) return known;
+    throw new AppError('corrupt', `The recorded reply of ${provider} is not a completion. Record the run again.`);
+  }
+
+  #tell(request: ModelExchange['request'], completion: Counted, startedAt: number): void {
     const { prompt_tokens: input, completion_tokens: output } = completion.usage ?? {};
     const isCounted = input !== undefined && output !== undefined;
     const cost = isCounted ? estimateCost(this.#endpoint, { input, output }) : undefined;
@@ -89,13 +99,11 @@ class HostedCompletions implements Completions {
   }
 }
 
-/** A whole answer as the one chunk of a stream. */
-function chunkOf({ choices, usage }: ChatCompletion): ChatCompletionChunk {
+/** A whole reply as the only chunk of a stream. */
+function chunkOf({ choices, usage }: ChatCompletion): Chunk {
   const [choice] = choices;
   return {
-    choices: [
-      { index: 0, delta: { content: choice?.message.content ?? '' }, finish_reason: choice?.finish_reason ?? 'stop' },
-    ],
+    choices: [{ delta: { content: choice?.message.content ?? '' }, finish_reason: choice?.finish_reason ?? 'stop' }],
     usage: usage ?? null,
-  } as ChatCompletionChunk;
+  };
 }

@@ -128,12 +128,11 @@ export class LLMClient {
   async *chatStream(messages: readonly ChatMessage[], options: AskOptions = {}): AsyncGenerator<string, void> {
     const service = await this.#connect();
     const startedAt = performance.now();
-    // The messages are the caller's: what the service does not take, it says.
     let retries = 0;
     let usage: { prompt_tokens?: number; completion_tokens?: number } | null | undefined;
     let length = 0;
-    const asked = { model: this.model, messages: [...messages], stream: true, stream_options: { include_usage: true } };
-    const chunks = service.stream(asked as Parameters<Completions['stream']>[0], callOptions(options), (count) => {
+    const body = bodyOf(this.model, messages, { stream: true, stream_options: { include_usage: true } });
+    const chunks = service.stream(body, callOptions(options), (count) => {
       retries = count;
     });
     for await (const { choices, usage: counted } of chunks) {
@@ -182,8 +181,7 @@ export class LLMClient {
   async #complete(messages: readonly ChatMessage[], options: AskOptions, extra: object): Promise<ChatReply> {
     const service = await this.#connect();
     const startedAt = performance.now();
-    // The messages are the caller's: what the service does not take, it says.
-    const body = { ...extra, model: this.model, messages: [...messages] } as Parameters<Completions['complete']>[0];
+    const body = bodyOf(this.model, messages, extra);
     const { value, retries } = await service.complete(body, callOptions(options));
     this.#report(startedAt, value.usage, retries);
     const [choice] = value.choices;
@@ -245,4 +243,15 @@ function callOptions({
   signal,
 }: AskOptions): CallOptions {
   return { retries, timeoutMs: timeout * 1000, signal };
+}
+
+// Messages are passed on unchecked: the service reports those that it does not accept.
+function bodyOf(
+  model: string,
+  messages: readonly ChatMessage[],
+  extra: { readonly stream: true; readonly stream_options: object },
+): Parameters<Completions['stream']>[0];
+function bodyOf(model: string, messages: readonly ChatMessage[], extra: object): Parameters<Completions['complete']>[0];
+function bodyOf(model: string, messages: readonly ChatMessage[], extra: object): object {
+  return { ...extra, model, messages: [...messages] };
 }

@@ -7,6 +7,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import { AppError } from '../../core/errors.ts';
 import { Redactor } from '../../core/redact.ts';
+import { isCompletion } from './completion.ts';
 import { isRateLimit, requestFailure, retryAfterOf } from './failure.ts';
 import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
@@ -91,16 +92,6 @@ export class ChatService {
     const detail = this.#redactor.redact(text).slice(0, 500);
     return new AppError('corrupt', `${provider} (${model}): the service answered 200 without a completion: ${detail}`);
   }
-}
-
-function isCompletion(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || !('choices' in value) || !Array.isArray(value.choices))
-    return false;
-  return value.choices.every((choice: unknown) => {
-    const message: unknown =
-      typeof choice === 'object' && choice !== null && 'message' in choice ? choice.message : undefined;
-    return typeof message === 'object' && message !== null;
-  });
 }
 
 function requestOptions({ signal, timeoutMs }: CallOptions): { signal?: AbortSignal; timeout: number } {

@@ -64,16 +64,10 @@ function isStrict(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isStrict);
   if (typeof schema !== 'object' || schema === null) return true;
   if ('type' in schema && schema.type === 'object') {
-    const {
-      properties = {},
-      required = [],
-      additionalProperties,
-    } = schema as {
-      properties?: object;
-      required?: readonly string[];
-      additionalProperties?: unknown;
-    };
-    if (additionalProperties !== false || Object.keys(properties).length !== required.length) return false;
+    const properties = 'properties' in schema ? Object.keys(schema.properties ?? {}) : [];
+    const required = 'required' in schema && Array.isArray(schema.required) ? schema.required : [];
+    const isClosed = 'additionalProperties' in schema && schema.additionalProperties === false;
+    if (!isClosed || properties.length !== required.length) return false;
   }
   return Object.values(schema).every(isStrict);
 }

@@ -41,7 +41,9 @@ export async function pdfPages(bytes: Uint8Array, path: string): Promise<readonl
 async function loadReader(path: string): Promise<PdfReader> {
   const name = PDF_READER; // not a literal in import(): bundlers would take it in, 2 MB that few need
   try {
-    return (await import(name)) as PdfReader;
+    const reader: unknown = await import(name);
+    if (isPdfReader(reader)) return reader;
+    throw new TypeError(`${name} has no getDocumentProxy.`);
   } catch (error) {
     throw new AppError(
       'missing',
@@ -49,4 +51,8 @@ async function loadReader(path: string): Promise<PdfReader> {
       { cause: error },
     );
   }
+}
+
+function isPdfReader(value: unknown): value is PdfReader {
+  return typeof value === 'object' && value !== null && 'getDocumentProxy' in value && 'extractText' in value;
 }

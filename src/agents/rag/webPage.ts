@@ -148,7 +148,8 @@ async function readResponse(response: IncomingMessage, address: string, maxBytes
   }
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  const body: AsyncIterable<Buffer> = response;
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > maxBytes) throw new AppError('limit', `${address} is larger than ${formatBytes(maxBytes)}.`);
     chunks.push(chunk);

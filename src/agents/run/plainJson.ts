@@ -31,7 +31,7 @@ function copy(value: unknown, at: string, parents: readonly unknown[]): Json {
 }
 
 /** JSON text that is the same for equal data, whatever the order in which keys were set. */
-export function stableJson(value: Json): string {
+export function stableJson(value: unknown): string {
   return JSON.stringify(value, (_key, item: unknown) =>
     typeof item === 'object' && item !== null && !Array.isArray(item)
       ? Object.fromEntries(Object.entries(item).sort(([a], [b]) => (a < b ? -1 : 1)))

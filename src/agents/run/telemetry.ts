@@ -21,7 +21,8 @@ const STATUS_ERROR = 2;
 
 /** Whether an OpenTelemetry SDK has registered a tracer provider in this process. */
 export function hasTracerProvider(): boolean {
-  const registry = (globalThis as { readonly [REGISTRY]?: unknown })[REGISTRY];
+  const globals: Pick<typeof globalThis, 'process'> & { readonly [REGISTRY]?: unknown } = globalThis;
+  const registry = globals[REGISTRY];
   return typeof registry === 'object' && registry !== null && 'trace' in registry;
 }
 
@@ -33,13 +34,16 @@ export function hasTracerProvider(): boolean {
  */
 export async function openTelemetry(): Promise<Telemetry | undefined> {
   const name = '@opentelemetry/api'; // not a literal in import(): bundlers and the compiler would want the package
-  let api: Api;
   try {
-    api = (await import(name)) as Api;
+    const api: unknown = await import(name);
+    return isApi(api) ? spans(api) : undefined;
   } catch {
     return undefined;
   }
-  return spans(api);
+}
+
+function isApi(value: unknown): value is Api {
+  return typeof value === 'object' && value !== null && 'trace' in value && 'context' in value;
 }
 
 function spans(api: Api): Telemetry {
@@ -73,6 +77,9 @@ function spans(api: Api): Telemetry {
 }
 
 function attributesOf(event: TraceEvent): Record<string, string | number> {
-  const entries = Object.entries(event).filter(([, value]) => typeof value === 'string' || typeof value === 'number');
-  return Object.fromEntries(entries) as Record<string, string | number>;
+  const attributes: Record<string, string | number> = {};
+  for (const [name, value] of Object.entries(event)) {
+    if (typeof value === 'string' || typeof value === 'number') attributes[name] = value;
+  }
+  return attributes;
 }

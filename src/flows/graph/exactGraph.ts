@@ -19,7 +19,10 @@ export interface ExactNode {
   readonly flow: ExactGraph | undefined;
 }
 
-type Stations = ReturnType<typeof stationsOf>;
+interface Stations {
+  readonly start: Station | undefined;
+  readonly all: readonly Station[];
+}
 
 /**
  * The graph of a flow that exists: a `Flow` of `farwharf/agents`, also of another copy of that library. Undefined for
@@ -45,22 +48,21 @@ export function graphOfFlow(flow: object, outer: readonly object[] = []): ExactG
   };
 }
 
-function stationsOf(
-  flow: object,
-): { readonly start: Station | undefined; readonly all: readonly Station[] } | undefined {
-  return Reflect.get(flow, stations) as Stations;
+function stationsOf(flow: object): Stations | undefined {
+  const known: unknown = Reflect.get(flow, stations);
+  return isStations(known) ? known : undefined;
+}
+
+function isStations(value: unknown): value is Stations {
+  return typeof value === 'object' && value !== null && 'all' in value;
 }
 
 const LIBRARY = new Set(['Node', 'BatchNode', 'ParallelBatchNode', 'Flow', 'RAGNode', 'BaseNode']);
 
-/** By the names of its classes: a file may bring its own copy of the library. */
+/** Compares names of classes, because a file may bring its own copy of the library. */
 function libraryOf(unit: object): string {
-  for (
-    let at = Object.getPrototypeOf(unit) as object | null;
-    at !== null;
-    at = Object.getPrototypeOf(at) as object | null
-  ) {
-    if (LIBRARY.has(at.constructor.name)) return at.constructor.name;
-  }
-  return 'BaseNode';
+  const parent: unknown = Object.getPrototypeOf(unit);
+  if (typeof parent !== 'object' || parent === null) return 'BaseNode';
+  const { name } = parent.constructor;
+  return LIBRARY.has(name) ? name : libraryOf(parent);
 }

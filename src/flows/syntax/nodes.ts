@@ -9,8 +9,9 @@ export type Rules<Args extends readonly unknown[], Result> = {
 export function ruleFor<Args extends readonly unknown[], Result>(
   rules: Rules<Args, Result>,
   node: t.Node,
-): ((node: t.Node, ...args: Args) => Result) | undefined {
-  return rules[node.type] as ((node: t.Node, ...args: Args) => Result) | undefined;
+): ((node: t.Node, ...args: Args) => Result) | undefined;
+export function ruleFor(rules: Rules<readonly never[], unknown>, { type }: t.Node): unknown {
+  return rules[type];
 }
 
 /** Whether an optional part of a node is there. The parser leaves it out or writes null. */
@@ -57,13 +58,15 @@ export function visitNodes(root: t.Node, visit: (node: t.Node, parent: t.Node | 
 
 function childrenOf(node: t.Node): t.Node[] {
   const children: t.Node[] = [];
-  for (const value of Object.values(node) as unknown[]) {
+  const values: readonly unknown[] = Object.values(node);
+  for (const value of values) {
     if (typeof value !== 'object' || value === null) continue;
-    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) if (isNode(item)) children.push(item);
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    for (const item of items) if (isNode(item)) children.push(item);
   }
   return children;
 }
 
 function isNode(value: unknown): value is t.Node {
-  return typeof value === 'object' && value !== null && typeof (value as { type?: unknown }).type === 'string';
+  return typeof value === 'object' && value !== null && 'type' in value && typeof value.type === 'string';
 }

@@ -1,5 +1,6 @@
 import { parse } from '@babel/parser';
 import type * as t from '@babel/types';
+import { messageOf } from '../../core/errors.ts';
 import type { Position, SourceRange, SyntaxProblem } from '../graph/graph.ts';
 import { visitNodes } from './nodes.ts';
 
@@ -110,8 +111,8 @@ function dropMissingArguments(program: t.Program): void {
 }
 
 function problemOf(error: unknown): { message: string; offset: number } {
-  const { message, pos } = error as { message: string; pos?: number };
-  return { message: message.replace(/ \(\d+:\d+\)$/, ''), offset: pos ?? 0 };
+  const offset = error instanceof Error && 'pos' in error && typeof error.pos === 'number' ? error.pos : 0;
+  return { message: messageOf(error).replace(/ \(\d+:\d+\)$/, ''), offset };
 }
 
 function lineStartsOf(text: string): number[] {

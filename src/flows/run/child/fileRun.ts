@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
-import { pathToFileURL } from 'node:url';
 import { AppError, systemCode } from '../../../core/errors.ts';
 import type { ChildRequest } from '../protocol/runMessage.ts';
 import { findFlow } from './loading/exportedFlow.ts';
 import type { FlowHost } from './flowHost.ts';
+import { importedFile } from './loading/importedFile.ts';
 import { asMain, runsOnlyAsMain } from './loading/mainModule.ts';
 
 // How long a file that may run its flow itself can take for what it does before.
@@ -20,7 +20,7 @@ export async function runFlowFile({ file, flow, shared }: ChildRequest, host: Fl
   const text = readSource(file);
   if (runsOnlyAsMain(text)) registerHooks({ load: asMain(file) });
   host.isFileRunning = true;
-  const exports = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+  const exports = await importedFile(file);
   if (host.begun === 0 && /\.run\s*\(/.test(text)) await untilIdle();
   if (host.begun > 0) return;
   host.isFileRunning = false;

@@ -62,8 +62,8 @@ async function serveParent(): Promise<void> {
     stop.abort(new DOMException('The program that ran the flow is gone.', 'AbortError'));
     setTimeout(endGroup, ORPHAN_MS).unref();
   });
-  process.on('message', (raw) => {
-    const message = raw as ParentMessage;
+  process.on('message', (message: unknown) => {
+    if (!isParentMessage(message)) return;
     if (message.type === 'taken') channel.taken(message.batch);
     if (message.type === 'key') keys.answer(message.variable, message.key);
     if (message.type === 'stop') stop.abort(new DOMException('The run was stopped.', 'AbortError'));
@@ -75,6 +75,11 @@ async function serveParent(): Promise<void> {
     );
   });
   send({ type: 'ready', nodeVersion: process.versions.node });
+}
+
+/** The parent is a part of this program, so its messages are only told from others. */
+function isParentMessage(value: unknown): value is ParentMessage {
+  return typeof value === 'object' && value !== null && 'type' in value;
 }
 
 async function waitForDebugger(send: (message: ChildMessage) => void): Promise<void> {

@@ -1,9 +1,9 @@
-import { pathToFileURL } from 'node:url';
 import { installRunHost } from '../../../agents/run/runHost.ts';
 import { AppError } from '../../../core/errors.ts';
 import { type ExactGraph, graphOfFlow } from '../../graph/exactGraph.ts';
 import type { ChildRequest } from '../protocol/runMessage.ts';
 import { findFlow } from './loading/exportedFlow.ts';
+import { importedFile } from './loading/importedFile.ts';
 
 /**
  * Loads a flow file and gives the graphs of the flows that it exports or runs. No flow is run: a call of `run` ends the file
@@ -20,7 +20,7 @@ export async function loadGraphs({ file, flow }: Pick<ChildRequest, 'file' | 'fl
     },
   });
   try {
-    const exports = (await import(pathToFileURL(file).href)) as Readonly<Record<string, unknown>>;
+    const exports = await importedFile(file);
     for (const value of Object.values(exports)) {
       if (typeof value === 'object' && value !== null && graphOfFlow(value) !== undefined) found.add(value);
     }

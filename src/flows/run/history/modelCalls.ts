@@ -39,10 +39,7 @@ export interface RecordedModelCall {
 
 /** The calls of a run, in their order. */
 export async function readModelCalls(folder: RunFolder): Promise<readonly RecordedModelCall[]> {
-  return parseLines(await readIfThere(folder.calls)).flatMap((line) => {
-    const parsed = callSchema.safeParse(line);
-    return parsed.success ? [described(parsed.data)] : [];
-  });
+  return parseLines(await readIfThere(folder.calls), (value) => callSchema.safeParse(value).data).map(described);
 }
 
 function described({ request, completion, ...call }: z.infer<typeof callSchema>): RecordedModelCall {

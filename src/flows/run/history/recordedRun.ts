@@ -1,10 +1,9 @@
-import type { Json } from '../../../agents/run/plainJson.ts';
 import type { FlowOutcome, FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
 import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
 import { readEvents } from './runFiles.ts';
 import { checkpointBefore, type RerunStep } from './rerun.ts';
 import type { RunHistory } from './runHistory.ts';
-import type { RunRecord } from './runRecord.ts';
+import { type RunRecord, runRecord } from './runRecord.ts';
 import { summaryOf } from './runSummary.ts';
 import { timelinesOf } from '../protocol/timeline.ts';
 
@@ -50,7 +49,7 @@ export async function runRecorded(
     file,
     ...(flow !== undefined && { flow }),
     ...(args !== undefined && args.length > 0 && { args: [...args] }),
-    ...(shared !== undefined && { shared: shared as Record<string, Json> }),
+    ...(shared !== undefined && { shared: runRecord.shape.shared.parse(shared) }),
     ...(replayed !== undefined && { replayOf: replayed.id }),
     ...(earlier !== undefined &&
       resume !== undefined && { resumedFrom: { run: earlier.id, path: resume.path, visit: resume.visit } }),

@@ -1,13 +1,17 @@
 import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
 import { type Checkpoint, checkpointSchema } from '../../../agents/run/schemas.ts';
 import { systemCode } from '../../../core/errors.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
+import { readRunEvent } from '../protocol/runEventSchema.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import type { RunFolder } from './runFolder.ts';
 
+const checkpointLine = z.object({ run: z.number(), checkpoint: checkpointSchema });
+
 /** The events of a run, from its trace; none where it never began. */
 export async function readEvents(folder: RunFolder): Promise<readonly RunEvent[]> {
-  return parseLines(await readIfThere(folder.trace)) as readonly RunEvent[];
+  return parseLines(await readIfThere(folder.trace), readRunEvent);
 }
 
 /** The checkpoints that a run kept, in their order, each with the number of its run in the file. */
@@ -15,8 +19,7 @@ export async function readCheckpoints(
   folder: RunFolder,
 ): Promise<readonly { readonly run: number; readonly checkpoint: Checkpoint }[]> {
   const texts = await Promise.all([folder.olderCheckpoints, folder.checkpoints].map(readIfThere));
-  const lines = texts.flatMap((text) => parseLines(text)) as { run: number; checkpoint: unknown }[];
-  return lines.map(({ run, checkpoint }) => ({ run, checkpoint: checkpointSchema.parse(checkpoint) }));
+  return texts.flatMap((text) => parseLines(text, (value) => checkpointLine.safeParse(value).data));
 }
 
 /** The text of a file; empty where there is none. */

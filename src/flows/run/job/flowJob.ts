@@ -1,11 +1,10 @@
 import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
-import type { Json } from '../../../agents/run/plainJson.ts';
 import type { Checkpoint } from '../../../agents/run/schemas.ts';
 import type { SelectedFile } from '../../../workspace/files/selectedFile.ts';
 import type { Selection } from '../../../workspace/select/selection.ts';
-import { JOB_FOLDER, type JobRequest } from './jobRequest.ts';
+import { JOB_FOLDER, jobRequest } from './jobRequest.ts';
 import { runtimeFiles } from './runtimeFiles.ts';
 
 const START_SCRIPT = `#!/bin/sh
@@ -51,7 +50,7 @@ export class FlowJob implements AsyncDisposable {
   static async prepare({ selection, file, args = '', flow, shared, resume, runner }: FlowJobRequest): Promise<FlowJob> {
     const own = await withFlowRuntime(selection, runner);
     const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowjob-'));
-    const request: JobRequest = { version: 1, file, flow, shared: shared as Record<string, Json> | undefined, resume };
+    const request = jobRequest.parse({ version: 1, file, flow, shared, resume });
     // Lists of jobs show the script, so it says which flow.
     const name = `${basename(file)}.sh`;
     const [start, json] = [join(scratch, name), join(scratch, 'flow.json')];

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { MarkedLineReader } from '../../../core/text/markedLines.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
+import { readRunEvent } from '../protocol/runEventSchema.ts';
 
 /** An event of a job, from any service. */
 interface JobEvent {
@@ -8,7 +9,6 @@ interface JobEvent {
   readonly data: unknown;
 }
 
-const runEvent = z.looseObject({ type: z.string(), run: z.number() });
 const logData = z.union([
   z.string().transform((text) => ({ stream: '', text })),
   z.looseObject({ stream: z.string().catch(''), text: z.string() }),
@@ -39,5 +39,6 @@ export class JobFlowEvents {
 
 /** A job can print anything, so only what has the shape of an event is one. */
 function checked(value: unknown): readonly RunEvent[] {
-  return runEvent.safeParse(value).success ? [value as RunEvent] : [];
+  const event = readRunEvent(value);
+  return event === undefined ? [] : [event];
 }

@@ -31,7 +31,8 @@ export interface BridgeRequest {
 export async function readBridgeRequest(request: IncomingMessage): Promise<BridgeRequest> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
+  const body: AsyncIterable<Buffer> = request;
+  for await (const chunk of body) {
     bytes += chunk.length;
     if (bytes > MAX_BODY_BYTES) throw new AppError('limit', 'The request is larger than 16 MB.');
     chunks.push(chunk);
@@ -53,7 +54,7 @@ function parse(text: string): z.infer<typeof completionRequest> {
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    throw new AppError('bad-input', 'The request is no JSON.', { cause });
+    throw new AppError('bad-input', 'The request is not valid JSON.', { cause });
   }
   const parsed = completionRequest.safeParse(json);
   if (parsed.success) return parsed.data;

@@ -1,6 +1,5 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { AppError, type ErrorCode, messageOf } from '../../../core/errors.ts';
 import { type BridgeRequest, readBridgeRequest } from './bridgeRequest.ts';
 
@@ -32,7 +31,8 @@ export class ModelBridge implements AsyncDisposable {
   readonly #server: Server;
 
   private constructor(server: Server, token: string) {
-    const { port } = server.address() as AddressInfo;
+    const address = server.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
     this.#server = server;
     this.env = {
       FARWHARF_MODEL_BRIDGE_URL: `http://127.0.0.1:${port}/v1`,

@@ -6,7 +6,7 @@ import { endProcesses } from '../../../core/processes/processTree.ts';
 import { flowEnvironment, type VariableSource } from '../protocol/flowEnvironment.ts';
 import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
 import { type OutputLine, OutputLines } from '../protocol/outputLines.ts';
-import type { ChildMessage, ParentMessage } from '../protocol/runMessage.ts';
+import { type ChildMessage, isChildMessage, type ParentMessage } from '../protocol/runMessage.ts';
 
 const KILL_GRACE_MS = 2_000;
 // A process that left the group can hold the pipes open for as long as it likes; what it prints later is not waited for.
@@ -57,7 +57,7 @@ export class FlowProcess {
     this.exited.catch(() => {}); // whoever waits for it is told
     this.#child.on('message', (message) => {
       this.#lastActivity = performance.now();
-      listener.message(message as ChildMessage);
+      if (isChildMessage(message)) listener.message(message);
     });
     const closed = new Promise<void>((resolve) => this.#child.once('close', () => resolve()));
     const disconnected = new Promise<void>((resolve) => this.#child.once('disconnect', () => resolve()));
@@ -115,10 +115,10 @@ export class FlowProcess {
         this.#lastActivity = performance.now();
       });
     };
-    const source = this.#child[stream];
+    const source: AsyncIterable<Buffer> | null = this.#child[stream];
     if (source === null) return;
     try {
-      for await (const bytes of source as AsyncIterable<Buffer>) {
+      for await (const bytes of source) {
         this.#lastActivity = performance.now();
         for (const line of lines.push(bytes)) {
           const taken = take(line);

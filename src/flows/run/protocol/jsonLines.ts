@@ -1,11 +1,21 @@
-/** The values of a file of JSON lines. A line that a crash has cut, or damaged, is passed over. */
-export function parseLines(text: string): readonly unknown[] {
-  return text.split('\n').flatMap((line): readonly unknown[] => {
-    if (line === '') return [];
-    try {
-      return [JSON.parse(line)];
-    } catch {
-      return [];
-    }
-  });
+/**
+ * The values of a file of JSON lines. Skips lines that a crash cut off or damaged, and values for which `read` returns
+ * undefined.
+ */
+export function parseLines<T>(text: string, read: (value: unknown) => T | undefined): readonly T[] {
+  const values: T[] = [];
+  for (const line of text.split('\n')) {
+    if (line === '') continue;
+    const value = read(parsed(line));
+    if (value !== undefined) values.push(value);
+  }
+  return values;
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
 }

@@ -29,3 +29,20 @@ export type ChildMessage =
   | { readonly type: 'refused'; readonly error: FlowFailure }
   /** The file threw, outside of any run or after one. */
   | { readonly type: 'threw'; readonly error: FlowFailure };
+
+const CHILD_MESSAGES: ReadonlySet<unknown> = new Set<ChildMessage['type']>([
+  'ready',
+  'library',
+  'debugger',
+  'events',
+  'graph',
+  'note',
+  'key',
+  'refused',
+  'threw',
+]);
+
+/** Tells the runner's own messages from those that the code of a flow sends, which are ignored. */
+export function isChildMessage(message: unknown): message is ChildMessage {
+  return typeof message === 'object' && message !== null && 'type' in message && CHILD_MESSAGES.has(message.type);
+}

@@ -1,4 +1,4 @@
-import type { StateChange } from './stateChange.ts';
+import { type StateChange, valueAt } from './stateChange.ts';
 import { isSpecial, type StateView } from './stateView.ts';
 
 const MAX_VALUE = 2_000;
@@ -32,13 +32,4 @@ export function showState(state: StateView): string {
 function showValue(value: StateView, limit: number): string {
   const text = JSON.stringify(value, (_key, part: StateView) => (isSpecial(part) ? `‹${part.text}›` : part), 2);
   return text.length <= limit ? text : `${text.slice(0, limit)}… (${text.length - limit} characters more)`;
-}
-
-function valueAt(view: StateView, path: StateChange['path']): StateView | undefined {
-  let value: StateView | undefined = view;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
-    value = (value as Readonly<Record<string | number, StateView>>)[key];
-  }
-  return value;
 }

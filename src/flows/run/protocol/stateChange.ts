@@ -67,6 +67,17 @@ function apply(view: StateView, change: StateChange, depth: number): StateView {
   return { ...view, [key]: apply(view[key] ?? null, change, depth + 1) };
 }
 
+/** The part of a view that a path leads to; undefined if the view has no such part. */
+export function valueAt(view: StateView, path: StatePath): StateView | undefined {
+  let value: StateView | undefined = view;
+  for (const key of path) {
+    if (value === undefined) return undefined;
+    if (isList(value)) value = value[Number(key)];
+    else value = isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+  }
+  return value;
+}
+
 function isList(view: StateView): view is readonly StateView[] {
   return Array.isArray(view);
 }

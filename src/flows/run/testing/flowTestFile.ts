@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 import { recordingEntrySchema } from '../../../agents/run/schemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
+import type { StateView } from '../protocol/stateView.ts';
 
 export const FLOW_TEST_SUFFIX = '.flowtest.json';
 const FOLDER_TOKEN = '{{folder}}';
@@ -10,16 +11,21 @@ const ABOUT =
   'A run of the flow file beside this one, pinned as a test. `farwharf flow test` runs it again without network: unchanged ' +
   'nodes get the results in "recording", edited nodes run and get the answers in "models". `farwharf flow test --update` accepts what changed.';
 
+const stateView: z.ZodType<StateView> = z.json();
+
 const expectedRun = z.object({
   /** The name of the outermost flow. */
   flow: z.string(),
   /** The steps in their order: `Research/Decide -> search`. */
   steps: z.array(z.string()),
   /** The shared state at the end. */
-  shared: z.json(),
+  shared: stateView,
   /** The message of the error that it fails with. */
   error: z.string().optional(),
 });
+
+/** What a model was asked, and its reply. */
+export const recordedReply = z.object({ provider: z.string(), request: z.json(), completion: z.json() });
 
 const flowTestSchema = z.object({
   about: z.string(),
@@ -36,7 +42,7 @@ const flowTestSchema = z.object({
   /** Keys of the shared state that differ from run to run, as `report.createdAt`. */
   ignore: z.array(z.string()),
   recording: z.array(recordingEntrySchema),
-  models: z.array(z.object({ provider: z.string(), request: z.json(), completion: z.json() })),
+  models: z.array(recordedReply),
 });
 
 export type FlowTest = z.infer<typeof flowTestSchema>;

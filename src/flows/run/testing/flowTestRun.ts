@@ -1,15 +1,16 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { recordingEntrySchema } from '../../../agents/run/schemas.ts';
 import { AppError } from '../../../core/errors.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
-import { type ExpectedRun, type FlowTest, readFlowTest, writeFlowTest } from './flowTestFile.ts';
+import { type ExpectedRun, type FlowTest, readFlowTest, recordedReply, writeFlowTest } from './flowTestFile.ts';
 import type { VariableSource } from '../protocol/flowEnvironment.ts';
 import type { FlowOutcome, FlowProcessEvent, FlowRuntime } from '../protocol/flowRun.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import type { NetworkNamespace } from '../process/networkNamespace.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
+import { readIfThere } from '../history/runFiles.ts';
 import { type RunFolder, runFolder } from '../history/runFolder.ts';
 import { runFlow } from '../process/runFlow.ts';
 import { summaryOf } from '../history/runSummary.ts';
@@ -133,7 +134,7 @@ function expectationsOf(timelines: readonly RunTimeline[], outcome: RunRecord['o
       steps: steps
         .filter(({ type }) => type === 'node')
         .map(({ path, action, status }) => stepLine(path, action, status)),
-      shared: timeline.stateAfter(steps.length - 1) as ExpectedRun['shared'],
+      shared: timeline.stateAfter(steps.length - 1),
       ...(error !== undefined && { error }),
     };
   });
@@ -145,16 +146,13 @@ function stepLine(path: string, action: string | undefined, status: string): str
 
 /** The results of the run that was just made, and all answers of models that are known. */
 async function keptIn(fresh: RunFolder, test?: FlowTest): Promise<Pick<FlowTest, 'recording' | 'models'>> {
-  const models = parseLines(await readFile(fresh.calls, 'utf8').catch(() => '')) as FlowTest['models'];
-  const recording = parseLines(await readFile(fresh.recording, 'utf8').catch(() => ''));
-  const all = [...(test?.models ?? []), ...models].map(({ provider, request, completion }) => ({
-    provider,
-    request,
-    completion,
-  }));
+  const calls = parseLines(await readIfThere(fresh.calls), (value) => recordedReply.safeParse(value).data);
+  const readEntry = (value: unknown) => recordingEntrySchema.safeParse(value).data;
+  const recording = parseLines(await readIfThere(fresh.recording), readEntry);
+  const models = [...(test?.models ?? []), ...calls];
   return {
-    recording: recording.map((entry) => recordingEntrySchema.parse(entry)),
-    models: [...new Map(all.map((call) => [JSON.stringify(call), call])).values()],
+    recording: [...recording],
+    models: [...new Map(models.map((call) => [JSON.stringify(call), call])).values()],
   };
 }
 

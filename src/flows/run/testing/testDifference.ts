@@ -1,5 +1,5 @@
 import type { ExpectedRun } from './flowTestFile.ts';
-import { changesBetween, type StateChange } from '../protocol/stateChange.ts';
+import { changesBetween, type StateChange, valueAt } from '../protocol/stateChange.ts';
 import type { StateView } from '../protocol/stateView.ts';
 
 const MAX_VALUE = 300;
@@ -35,8 +35,8 @@ function differencesOfRun(
       lines: [`- ${expected?.error ?? 'no error'}`, `+ ${actual?.error ?? 'no error'}`],
     });
   }
-  const [before, after] = [(expected?.shared ?? null) as StateView, (actual?.shared ?? null) as StateView];
-  for (const change of changesBetween(before, after)) {
+  const before = expected?.shared ?? null;
+  for (const change of changesBetween(before, actual?.shared ?? null)) {
     const key = keyOf(change);
     if (ignore.some((ignored) => key === ignored || key.startsWith(`${ignored}.`))) continue;
     const now = change.op === 'set' ? show(change.value) : 'not there';
@@ -62,15 +62,6 @@ function lineDiff(before: readonly string[], after: readonly string[]): readonly
 
 function keyOf({ path }: StateChange): string {
   return path.join('.');
-}
-
-function valueAt(view: StateView, path: StateChange['path']): StateView | undefined {
-  let value: StateView | undefined = view;
-  for (const key of path) {
-    if (typeof value !== 'object' || value === null) return undefined;
-    value = Object.hasOwn(value, key) ? (Reflect.get(value, key) as StateView) : undefined;
-  }
-  return value;
 }
 
 function show(view: StateView | undefined): string {

@@ -23,19 +23,12 @@ export async function findFlow(
   file: string,
 ): Promise<Runnable> {
   if (wanted !== undefined) return findByName(exports, wanted, file);
-  const flows = distinct(Object.entries(exports).filter(([, value]) => isFlow(value)));
-  const instance = onlyOne(flows, file);
-  if (instance !== undefined) return instance as Runnable;
-  const Class = onlyOne(
-    Object.entries(exports).filter(([, value]) => isFlowClass(value)),
-    file,
-  );
-  if (Class !== undefined) return construct(Class);
-  const maker = onlyOne(
-    Object.entries(exports).filter(([name, value]) => isMaker(name, value)),
-    file,
-  );
-  const made: unknown = maker === undefined ? undefined : await (maker as () => unknown)();
+  const instance = onlyOne(distinct(matching(exports, isFlow)), file);
+  if (instance !== undefined) return instance;
+  const Class = onlyOne(matching(exports, isFlowClass), file);
+  if (Class !== undefined) return new Class();
+  const makers = matching(exports, isMaker).filter(([name]) => MAKER_NAME.test(name));
+  const made = await onlyOne(makers, file)?.();
   if (isFlow(made)) return made;
   throw new AppError(
     'bad-input',
@@ -47,14 +40,23 @@ async function findByName(exports: Readonly<Record<string, unknown>>, name: stri
   const value =
     exports[name] ?? Object.values(exports).find((candidate) => isRunnable(candidate) && candidate.name === name);
   if (isRunnable(value)) return value;
-  if (isFlowClass(value)) return construct(value);
-  const made: unknown = typeof value === 'function' ? await (value as () => unknown)() : undefined;
+  if (isFlowClass(value)) return new value();
+  const made = isFunction(value) ? await value() : undefined;
   if (isRunnable(made)) return made;
   throw new AppError('bad-input', `${file} exports no flow "${name}"${namesOf(exports)}.`);
 }
 
+type Export<T> = readonly [name: string, value: T];
+
+function matching<T>(
+  exports: Readonly<Record<string, unknown>>,
+  isMatch: (value: unknown) => value is T,
+): readonly Export<T>[] {
+  return Object.entries(exports).flatMap(([name, value]) => (isMatch(value) ? [[name, value] as const] : []));
+}
+
 /** The default export wins over others. */
-function onlyOne(candidates: readonly (readonly [string, unknown])[], file: string): unknown {
+function onlyOne<T>(candidates: readonly Export<T>[], file: string): T | undefined {
   const chosen = candidates.find(([name]) => name === 'default') ?? candidates[0];
   if (candidates.length <= 1 || chosen?.[0] === 'default') return chosen?.[1];
   const names = candidates.map(([name]) => name).join(', ');
@@ -65,15 +67,11 @@ function onlyOne(candidates: readonly (readonly [string, unknown])[], file: stri
 }
 
 /** One flow under two names is one flow. */
-function distinct(entries: readonly (readonly [string, unknown])[]): readonly (readonly [string, unknown])[] {
+function distinct<T>(entries: readonly Export<T>[]): readonly Export<T>[] {
   const seen = new Set<unknown>();
   return entries
     .toSorted(([a], [b]) => Number(b === 'default') - Number(a === 'default'))
     .filter(([, value]) => !seen.has(value) && seen.add(value));
-}
-
-function construct(Class: unknown): Runnable {
-  return new (Class as new () => Runnable)();
 }
 
 function namesOf(exports: Readonly<Record<string, unknown>>): string {
@@ -91,16 +89,18 @@ function isFlow(value: unknown): value is Runnable {
   return isRunnable(value) && hasMethod(value, 'connect') && hasMethod(value, 'getNextNode');
 }
 
-function isFlowClass(value: unknown): boolean {
+function isFlowClass(value: unknown): value is new () => Runnable {
   if (typeof value !== 'function' || value.length > 0) return false;
   const prototype: unknown = value.prototype;
   return isFlow(prototype);
 }
 
-function isMaker(name: string, value: unknown): boolean {
-  return (
-    typeof value === 'function' && value.length === 0 && MAKER_NAME.test(name) && !/^\s*class\b/.test(String(value))
-  );
+function isMaker(value: unknown): value is () => unknown {
+  return isFunction(value) && value.length === 0 && !/^\s*class\b/.test(String(value));
+}
+
+function isFunction(value: unknown): value is () => unknown {
+  return typeof value === 'function';
 }
 
 function hasMethod(value: object, name: string): boolean {

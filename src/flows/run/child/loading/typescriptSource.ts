@@ -82,14 +82,14 @@ function transformed(
   return { format: formatOf(file, source), source };
 }
 
-/** The way of Node: the extension, then the package, then the syntax. */
+/** Decides as Node does: by the extension, then the package, then the syntax. */
 function formatOf(file: string, source: string): 'module' | 'commonjs' {
   const extension = extname(file);
   if (extension === '.mts') return 'module';
   if (extension === '.cts') return 'commonjs';
-  const manifest = nearestManifest(file);
-  const type: unknown =
-    manifest === undefined ? undefined : (JSON.parse(readFileSync(manifest, 'utf8')) as { type?: unknown }).type;
+  const path = nearestManifest(file);
+  const manifest: unknown = path === undefined ? undefined : JSON.parse(readFileSync(path, 'utf8'));
+  const type = typeof manifest === 'object' && manifest !== null && 'type' in manifest ? manifest.type : undefined;
   if (type === 'module' || type === 'commonjs') return type;
   return /^\s*(?:import|export)\b/m.test(source) ? 'module' : 'commonjs';
 }

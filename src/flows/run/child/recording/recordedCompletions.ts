@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../../../core/errors.ts';
-import { type Json, stableJson } from '../../../../agents/run/plainJson.ts';
+import { stableJson } from '../../../../agents/run/plainJson.ts';
 import { parseLines } from '../../protocol/jsonLines.ts';
 
 interface RecordedCall {
   readonly provider: string;
-  readonly request: Json;
+  readonly request: unknown;
   readonly completion: unknown;
 }
 
@@ -21,7 +21,7 @@ export class RecordedCompletions {
   }
 
   static read(path: string): RecordedCompletions {
-    return new RecordedCompletions(parseLines(readFileSync(path, 'utf8')) as RecordedCall[]);
+    return new RecordedCompletions(parseLines(readFileSync(path, 'utf8'), readCall));
   }
 
   /**
@@ -30,7 +30,7 @@ export class RecordedCompletions {
    * @throws AppError `missing` when there is none.
    */
   find(provider: string, request: Readonly<Record<string, unknown>>): unknown {
-    const answers = this.#answers.get(keyOf(provider, JSON.parse(JSON.stringify(request)) as Json));
+    const answers = this.#answers.get(keyOf(provider, request));
     const answer = answers !== undefined && answers.length > 1 ? answers.shift() : answers?.[0];
     if (answer !== undefined) return structuredClone(answer);
     throw new AppError(
@@ -40,7 +40,14 @@ export class RecordedCompletions {
   }
 }
 
-function keyOf(provider: string, request: Json): string {
+function readCall(value: unknown): RecordedCall | undefined {
+  if (typeof value !== 'object' || value === null || !('provider' in value) || !('completion' in value))
+    return undefined;
+  const { provider, completion } = value;
+  return { provider: String(provider), request: 'request' in value ? value.request : undefined, completion };
+}
+
+function keyOf(provider: string, request: unknown): string {
   return `${provider}\n${stableJson(request)}`;
 }
 
