@@ -9,14 +9,14 @@ import { requireTrust } from '../workspace/folders.ts';
 import type { FlowWorkerService } from '../threads/flowWorker.ts';
 import type { Services } from '../services/services.ts';
 import { Canvases } from './canvas/canvases.ts';
-import { FlowCompletions } from './language/flowCompletions.ts';
+import { registerFlowCompletions } from './language/flowCompletions.ts';
 import { followFlowContexts } from './flowContexts.ts';
 import { FlowDiagnostics } from './language/flowDiagnostics.ts';
 import { FlowDocuments } from './documents/flowDocuments.ts';
-import { FlowHovers } from './language/flowHovers.ts';
-import { FlowLenses } from './language/flowLenses.ts';
-import { FlowMarks } from './language/flowMarks.ts';
-import { FlowRenames } from './language/flowRenames.ts';
+import { registerFlowHovers } from './language/flowHovers.ts';
+import { registerFlowLenses } from './language/flowLenses.ts';
+import { showFlowMarks } from './language/flowMarks.ts';
+import { registerFlowRenames } from './language/flowRenames.ts';
 import { FlowRuns } from './runs/flowRuns.ts';
 import { flowVariables } from './runs/flowRuntime.ts';
 import { FlowStarter } from './runs/flowStarter.ts';
@@ -86,13 +86,13 @@ export class Flows implements Disposable {
       }),
     );
     this.prompts = own.add(new Prompts({ documents: this.documents, queries, keys: services.modelKeys }));
-    own.add(new FlowMarks(this.documents, context.extensionUri));
-    own.add(new FlowLenses(this.documents));
+    own.add(showFlowMarks(this.documents, context.extensionUri));
+    own.add(registerFlowLenses(this.documents));
     own.add(new FlowDiagnostics(this.documents, reader, log));
     const decorations = own.add(new RunDecorations(this.documents, this.runs));
-    own.add(new FlowHovers(this.documents, reader, decorations));
-    own.add(new FlowCompletions(this.documents, reader));
-    own.add(new FlowRenames(this.documents, reader));
+    own.add(registerFlowHovers(this.documents, reader, decorations));
+    own.add(registerFlowCompletions(this.documents, reader));
+    own.add(registerFlowRenames(this.documents, reader));
     own.add(followFlowContexts(contexts, this.documents, this.runs));
   }
 

@@ -2,16 +2,14 @@ import * as vscode from 'vscode';
 import { messageOf } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import type { RemoteService } from '../../../core/processes/workerRpc.ts';
 import type { ExactGraph } from '../../../flows/graph/exactGraph.ts';
 import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
 import { mergeExact } from '../../../flows/graph/mergeExact.ts';
 import type { FromCanvas, GraphMessage, MovedNodes } from '../../../webview/canvas/state/messages.ts';
-import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import { CANVAS_TYPE } from '../../contributions/names.ts';
 import { CanvasPanel } from './canvasPanel.ts';
 import { exportCanvas } from './canvasExport.ts';
-import { type FlowDocuments, type FlowReadout, readerPath } from '../documents/flowDocuments.ts';
+import { type FlowDocuments, type FlowReadout, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
 import type { FlowRuns } from '../runs/flowRuns.ts';
 import type { FlowTarget, FoundFlow } from '../documents/flowTarget.ts';
 import { applySourceEdits } from '../documents/sourceEdits.ts';
@@ -29,7 +27,7 @@ interface CanvasActions {
 export interface CanvasesDeps {
   readonly extension: vscode.Uri;
   readonly documents: FlowDocuments;
-  readonly reader: RemoteService<FlowWorkerService>['reader'];
+  readonly reader: RemoteReader;
   readonly runs: FlowRuns;
   readonly actions: CanvasActions;
   /** Where people have put nodes. */

@@ -6,6 +6,9 @@ import type { FlowFile } from '../../../flows/graph/graph.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import { canImport, looksLikeFlow } from './flowText.ts';
 
+/** The reader of flows in its thread. */
+export type RemoteReader = RemoteService<FlowWorkerService>['reader'];
+
 /** What a document's text was read as. */
 export interface FlowReadout {
   readonly document: vscode.TextDocument;
@@ -24,7 +27,7 @@ export function readerPath({ uri }: vscode.TextDocument): string {
  * next, so fast typing never queues up work.
  */
 export class FlowDocuments implements Disposable {
-  readonly #reader: RemoteService<FlowWorkerService>['reader'];
+  readonly #reader: RemoteReader;
   readonly #log: Logger;
   readonly #readouts = new Map<string, FlowReadout>();
   readonly #reading = new Map<string, Promise<FlowReadout>>();
@@ -38,7 +41,7 @@ export class FlowDocuments implements Disposable {
   readonly onDidRead = this.#read.event;
   readonly onDidClose = this.#closed.event;
 
-  constructor(reader: RemoteService<FlowWorkerService>['reader'], log: Logger) {
+  constructor(reader: RemoteReader, log: Logger) {
     this.#reader = reader;
     this.#log = log;
     const own = this.#disposables;

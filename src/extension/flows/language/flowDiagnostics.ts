@@ -1,10 +1,8 @@
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
-import type { RemoteService } from '../../../core/processes/workerRpc.ts';
 import type { Fix, FlowDiagnostic, Severity } from '../../../flows/diagnostics/diagnostic.ts';
-import type { FlowWorkerService } from '../../threads/flowWorker.ts';
-import { type FlowDocuments, readerPath } from '../documents/flowDocuments.ts';
+import { type FlowDocuments, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
 import { toRange } from '../documents/ranges.ts';
 import { toWorkspaceEdit, uriOf } from '../documents/sourceEdits.ts';
 import { FLOW_SELECTOR, looksLikeFlow } from '../documents/flowText.ts';
@@ -40,14 +38,14 @@ interface ScheduledCheck {
 /** What is wrong in flows, while typing, with ways to mend it. */
 export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Disposable {
   readonly #documents: FlowDocuments;
-  readonly #reader: RemoteService<FlowWorkerService>['reader'];
+  readonly #reader: RemoteReader;
   readonly #log: Logger;
   readonly #collection = vscode.languages.createDiagnosticCollection('farwharf');
   readonly #found = new Map<string, Found>();
   readonly #scheduled = new Map<string, ScheduledCheck>();
   readonly #disposables = new DisposableStore();
 
-  constructor(documents: FlowDocuments, reader: RemoteService<FlowWorkerService>['reader'], log: Logger) {
+  constructor(documents: FlowDocuments, reader: RemoteReader, log: Logger) {
     this.#documents = documents;
     this.#reader = reader;
     this.#log = log;

@@ -1,50 +1,32 @@
 import * as vscode from 'vscode';
-import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
-import type { RemoteService } from '../../../core/processes/workerRpc.ts';
+import type { Disposable } from '../../../core/processes/lifetime.ts';
 import type { NodeNeighbours } from '../../../flows/assist/hover.ts';
-import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import { escapeMarkdown } from '../../ui/markdown.ts';
-import { type FlowDocuments, readerPath } from '../documents/flowDocuments.ts';
+import { type FlowDocuments, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
 import { FLOW_SELECTOR, looksLikeFlow } from '../documents/flowText.ts';
 import { describeNodeRun, type NodeRun } from '../runs/nodeRuns.ts';
 import { toRange } from '../documents/ranges.ts';
 import type { RunDecorations } from '../runs/runDecorations.ts';
 import { hover } from '../../ui/show.ts';
 
-/** Tells of the node under the pointer: what leads to it, where it leads, and what it did in the last run. */
-export class FlowHovers implements vscode.HoverProvider, Disposable {
-  readonly #documents: FlowDocuments;
-  readonly #reader: RemoteService<FlowWorkerService>['reader'];
-  readonly #decorations: RunDecorations;
-  readonly #disposables = new DisposableStore();
-
-  constructor(
-    documents: FlowDocuments,
-    reader: RemoteService<FlowWorkerService>['reader'],
-    decorations: RunDecorations,
-  ) {
-    this.#documents = documents;
-    this.#reader = reader;
-    this.#decorations = decorations;
-    this.#disposables.add(vscode.languages.registerHoverProvider(FLOW_SELECTOR, this));
-  }
-
-  async provideHover(document: vscode.TextDocument, position: vscode.Position): Promise<vscode.Hover | undefined> {
-    if (!looksLikeFlow(document)) return undefined;
-    await this.#documents.read(document);
-    const found = await this.#reader.neighbours(readerPath(document), document.offsetAt(position));
-    const [first] = found;
-    if (first === undefined) return undefined;
-    const runs = this.#decorations.runsIn(document);
-    return new vscode.Hover(
-      found.map((one) => describe(one, runs)),
-      toRange(first.range),
-    );
-  }
-
-  dispose(): void {
-    this.#disposables.dispose();
-  }
+/** Describes the node under the pointer: the nodes before and after it, and what it did in the last run. */
+export function registerFlowHovers(
+  documents: FlowDocuments,
+  reader: RemoteReader,
+  decorations: RunDecorations,
+): Disposable {
+  return vscode.languages.registerHoverProvider(FLOW_SELECTOR, {
+    async provideHover(document, position) {
+      if (!looksLikeFlow(document)) return undefined;
+      await documents.read(document);
+      const found = await reader.neighbours(readerPath(document), document.offsetAt(position));
+      const [first] = found;
+      if (first === undefined) return undefined;
+      const runs = decorations.runsIn(document);
+      const texts = found.map((one) => describe(one, runs));
+      return new vscode.Hover(texts, toRange(first.range));
+    },
+  });
 }
 
 function describe(

@@ -1,31 +1,21 @@
 import * as vscode from 'vscode';
-import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
+import type { Disposable } from '../../../core/processes/lifetime.ts';
 import type { FlowGraph } from '../../../flows/graph/graph.ts';
 import { type FlowDocuments, readerPath } from '../documents/flowDocuments.ts';
 import type { FlowTarget } from '../documents/flowTarget.ts';
 import { FLOW_SELECTOR, looksLikeFlow } from '../documents/flowText.ts';
 import { toRange } from '../documents/ranges.ts';
 
-/** What can be done with a flow, above the line that makes it. */
-export class FlowLenses implements vscode.CodeLensProvider, Disposable {
-  readonly #documents: FlowDocuments;
-  readonly #disposables = new DisposableStore();
-
-  constructor(documents: FlowDocuments) {
-    this.#documents = documents;
-    this.#disposables.add(vscode.languages.registerCodeLensProvider(FLOW_SELECTOR, this));
-  }
-
-  async provideCodeLenses(document: vscode.TextDocument): Promise<vscode.CodeLens[]> {
-    if (!looksLikeFlow(document)) return [];
-    const { file } = await this.#documents.read(document);
-    const path = readerPath(document);
-    return file.flows.filter(({ range }) => range.file === path).flatMap((flow) => lensesOf(document, flow));
-  }
-
-  dispose(): void {
-    this.#disposables.dispose();
-  }
+/** Shows the actions of a flow above the line that creates it. */
+export function registerFlowLenses(documents: FlowDocuments): Disposable {
+  return vscode.languages.registerCodeLensProvider(FLOW_SELECTOR, {
+    async provideCodeLenses(document) {
+      if (!looksLikeFlow(document)) return [];
+      const { file } = await documents.read(document);
+      const path = readerPath(document);
+      return file.flows.filter(({ range }) => range.file === path).flatMap((flow) => lensesOf(document, flow));
+    },
+  });
 }
 
 function lensesOf({ uri }: vscode.TextDocument, flow: FlowGraph): vscode.CodeLens[] {

@@ -35,7 +35,7 @@ const NAMES: Readonly<Record<Limit, string>> = {
 };
 
 const STEPS_PER_LETTER = 2;
-// The clock is the last resort: what is read should not depend on the interpreter.
+// The clock is the last resort, because a reading should not depend on the speed of the machine.
 const STEPS_PER_LOOK = 64;
 
 /** Ends the reading of a file that passes a limit: what was found until then is shown. */

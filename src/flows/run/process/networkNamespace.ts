@@ -32,7 +32,7 @@ export async function findNetworkNamespace(env: NodeJS.ProcessEnv): Promise<Netw
       });
       return { type: 'namespace', command: [program, ...args] };
     } catch {
-      // It is there, and the machine forbids what it does: the next may be allowed.
+      // The program exists, but this machine forbids what it does. The next one may be allowed.
     }
   }
   return {
