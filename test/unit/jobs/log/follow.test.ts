@@ -134,9 +134,11 @@ test('where a service without ids goes on in the middle, a gap is drawn and noth
   assert.deepEqual(texts(events), ['a', 'b', 'd']);
 });
 
+const few = [state('running'), log('a\n'), log('b\n'), end];
+
 for (const hasIds of [true, false]) {
   test(`a stream cut at every byte is put together again ${hasIds ? 'by ids' : 'from replays without ids'}`, async (t) => {
-    const blocks = whole.map(({ event, data }, index) => {
+    const blocks = few.map(({ event, data }, index) => {
       const id = hasIds ? `id: ${index + 1}\n` : '';
       return `${id}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
     });
@@ -155,7 +157,7 @@ for (const hasIds of [true, false]) {
     assert.ok(setting.http.attempts.events >= bytes - 1);
     assert.deepEqual(
       (await spooled(setting.spool)).map(({ event, data }) => ({ event, data })),
-      whole,
+      few,
     );
   });
 }

@@ -23,13 +23,13 @@ async function untilHeld(before: number, more: number): Promise<void> {
   }
 }
 
-test('200,000 small pages, plain and compressed, leave no more than some megabytes behind', async () => {
+test('50,000 small pages, plain and compressed, leave no more than some megabytes behind', async () => {
   const pages = new EventPages({ events: (_job, after) => [{ id: after + 1, type: 'log', data: `"line ${after}"` }] });
   const before = heldMegabytes();
-  for (let after = 0; after < 200_000; after += 1) {
+  for (let after = 0; after < 50_000; after += 1) {
     const page = pages.get({ number: after % 500 }, after);
     // Compressing all of them takes long.
-    if (after > 185_000) assert.ok(page?.deflated);
+    if (after >= 45_000) assert.ok(page?.deflated);
   }
   await untilHeld(before, 20);
   assert.equal(pages.get({ number: 0 }, 0)?.last, 1);
