@@ -1,6 +1,7 @@
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import * as z from 'zod';
+import { writeAtomicallySync } from '../core/files/atomicFile.ts';
 
 const serviceState = z.object({
   url: z.url(),
@@ -16,9 +17,7 @@ export type ServiceState = z.infer<typeof serviceState>;
 export function writeStateFile(path: string, state: ServiceState): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   chmodSync(dirname(path), 0o700);
-  const temporary = `${path}.${process.pid}.tmp`;
-  writeFileSync(temporary, JSON.stringify(state), { mode: 0o600 });
-  renameSync(temporary, path);
+  writeAtomicallySync(path, JSON.stringify(state));
 }
 
 /** What the file says; undefined where there is none or it makes no sense. */

@@ -1,19 +1,11 @@
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
 import type { Checkpoint } from './schemas.ts';
 
 /** An `onCheckpoint` that keeps the newest checkpoint in a file, replaced in one step so that it is whole after a crash. */
 export function checkpointFile(path: string): (checkpoint: Checkpoint) => Promise<void> {
-  return async (checkpoint) => {
-    const temporary = `${path}.${crypto.randomUUID()}.tmp`;
-    try {
-      await writeFile(temporary, `${JSON.stringify(checkpoint)}\n`, { mode: 0o600 });
-      await rename(temporary, path);
-    } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
-    }
-  };
+  return (checkpoint) => writeAtomically(path, `${JSON.stringify(checkpoint)}\n`);
 }
 
 /**

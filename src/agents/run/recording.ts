@@ -1,5 +1,6 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { type Json, stableJson, toPlainJson } from './plainJson.ts';
 import type { RecordingEntry } from './schemas.ts';
 import type { MissingReason } from './trace.ts';
@@ -111,9 +112,7 @@ export class Recording {
   /** Writes the file, whole or not at all. */
   async save(): Promise<void> {
     const lines = [...this.#entries.values()].map((entry) => `${JSON.stringify(entry)}\n`);
-    const temporary = `${this.#path}.${crypto.randomUUID()}.tmp`;
-    await writeFile(temporary, lines.join(''));
-    await rename(temporary, this.#path);
+    await writeAtomically(this.#path, lines.join(''), { mode: 0o666 });
   }
 
   #toEntry({ path, visit, item, input, code }: ExecCall): RecordingEntry {

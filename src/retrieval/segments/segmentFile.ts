@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { writeAtomically, writeAtomicallySync } from './atomicFile.ts';
+import { writeAtomically, writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
 import { Dictionary } from './dictionary.ts';
 import { type Segment, type SegmentSource, SOURCE_STATUSES } from './segment.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
-import { writeAtomically } from '../segments/atomicFile.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
 import type { ChunkPlace } from './meaning.ts';
 
 /** A file's chunks by the keys of their texts. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeAtomically } from '../segments/atomicFile.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
 
 const FILE = 'model.json';
 

@@ -5,7 +5,7 @@ import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { makeFolder } from '../../core/files/makeFolder.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
-import { UNFINISHED } from '../segments/atomicFile.ts';
+import { UNFINISHED } from '../../core/files/atomicFile.ts';
 import { Journal, type JournalEntry, readJournal } from './journal.ts';
 import type { LiveSegment } from '../segments/liveSegment.ts';
 import type { Segment } from '../segments/segment.ts';

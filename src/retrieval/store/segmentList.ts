@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { writeAtomically } from '../segments/atomicFile.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { INDEX_VERSION } from '../segments/segmentFile.ts';
 
 const LIST = 'segments.json';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Disposable } from '../../core/processes/lifetime.ts';
-import { UNFINISHED } from '../segments/atomicFile.ts';
+import { UNFINISHED } from '../../core/files/atomicFile.ts';
 import { type KeyedVector, VectorPack, writePack } from './vectorPack.ts';
 
 const PACK = '.vectors';

@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import type { Disposable } from '../../core/processes/lifetime.ts';
-import { writeAtomically } from '../segments/atomicFile.ts';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
 
 // A file is a line of JSON that says what is in it, behind its own checksum, then records of one length: the key, the numbers
 // of the vector, and a checksum of both. So damage costs the vectors that it hit and no others.

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { writeAtomicallySync } from '../../core/files/atomicFile.ts';
 
 // The shortest of what systems allow for the address of a socket (unix(7): 107 bytes on Linux, 103 on macOS).
 const MAX_ADDRESS_BYTES = 103;
@@ -57,10 +58,7 @@ export function openAdminAddress(data: string, pipe: string | undefined): AdminA
 
 /** Writes the file whole or not at all. */
 export function writeAdminFile(data: string, file: Pick<AdminFile, 'version' | 'pipe'>): void {
-  const path = adminFileOf(data);
-  const temporary = `${path}.tmp`;
-  writeFileSync(temporary, JSON.stringify({ ...file, pid: process.pid, host: hostname() }), { mode: 0o600 });
-  renameSync(temporary, path);
+  writeAtomicallySync(adminFileOf(data), JSON.stringify({ ...file, pid: process.pid, host: hostname() }));
 }
 
 /** What the file says; undefined where there is none, or one of an earlier version. */

@@ -8,7 +8,7 @@ import { AppError, systemCode } from '../../core/errors.ts';
 import { packWorkspace } from '../../workspace/pack/pack.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
 import { filesFolderOf } from '../folders/filesFolder.ts';
-import { syncFile, syncFolder } from '../jobFiles/durableFiles.ts';
+import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { Store } from '../store/store.ts';
 import { type BackupManifest, MANIFEST, STORE } from './backupManifest.ts';

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
+import { writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
 
 /** In the data folder: where the files of jobs are when they are not there. */
@@ -54,10 +55,10 @@ export function claimFilesFolder(data: string, shared: string): void {
   const id = known?.id ?? randomUUID();
   // The mark comes between: whatever is interrupted, this service recognizes its own mark.
   if (found === undefined) {
-    writeWhole(recordOf(data), { folder: shared, id, isClaimed: false } satisfies FilesRecord);
-    writeWhole(ownerOf(shared), { id, data, host: hostname() } satisfies FolderOwner);
+    writeRecord(recordOf(data), { folder: shared, id, isClaimed: false });
+    writeRecord(ownerOf(shared), { id, data, host: hostname() });
   }
-  writeWhole(recordOf(data), { folder: shared, id, isClaimed: true } satisfies FilesRecord);
+  writeRecord(recordOf(data), { folder: shared, id, isClaimed: true });
 }
 
 /** Refuses folders of which one lies in the other. @throws AppError `bad-input` with what to write instead. */
@@ -86,10 +87,8 @@ function readChecked<T>(path: string, schema: z.ZodType<T>): T | undefined {
   }
 }
 
-function writeWhole(path: string, value: object): void {
-  const temporary = `${path}.tmp`;
-  writeFileSync(temporary, JSON.stringify(value, null, 2), { mode: 0o600, flush: true });
-  renameSync(temporary, path);
+function writeRecord(path: string, record: FilesRecord | FolderOwner): void {
+  writeAtomicallySync(path, JSON.stringify(record, null, 2), { isDurable: true });
 }
 
 function recordOf(data: string): string {

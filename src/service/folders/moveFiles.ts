@@ -3,7 +3,7 @@ import { cp, mkdir, readdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { syncFile, syncFolder } from '../jobFiles/durableFiles.ts';
+import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
 

@@ -1,6 +1,7 @@
-import { closeSync, fsyncSync, linkSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { linkSync } from 'node:fs';
+import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
+import { placeAtomically, writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import type { ProcessReference } from '../../core/processes/processTree.ts';
 import type { Confinement } from './confinement.ts';
 
@@ -127,9 +128,7 @@ export function writeMarker(
   path: string,
   value: RunnerSpec | Confinement | StartedMarker | ExitMarker | readonly unknown[],
 ): void {
-  const temporary = writeTemporary(path, value);
-  renameSync(temporary, path);
-  syncFolder(dirname(path));
+  writeAtomicallySync(path, JSON.stringify(value), { isDurable: true });
 }
 
 /**
@@ -138,51 +137,18 @@ export function writeMarker(
  * @returns false when another process has it.
  */
 export function claimJob(folder: JobFolder, marker: ClaimMarker): boolean {
-  const temporary = writeTemporary(folder.claim, marker);
+  // A link is made whole or not at all and never replaces a file, which a rename would.
+  const link = (unfinished: string): void => linkSync(unfinished, folder.claim);
   try {
-    // A link is made whole or not at all and never replaces a file, which a rename would.
-    linkSync(temporary, folder.claim);
-    syncFolder(folder.path);
+    placeAtomically(folder.claim, JSON.stringify(marker), link, { isDurable: true });
     return true;
   } catch (error) {
     if (systemCode(error) === 'EEXIST') return false;
     throw error;
-  } finally {
-    rmSync(temporary, { force: true });
   }
 }
 
 /** Asks a job's runner for the end. Also where a job put something else in that place, and on a full disk. */
 export function askForEnd(folder: JobFolder): void {
-  const temporary = temporaryPath(folder.cancel);
-  closeSync(openSync(temporary, 'wx', 0o600));
-  renameSync(temporary, folder.cancel);
-}
-
-/** Makes the names in a folder durable, as far as the system can: Windows has no call for it. */
-function syncFolder(path: string): void {
-  if (process.platform === 'win32') return;
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
-
-function writeTemporary(path: string, value: unknown): string {
-  const temporary = temporaryPath(path);
-  try {
-    writeFileSync(temporary, JSON.stringify(value), { flag: 'wx', mode: 0o600, flush: true });
-  } catch (error) {
-    // On a full disk this is tried again and again, under another name each time.
-    rmSync(temporary, { force: true });
-    throw error;
-  }
-  return temporary;
-}
-
-/** Nobody else's: on a cluster, processes of several machines with the same number can write into one folder. */
-function temporaryPath(path: string): string {
-  return `${path}.${process.pid}.${Math.random().toString(36).slice(2)}.tmp`;
+  writeAtomicallySync(folder.cancel, ''); // an empty file takes no room
 }

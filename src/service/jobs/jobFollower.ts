@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { syncFile, syncFolder } from '../jobFiles/durableFiles.ts';
+import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import type { Executor, RunnerEnding, RunnerStatus } from '../executor/executor.ts';
 import { endingOf, endingWithoutResults, explainedEnding, mayHaveBeenEnded, unreportedEnding } from './jobEnding.ts';
 import { removeUnneeded } from '../jobFiles/jobFiles.ts';

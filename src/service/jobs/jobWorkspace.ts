@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { bootIdentity } from '../../core/processes/processTree.ts';
 import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract/extract.ts';
-import { syncFile, syncFolder } from '../jobFiles/durableFiles.ts';
+import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import type { JobFolder, RunnerSpec } from '../jobFiles/jobFolder.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FolderIndex } from '../../../src/retrieval/folder/folderIndex.ts';
 import { indexFolder } from '../../../src/retrieval/store/indexStore.ts';
-import { UNFINISHED } from '../../../src/retrieval/segments/atomicFile.ts';
+import { UNFINISHED } from '../../../src/core/files/atomicFile.ts';
 import { selectSearchable } from '../../../src/workspace/select/searchableFiles.ts';
 import { type Below, type Random } from '../../random.ts';
 import { randomText } from '../../unit/retrieval/randomCorpus.ts';

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { cp, mkdir, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, realpath, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { AppError, systemCode } from '../../../core/errors.ts';
+import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { readIfThere } from './runFiles.ts';
 import { type RunFolder, runFolder } from './runFolder.ts';
 import { type RunRecord, runRecord } from './runRecord.ts';
@@ -109,9 +110,7 @@ export class RunHistory {
 }
 
 async function writeRecord(folder: RunFolder, record: RunRecord): Promise<void> {
-  const temporary = `${folder.record}.${randomUUID()}.tmp`;
-  await writeFile(temporary, `${JSON.stringify(record, undefined, 1)}\n`, { mode: 0o600 });
-  await rename(temporary, folder.record);
+  await writeAtomically(folder.record, `${JSON.stringify(record, undefined, 1)}\n`);
 }
 
 async function readRecord(folder: RunFolder): Promise<RunRecord | undefined> {

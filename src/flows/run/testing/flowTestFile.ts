@@ -1,8 +1,9 @@
-import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
 import { recordingEntrySchema } from '../../../agents/run/schemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
+import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import type { StateView } from '../protocol/stateView.ts';
 
 export const FLOW_TEST_SUFFIX = '.flowtest.json';
@@ -70,9 +71,7 @@ export async function readFlowTest(path: string): Promise<FlowTest> {
 /** Writes a test, whole or not at all. Paths in the folder of the test are written so that they fit on other machines. */
 export async function writeFlowTest(path: string, test: Omit<FlowTest, 'about' | 'version'>): Promise<void> {
   const json = JSON.stringify({ about: ABOUT, version: 1, ...test }, undefined, 2);
-  const temporary = `${path}.${crypto.randomUUID()}.tmp`;
-  await writeFile(temporary, `${json.replaceAll(asInJson(dirname(path)), FOLDER_TOKEN)}\n`);
-  await rename(temporary, path);
+  await writeAtomically(path, `${json.replaceAll(asInJson(dirname(path)), FOLDER_TOKEN)}\n`, { mode: 0o666 });
 }
 
 /** The name of a test in its flow: `harbours` of `research.harbours.flowtest.json`. */
