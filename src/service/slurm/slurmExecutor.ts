@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import { Semaphore } from '../../core/processes/semaphore.ts';
 import { printableText } from '../../core/text/printable.ts';
 import type { Executor, RunnableJob, RunnerStatus } from '../executor/executor.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
@@ -47,7 +47,7 @@ export interface SlurmOptions {
 export class SlurmExecutor implements Executor {
   readonly #options: SlurmOptions;
   readonly #queue: ClusterQueue;
-  readonly #submits = new Semaphore(SUBMITS_AT_ONCE);
+  readonly #submits = pLimit(SUBMITS_AT_ONCE);
   readonly #launches = new Map<string, number>();
   /** For jobs that are not listed: how many answers the queue had given when that was first so. */
   readonly #unlistedSince = new Map<string, number>();
@@ -76,7 +76,7 @@ export class SlurmExecutor implements Executor {
     if (launches > 1) {
       await sleep(Math.min(MAX_PAUSE_MS, this.#options.pollMs * 2 ** launches), undefined, { signal });
     }
-    await this.#submits.run(async () => {
+    await this.#submits(async () => {
       // Waiting for the turn takes a while in which the job can be cancelled.
       if (existsSync(folder.claim) || (await isListed(job.id, folder, signal))) return;
       await this.#submit(job, folder, signal);
