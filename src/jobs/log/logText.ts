@@ -1,7 +1,8 @@
+import { numberField, textField } from '../../core/jsonFields.ts';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
 import { joinPrintable, type Printable, printable, printableLine } from '../../core/text/printable.ts';
-import { logTextOf, noteOf, numberField, stateOf, textField } from './progress.ts';
+import { logTextOf, noteOf, stateOf } from './progress.ts';
 import { isOver } from '../ledger/record.ts';
 import type { SpooledEvent } from './spool.ts';
 import { TerminalText } from './terminalOutput.ts';

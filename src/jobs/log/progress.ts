@@ -1,4 +1,5 @@
 import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
+import { numberField, textField } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { isOver, type JobPatch, type JobRecord } from '../ledger/record.ts';
 
@@ -9,22 +10,6 @@ const NAME_LIMIT = 256;
 const REASON_LIMIT = 2_000;
 // The longest that ISO 8601 comes to with all its parts.
 const TIME_LIMIT = 40;
-
-/** A non-empty text field of JSON from outside; undefined for a value of another type. */
-export function textField(data: unknown, name: string): string | undefined {
-  const value = valueOf(data, name);
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
-
-/** A finite number field of JSON from outside. */
-export function numberField(data: unknown, name: string): number | undefined {
-  const value = valueOf(data, name);
-  return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
-}
-
-function valueOf(data: unknown, name: string): unknown {
-  return typeof data === 'object' && data !== null ? Object.getOwnPropertyDescriptor(data, name)?.value : undefined;
-}
 
 /** Output of a `log` event: its `text`, or the data itself where a service sends bare text; undefined for other events. */
 export function logTextOf(event: string, data: unknown): string | undefined {

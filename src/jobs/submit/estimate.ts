@@ -1,3 +1,4 @@
+import { fieldOf } from '../../core/jsonFields.ts';
 import { formatCredits } from '../../core/text/format.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
 
@@ -28,7 +29,7 @@ const RATE_FIELDS = [
 
 /** The rate card of a `/v1/me` reply, a list or an object by machine class; empty when none is recognised. */
 export function readRateCard(account: unknown): Rate[] {
-  const card = valueOf(account, 'rate_card') ?? valueOf(account, 'rates');
+  const card = fieldOf(account, 'rate_card') ?? fieldOf(account, 'rates');
   if (Array.isArray(card)) return card.flatMap((item: unknown) => readRate(item, nameOf(item)));
   if (typeof card !== 'object' || card === null) return [];
   return Object.entries(card).flatMap(([name, item]) => readRate(item, name));
@@ -93,7 +94,7 @@ function readRate(item: unknown, name: string | null): Rate[] {
   for (const [field, perMinute] of RATE_FIELDS) {
     const amount = amountOf(item, field);
     if (amount === undefined) continue;
-    const description = valueOf(item, 'description');
+    const description = fieldOf(item, 'description');
     return [
       {
         machineClass: name,
@@ -106,18 +107,14 @@ function readRate(item: unknown, name: string | null): Rate[] {
 }
 
 function nameOf(item: unknown): string | null {
-  return NAME_FIELDS.map((field) => valueOf(item, field)).find((name) => typeof name === 'string') ?? null;
+  return NAME_FIELDS.map((field) => fieldOf(item, field)).find((name) => typeof name === 'string') ?? null;
 }
 
 function amountOf(data: unknown, name: string): number | undefined {
-  const value = valueOf(data, name);
+  const value = fieldOf(data, name);
   return isAmount(value) ? value : undefined;
 }
 
 function isAmount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
-}
-
-function valueOf(data: unknown, name: string): unknown {
-  return typeof data === 'object' && data !== null ? Object.getOwnPropertyDescriptor(data, name)?.value : undefined;
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { runInput } from '../protocol/runInput.ts';
 
 const failure = z.object({
   name: z.string(),
@@ -29,10 +30,7 @@ export const runRecord = z.object({
   /** ISO 8601. */
   startedAt: z.string(),
   finishedAt: z.string().optional(),
-  /** What was asked for. */
-  flow: z.string().optional(),
-  args: z.array(z.string()).optional(),
-  shared: z.record(z.string(), z.json()).optional(),
+  ...runInput,
   /** The id of the run whose results were used. */
   replayOf: z.string().optional(),
   /** The run and the node after which this one went on. */

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { recordingEntrySchema } from '../../../agents/run/schemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
+import { runInput } from '../protocol/runInput.ts';
 import type { StateView } from '../protocol/stateView.ts';
 
 export const FLOW_TEST_SUFFIX = '.flowtest.json';
@@ -33,11 +34,7 @@ const flowTestSchema = z.object({
   version: z.literal(1),
   /** The flow file, relative to the folder of the test. */
   file: z.string(),
-  /** The export to run. */
-  flow: z.string().optional(),
-  args: z.array(z.string()).optional(),
-  /** The shared state that the run is given. */
-  shared: z.record(z.string(), z.json()).optional(),
+  ...runInput,
   /** Mostly one; a file may run more than one flow. */
   expect: z.array(expectedRun),
   /** Keys of the shared state that differ from run to run, as `report.createdAt`. */

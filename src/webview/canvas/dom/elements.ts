@@ -10,10 +10,7 @@ export function html<Name extends keyof HTMLElementTagNameMap>(
   attributes: Attributes = {},
   ...children: readonly (Node | string)[]
 ): HTMLElementTagNameMap[Name] {
-  const element = document.createElement(name);
-  setAttributes(element, attributes);
-  element.append(...children.map((child) => (typeof child === 'string' ? printableText(child) : child)));
-  return element;
+  return fill(document.createElement(name), attributes, children);
 }
 
 /** An SVG element; see `html`. */
@@ -22,7 +19,10 @@ export function svg<Name extends keyof SVGElementTagNameMap>(
   attributes: Attributes = {},
   ...children: readonly (Node | string)[]
 ): SVGElementTagNameMap[Name] {
-  const element = document.createElementNS(SVG, name);
+  return fill(document.createElementNS(SVG, name), attributes, children);
+}
+
+function fill<E extends Element>(element: E, attributes: Attributes, children: readonly (Node | string)[]): E {
   setAttributes(element, attributes);
   element.append(...children.map((child) => (typeof child === 'string' ? printableText(child) : child)));
   return element;

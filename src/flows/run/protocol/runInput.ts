@@ -1,0 +1,10 @@
+import * as z from 'zod';
+
+/** What a run of a flow file is started with. */
+export const runInput = {
+  /** The export to run; the file's own flow unless given. */
+  flow: z.string().optional(),
+  args: z.array(z.string()).optional(),
+  /** The shared state that the run begins with. */
+  shared: z.record(z.string(), z.json()).optional(),
+};
