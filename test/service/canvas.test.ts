@@ -151,7 +151,7 @@ describe('the drawing', () => {
     await canvas.send({ type: 'graph', version: 8, file: { ...file, syntaxError, isStale: true }, isTrusted: true });
     assert.match(
       (await canvas.page.locator('.banner.error').textContent()) ?? '',
-      /Line 42: Unexpected token\. The picture/,
+      /Line 42: Unexpected token\. The drawing/,
     );
     assert.equal(await canvas.page.locator('.is-stale .node').count(), 3);
     await canvas.page.getByRole('button', { name: 'Show', exact: true }).click();
@@ -177,7 +177,7 @@ describe('the drawing', () => {
   onPage(
     'says what this is for in a file without a flow',
     async (canvas) => {
-      assert.match((await canvas.page.locator('.empty').textContent()) ?? '', /as soon as the file makes one/);
+      assert.match((await canvas.page.locator('.empty').textContent()) ?? '', /This file has no flow yet/);
     },
     { shows: drawnFile([]) },
   );

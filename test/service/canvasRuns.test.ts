@@ -165,7 +165,7 @@ onPage('two runs are compared, and their first difference is marked', async (can
   assert.equal(await textOf(canvas, '.timeline .difference'), 'First difference at step 3: “enough” there.');
   assert.equal(await canvas.page.locator('.divergence').getAttribute('d'), 'M2 0v10');
   await canvas.send({ type: 'comparison', run: 'first', other: 'second', divergence: undefined });
-  assert.equal(await textOf(canvas, '.timeline .difference'), 'Both runs did the same.');
+  assert.equal(await textOf(canvas, '.timeline .difference'), 'Both runs are the same.');
 });
 
 onPage('a run is run again from a node, pinned as a test, opened from the list and closed', async (canvas) => {

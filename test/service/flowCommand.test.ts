@@ -103,7 +103,7 @@ describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
     );
     const failed = await run();
     assert.equal(failed.exit, 1);
-    assert.match(failed.stdout, /Talk\/Ask ran live: its code was edited/);
+    assert.match(failed.stdout, /Talk\/Ask ran live: its code changed/);
     assert.match(failed.stdout, /shared\.answer\n +- "answer to about tides"\n +\+ "ANSWER TO ABOUT TIDES"/);
     assert.equal((await readFile(join(cwd, 'calls.txt'), 'utf8')).length, 1);
 
@@ -116,7 +116,7 @@ describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
 
     // Another question has no answer in the test, and the network is closed.
     await writeFile(join(cwd, 'talk.mjs'), ASKING.replace("'about '", "'all about '"));
-    assert.match((await run()).stdout, /asked something that the recording has no answer for.*all about tides/);
+    assert.match((await run()).stdout, /The recording has no reply of .* for this request.*all about tides/);
 
     // A failure is not accepted.
     const before = await readFile(join(cwd, 'talk.tides.flowtest.json'), 'utf8');
@@ -129,7 +129,7 @@ describe('farwharf flow', { concurrency: 2, timeout: 10 * 60_000 }, () => {
     await writeFile(join(cwd, 'talk.tides.flowtest.json'), '{}');
     const broken = await run();
     assert.equal(broken.exit, 1);
-    assert.match(broken.stdout, /is no flow test of this version/);
+    assert.match(broken.stdout, /is not a flow test of this version/);
   });
 
   it('a test notes the keys that differ from run to run, and fits in another folder', async () => {

@@ -134,7 +134,7 @@ export const flow = new Flow({ start: new Ask(), name: 'F' });
     });
     const { outcome, events } = await folder.run('ask.mjs', { env: { ...process.env, ...SECRETS } });
     assert.equal(outcome.type, 'failed');
-    assert.match(outcome.error.message, /no key for custom\. Set GITHUB_TOKEN/);
+    assert.match(outcome.error.message, /custom needs an API key\. Set GITHUB_TOKEN/);
     const told = JSON.stringify(events);
     assert.equal([...told.matchAll(/"undefined"/g)].length >= 4, true, told);
     for (const name of ['GITHUB_TOKEN', 'FARWHARF_API_KEY', 'AWS_SECRET_ACCESS_KEY'] as const) {

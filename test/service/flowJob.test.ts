@@ -158,7 +158,7 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
     const told = flowEvents(events);
     assert.ok(JSON.stringify(told).length < 10e6);
     assert.equal(told.at(-1)?.type, 'run-end');
-    assert.match(logOf(events), /too many for the log/);
+    assert.match(logOf(events), /Too many steps for the log/);
   });
 
   it('a script that is no flow is sent as it is, and a dry run lists the runtime of one that is', async () => {

@@ -128,8 +128,8 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     if (station !== undefined) return station;
     throw new AppError(
       'bad-input',
-      `The checkpoint was written at "${point?.node}", and the flow "${this.name}" has no node of that name. ` +
-        'Give a renamed node its old name, or start the run from its beginning.',
+      `The checkpoint is at "${point?.node}", but the flow "${this.name}" has no such node. ` +
+        'Give a renamed node its old name, or start the run from the beginning.',
     );
   }
 

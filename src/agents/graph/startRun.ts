@@ -80,7 +80,10 @@ function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknow
 
 function restoreShared(shared: unknown, saved: Readonly<Record<string, unknown>>): void {
   if (typeof shared !== 'object' || shared === null) {
-    throw new AppError('bad-input', 'A run that resumes needs an object as shared state, to put the saved state into.');
+    throw new AppError(
+      'bad-input',
+      'To resume a run, pass an object as the shared state: the saved state is copied into it.',
+    );
   }
   for (const key of Object.keys(shared)) Reflect.deleteProperty(shared, key);
   Object.assign(shared, structuredClone(saved));

@@ -37,7 +37,10 @@ export class EmbeddingService {
         if (Array.isArray(data) && data.length === texts.length) {
           return data.map(({ embedding }) => Float32Array.from(embedding));
         }
-        throw new AppError('corrupt', `${provider} (${model}): the answer does not hold one vector per text.`);
+        throw new AppError(
+          'corrupt',
+          `${provider} (${model}): the response does not contain one vector for each text.`,
+        );
       } catch (error) {
         signal?.throwIfAborted();
         if (error instanceof AppError) throw error;

@@ -34,7 +34,7 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
     );
 
   if (error instanceof APIConnectionTimeoutError) {
-    return fail('unreachable', `no answer from ${baseUrl} in time`, 'Try again, or give a longer timeout.');
+    return fail('unreachable', `${baseUrl} did not respond in time`, 'Try again, or set a longer timeout.');
   }
   if (status === undefined) {
     const networkText = networkFailureText(error, URL.parse(baseUrl)?.host);
@@ -43,11 +43,11 @@ export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Red
     }
     return fail(
       'unreachable',
-      `no usable answer from ${baseUrl}`,
+      `no usable response from ${baseUrl}`,
       'Check the address and that the service is running.',
     );
   }
-  const what = `the service answered HTTP ${status}`;
+  const what = `the service returned HTTP ${status}`;
   if (status === 401 || status === 403) {
     return fail('not-signed-in', what, `Check the key${keyVariable === undefined ? '' : ` in ${keyVariable}`}.`);
   }

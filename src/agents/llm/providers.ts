@@ -100,7 +100,7 @@ export function resolveEndpoint(options: EndpointOptions): Endpoint {
   const known = PROVIDERS[name];
   if (known === undefined && name !== CUSTOM_PROVIDER) {
     const names = [...Object.keys(PROVIDERS), EDITOR_PROVIDER].join(', ');
-    throw new AppError('bad-input', `There is no provider "${name}". Choose one of ${names}, or give baseUrl alone.`);
+    throw new AppError('bad-input', `The provider "${name}" is unknown. Choose one of ${names}, or pass only baseUrl.`);
   }
   const { model, isLocal, takesJsonSchema } = known ?? CUSTOM;
   const baseUrl = options.baseUrl ?? known?.baseUrl;
@@ -115,7 +115,7 @@ export function resolveEndpoint(options: EndpointOptions): Endpoint {
     isOwnAddress: known !== undefined && hostOf(address) === hostOf(new URL(known.baseUrl)),
     keyVariable,
     needsKey: !isLocal || options.apiKeyEnv !== undefined,
-    keyAdvice: `There is no key for ${name}. Set ${keyVariable}, or give apiKey.`,
+    keyAdvice: `${name} needs an API key. Set ${keyVariable}, or pass apiKey.`,
     takesJsonSchema,
   };
 }
@@ -131,7 +131,7 @@ function editorEndpoint({ model = 'auto', baseUrl, apiKeyEnv }: EndpointOptions)
     keyVariable: apiKeyEnv ?? BRIDGE.token,
     needsKey: true,
     keyAdvice:
-      'The models of VS Code are there only for flows that VS Code runs. Run the flow from the editor, or choose another provider.',
+      'The models of VS Code are available only to flows that VS Code runs. Run the flow from the editor, or choose another provider.',
     takesJsonSchema: false,
   };
 }
@@ -158,5 +158,5 @@ function hostOf({ hostname, port }: URL): string {
 function parseAddress(baseUrl: string): URL {
   const url = URL.parse(baseUrl);
   if (url !== null && (url.protocol === 'http:' || url.protocol === 'https:')) return url;
-  throw new AppError('bad-input', `The baseUrl "${baseUrl}" is no http or https address.`);
+  throw new AppError('bad-input', `The baseUrl "${baseUrl}" is not an http or https URL.`);
 }

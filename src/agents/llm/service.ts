@@ -90,7 +90,10 @@ export class ChatService {
     const error: unknown = typeof body === 'object' && body !== null && 'error' in body ? body.error : body;
     const text = typeof error === 'string' ? error : (JSON.stringify(error) ?? 'nothing');
     const detail = this.#redactor.redact(text).slice(0, 500);
-    return new AppError('corrupt', `${provider} (${model}): the service answered 200 without a completion: ${detail}`);
+    return new AppError(
+      'corrupt',
+      `${provider} (${model}): the service returned HTTP 200 without a completion: ${detail}`,
+    );
   }
 }
 

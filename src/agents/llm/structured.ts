@@ -16,7 +16,7 @@ export async function jsonSchemaOf(schema: z.ZodType): Promise<Record<string, un
   try {
     return toJSONSchema(schema, { io: 'input' });
   } catch (error) {
-    throw new AppError('bad-input', `The schema cannot be told to a model: ${String(error)}`, { cause: error });
+    throw new AppError('bad-input', `The schema cannot be written as JSON Schema: ${String(error)}`, { cause: error });
   }
 }
 

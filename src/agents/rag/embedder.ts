@@ -51,7 +51,7 @@ async function openService({
   if (!key && endpoint.needsKey) {
     throw new AppError(
       'not-signed-in',
-      `There is no key for the embeddings of ${provider}. Set ${endpoint.keyVariable}, or give embeddingApiKey.`,
+      `The embeddings of ${provider} need an API key. Set ${endpoint.keyVariable}, or pass embeddingApiKey.`,
     );
   }
   const service = new EmbeddingService(endpoint, key);

@@ -32,10 +32,7 @@ export async function pdfPages(bytes: Uint8Array, path: string): Promise<readonl
     throw new AppError('corrupt', `The PDF ${path} could not be read: ${messageOf(error)}`, { cause: error });
   }
   if (pages.some((page) => page.trim() !== '')) return pages;
-  throw new AppError(
-    'bad-input',
-    `The PDF ${path} holds no text, only images or nothing. Have its text recognised (OCR) first.`,
-  );
+  throw new AppError('bad-input', `The PDF ${path} contains no text, only images or nothing. Run OCR on it first.`);
 }
 
 async function loadReader(path: string): Promise<PdfReader> {
@@ -47,7 +44,7 @@ async function loadReader(path: string): Promise<PdfReader> {
   } catch (error) {
     throw new AppError(
       'missing',
-      `To read the PDF ${path} the package ${name} is needed. Install it beside farwharf (npm install ${name}), or convert the file to text.`,
+      `Reading the PDF ${path} needs the package ${name}. Install it (npm install ${name}), or convert the file to text.`,
       { cause: error },
     );
   }

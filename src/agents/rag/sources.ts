@@ -89,7 +89,7 @@ async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
   if (stats.size > maxBytes) {
     throw new AppError(
       'limit',
-      `The source ${path} has ${formatBytes(stats.size)}; at most ${formatBytes(maxBytes)} are indexed.`,
+      `The source ${path} has ${formatBytes(stats.size)}; the limit is ${formatBytes(maxBytes)}.`,
     );
   }
   try {

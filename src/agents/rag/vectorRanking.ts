@@ -50,7 +50,7 @@ export class VectorRanking {
   async search(query: string, limit: number): Promise<readonly Hit[]> {
     if (this.#chunks.size === 0 || limit < 1) return [];
     const [vector] = await this.#embedder.embed([query]);
-    if (vector === undefined) throw new AppError('corrupt', `${this.#embedder.id} gave no vector for the query.`);
+    if (vector === undefined) throw new AppError('corrupt', `${this.#embedder.id} returned no vector for the query.`);
     const found = this.#store.nearest(vector, limit, (key) => this.#chunks.has(key));
     const hits = found.flatMap(({ key, score }) => (this.#chunks.get(key) ?? []).map((chunk) => ({ chunk, score })));
     return hits.slice(0, limit);

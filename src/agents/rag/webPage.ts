@@ -105,10 +105,10 @@ function request(
   { isPublicOnly, isPrivateAt, signal, routes }: RequestRules,
 ): Promise<{ response: IncomingMessage; isPrivate: boolean }> {
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw new AppError('refused', `${url.href} is no http or https address.`);
+    throw new AppError('refused', `${url.href} is not an http or https URL.`);
   }
   const refuse = (): AppError =>
-    new AppError('refused', `A public page redirects to ${url.host}, an address of this machine or its network.`);
+    new AppError('refused', `A public page redirects to ${url.host}, which is on this machine or its network.`);
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   let isPrivate = isPrivateAt(literal);
   // Node does not look up what is an address already.
@@ -139,7 +139,7 @@ async function readResponse(response: IncomingMessage, address: string, maxBytes
   const status = response.statusCode ?? 0;
   if (status !== 200) {
     response.destroy();
-    throw new AppError('missing', `${address} answered HTTP ${status}.`);
+    throw new AppError('missing', `${address} returned HTTP ${status}.`);
   }
   const type = response.headers['content-type'] ?? 'text/plain';
   if (!/^(?:text\/|application\/(?:xhtml\+xml|(?:[\w.]+\+)?json|xml))/i.test(type)) {

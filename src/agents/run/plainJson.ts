@@ -44,5 +44,5 @@ function className(value: object): string {
 }
 
 function notPlain(at: string, what: string): AppError {
-  return new AppError('bad-input', `${at} is ${what}, which JSON cannot hold. Keep plain data there.`);
+  return new AppError('bad-input', `${at} is ${what}, which JSON cannot store. Use plain data there.`);
 }

@@ -53,7 +53,7 @@ export class Flows implements Disposable {
       name: 'farwharf-flows',
       data: { home },
       log,
-      lost: 'The reader of flows stopped. It starts again with the next change.',
+      lost: 'The flow reader stopped. It restarts with the next change.',
     });
     const { reader, runs: queries } = this.#background.service;
     this.#extension = context.extensionUri;

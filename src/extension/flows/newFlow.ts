@@ -12,12 +12,12 @@ const TEMPLATES: readonly Template[] = [
   {
     file: 'chat',
     label: label`Chat`,
-    detail: label`Questions and answers, with retries and a fallback for a bad day of the service.`,
+    detail: label`Questions and answers, with retries and a fallback for when the service fails.`,
   },
   {
     file: 'research',
     label: label`Research Agent`,
-    detail: label`A loop that decides by itself when it has found enough, with a nested flow.`,
+    detail: label`A loop that decides when it has found enough, with a nested flow.`,
   },
   {
     file: 'mapReduce',
@@ -35,10 +35,10 @@ const TEMPLATES: readonly Template[] = [
 export async function newFlow(extension: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   requireTrust();
   const [folder] = vscode.workspace.workspaceFolders ?? [];
-  if (folder === undefined) throw new AppError('missing', 'Open a folder first: the new flow is a file in it.');
+  if (folder === undefined) throw new AppError('missing', 'A new flow is a file in a folder. Open a folder first.');
   const template = await pickRow(TEMPLATES, {
     title: 'New Flow',
-    placeHolder: 'What should it begin as?',
+    placeHolder: 'Choose a template',
     matchOnDetail: true,
   });
   if (template === undefined) return undefined;

@@ -49,7 +49,7 @@ export function renameSymbol(
 ): EditResult {
   try {
     const flow = reading.flows.find(({ graph }) => graph.id === symbol.flow);
-    if (flow === undefined) throw new AppError('refused', `There is no flow "${symbol.flow}" any more.`);
+    if (flow === undefined) throw new AppError('refused', `The flow "${symbol.flow}" no longer exists.`);
     if (symbol.type === 'key') return { ok: true, edits: renameKey(reading, flow, symbol.name, newName, sourceOf) };
     const rename = { node: symbol.node, action: symbol.name, newAction: newName };
     return { ok: true, edits: renameAction(reading.flows, flow, rename, (file) => sourceOf(file)?.text ?? '').edits };
@@ -73,12 +73,12 @@ function renameKey(
   sourceOf: (file: string) => SourceFile | undefined,
 ): TextEdit[] {
   if (!/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(newKey)) {
-    throw new AppError('refused', `"${newKey}" is no name for a key. Use letters and digits, as in ragChunks.`);
+    throw new AppError('refused', `"${newKey}" is not a valid key. Use letters and digits, as in ragChunks.`);
   }
   const flows = sharingState(reading, flow);
   const used = flows.flatMap(({ graph }) => graph.nodes.flatMap(({ reads, writes }) => [...reads, ...writes]));
   if (used.some((access) => access.key === newKey)) {
-    throw new AppError('refused', `The flow uses shared.${newKey} already. Choose another name.`);
+    throw new AppError('refused', `The flow already uses shared.${newKey}. Choose another name.`);
   }
   const edits = new Map<string, TextEdit>();
   const add = (edit: TextEdit): unknown => edits.set(`${edit.range.file} ${edit.range.start.offset}`, edit);
@@ -88,7 +88,7 @@ function renameKey(
       const { file, start } = access.range;
       throw new AppError(
         'refused',
-        `shared.${key} is used in line ${start.line + 1} of ${file} without its name being written there. Rename it in the source.`,
+        `Line ${start.line + 1} of ${file} uses shared.${key} without writing its name. Rename it in the source.`,
       );
     }
     add(renamed(source, access.range, key, newKey));

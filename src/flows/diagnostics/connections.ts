@@ -42,8 +42,8 @@ export function unconnectedActions(examined: Examined): FlowDiagnostic[] {
       code: 'unconnected-action',
       severity: hidden === undefined ? 'warning' : 'hint',
       message:
-        `"${node.label}" can return the action "${action}", which ${graph.label} does not connect: ` +
-        `the flow would end there with a warning. Connect it, or mark it as an end with connect(node, null${action === 'default' ? '' : `, '${action}'`}).`,
+        `"${node.label}" can return the action "${action}", but ${graph.label} has no connection for it: ` +
+        `the flow would end there with a warning. Connect the action, or end the flow with connect(node, null${action === 'default' ? '' : `, '${action}'`}).`,
       range,
       related: [
         { message: `${node.label} in ${graph.label}`, range: place },
@@ -71,7 +71,7 @@ function connectionFixes({ graph, loose, reachedNodes }: Targets, node: FlowNode
     connect(null),
     ...targets.slice(0, MAX_TARGETS).map(({ id }) => connect(id)),
     {
-      title: `Write a new node ${className} for "${action}"`,
+      title: `Create a node ${className} for "${action}"`,
       operation: { type: 'addNode', flow: graph.id, className, from: { node: node.id, action } },
     },
   ];
@@ -108,7 +108,7 @@ export function unusedConnections(examined: Examined): FlowDiagnostic[] {
     return {
       code: 'unused-connection',
       severity: 'warning',
-      message: `"${node.label}" never returns the action "${edge.action}" (it returns ${returned}), so nothing ever goes this way.`,
+      message: `"${node.label}" never returns the action "${edge.action}" (it returns ${returned}), so this connection is never taken.`,
       range,
       related: known.flatMap(({ action, ranges }) =>
         ranges.slice(0, 1).map((place) => ({ message: `returns "${action}"`, range: place })),
@@ -131,7 +131,7 @@ function replacements({ action, actionRange }: FlowEdge, { actions }: FlowNode):
     .filter((name) => name.length <= MAX_COMPARED && !/['"`\\]/.test(name))
     .slice(0, MAX_RELATED);
   const range = insideQuotes(actionRange);
-  return closest(action, names).map((name) => ({ title: `Change it to "${name}"`, edits: [{ range, text: name }] }));
+  return closest(action, names).map((name) => ({ title: `Change to "${name}"`, edits: [{ range, text: name }] }));
 }
 
 /** Nodes that are connected and that no way leads to from the start. */
@@ -154,7 +154,7 @@ export function unreachableNodes(examined: Examined): FlowDiagnostic[] {
     .map((node) => ({
       code: 'unreachable-node',
       severity,
-      message: `"${node.label}" is never reached: no way leads to it from the start of ${graph.label}. Connect something to it, or take it out.`,
+      message: `"${node.label}" is never reached: no connection leads to it from the start of ${graph.label}. Connect a node to it, or remove it.`,
       range: placeOfNode(examined, node),
       related: [],
       fixes: [
@@ -163,7 +163,7 @@ export function unreachableNodes(examined: Examined): FlowDiagnostic[] {
           operation: { type: 'connect', flow: graph.id, source, target: node.id, action } as const,
         })),
         {
-          title: `Take ${node.label} out of the flow`,
+          title: `Remove ${node.label} from the flow`,
           operation: { type: 'deleteNode', flow: graph.id, node: node.id } as const,
         },
       ],

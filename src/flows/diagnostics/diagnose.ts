@@ -17,7 +17,7 @@ export function diagnose(file: FlowFile): FlowDiagnostic[] {
   const diagnostics: FlowDiagnostic[] = [];
   if (file.syntaxError !== undefined) {
     const { message, range } = file.syntaxError;
-    const shown = file.isStale ? ' The flow as it was before is shown until it is mended.' : '';
+    const shown = file.isStale ? ' The last version without errors is shown until you fix it.' : '';
     diagnostics.push({
       code: 'syntax',
       severity: 'error',
@@ -40,7 +40,7 @@ export function diagnose(file: FlowFile): FlowDiagnostic[] {
   }
   const [unchecked] = here.slice(MAX_FLOWS);
   if (unchecked !== undefined) {
-    const message = `Only the first ${MAX_FLOWS} flows of this file are checked; this one and those behind it are not.`;
+    const message = `Only the first ${MAX_FLOWS} flows of a file are checked. This flow and those after it are not.`;
     diagnostics.push({ code: 'unread', severity: 'hint', message, range: unchecked.range, related: [], fixes: [] });
   }
   for (const fault of modelFaults(file)) diagnostics.push(fault);
@@ -55,6 +55,6 @@ function worst(diagnostics: readonly FlowDiagnostic[]): FlowDiagnostic[] {
   const [next = diagnostics[0]] = ranked.slice(kept.length);
   if (next === undefined) return kept;
   const more = (ranked.length - kept.length).toLocaleString('en-US');
-  const message = `${more} more problems of this file are not listed, beginning with this place.`;
+  const message = `${more} more problems in this file are not listed, starting here.`;
   return [...kept, { code: 'unread', severity: 'hint', message, range: next.range, related: [], fixes: [] }];
 }

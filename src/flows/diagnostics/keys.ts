@@ -58,11 +58,11 @@ function describe(
 ): FlowDiagnostic {
   const { file } = examined;
   const { key, range } = access;
-  const who = writers.length === 0 ? 'nothing writes it' : 'not every way to here writes it before';
+  const who = writers.length === 0 ? 'nothing writes it' : 'not every path to this node writes it first';
   return {
     code: 'unwritten-key',
     severity: isKnown ? 'warning' : 'hint',
-    message: `"${node.label}" reads shared.${key}, and ${who}. Write it in an earlier node, give it to run(), or read it with a default.`,
+    message: `"${node.label}" reads shared.${key}, but ${who}. Write it in an earlier node, pass it to run(), or read it with a default.`,
     range: range.file === file.file ? range : placeOfNode({ ...examined, graph }, node),
     related: writers
       .slice(0, MAX_RELATED)

@@ -18,7 +18,7 @@ function providerFault({ provider }: ModelUse, file: string): FlowDiagnostic[] {
   if (provider === undefined || provider.range.file !== file) return [];
   const names = [...PROVIDER_NAMES, ...OTHERS];
   if (names.includes(provider.value)) return [];
-  const message = `There is no provider "${provider.value}": LLMClient would throw. Choose one of ${PROVIDER_NAMES.join(', ')}, or give baseUrl alone.`;
+  const message = `The provider "${provider.value}" is unknown, so LLMClient would throw. Choose one of ${PROVIDER_NAMES.join(', ')}, or set only baseUrl.`;
   const near = closest(provider.value, names).filter((name) => editDistance(name, provider.value) <= MAX_DISTANCE);
   return [fault('unknown-provider', 'error', message, provider, near)];
 }
@@ -27,14 +27,14 @@ function modelFault({ provider, model, hasBaseUrl }: ModelUse, file: string): Fl
   if (model === undefined || hasBaseUrl || model.range.file !== file) return [];
   const owner = providerOfModel(model.value);
   if (provider === undefined && owner === undefined) {
-    const message = `The model "${model.value}" belongs to no provider by its name, so openai would be asked for it. Give provider, or correct the name.`;
+    const message = `The name "${model.value}" matches no provider, so openai would be used. Set provider, or correct the name.`;
     return [fault('unknown-model', 'warning', message, model, [])];
   }
   // Services that host models of others say so in the name: `openai/gpt-4o-mini`.
   const isElsewhere =
     provider !== undefined && owner !== undefined && owner !== provider.value && !HOSTS.has(provider.value);
   if (!isElsewhere) return [];
-  const message = `The model "${model.value}" is one of ${owner}, and the provider is ${provider.value}, which does not have it. Change one of them.`;
+  const message = `The model "${model.value}" belongs to ${owner}, but the provider is ${provider.value}. Change one of them.`;
   return [fault('unknown-model', 'warning', message, model, [])];
 }
 
@@ -60,7 +60,7 @@ function fault(
   names: readonly string[],
 ): FlowDiagnostic {
   const fixes: Fix[] = names.map((name) => ({
-    title: `Change it to "${name}"`,
+    title: `Change to "${name}"`,
     edits: [{ range: insideQuotes(range), text: name }],
   }));
   return { code, severity, message, range, related: [], fixes };

@@ -17,7 +17,7 @@ export function missingStart({ file, graph }: Examined): FlowDiagnostic[] {
     {
       code: 'no-start',
       severity: isSure ? 'error' : 'hint',
-      message: `${graph.label} has no start that can be read${isSure ? ': a run would fail at once' : ''}. Give it one with new Flow({ start: node }), or flow.start = node.`,
+      message: `The start of ${graph.label} cannot be found${isSure ? ': a run would fail at once' : ''}. Set it with new Flow({ start: node }) or flow.start = node.`,
       range: placeOfFlow(file, graph),
       related: graph.unread.slice(0, MAX_RELATED).map(({ reason, range }) => ({ message: reason, range })),
       fixes: candidates.map(({ id, label }) => ({
@@ -53,7 +53,7 @@ export function endlessCycles(examined: Examined): FlowDiagnostic[] {
     diagnostics.push({
       code: 'endless-cycle',
       severity: 'warning',
-      message: `No way leads out of ${names.join(' → ')}${more} → ${names[0]}: a run would go round until maxVisits, an error or an abort ends it. Return an action that leads out.`,
+      message: `The loop ${names.join(' → ')}${more} → ${names[0]} has no exit: a run would repeat it until maxVisits, an error or an abort ends it. Return an action that leaves the loop.`,
       range: placeOfNode(examined, node),
       related: cycle
         .slice(1, MAX_RELATED)

@@ -31,7 +31,7 @@ export function addNode(context: EditContext, { className, from: given }: Wanted
   const variable = freeVariable(map, className);
   const place = connectPlace(context);
   if (from === undefined && flow.graph.start !== undefined) {
-    refuse('A new node needs a place in the flow: choose the node and the action that lead to it.');
+    refuse('Choose the node and the action that lead to the new node.');
   }
   const node = from === undefined ? undefined : instanceOf(context, from.node);
   const edge = flow.graph.edges.find(({ source, action }) => source === from?.node && action === from.action);

@@ -18,26 +18,25 @@ export interface EditContext {
 
 export function edgeOf({ flow }: EditContext, id: string): FlowEdge {
   const edge = flow.graph.edges.find((one) => one.id === id);
-  return edge ?? refuse(`The flow has no connection "${id}" any more.`);
+  return edge ?? refuse(`The flow no longer has a connection "${id}".`);
 }
 
 export function instanceOf({ flow }: EditContext, id: string): Instance {
-  return flow.nodes.get(id) ?? refuse(`The flow has no node "${id}" any more.`);
+  return flow.nodes.get(id) ?? refuse(`The flow no longer has a node "${id}".`);
 }
 
 /** The call behind an edge, where it makes this edge and no other. */
 export function callOf({ map, flow, flows }: EditContext, edge: FlowEdge): Connection {
   const connection = flow.connections.get(edge.id);
-  if (connection === undefined) return refuse(`The flow has no connection "${edge.id}" any more.`);
+  if (connection === undefined) return refuse(`The flow no longer has a connection "${edge.id}".`);
   const place = `${edge.source} - "${edge.action}"`;
-  if (connection.file !== map.source)
-    refuse(`The connection ${place} is made in ${connection.file.path}. Edit it there.`);
+  if (connection.file !== map.source) refuse(`The connection ${place} is in ${connection.file.path}. Edit it there.`);
   const made = flows
     .flatMap(({ connections }) => [...connections.values()])
     .filter(({ call }) => call === connection.call);
   if (made.length > 1) {
     refuse(
-      `The call that makes the connection ${place} makes ${made.length} connections, in a loop or a helper. Edit it in the source.`,
+      `The connection ${place} is one of ${made.length} that a single call makes, in a loop or a helper. Edit that call in the source.`,
     );
   }
   return connection;
@@ -62,11 +61,11 @@ export function referenceTo(instance: Instance, scope: Scope): string {
   const name = instance.class.name;
   if (instance.references.length === 0) {
     return refuse(
-      `This ${name} is made in place and has no name. Give it a variable first: const node = new ${name}().`,
+      `This ${name} has no name because it is created in place. Assign it to a variable first: const node = new ${name}().`,
     );
   }
   return refuse(
-    `The node ${instance.name?.text ?? name} has no name where the flow is connected. Edit it in the source.`,
+    `The node ${instance.name?.text ?? name} has no name where the flow is connected. Connect it in the source.`,
   );
 }
 
@@ -96,11 +95,9 @@ export function connectPlace({ map, flow }: EditContext): ConnectPlace {
     const isRepeated = here.filter(({ call }) => call === last.call).length > 1;
     if (!isRepeated) return { chained: isChained ? last.call : undefined, statement, scope: last.scope };
   }
-  if (instance.file !== map.source) refuse(`The flow is made in ${instance.file.path}. Edit it there.`);
+  if (instance.file !== map.source) refuse(`The flow is created in ${instance.file.path}. Edit it there.`);
   if (instance.creation.type !== 'NewExpression') {
-    refuse(
-      'The flow is made by the constructor of its class, which connects nothing that can be continued. Edit it in the source.',
-    );
+    refuse('The constructor of the flow has no connect call to extend. Edit it in the source.');
   }
   return { chained: instance.creation, statement: map.statementOf(instance.creation), scope: instance.scope };
 }
@@ -142,7 +139,7 @@ function receiverOf(map: SourceMap, statement: t.Node, { graph }: ReadFlow): str
   const expression = statement.type === 'ExpressionStatement' ? statement.expression : undefined;
   const callee = expression?.type === 'CallExpression' ? expression.callee : undefined;
   if (callee?.type === 'MemberExpression') return map.source.textOf(callee.object);
-  return refuse(`The connections of ${graph.id} are not written as statements that can be continued.`);
+  return refuse(`The connections of ${graph.id} are not statements that can be extended. Edit them in the source.`);
 }
 
 /** Takes the call of a connection out of its chain, or its whole statement. */
@@ -150,7 +147,8 @@ export function removeConnection(context: EditContext, edge: FlowEdge): TextEdit
   const { map } = context;
   const { call } = callOf(context, edge);
   const { callee } = call;
-  if (callee.type !== 'MemberExpression') return refuse('The connection is not made by a plain call of connect.');
+  if (callee.type !== 'MemberExpression')
+    return refuse('The connection is not a plain connect call. Edit it in the source.');
   const statement = map.statementOf(call);
   const isWhole = statement.type === 'ExpressionStatement' && statement.expression === call;
   if (isWhole && !isLink(call)) return map.removeStatement(statement);

@@ -52,7 +52,7 @@ export function planEdit(
   textOf: (file: string) => string,
 ): PlannedEdit {
   const flow = flows.find(({ graph }) => graph.id === operation.flow);
-  if (flow === undefined) refuse(`There is no flow "${operation.flow}" in the file any more.`);
+  if (flow === undefined) refuse(`The file no longer has a flow "${operation.flow}".`);
   const context: EditContext = { map: new SourceMap(source), flow, flows };
   const { edits, changed } = planOperation(context, operation, textOf);
   const shapes = new Map(flows.map(({ graph }) => [graph.id, shapeOf(graph)]));
@@ -161,7 +161,7 @@ function sorted(edits: readonly TextEdit[]): TextEdit[] {
   for (const [index, { range }] of ordered.entries()) {
     const next = ordered[index + 1]?.range;
     if (next?.file === range.file && next.start.offset < range.end.offset) {
-      throw new AppError('refused', 'The change would touch one place twice. Make it in the source.');
+      throw new AppError('refused', 'The change would edit the same place twice. Make it in the source.');
     }
   }
   return ordered;

@@ -81,7 +81,7 @@ export function extractFlow(
 }
 
 function cutOut({ flow: { graph } }: EditContext, chosen: ReadonlySet<string>): Cut {
-  if (chosen.size === 0) refuse('Choose the nodes that become a flow of their own.');
+  if (chosen.size === 0) refuse('Select the nodes to extract into a flow.');
   const { edges, start } = graph;
   const isInside = (id: string | null): boolean => id !== null && chosen.has(id);
   const entering = edges.filter(({ source, target }) => !isInside(source) && isInside(target));
@@ -89,16 +89,15 @@ function cutOut({ flow: { graph } }: EditContext, chosen: ReadonlySet<string>): 
   if (start !== undefined && chosen.has(start)) entries.add(start);
   const [entry, other] = entries;
   if (entry === undefined || entry === null)
-    return refuse('Nothing leads to these nodes, so a flow of them would never be entered.');
-  if (other !== undefined)
-    refuse(`A flow is entered at one node, and these are entered at "${entry}" and at "${other}".`);
+    return refuse('No connection leads to these nodes, so the new flow would never run.');
+  if (other !== undefined) refuse(`A flow has one start, but connections lead to both "${entry}" and "${other}".`);
   const leaving = edges.filter(({ source, target }) => isInside(source) && !isInside(target));
   const targets = new Map<string, string | null>();
   for (const { action, target } of leaving) {
     const before = targets.get(action);
     if (before !== undefined && before !== target) {
       refuse(
-        `The action "${action}" leads out of these nodes to two places, and a flow is left by its action alone. Rename one.`,
+        `The action "${action}" leads from these nodes to two different nodes, but a flow has one connection for each action. Rename one.`,
       );
     }
     targets.set(action, target);
@@ -108,7 +107,7 @@ function cutOut({ flow: { graph } }: EditContext, chosen: ReadonlySet<string>): 
       ({ action }) => targets.has(action) && !edges.some((edge) => edge.source === id && edge.action === action),
     );
     if (loose !== undefined)
-      refuse(`"${id}" ends the flow by the action "${loose.action}", which other nodes connect. Connect it first.`);
+      refuse(`"${id}" ends the flow with the action "${loose.action}", which other nodes connect. Connect it first.`);
   }
   return {
     entry,
@@ -120,7 +119,9 @@ function cutOut({ flow: { graph } }: EditContext, chosen: ReadonlySet<string>): 
 
 function replaceArgument(context: EditContext, edge: FlowEdge, index: number, text: string): TextEdit {
   const node = argumentOf(callOf(context, edge), index);
-  return node === undefined ? refuse('The connection is not written out.') : context.map.replaceNode(node, text);
+  return node === undefined
+    ? refuse('The connection is not written in the source.')
+    : context.map.replaceNode(node, text);
 }
 
 function shapes(

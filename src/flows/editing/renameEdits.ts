@@ -39,15 +39,15 @@ export function renameAction(
   const addExit = ({ graph }: ReadFlow, id: string): boolean => {
     const key = `${graph.id} ${id}`;
     const exit = graph.nodes.find((one) => one.id === id);
-    if (exit === undefined) return refuse(`The flow has no node "${id}" any more.`);
+    if (exit === undefined) return refuse(`The flow no longer has a node "${id}".`);
     let hasGrown = !exits.has(key);
     exits.set(key, { flow: graph.id, node: id });
     if (exit.actions.known.some((known) => known.action === name)) {
-      refuse(`"${id}" returns the action "${name}" already. Choose another name.`);
+      refuse(`"${id}" already returns the action "${name}". Choose another name.`);
     }
     for (const { range, source, action: taken } of graph.edges) {
       if (source === id && taken === name) {
-        refuse(`"${id}" has a connection for "${name}" already, in line ${range.start.line + 1}. Choose another name.`);
+        refuse(`"${id}" already has a connection for "${name}" in line ${range.start.line + 1}. Choose another name.`);
       }
     }
     const returned = exit.actions.known.find((known) => known.action === action);
@@ -55,7 +55,7 @@ export function renameAction(
     for (const edge of graph.edges) {
       if (edge.source !== id || edge.action !== action) continue;
       if (edge.actionRange === undefined)
-        refuse(`"${id}" is connected for "${action}" without writing it. Write the action first.`);
+        refuse(`The connection of "${id}" for "${action}" does not write the action. Write it in the source first.`);
       hasGrown = add(edge.actionRange) || hasGrown;
     }
     return hasGrown;
@@ -71,7 +71,7 @@ export function renameAction(
     }
   }
   if (places.size === 0)
-    refuse(`"${node}" returns the action "${action}" without writing it. Return it in post first.`);
+    refuse(`The source of "${node}" does not write the action "${action}". Return it in post first.`);
   const edits = [...places.values()].map((range) => renamed(range, action, name, textOf(range.file)));
   return { edits, exits: [...exits.values()] };
 }
@@ -97,7 +97,7 @@ function renamed(range: SourceRange, action: string, name: string, text: string)
   if (!isPlain) {
     const place = `in line ${range.start.line + 1} of ${range.file}`;
     return refuse(
-      `The action "${action}" comes from \`${written.slice(0, 60)}\` ${place}, which is no plain text. Rename it there.`,
+      `The action "${action}" comes from \`${written.slice(0, 60)}\` ${place}, which is not a plain string. Rename it there.`,
     );
   }
   const escaped = JSON.stringify(name).slice(1, -1).replaceAll('\\"', '"').replaceAll(quote, `\\${quote}`);

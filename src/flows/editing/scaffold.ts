@@ -24,8 +24,8 @@ export function freeVariable(map: SourceMap, className: string): string {
     if (node.type === 'Identifier') taken.add(node.name);
   });
   if (!CLASS_NAME.test(className))
-    refuse(`"${className}" is no name for a class. Use letters and digits, as in ReviewDraft.`);
-  if (taken.has(className)) refuse(`The file uses the name ${className} already. Choose another.`);
+    refuse(`"${className}" is not a valid class name. Use letters and digits, as in ReviewDraft.`);
+  if (taken.has(className)) refuse(`The file already uses the name ${className}. Choose another.`);
   const wanted = className.replace(/^\p{Lu}+(?=\p{Lu}\p{Ll})|^\p{Lu}+/u, (capitals) => capitals.toLowerCase());
   const stem = wanted === className || RESERVED.has(wanted) ? `${wanted}Node` : wanted;
   let name = stem;

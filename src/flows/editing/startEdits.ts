@@ -35,7 +35,7 @@ function insertOption({ map }: EditContext, creation: t.NewExpression, text: str
   }
   if (options.type !== 'ObjectExpression') {
     return refuse(
-      `The options of the flow are not written where it is made. Set the start in \`${map.source.snippet(options)}\`.`,
+      `The options of the flow are not written where it is created. Set the start in \`${map.source.snippet(options)}\`.`,
     );
   }
   const [first] = options.properties;
@@ -61,7 +61,7 @@ export function removeStart({ map, flow }: EditContext): TextEdit[] {
   if (parent?.type === 'AssignmentExpression') return [map.removeStatement(map.statementOf(parent))];
   const options = parent === undefined ? undefined : map.parentOf(parent);
   if (origin.node === creation || parent?.type !== 'ObjectProperty' || options?.type !== 'ObjectExpression') {
-    return refuse('The start of the flow is not set where it can be taken away. Edit it in the source.');
+    return refuse('The start of the flow cannot be removed here. Remove it in the source.');
   }
   return [removeFromList(map, options.properties, parent, options)];
 }

@@ -49,7 +49,7 @@ function mergeGraph(graph: FlowGraph, exact: ExactGraph, flows: readonly FlowGra
 /** A node that the source does not tell: its actions are those that are connected, and there may be others. */
 function foundNode(graph: FlowGraph, exact: ExactGraph, node: ExactNode, flows: readonly FlowGraph[]): FlowNode {
   const { label, className, library, flow } = node;
-  const reason = 'The node was found by running the file, which does not tell what its post can return.';
+  const reason = 'This node was found by running the file, which does not show the actions that its post can return.';
   const connected = exact.edges.filter(({ source }) => source === label);
   return {
     id: graph.nodes.some(({ id }) => id === label) ? `${label} (run)` : label,

@@ -109,7 +109,7 @@ function callMember(
     const args = evaluateArguments(interpreter, node.arguments, scope);
     if (name === 'connect' && one.type === 'unknown' && args.some(({ type }) => type === 'instance')) {
       const origin = { file: scope.file, node: callee.object };
-      hide(interpreter, undefined, origin, `It is not known which flow this connects: ${one.reason}.`);
+      hide(interpreter, undefined, origin, `The flow that this connects is unknown: ${one.reason}.`);
     }
     const known =
       global !== undefined
@@ -191,11 +191,11 @@ function noteEscapes(interpreter: AbstractInterpreter, args: readonly Value[], n
   const isGlobal = callee.type === 'Identifier' && findCell(scope, callee.name) === undefined;
   for (const arg of args) {
     if (arg.type === 'shared' && arg.path.length === 0 && !isGlobal) {
-      const reason = `The shared state is given to \`${file.snippet(node.callee)}\`, which cannot be read from here`;
+      const reason = `The shared state is passed to \`${file.snippet(node.callee)}\`, whose code cannot be read`;
       arg.use.unread.push({ reason, range: file.range(node) });
     }
     if (arg.type === 'instance' && arg.flow !== undefined && !isGlobal) {
-      const reason = `The flow is given to \`${file.snippet(node.callee)}\`, which cannot be read from here and may connect more.`;
+      const reason = `The flow is passed to \`${file.snippet(node.callee)}\`, whose code cannot be read and may add connections.`;
       hide(interpreter, arg.flow, { file, node }, reason);
     }
   }

@@ -122,7 +122,7 @@ export class Evaluator implements AbstractInterpreter {
     const isRecursive = this.#frames.filter((other) => other.node === node).length >= MAX_RECURSION;
     if (isRecursive || this.#frames.length >= MAX_DEPTH || node.generator) {
       this.#frames.push(frame);
-      this.addReturn(unknown(outer.file, node, 'is too much to follow'), node, outer);
+      this.addReturn(unknown(outer.file, node, 'is too complex to follow'), node, outer);
       this.#frames.pop();
       return { returns: frame.returns, completion: LEAVE };
     }
@@ -144,7 +144,7 @@ export class Evaluator implements AbstractInterpreter {
 
   follow(called: FunctionValue): void {
     const { params } = called.node;
-    const why = 'is a parameter, which only a caller knows';
+    const why = 'is a parameter, whose value only the caller knows';
     this.invoke(
       called,
       params.map((param) => unknown(called.scope.file, param, why)),

@@ -84,7 +84,7 @@ function evaluateName(interpreter: AbstractInterpreter, node: t.Identifier, scop
   if (node.name === 'undefined') return UNDEFINED;
   const cell = findCell(scope, node.name);
   if (cell === undefined) return unknown(scope.file, node);
-  return interpreter.branches.read(cell) ?? unknown(scope.file, node, 'has no value yet at this point of the code');
+  return interpreter.branches.read(cell) ?? unknown(scope.file, node, 'has no value yet at this point');
 }
 
 function evaluateTemplate(interpreter: AbstractInterpreter, node: t.TemplateLiteral, scope: Scope): Value {

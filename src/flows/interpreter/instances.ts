@@ -85,7 +85,13 @@ function constructLibrary(interpreter: AbstractInterpreter, instance: Instance, 
   const start = options.type === 'object' ? options.fields.get('start') : undefined;
   if (start !== undefined) setStart(interpreter, instance, start, startOrigin(instance), scope);
   else if (options.type !== 'object' || options.isOpen) {
-    setStart(interpreter, instance, unknown(file, creation, 'gets options that are not written there'), origin, scope);
+    setStart(
+      interpreter,
+      instance,
+      unknown(file, creation, 'gets options that are not written in the call'),
+      origin,
+      scope,
+    );
   }
 }
 

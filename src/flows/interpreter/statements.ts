@@ -112,7 +112,7 @@ function executeTry(
     if (!given(handler)) return LEAVE;
     const inner = createScope({ file: scope.file, parent: scope });
     const { param } = handler;
-    if (given(param)) interpreter.bind(param, unknown(scope.file, param, 'is what was thrown'), inner, true);
+    if (given(param)) interpreter.bind(param, unknown(scope.file, param, 'is the caught error'), inner, true);
     return interpreter.execute(handler.body.body, inner);
   };
   const completion = !given(handler) ? attempt() : fork(interpreter, [attempt, rescue]);

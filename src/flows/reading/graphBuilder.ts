@@ -171,7 +171,7 @@ export class GraphBuilder {
       }
     }
     if (draft.start === undefined)
-      hidden ??= { reason: 'The nested flow has no start that is known.', range: file.range(creation) };
+      hidden ??= { reason: 'The start of the nested flow is unknown.', range: file.range(creation) };
     return { known: [...endings.values()], unknown: hidden };
   }
 }
@@ -201,6 +201,6 @@ function chainEnd({ flow: draft, file, creation }: FlowInstance): number {
 function unknownName(instance: Instance): Unread[] {
   const { text, isKnown } = runtimeName(instance);
   if (isKnown) return [];
-  const reason = `The name of this ${text} is known only when the code runs, so events of a run may not be found here.`;
+  const reason = `The name of this ${text} is only known at run time, so the events of a run may not be shown here.`;
   return [{ reason, range: instance.file.range(instance.creation) }];
 }

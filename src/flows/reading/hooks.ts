@@ -82,9 +82,9 @@ function followPost(evaluator: Evaluator, instance: Instance, context: PostConte
   const { file } = hook.scope;
   const whole = { file, node: hook.node };
   const shared: Value = { type: 'shared', use, path: [], access: undefined };
-  const why = 'is what exec gave';
+  const why = 'is the result of exec';
   const execRes = inner === undefined ? unknown(file, hook.node.params[2] ?? hook.node, why) : innerValue(inner);
-  const args = [shared, unknown(file, hook.node.params[1] ?? hook.node, 'is what prep gave'), execRes];
+  const args = [shared, unknown(file, hook.node.params[1] ?? hook.node, 'is the result of prep'), execRes];
   const { returns, completion } = evaluator.trace(hook, args, { use });
   const collected = new Actions();
   const ends = [...returns];
@@ -100,9 +100,9 @@ function followPost(evaluator: Evaluator, instance: Instance, context: PostConte
         collected.add(one.value || DEFAULT_ACTION, place.file.range(place.node), keys);
       } else {
         const reason =
-          one.type === 'unknown' ? one.reason : `\`${file.snippet(origin.node)}\` is no text that can be read`;
+          one.type === 'unknown' ? one.reason : `\`${file.snippet(origin.node)}\` is not text that can be read`;
         collected.unknown ??= {
-          reason: `post returns what cannot be read: ${reason}.`,
+          reason: `The action that post returns is unknown: ${reason}.`,
           range: file.range(origin.node),
         };
       }
@@ -144,7 +144,7 @@ function withoutPost(instance: Instance, { before, inner }: PostContext): NodeAc
   const range = instance.file.range(instance.creation);
   if (inner !== undefined) return inner;
   if (library === undefined) {
-    const reason = `The class ${instance.class.name} extends something that cannot be read, which may have a post.`;
+    const reason = `The class ${instance.class.name} extends a class that cannot be read and may define post.`;
     return { known: [], unknown: { reason, range } };
   }
   if (library !== 'RAGNode')

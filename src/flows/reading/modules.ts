@@ -79,7 +79,7 @@ export class Modules {
 function libraryValue(name: string): Value {
   const known = LIBRARY_NAMES.find((one) => one === name);
   if (known !== undefined) return { type: 'library', name: known };
-  return { type: 'unknown', reason: `\`${name}\` of ${LIBRARY} is known only when the code runs`, origin: undefined };
+  return { type: 'unknown', reason: `\`${name}\` of ${LIBRARY} is only known at run time`, origin: undefined };
 }
 
 /** One file: its names, and what it exports. */
@@ -133,7 +133,7 @@ export class Module {
   }
 
   #unread(name: string): Value {
-    const reason = `\`${name}\` of ${this.file.path} has no value that can be read`;
+    const reason = `\`${name}\` of ${this.file.path} has no value known from the source`;
     return { type: 'unknown', reason, origin: undefined };
   }
 

@@ -12,7 +12,7 @@ export function readNodeFacts(evaluator: Evaluator, instance: Instance, inner: N
     if (!(error instanceof ReadingLimitError)) throw error;
   }
   const range = instance.file.range(instance.creation);
-  const unknown = { reason: 'The file is too much to follow as a whole.', range };
+  const unknown = { reason: 'The file is too large to read completely.', range };
   return { actions: { known: [], unknown }, reads: [], writes: [], unreadKeys: [] };
 }
 

@@ -31,7 +31,7 @@ const surface = html('div', {
   class: 'surface',
   tabindex: 0,
   role: 'application',
-  'aria-label': 'Flow. Arrow keys follow the connections; press ? for all keys. The outline holds the same as a list.',
+  'aria-label': 'Flow. Arrow keys follow the connections; press ? for all keys. The outline shows the same as a list.',
 });
 const page = html('div', { class: 'page' });
 const viewport = new Viewport(surface, scene.world);

@@ -188,12 +188,11 @@ export class Canvases implements Disposable {
   ): Promise<string | undefined> {
     const document = await canvas.opened();
     await this.#deps.documents.read(document);
-    if (document.version !== version) return 'The source was changed meanwhile; look at the new graph and try again.';
+    if (document.version !== version) return 'The source has changed since. Check the new graph and try again.';
     const outcome = await this.#deps.reader.edit(readerPath(document), operation);
     if (!outcome.ok) return outcome.reason;
-    if (document.version !== version) return 'The source was changed meanwhile; look at the new graph and try again.';
-    if (!(await applySourceEdits(outcome.edits)))
-      return 'The editor did not take the change: the file may be read-only.';
+    if (document.version !== version) return 'The source has changed since. Check the new graph and try again.';
+    if (!(await applySourceEdits(outcome.edits))) return 'VS Code rejected the edit. The file may be read-only.';
     const [first] = outcome.edits;
     if (first !== undefined) await revealSource({ ...first.range, end: first.range.start }, true);
     return undefined;

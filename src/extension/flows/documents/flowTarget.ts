@@ -36,8 +36,8 @@ export async function findFlow(documents: FlowDocuments, argument: unknown): Pro
   const name = vscode.workspace.asRelativePath(document.uri);
   const message =
     wanted === undefined
-      ? `${name} has no flow: nothing in it makes a Flow of farwharf/agents. "Farwharf: New Flow" makes one to begin with.`
-      : `${name} has no flow ${wanted} any more.`;
+      ? `${name} has no flow. Create one with new Flow(…) from farwharf/agents, or run "Farwharf: New Flow".`
+      : `${name} no longer has a flow ${wanted}.`;
   throw new AppError('missing', message);
 }
 
@@ -50,7 +50,7 @@ async function documentOf(argument: unknown): Promise<{ document: vscode.TextDoc
     return { document: await vscode.workspace.openTextDocument(vscode.Uri.parse(argument.uri, true)), wanted };
   }
   const editor = vscode.window.activeTextEditor;
-  if (editor === undefined) throw new AppError('missing', 'Open the file of a flow first.');
+  if (editor === undefined) throw new AppError('missing', 'Open a flow file first.');
   return { document: editor.document, wanted: undefined };
 }
 

@@ -23,7 +23,7 @@ async function choose(id: string): Promise<vscode.LanguageModelChat> {
   if (model !== undefined) return model;
   const message =
     id === 'auto'
-      ? 'The editor offers no language model. Sign in to one, as with GitHub Copilot, or choose another provider in the flow.'
-      : `The editor offers no language model "${id}".`;
+      ? 'VS Code has no language model. Sign in to one, such as GitHub Copilot, or choose another provider in the flow.'
+      : `VS Code has no language model "${id}".`;
   throw new AppError('missing', message);
 }

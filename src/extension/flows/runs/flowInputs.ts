@@ -36,7 +36,7 @@ export async function askInputs(title: string, keys: readonly string[], last: In
     }));
     const picked = await pickRow([RUN, ...items], {
       title,
-      placeHolder: 'Enter runs with these inputs; choose one to change it',
+      placeHolder: 'Press Enter to run with these inputs, or choose one to change it',
       matchOnDescription: true,
     });
     if (picked === undefined) return undefined;
@@ -49,10 +49,10 @@ export async function askInputs(title: string, keys: readonly string[], last: In
 async function askValue(key: string, before: unknown): Promise<{ readonly value: unknown } | undefined> {
   const text = await askText({
     title: `shared.${key}`,
-    prompt: 'JSON, or text as it is',
+    prompt: 'Enter JSON or plain text',
     value: typeof before === 'string' ? before : JSON.stringify(before),
     validateInput: (entered) =>
-      /^\s*[[{]/.test(entered) && parse(entered) === undefined ? 'This is no whole JSON yet.' : undefined,
+      /^\s*[[{]/.test(entered) && parse(entered) === undefined ? 'This is not complete JSON yet.' : undefined,
   });
   return text === undefined ? undefined : (parse(text) ?? { value: text });
 }

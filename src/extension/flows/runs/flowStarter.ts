@@ -79,8 +79,7 @@ export class FlowStarter implements Disposable {
     const { document, flow } = found;
     const folder = vscode.workspace.getWorkspaceFolder(document.uri);
     if (folder === undefined) {
-      const message =
-        'Only files of an open folder can be submitted: the folder is what is sent. Open the folder of the flow.';
+      const message = 'A job sends an open folder, and this file is not in one. Open the folder of the flow.';
       throw new AppError('bad-input', message);
     }
     const file = document.uri.fsPath;
@@ -100,8 +99,7 @@ export class FlowStarter implements Disposable {
     if (found === undefined) return;
     const runs = await this.#deps.runs.list(found.document.uri.fsPath, found.file.flows);
     const last = runs.find(({ flow, isRecorded }) => flow === found.flow.id && isRecorded);
-    if (last === undefined)
-      throw new AppError('missing', `${found.flow.label} was not run yet: there is nothing to replay.`);
+    if (last === undefined) throw new AppError('missing', `${found.flow.label} has no run to replay. Run it first.`);
     await this.#again(found.document, { replay: last.id }, last.id);
   }
 
@@ -133,7 +131,7 @@ export class FlowStarter implements Disposable {
     const { file } = await documents.read(document);
     const info = (await runs.list(document.uri.fsPath, file.flows)).find(({ id }) => id === run);
     const flow = file.flows.find(({ id }) => id === info?.flow);
-    if (flow === undefined) throw new AppError('missing', 'The flow of that run is not in the file any more.');
+    if (flow === undefined) throw new AppError('missing', 'The file no longer contains the flow of that run.');
     await this.#run({ document, file, flow, version: document.version }, { ...how, flow: flow.id }, 'run');
   }
 
@@ -175,10 +173,10 @@ export class FlowStarter implements Disposable {
 
 /** Saves a file that is to be run. Gives false when that was refused. */
 async function savedFor(document: vscode.TextDocument): Promise<boolean> {
-  if (document.isUntitled) throw new AppError('bad-input', 'Save the file first: a flow runs from its file.');
+  if (document.isUntitled) throw new AppError('bad-input', 'A flow runs from a file on disk. Save the file first.');
   if (document.uri.scheme !== 'file') {
     const message =
-      'This file is not on the disk of this machine: it can be read and drawn, but a flow runs from its file.';
+      'A flow runs from a file on disk, and this file is not on this machine. Save a copy here to run it.';
     throw new AppError('refused', message);
   }
   return !document.isDirty || (await document.save());

@@ -67,9 +67,9 @@ export class FlowTests implements Disposable {
     const stem = basename(file).replace(/\.\w+$/, '');
     const name = await askText({
       title: 'Pin This Run as a Test',
-      prompt: `It is kept beside the flow, as ${stem}.<name>${FLOW_TEST_SUFFIX}, with what the models answered.`,
+      prompt: `The test is saved beside the flow as ${stem}.<name>${FLOW_TEST_SUFFIX}, with the replies of the models.`,
       value: 'pinned',
-      validateInput: (text) => (/^[\w-]{1,64}$/.test(text) ? undefined : 'Give letters, digits, "-" and "_".'),
+      validateInput: (text) => (/^[\w-]{1,64}$/.test(text) ? undefined : 'Use letters, digits, "-" and "_".'),
     });
     if (name === undefined) return undefined;
     const test = join(dirname(file), `${stem}.${name}${FLOW_TEST_SUFFIX}`);
@@ -202,7 +202,7 @@ function differenceMessage(difference: TestDifference): vscode.TestMessage {
       .map((line) => line.slice(2))
       .join('\n');
   return vscode.TestMessage.diff(
-    printable`${what} came out otherwise than it was pinned`,
+    printable`${what} differs from the pinned run`,
     printableText(side('-')),
     printableText(side('+')),
   );

@@ -57,8 +57,7 @@ export function setStart(
     draft.stations.add(first);
     return;
   }
-  const why =
-    first?.type === 'unknown' ? first.reason : `\`${origin.file.snippet(origin.node)}\` is not one certain node`;
+  const why = first?.type === 'unknown' ? first.reason : `\`${origin.file.snippet(origin.node)}\` is not a single node`;
   hide(interpreter, draft, origin, `The start of the flow cannot be read: ${why}.`);
 }
 
@@ -110,7 +109,7 @@ function nodesOf(
   return alternatives(value).flatMap((one) => {
     if (one.type === 'instance') return [one];
     if (one.type === 'null' && role === 'target') return [null];
-    const why = one.type === 'unknown' ? one.reason : `\`${origin.file.snippet(origin.node)}\` is no node`;
+    const why = one.type === 'unknown' ? one.reason : `\`${origin.file.snippet(origin.node)}\` is not a node`;
     hide(interpreter, draft, origin, `The ${role} of a connection cannot be read: ${why}.`);
     return [];
   });
@@ -127,7 +126,7 @@ function actionsOf(
     if (one.type === 'literal' && typeof one.value === 'string') {
       return [{ name: one.value === '' ? DEFAULT_ACTION : one.value, origin: one.origin }];
     }
-    const why = one.type === 'unknown' ? one.reason : `\`${origin.file.snippet(origin.node)}\` is no text`;
+    const why = one.type === 'unknown' ? one.reason : `\`${origin.file.snippet(origin.node)}\` is not text`;
     hide(interpreter, draft, origin, `The action of a connection cannot be read: ${why}.`);
     return [];
   });

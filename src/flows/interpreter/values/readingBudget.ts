@@ -89,7 +89,7 @@ export class ReadingBudget {
     const limit = this.#exceeded;
     if (limit === undefined) return undefined;
     const most = `${this.#limitOf(limit).toLocaleString('en-US')} ${NAMES[limit]}`;
-    return `The file is too much to follow as a whole: it takes more than ${most}. A part of its flows may be missing.`;
+    return `The file is too large to read completely: it takes more than ${most}. Some of its flows may be missing.`;
   }
 
   #limitOf(limit: Limit): number {

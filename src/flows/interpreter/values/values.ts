@@ -217,8 +217,8 @@ export function literal(value: string | number | boolean, origin?: Origin): Lite
   return { type: 'literal', value, origin };
 }
 
-/** A value that is known only when the code runs. */
-export function unknown(file: SourceFile, node: t.Node, why = 'is known only when the code runs'): UnknownValue {
+/** A value that is only known at run time. */
+export function unknown(file: SourceFile, node: t.Node, why = 'is only known at run time'): UnknownValue {
   return { type: 'unknown', reason: `\`${file.snippet(node)}\` ${why}`, origin: { file, node } };
 }
 
@@ -237,7 +237,7 @@ export function union(values: readonly Value[]): Value {
   const [first] = all;
   if (all.length === 1 && first !== undefined) return first;
   if (all.length <= MAX_UNION) return { type: 'union', values: all };
-  return { type: 'unknown', reason: 'there are too many possibilities here', origin: undefined };
+  return { type: 'unknown', reason: 'there are too many possible values here', origin: undefined };
 }
 
 function isSame(a: Value, b: Value): boolean {

@@ -153,7 +153,7 @@ async function prepareImports(
     onTransform: (file, what) => {
       if (imports.isTransformed) return;
       imports.isTransformed = true;
-      note(`${file} has TypeScript that is more than types (${what}). It was transformed; plain Node does not run it.`);
+      note(`${file} uses TypeScript syntax that Node.js cannot run (${what}), so it was transformed.`);
     },
   });
   registerHooks({ resolve, load });
@@ -169,7 +169,7 @@ function isRefusal(error: unknown, host: FlowHost): boolean {
 function endLater(host: FlowHost, note: (message: string) => void): void {
   const end = (): void => {
     if (host.isActive) return endLater(host, note);
-    note(`The flow has ended and left ${openHandles()} open, which kept the process alive. It was ended.`);
+    note(`The flow has ended but left ${openHandles()} open, so its process was terminated.`);
     process.exit();
   };
   setTimeout(end, host.isFileRunning ? OWN_RUN_LINGER_MS : LINGER_MS).unref();

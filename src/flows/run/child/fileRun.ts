@@ -30,13 +30,13 @@ export async function runFlowFile({ file, flow, shared }: ChildRequest, host: Fl
 
 function readSource(file: string): string {
   if (!/\.[cm]?[jt]s$/.test(file)) {
-    throw new AppError('bad-input', `${file} is no flow file: those end in .ts, .mts, .js or .mjs.`);
+    throw new AppError('bad-input', `${file} is not a flow file. Flow files end in .ts, .mts, .js or .mjs.`);
   }
   try {
     return readFileSync(file, 'utf8');
   } catch (cause) {
-    const why = systemCode(cause) === 'ENOENT' ? 'There is no file' : 'The file cannot be read:';
-    throw new AppError('missing', `${why} ${file}.`, { cause });
+    const why = systemCode(cause) === 'ENOENT' ? 'does not exist' : 'cannot be read';
+    throw new AppError('missing', `The file ${file} ${why}.`, { cause });
   }
 }
 

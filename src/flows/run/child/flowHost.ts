@@ -62,7 +62,7 @@ export class FlowHost implements RunHost {
       throw new AppError(
         'bad-input',
         `The file runs the flow "${name}" itself when it is loaded, so "${request.flow}" cannot be chosen. ` +
-          'Put that run behind `if (import.meta.main)`, and export the flows.',
+          'Move that run into `if (import.meta.main) { … }`, and export the flows.',
       );
     }
     this.#begun += 1;

@@ -16,7 +16,7 @@ export async function loadGraphs({ file, flow }: Pick<ChildRequest, 'file' | 'fl
   installRunHost({
     begin({ unit }) {
       found.add(unit);
-      throw new AppError('refused', 'No flow is run: only the graph was asked for.');
+      throw new AppError('refused', 'Flows cannot run here: only the graph was requested.');
     },
   });
   try {

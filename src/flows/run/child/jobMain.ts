@@ -91,9 +91,7 @@ class JobReport implements Outlet {
       this.#writer.write(event);
     } else if (!this.#isFull) {
       this.#isFull = true;
-      process.stderr.write(
-        'farwharf: The steps from here on are too many for the log; they are in the trace among the results.\n',
-      );
+      process.stderr.write('farwharf: Too many steps for the log: further steps are in the trace among the results.\n');
     }
   }
 

@@ -4,7 +4,7 @@ import { AppError } from '../../../core/errors.ts';
 /** Lets no connection out of this process from now on. */
 export function closeNetwork(): void {
   Socket.prototype.connect = function refuse(this: Socket): Socket {
-    const message = 'The network is closed: this run has to do with what was recorded.';
+    const message = 'The network is closed: this run can only use recorded results.';
     this.destroy(new AppError('refused', message));
     return this;
   };

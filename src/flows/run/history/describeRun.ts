@@ -13,19 +13,19 @@ type Outcome = NonNullable<RunRecord['outcome']>;
 export function describeRunEnd(outcome: Outcome | undefined): string {
   switch (outcome?.type) {
     case undefined:
-      return 'has no known end: the program that ran it was ended';
+      return 'has no recorded end: the program that ran it was terminated';
     case 'done':
-      return `done${outcome.action === undefined ? '' : ` with "${outcome.action}"`}${outcome.exitCode === 0 ? '' : `, but the process ended with status ${outcome.exitCode}`}`;
+      return `done${outcome.action === undefined ? '' : ` with "${outcome.action}"`}${outcome.exitCode === 0 ? '' : `, but the process exited with status ${outcome.exitCode}`}`;
     case 'failed':
       return `failed${outcome.error.path === undefined ? '' : ` at ${outcome.error.path}`}: ${describeFailure(outcome.error)}`;
     case 'refused':
       return `could not run: ${describeFailure(outcome.error)}`;
     case 'exited':
       return outcome.code === UNSETTLED
-        ? 'ended before its end: it waits for something that nothing can bring about any more'
-        : `ended before its end: process.exit was called, with status ${outcome.code}`;
+        ? 'stopped early: it waits for something that can no longer happen'
+        : `stopped early: process.exit was called with status ${outcome.code}`;
     case 'killed':
-      return `ended by ${outcome.signal}, which came from outside: memory may have run out`;
+      return `killed by ${outcome.signal} from outside: memory may have run out`;
     case 'stopped':
       return 'stopped';
     default:
@@ -73,7 +73,7 @@ function formatMicros(micros: number): string {
 
 /** Why an `exec` ran in a replay, as an end of a sentence. */
 export const LIVE_REASONS = {
-  code: 'its code was edited',
-  input: 'it got another input',
+  code: 'its code changed',
+  input: 'its input changed',
   new: 'the earlier run has no such visit',
 } as const;

@@ -53,7 +53,7 @@ export class RunHistory {
    */
   async adopt(file: string, results: RunFolder): Promise<RunRecord> {
     const found = await readRecord(results);
-    if (found === undefined) throw new AppError('missing', `There is no run of a flow in ${results.path}.`);
+    if (found === undefined) throw new AppError('missing', `${results.path} contains no flow run.`);
     const { version: _version, id: _id, startedAt, ...facts } = found;
     const { record, folder } = await this.begin({ ...facts, file });
     await cp(results.path, folder.path, { recursive: true });
@@ -78,7 +78,8 @@ export class RunHistory {
     const records = await this.list(file);
     const found = id === 'last' ? records[0] : records.find((record) => record.id === id || record.id.startsWith(id));
     if (found !== undefined) return found;
-    const known = records.length === 0 ? 'It has none yet' : `It has ${records.map((record) => record.id).join(', ')}`;
+    const known =
+      records.length === 0 ? 'It has no runs yet' : `Its runs are ${records.map((record) => record.id).join(', ')}`;
     throw new AppError('missing', `${basename(file)} has no run "${id}". ${known}.`);
   }
 

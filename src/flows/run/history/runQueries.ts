@@ -120,7 +120,7 @@ export function showDivergence(
   after: RunTimeline | undefined,
 ): ShownDivergence | undefined {
   if (before === undefined || after === undefined) {
-    throw new AppError('missing', 'Nothing is known of what one of these runs did, so they cannot be compared.');
+    throw new AppError('missing', 'One of these runs has no recorded steps, so they cannot be compared.');
   }
   const divergence = compareRuns(before, after);
   if (divergence === undefined) return undefined;
@@ -139,16 +139,17 @@ function leafSteps({ steps }: RunTimeline): readonly number[] {
 function reasonOf({ type, before, after }: Divergence): string {
   switch (type) {
     case 'input':
-      return 'The runs began with different shared states.';
+      return 'The runs started with different shared states.';
     case 'path':
-      return `One went on to ${before?.path}, the other to ${after?.path}.`;
+      return `One run continued with ${before?.path}, the other with ${after?.path}.`;
     case 'action':
-      return `${after?.path} left by "${before?.action ?? 'default'}" in one and by "${after?.action ?? 'default'}" in the other.`;
+      return `${after?.path} returned "${before?.action ?? 'default'}" in one run and "${after?.action ?? 'default'}" in the other.`;
     case 'state':
       return `${after?.path} left a different shared state.`;
     case 'end': {
       const longer = before ?? after;
-      if (before === undefined || after === undefined) return `One run ended; the other went on to ${longer?.path}.`;
+      if (before === undefined || after === undefined)
+        return `One run ended; the other continued with ${longer?.path}.`;
       return `${after.path} ended differently: ${before.error ?? 'done'} and ${after.error ?? 'done'}.`;
     }
     default:

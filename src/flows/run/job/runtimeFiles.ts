@@ -20,7 +20,7 @@ export async function runtimeFiles(runner: string): Promise<readonly RuntimeFile
   if (!runner.endsWith('.mjs')) {
     throw new AppError(
       'missing',
-      'Flows are sent with the built runtime, and this program runs from its sources: npm run build.',
+      'Sending a flow needs the built runtime, but this program runs from its sources. Run npm run build first.',
     );
   }
   const folder = dirname(runner);
@@ -31,8 +31,7 @@ export async function runtimeFiles(runner: string): Promise<readonly RuntimeFile
     const text = await readFile(source, 'utf8').catch((): undefined => undefined);
     // What looks like an import of a file may stand in a text of the program.
     if (text === undefined && source !== runner) continue;
-    if (text === undefined)
-      throw new AppError('missing', `The flow runtime ${runner} is not there. Install Farwharf again.`);
+    if (text === undefined) throw new AppError('missing', `The flow runtime ${runner} is missing. Reinstall Farwharf.`);
     found.set(source, { path: relative(folder, source).replaceAll('\\', '/'), source });
     for (const [, specifier = ''] of text.matchAll(IMPORT)) waiting.push(join(dirname(source), specifier));
   }

@@ -14,7 +14,7 @@ const completionRequest = z.looseObject({
     }),
   ),
   stream: z.boolean().optional(),
-  tools: z.array(z.unknown()).max(0, 'tools are not passed on to the models of the editor').optional(),
+  tools: z.array(z.unknown()).max(0, "the editor's models do not support tools").optional(),
   temperature: z.number().optional(),
 });
 
@@ -59,5 +59,5 @@ function parse(text: string): z.infer<typeof completionRequest> {
   const parsed = completionRequest.safeParse(json);
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ');
-  throw new AppError('bad-input', `The models of the editor cannot take this request: ${issues}.`);
+  throw new AppError('bad-input', `The editor's models do not support this request: ${issues}.`);
 }

@@ -64,7 +64,7 @@ async function answer(
   response: ServerResponse,
 ): Promise<void> {
   const gone = new AbortController();
-  response.once('close', () => gone.abort(new DOMException('The flow does not wait any more.', 'AbortError')));
+  response.once('close', () => gone.abort(new DOMException('The flow no longer waits for the reply.', 'AbortError')));
   try {
     authorise(request, token);
     const route = `${request.method} ${request.url}`;
@@ -93,7 +93,7 @@ function authorise({ headers, socket }: IncomingMessage, token: string): void {
   const wanted = Buffer.from(`Bearer ${token}`);
   const isHere = headers.host === `127.0.0.1:${socket.localPort}`;
   if (isHere && given.length === wanted.length && timingSafeEqual(given, wanted)) return;
-  throw new AppError('not-signed-in', 'The bridge to the models of the editor needs the token of this run.');
+  throw new AppError('not-signed-in', "The editor's models can only be used with the token of this run.");
 }
 
 async function complete(

@@ -12,7 +12,7 @@ interface ProcessEnd {
 
 // Node's status for a flag that it does not know, which the very old ones end with before any code runs.
 const INVALID_FLAG = 9;
-const TOO_OLD = { name: 'AppError', message: 'Flows need Node 22.18 or newer, and the Node that was used is older.' };
+const TOO_OLD = { name: 'AppError', message: 'Flows need Node 22.18 or newer, but an older one was used.' };
 
 /** Gathers from what a child tells how its flow ended. */
 export class FlowEnding {

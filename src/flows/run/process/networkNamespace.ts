@@ -37,7 +37,7 @@ export async function findNetworkNamespace(env: NodeJS.ProcessEnv): Promise<Netw
   }
   return {
     type: 'none',
-    why: 'Neither bubblewrap nor unshare can start one without network here. Install bubblewrap.',
+    why: 'Neither bubblewrap nor unshare can start a process without network here. Install bubblewrap.',
   };
 }
 

@@ -38,7 +38,7 @@ export async function readByRunning(
   if (limit.aborted) {
     throw new AppError(
       'limit',
-      `${request.file} was still loading after ${LOAD_LIMIT_MS / 1000} s, so its flows are not known.`,
+      `${request.file} did not finish loading within ${LOAD_LIMIT_MS / 1000} s, so its flows are unknown.`,
     );
   }
   const why = 'error' in outcome ? outcome.error.message : `its process ended (${outcome.type})`;

@@ -33,7 +33,7 @@ export function variableNames(names: readonly string[], place: string): readonly
   const start = odd.split('=', 1)[0] ?? '';
   throw new AppError(
     'bad-input',
-    `${place} takes the name of a variable, and "${start}…" is none. Give the name alone.`,
+    `${place} takes the name of a variable, and "${start}…" is not one. Specify only the name.`,
   );
 }
 

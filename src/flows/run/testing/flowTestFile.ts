@@ -11,7 +11,7 @@ export const FLOW_TEST_SUFFIX = '.flowtest.json';
 const FOLDER_TOKEN = '{{folder}}';
 const ABOUT =
   'A run of the flow file beside this one, pinned as a test. `farwharf flow test` runs it again without network: unchanged ' +
-  'nodes get the results in "recording", edited nodes run and get the answers in "models". `farwharf flow test --update` accepts what changed.';
+  'nodes return the results in "recording"; edited nodes run with the replies in "models". `farwharf flow test --update` accepts the changes.';
 
 const stateView: z.ZodType<StateView> = z.json();
 
@@ -61,7 +61,7 @@ export async function readFlowTest(path: string): Promise<FlowTest> {
   try {
     return flowTestSchema.parse(JSON.parse(text.replaceAll(FOLDER_TOKEN, asInJson(dirname(path)))));
   } catch (cause) {
-    throw new AppError('corrupt', `${path} is no flow test of this version. Pin the run again.`, { cause });
+    throw new AppError('corrupt', `${path} is not a flow test of this version. Pin the run again.`, { cause });
   }
 }
 
@@ -86,7 +86,7 @@ export async function findFlowTests(paths: readonly string[]): Promise<readonly 
 
 async function testsAt(path: string): Promise<readonly string[]> {
   const stats = await stat(path).catch((cause: unknown) => {
-    throw new AppError('missing', `There is no ${path}.`, { cause });
+    throw new AppError('missing', `${path} does not exist.`, { cause });
   });
   if (stats.isFile()) return [path];
   const entries = await readdir(path, { withFileTypes: true });

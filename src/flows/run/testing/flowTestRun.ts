@@ -179,7 +179,7 @@ export async function pinFlowTest(
   if (record.resumedFrom !== undefined) {
     throw new AppError(
       'conflict',
-      'This run was begun in the middle of another, so it makes no test. Pin a whole run.',
+      'This run started in the middle of another, so it cannot be a test. Pin a whole run.',
     );
   }
   const test = {
@@ -200,7 +200,7 @@ export async function pinFlowTest(
     const [first] = differences.filter(({ type }) => type !== 'state');
     throw new AppError(
       'conflict',
-      `The run does not come out the same a second time, so it makes no test: ${first?.lines.join(' ') ?? ''}`,
+      `A second run gave a different result, so this run cannot be a test: ${first?.lines.join(' ') ?? ''}`,
     );
   }
   await writeFlowTest(path, { ...test, ignore });

@@ -17,11 +17,11 @@ export async function testedFile(test: string, file: string, root: string): Prom
   const isInside = async (inner: string, outer: string): Promise<boolean> =>
     pathInside(outer, inner) !== undefined && pathInside(await realPath(outer), await realPath(inner)) !== undefined;
   if (!(await isInside(path, folder))) {
-    const message = `The test ${test} names ${file}, which lies outside the folder of the test, so nothing was run. Put the test beside its flow.`;
+    const message = `The test ${test} runs ${file}, which is outside the folder of the test, so nothing was run. Put the test beside its flow.`;
     throw new AppError('refused', message);
   }
   if (!(await isInside(test, root))) {
-    const message = `The test ${test} lies outside the folder ${root}, so nothing was run. Open its own folder to run it.`;
+    const message = `The test ${test} is outside the folder ${root}, so nothing was run. Open the test's own folder to run it.`;
     throw new AppError('refused', message);
   }
   return path;

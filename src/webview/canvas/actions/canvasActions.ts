@@ -97,7 +97,7 @@ export class CanvasActions {
     this.#store.set(withLayout(this.#store.state, { isTidy: true }));
     this.#host.send({ type: 'hints', flow, moved: {} });
     this.fit();
-    this.#announcer.say('Laid out anew');
+    this.#announcer.say('Layout reset');
   }
 
   /** Puts a node somewhere else; the place is kept outside the source. */

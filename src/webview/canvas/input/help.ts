@@ -3,8 +3,8 @@ import { html } from '../dom/elements.ts';
 
 const MOVES: readonly (readonly [string, string])[] = [
   ['Arrow keys', 'Along the connections, and to neighbours'],
-  ['Menu, Shift+F10', 'What can be done with the selection'],
-  ['Escape', 'Leave, or select nothing'],
+  ['Menu, Shift+F10', 'Actions for the selection'],
+  ['Escape', 'Close, or clear the selection'],
   ['Ctrl+wheel', 'Zoom'],
   ['Drag a port', 'Connect'],
   ['Shift+click', 'Choose several nodes'],

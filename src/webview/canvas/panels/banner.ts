@@ -31,7 +31,7 @@ export class Banner {
     const parts: HTMLElement[] = [];
     if (file?.syntaxError !== undefined) {
       const { message, range } = file.syntaxError;
-      const kept = file.isStale ? ' The picture is of the last text without an error.' : '';
+      const kept = file.isStale ? ' The drawing shows the last version without errors.' : '';
       parts.push(
         html(
           'div',
@@ -62,7 +62,7 @@ export class Banner {
             html(
               'span',
               {},
-              `${formatCount(unread.length, 'construct')} could not be read, so something may be missing here`,
+              `${formatCount(unread.length, 'construct')} could not be read, so the drawing may be incomplete`,
             ),
             icon('chevron'),
           ),
@@ -85,7 +85,7 @@ export class Banner {
     add.addEventListener('click', addNode);
     const help =
       graph === undefined
-        ? 'A flow appears here as soon as the file makes one: new Flow({ start: … }).connect(…).'
+        ? 'This file has no flow yet. Create one with new Flow({ start: … }).connect(…).'
         : 'This flow has no nodes yet.';
     this.empty.replaceChildren(html('p', {}, help), ...(graph === undefined ? [] : [add]));
     if (file?.syntaxError !== undefined) this.empty.hidden = true;

@@ -32,7 +32,7 @@ export class SharedPanel {
     this.element.setAttribute('aria-busy', String(!isThere));
     if (!isThere) return; // the earlier one stays until the new one is here: nothing flickers while stepping
     const { changes, state } = shared;
-    const nothing = state === undefined ? 'The state was not recorded.' : 'This step changed nothing in shared.';
+    const nothing = state === undefined ? 'The state was not recorded.' : 'This step did not change shared.';
     this.#changes.replaceChildren(
       ...(changes.length === 0 ? [html('p', { class: 'quiet' }, nothing)] : changes.map(changeElement)),
     );

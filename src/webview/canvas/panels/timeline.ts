@@ -92,7 +92,7 @@ export class Timeline {
     const shown = steps[at];
     const text =
       shown === undefined
-        ? 'No step has ended yet'
+        ? 'No step has finished yet'
         : `Step ${firstStep + at + 1} of ${firstStep + steps.length}: ${stepText(shown)}`;
     setAttributes(this.#slider, { 'aria-valuetext': text });
     setText(this.#moment, text);
@@ -107,7 +107,7 @@ export class Timeline {
       comparison === undefined
         ? ''
         : comparison.divergence === undefined
-          ? 'Both runs did the same.'
+          ? 'Both runs are the same.'
           : `First difference at step ${comparison.divergence.step + 1}: ${comparison.divergence.reason}`,
     );
   }
@@ -143,7 +143,7 @@ function summaryOf({ state, durationMs, remote, message }: RunInfo, { steps, fir
     durationMs === undefined ? '' : formatMicros(durationMs * 1_000),
     formatCount(firstStep + steps.length, 'step'),
     usageText(usage),
-    firstStep === 0 ? '' : `sums of the last ${formatCount(steps.length, 'step')}`,
+    firstStep === 0 ? '' : `totals of the last ${formatCount(steps.length, 'step')}`,
     remote === undefined ? '' : `on ${remote}`,
   ]
     .filter(Boolean)

@@ -90,7 +90,7 @@ export function toolbar({
       button.disabled = file === undefined || file.flows.length === 0;
       button.classList.toggle('is-untrusted', !isTrusted);
     }
-    run.title = isTrusted ? 'Run' : 'This folder is not trusted yet: running its code has to be allowed first';
+    run.title = isTrusted ? 'Run' : 'Trust this folder to run its code';
   };
   const showZoom = (): void => {
     setText(zoom, `${Math.round(viewport.scale * 100)} %`);

@@ -62,7 +62,7 @@ function* endOf({ points, tail, edge, action }: DrawnEdge): Generator<SVGElement
   yield svg(
     'g',
     { class: 'plus', 'data-do': 'connect' },
-    svg('title', {}, `“${action}” leads nowhere. Connect it…`),
+    svg('title', {}, `“${action}” is not connected. Connect it…`),
     svg('circle', { cx: middle, cy: centre, r: width / 2 - 1 }),
     svg('path', { d: `M${middle - 4} ${centre}h8M${middle} ${centre - 4}v8` }),
   );
@@ -81,7 +81,7 @@ function* labelParts({ action, edge }: DrawnEdge, taken: number): Generator<SVGE
   const name = labelOf(action);
   const text = taken > 1 ? `${name} ×${taken}` : name;
   const width = textWidth(text, LABEL_FONT) + 10;
-  yield svg('title', {}, edge === undefined ? `${action}: returned, and not connected` : action);
+  yield svg('title', {}, edge === undefined ? `${action}: returned but not connected` : action);
   yield svg('rect', { class: 'pill', x: -width / 2, y: -9, width, height: 18, rx: 9 });
   yield svg('text', { y: 4, 'text-anchor': 'middle' }, text);
 }

@@ -38,7 +38,7 @@ suite('quick fixes of flows', () => {
     const start = document.positionAt(SOURCE.indexOf(CONNECTION));
     const end = document.positionAt(SOURCE.indexOf(CONNECTION) + CONNECTION.length);
     assert.ok(await editor.edit((edit) => edit.delete(new vscode.Range(start, end))));
-    assert.deepEqual(await fixes(), ['End the flow at "enough"', 'Write a new node Enough for "enough"']);
+    assert.deepEqual(await fixes(), ['End the flow at "enough"', 'Create a node Enough for "enough"']);
     await vscode.commands.executeCommand('workbench.action.revertAndCloseActiveEditor');
   });
 });

@@ -103,9 +103,9 @@ test('every provider has an address, a model, and a key variable unless it is lo
 });
 
 test('an unknown provider and a baseUrl that is no address are refused', () => {
-  assert.throws(() => new LLMClient({ provider: 'nobody' }), /no provider "nobody".*openai.*vllm/);
-  assert.throws(() => new LLMClient({ baseUrl: 'localhost:80' }), /"localhost:80" is no http/);
-  assert.throws(() => new LLMClient({ baseUrl: '' }), /is no http/);
+  assert.throws(() => new LLMClient({ provider: 'nobody' }), /provider "nobody" is unknown.*openai.*vllm/);
+  assert.throws(() => new LLMClient({ baseUrl: 'localhost:80' }), /"localhost:80" is not an http/);
+  assert.throws(() => new LLMClient({ baseUrl: '' }), /is not an http/);
 });
 
 test('an unknown baseUrl is a service with no key needed, and never gets the key of a provider', async (t) => {
@@ -184,7 +184,7 @@ test('a request over its timeout is an error that says so', async (t) => {
   const { llm } = await client(t, () => {});
   const error = await failure(llm.ask('x', { timeout: 0.05 }));
   assert.equal(error.code, 'unreachable');
-  assert.match(error.message, /no answer from http:.*in time/);
+  assert.match(error.message, /http:.* did not respond in time/);
 });
 
 test('other failures are not sent again and say what to do', async (t) => {
@@ -195,7 +195,7 @@ test('other failures are not sent again and say what to do', async (t) => {
     [json(500, {}), 'unreachable', /500.*later/],
     [(response) => response.writeHead(502).end('<html>bad gateway</html>'), 'unreachable', /502/],
     [(response) => response.destroy(), 'unreachable', /Check the address/],
-    [(response) => response.writeHead(302, { location: '/elsewhere' }).end(), 'unreachable', /no usable answer/],
+    [(response) => response.writeHead(302, { location: '/elsewhere' }).end(), 'unreachable', /no usable response/],
   ];
   for (const [answer, code, message] of cases) {
     const { llm, requests } = await client(t, answer);

@@ -97,7 +97,7 @@ test('a query does not wait for a busy service', async (t) => {
 
 test('an answer without a vector for each text, a refused key and a stop are what they are', async (t) => {
   const short = await service(t, (_input, response) => json(response, 200, { data: [] }));
-  await assert.rejects(short.embedder.embed(['x']), { code: 'corrupt', message: /one vector per text/ });
+  await assert.rejects(short.embedder.embed(['x']), { code: 'corrupt', message: /one vector for each text/ });
   const closed = await service(t, (_input, response) =>
     json(response, 401, { error: { message: 'bad sk-secret-key' } }),
   );

@@ -190,13 +190,13 @@ test('a source that cannot be read rejects the first run with its name', async (
     ['binary.dat', /binary\.dat is a binary file/],
     ['broken.pdf', /The PDF .*broken\.pdf could not be read/],
     ['secret.pdf', /The PDF .*secret\.pdf is encrypted\. Save a copy of it without a password/],
-    ['scan.pdf', /The PDF .*scan\.pdf holds no text.*OCR/],
+    ['scan.pdf', /The PDF .*scan\.pdf contains no text.*OCR/],
     ['broken.ipynb', /broken\.ipynb is not a notebook/],
   ];
   const huge = await open(join(root, 'huge.txt'), 'w');
   await huge.truncate(5_000_000_000); // sparse
   await huge.close();
-  cases.push(['huge.txt', /huge\.txt has 5\.0 GB; at most 20\.0 MB/]);
+  cases.push(['huge.txt', /huge\.txt has 5\.0 GB; the limit is 20\.0 MB/]);
   if (process.platform !== 'win32') {
     execFileSync('mkfifo', [join(root, 'pipe')]);
     cases.push(['pipe', /pipe is neither a file nor a folder/]);
@@ -246,10 +246,10 @@ test('a web page that fails, is too large, too slow or no text is refused by its
     };
     answers[request.url ?? '']?.();
   });
-  await assert.rejects(readWebPage(`${url}/404`), /\/404 answered HTTP 404/);
+  await assert.rejects(readWebPage(`${url}/404`), /\/404 returned HTTP 404/);
   await assert.rejects(readWebPage(`${url}/png`), /\/png is image\/png/);
   await assert.rejects(readWebPage(`${url}/loop`), /\/loop redirects more than 5 times/);
-  await assert.rejects(readWebPage(`${url}/file`), /no http or https/);
+  await assert.rejects(readWebPage(`${url}/file`), /not an http or https/);
   await assert.rejects(readWebPage(`${url}/slow`, { timeLimitMs: 50 }), /\/slow took longer than 0\.05 s/);
   await assert.rejects(readWebPage(`${url}/large`, { maxBytes: 1_000 }), /\/large is larger than 1\.0 KB/);
 });
@@ -365,7 +365,7 @@ test('a package that is not installed is named with what it is needed for', asyn
   const env = { ...process.env, FARWHARF_HOME: join(root, 'home') };
   const options = { cwd: root, env, encoding: 'utf8' as const };
   const output = execFileSync(process.execPath, ['--input-type=module', '--eval', program], options);
-  assert.match(output, /read the PDF paper\.pdf the package unpdf is needed.*npm install unpdf/);
+  assert.match(output, /Reading the PDF paper\.pdf needs the package unpdf.*npm install unpdf/);
   assert.match(output, /Local embeddings need .*npm install @huggingface\/transformers/);
 });
 

@@ -259,7 +259,7 @@ test('a checkpoint of a node that the flow no longer has is refused by name', as
   const checkpoints: Checkpoint[] = [];
   await sample([]).flow.run({ count: 0 }, { onCheckpoint: (checkpoint) => void checkpoints.push(checkpoint) });
   const other = new Flow<Shared>({ start: new Node({ name: 'other' }), name: 'main' });
-  await assert.rejects(other.run({ count: 0 }, { resume: checkpoints[0] }), /"Count".*"main" has no node/);
+  await assert.rejects(other.run({ count: 0 }, { resume: checkpoints[0] }), /"Count".*"main" has no such node/);
 });
 
 test('shared state that JSON cannot hold is refused with the name of its key', async () => {

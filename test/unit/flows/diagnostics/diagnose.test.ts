@@ -35,11 +35,11 @@ const flow = new Flow({ start: a }).connect(a, b, 'more').connect(b, null);`;
   const [diagnostic, ...others] = diagnose(read);
   assert.deepEqual(others, []);
   assert.equal(diagnostic?.code, 'unconnected-action');
-  assert.match(diagnostic.message, /"A" can return the action "done", which Flow does not connect/);
+  assert.match(diagnostic.message, /"A" can return the action "done", but Flow has no connection for it/);
   assert.equal(text.slice(diagnostic.range.start.offset, diagnostic.range.end.offset), "'done'");
   assert.deepEqual(
     diagnostic.fixes.map(({ title }) => title),
-    ['End the flow at "done"', 'Connect "done" to B', 'Write a new node Done for "done"'],
+    ['End the flow at "done"', 'Connect "done" to B', 'Create a node Done for "done"'],
   );
   for (const fix of diagnostic.fixes) {
     assert.ok('operation' in fix);
@@ -60,7 +60,7 @@ const flow = new Flow({ start: a }).connect(a, a, 'mroe').connect(a, null, 'done
   assert.match(fault?.message ?? '', /"A" never returns the action "mroe" \(it returns "more", "done"\)/);
   assert.deepEqual(
     fault?.fixes.map(({ title }) => title),
-    ['Change it to "more"', 'Change it to "done"', 'Delete the connection'],
+    ['Change to "more"', 'Change to "done"', 'Delete the connection'],
   );
   const [first] = fault?.fixes ?? [];
   assert.ok(first !== undefined && 'edits' in first);
@@ -75,7 +75,7 @@ test('a missing start, unreachable nodes and loops without a way out are told', 
   const endless =
     'const b = new B(), c = new B(), d = new B(); const flow = new Flow({ start: d }).connect(d, b).connect(b, c).connect(c, b);';
   assert.deepEqual(codes(endless), ['endless-cycle warning 3:10']);
-  assert.match(found(endless)[0]?.message ?? '', /No way leads out of B~2 → B~3 → B~2/);
+  assert.match(found(endless)[0]?.message ?? '', /The loop B~2 → B~3 → B~2 has no exit/);
   assert.deepEqual(codes('const flow = new Flow(); export { flow };'), ['no-start hint 3:13']);
 });
 
@@ -96,7 +96,7 @@ const put = new Put(), get = new Get();
 test('a key that is read before it is written on some way is told', () => {
   const both = `${KEYS}const flow = new Flow({ start: put }).connect(put, get, 'put').connect(put, get, 'skip').connect(get, null);`;
   assert.deepEqual(codes(both), ['unwritten-key hint 4:54']);
-  assert.match(found(both)[0]?.message ?? '', /"Get" reads shared\.k, and not every way to here writes it before/);
+  assert.match(found(both)[0]?.message ?? '', /"Get" reads shared\.k, but not every path to this node writes it first/);
   assert.deepEqual(codes(`${both} flow.run({ other: 1 });`), ['unwritten-key warning 4:54']);
   assert.deepEqual(codes(`${both} flow.run({ k: 1 });`), []);
   assert.deepEqual(
@@ -110,7 +110,7 @@ test('a key that is read before it is written on some way is told', () => {
   const input =
     'class Get extends Node { prep(shared) { return shared.k; } } const get = new Get(); const flow = new Flow({ start: get }).connect(get, null);';
   assert.deepEqual(codes(input), [], 'it may be an input');
-  assert.match(found(`${input} flow.run({});`)[0]?.message ?? '', /and nothing writes it/);
+  assert.match(found(`${input} flow.run({});`)[0]?.message ?? '', /but nothing writes it/);
 });
 
 test('keys are followed into nested flows and out of them', () => {
@@ -130,7 +130,7 @@ test('unknown providers and models of LLMClient are told', () => {
   assert.deepEqual([fault?.code, fault?.severity, others], ['unknown-provider', 'error', []]);
   assert.deepEqual(
     fault?.fixes.map(({ title }) => title),
-    ['Change it to "anthropic"'],
+    ['Change to "anthropic"'],
   );
   assert.deepEqual(codes("class C extends B { exec() { return new LLMClient({ model: 'gtp-4o' }).ask('x'); } }"), [
     'unknown-model warning 3:59',
@@ -154,5 +154,5 @@ test('a text that does not parse tells its error alone', () => {
   project.read('/m.js', good);
   const [syntax, ...others] = diagnose(project.read('/m.js', `${good} const x = `));
   assert.deepEqual([syntax?.code, others], ['syntax', []]);
-  assert.match(syntax?.message ?? '', /Unexpected token\. The flow as it was before is shown/);
+  assert.match(syntax?.message ?? '', /Unexpected token\. The last version without errors is shown/);
 });

@@ -140,7 +140,7 @@ const flow = new Flow({ start: b }).connect(a, n).connect(n, new A()).connect(n,
       'new ParallelBatchNode: ParallelBatchNode parallel',
     ],
   );
-  assert.match(flow.unread[0]?.reason ?? '', /name of this A is known only when the code runs/);
+  assert.match(flow.unread[0]?.reason ?? '', /name of this A is only known at run time/);
 });
 
 function actions(post: string, extra = ''): string[] {
@@ -281,8 +281,8 @@ const flow = new Flow({ start: a }).connect(a, b).connect(b, pick(), 'x').connec
   assert.deepEqual(
     unread.map(({ reason, range }) => [reason, range.start.line, range.start.column]),
     [
-      ['The target of a connection cannot be read: `pick()` is known only when the code runs.', 6, 61],
-      ['The action of a connection cannot be read: `process.argv[2]` is known only when the code runs.', 6, 88],
+      ['The target of a connection cannot be read: `pick()` is only known at run time.', 6, 61],
+      ['The action of a connection cannot be read: `process.argv[2]` is only known at run time.', 6, 88],
     ],
   );
   assert.deepEqual(flows.map(edgesOf), [['a -default-> b']]);

@@ -32,7 +32,7 @@ for (const a of n) for (const b of n) for (const c of ['a', 'b', 'c', 'd', 'e'])
   [
     'lists of lists',
     `const a = Array.from({ length: 10000 }, () => 1); const b = a.flatMap(() => a.map(() => a));\nexport const f = new Flow();`,
-    /too much to follow/,
+    /too large to read/,
   ],
   [
     'flows inside flows',
@@ -48,7 +48,7 @@ for (const a of n) for (const b of n) for (const c of ['a', 'b', 'c', 'd', 'e'])
     'a node that writes and reads thousands of keys, again and again',
     `class N extends Node { post(shared) { for (let i = 0; i < 5000; i++) shared['k' + i] = shared[q()]; } }
 export const f = new Flow({ start: new N() }); for (let i = 0; i < 1000; i++) f.connect(new N(), new N());`,
-    /too much to follow/,
+    /too large to read/,
   ],
 ];
 

@@ -32,7 +32,7 @@ export async function findFlow(
   if (isFlow(made)) return made;
   throw new AppError(
     'bad-input',
-    `${file} exports no flow${namesOf(exports)}. Write \`export\` before the variable that holds it: export const flow = new Flow(...).`,
+    `${file} exports no flow${namesOf(exports)}. Export the flow: export const flow = new Flow(...).`,
   );
 }
 

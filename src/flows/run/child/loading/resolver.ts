@@ -82,8 +82,8 @@ function missingPackage(specifier: string, parent: string | undefined, cause: un
   const importer = parent === undefined ? 'The flow' : parent;
   if (/^(?:@\/|~|#)/.test(specifier)) {
     const message =
-      `${importer} imports "${specifier}", which is an alias and no package. Node does not read the aliases of tsconfig.json: ` +
-      'write a relative import, or an entry of "imports" in package.json.';
+      `${importer} imports "${specifier}", which is an alias, not a package. Node.js ignores the aliases in tsconfig.json: ` +
+      'use a relative import, or an entry under "imports" in package.json.';
     return new AppError('missing', message, { cause });
   }
   const name = specifier
@@ -96,7 +96,7 @@ function missingPackage(specifier: string, parent: string | undefined, cause: un
 }
 
 function missingFile(specifier: string, parent: string | undefined, cause: unknown): Error {
-  if (parent === undefined) return new AppError('missing', `There is no file ${specifier}.`, { cause });
-  const message = `${parent} imports "${specifier}", and there is no such file: ${join(dirname(parent), specifier)}`;
+  if (parent === undefined) return new AppError('missing', `The file ${specifier} does not exist.`, { cause });
+  const message = `${parent} imports "${specifier}", but that file does not exist: ${join(dirname(parent), specifier)}`;
   return new AppError('missing', message, { cause });
 }

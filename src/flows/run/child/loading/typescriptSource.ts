@@ -35,7 +35,7 @@ export function createLoader({ onLoad, onTransform, toErasable }: LoaderListener
     if (/\.[jt]sx$/.test(url)) {
       throw new AppError(
         'bad-input',
-        `${fileOf(url)} has JSX, which Node cannot run. Flows are .ts, .mts, .js or .mjs files.`,
+        `${fileOf(url)} contains JSX, which Node.js cannot run. Use a .ts, .mts, .js or .mjs file.`,
       );
     }
     try {
@@ -74,7 +74,7 @@ function transformed(
     const why = messageOf(cause);
     throw new AppError(
       'bad-input',
-      `${file} cannot be run as it is: ${why}. Use syntax that is only types (a const object in place of an enum).`,
+      `${file} cannot run: ${why}. Use only TypeScript syntax that can be removed, such as a const object instead of an enum.`,
       { cause: error },
     );
   }
@@ -105,7 +105,7 @@ function withPlace(cause: unknown, url: string): Error {
 /** Some builds of Node, such as those inside of other programs, leave the support of TypeScript out. */
 function withoutTypes(url: string, cause: unknown): Error {
   const message =
-    `${process.execPath} (Node ${process.versions.node}) cannot run ${fileOf(url)}. TypeScript needs a Node that was built with it: ` +
+    `${process.execPath} (Node ${process.versions.node}) cannot run ${fileOf(url)}. This build of Node.js has no TypeScript support: ` +
     'install Node 22.18 or newer from nodejs.org, or write the flow in JavaScript.';
   return new AppError('missing', message, { cause });
 }

@@ -35,7 +35,7 @@ export class RecordedCompletions {
     if (answer !== undefined) return structuredClone(answer);
     throw new AppError(
       'missing',
-      `${provider} was asked something that the recording has no answer for, and this run is offline: ${lastMessage(request)}`,
+      `The recording has no reply of ${provider} for this request, and this run is offline: ${lastMessage(request)}`,
     );
   }
 }

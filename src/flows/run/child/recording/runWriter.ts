@@ -39,16 +39,16 @@ export class RunWriter {
 
   event(event: RunEvent): void {
     if (this.#trace.push(event, { isLast: event.type === 'run-end' })) return;
-    this.#noteOnce('trace', 'The trace is full: the steps from here on are shown but not kept.');
+    this.#noteOnce('trace', 'The trace is full: further steps are shown but not recorded.');
   }
 
   result(call: ExecCall, result: unknown): void {
     try {
       if (this.#recording.push(this.#hasher.entryOf(call, result))) return;
-      this.#noteOnce('recording', 'The recording is full: a replay runs the steps from here on anew.');
+      this.#noteOnce('recording', 'The recording is full: a replay will run the further steps again.');
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      this.#noteOnce(call.path, `A replay will run ${call.path} anew: ${why}`);
+      this.#noteOnce(call.path, `A replay will run ${call.path} again: ${why}`);
     }
   }
 

@@ -112,7 +112,7 @@ test('each end of a run has a sentence', () => {
   assert.match(describeRunEnd({ type: 'exited', code: 13 }), /waits for something/);
   assert.match(describeRunEnd({ type: 'exited', code: 0 }), /process\.exit was called/);
   assert.match(describeRunEnd({ type: 'killed', signal: 'SIGKILL' }), /SIGKILL/);
-  assert.match(describeRunEnd(undefined), /no known end/);
+  assert.match(describeRunEnd(undefined), /no recorded end/);
 });
 
 test('the differences of a test are lines, and ignored keys are none', () => {
