@@ -1,18 +1,18 @@
 import type { FlowFile, FlowGraph, FlowNode } from '../graph/graph.ts';
 import { keysOf } from './sharedKeys.ts';
 
-/** Something that can be written at the cursor. */
+/** A completion at the cursor. */
 export interface FlowCompletion {
   readonly label: string;
   readonly kind: 'action' | 'node' | 'key';
-  /** What replaces the text from `from` to the cursor. */
+  /** Replaces the text from `from` to the cursor. */
   readonly text: string;
   readonly from: number;
   /** A few words beside the label: what the action is for, who writes the key. */
   readonly detail: string;
 }
 
-// Enough for a call over several lines; more would only cost time at each keystroke.
+// Enough for a call over several lines; more would cost time at each keystroke.
 const LOOK_BACK = 2_000;
 const IN_CONNECT = /\.connect\(\s*((?:[^,()]|\(\))*)$/;
 const IN_TARGET = /\.connect\(\s*([^,()]+?)\s*,\s*([^,()]*)$/;
@@ -22,8 +22,8 @@ const IN_PATTERN = /\b(?:prep|post)\s*\(\s*\{(?:[^{}]*,)?\s*([\p{ID_Continue}$]*
 const HOOK_PARAMETER = /\b(?:prep|post)\s*\(\s*([\p{ID_Start}$_][\p{ID_Continue}$]*)/gu;
 
 /**
- * What fits at the cursor: nodes and actions inside `connect`, keys after the shared state. The place is found in the text
- * itself, because a call that is being written seldom parses; the flows may be those of the last text that did.
+ * Completions at the cursor: nodes and actions inside `connect`, keys after the shared state. The position is found in the text
+ * itself, because a call that is being written rarely parses; the flows may be those of the last text that did.
  */
 export function completionsAt({ flows }: FlowFile, text: string, offset: number): FlowCompletion[] {
   const before = text.slice(Math.max(0, offset - LOOK_BACK), offset);
@@ -45,13 +45,13 @@ export function completionsAt({ flows }: FlowFile, text: string, offset: number)
   return keyCompletions(flows, offset - (member[2] ?? '').length);
 }
 
-/** Whether the braces of a text that begins with a hook are still open at its end. */
+/** Whether a text that begins with a hook ends inside its braces. */
 function isInside(text: string): boolean {
   const count = (brace: string): number => text.split(brace).length;
   return count('{') > count('}');
 }
 
-/** How the source may write a node: its id, with or without `this.` and the names of functions around it. */
+/** Whether the source can write a node so: by its id, with or without `this.` and the names of enclosing functions. */
 function isNamed({ id }: FlowNode, written: string): boolean {
   const name = written.replace(/^this\./, '');
   return id === name || id.endsWith(`.${name}`);
@@ -71,14 +71,14 @@ function actionCompletions(flows: readonly FlowGraph[], source: string, quote: s
       }
     }
   }
-  // What is still to be connected comes first.
+  // Unconnected actions come first.
   return [...found.values()].sort((a, b) => Number(b.isFree) - Number(a.isFree)).map(({ completion }) => completion);
 }
 
 function nodeCompletions(flows: readonly FlowGraph[], from: number, mayEnd: boolean): FlowCompletion[] {
   const found = new Map<string, FlowCompletion>();
   for (const { id, className, summary } of flows.flatMap(({ nodes }) => nodes)) {
-    if (!/^#?[\p{ID_Start}$_][\p{ID_Continue}$.]*$/u.test(id)) continue; // made in place: it has no name to write
+    if (!/^#?[\p{ID_Start}$_][\p{ID_Continue}$.]*$/u.test(id)) continue; // inline: it has no name to write
     found.set(id, { label: id, kind: 'node', text: id, from, detail: summary ?? className });
   }
   const end: FlowCompletion = { label: 'null', kind: 'node', text: 'null', from, detail: 'ends the flow' };

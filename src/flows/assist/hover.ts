@@ -1,20 +1,20 @@
 import type { FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph/graph.ts';
 
-/** What a node is connected to in one flow, for a hover or a tooltip. */
+/** The neighbours of a node in one flow, for a hover or a tooltip. */
 export interface NodeNeighbours {
-  /** The word that the cursor is on. */
+  /** The word at the cursor. */
   readonly range: SourceRange;
   readonly flow: FlowGraph;
   readonly node: FlowNode;
   readonly isStart: boolean;
   readonly before: readonly { readonly label: string; readonly action: string }[];
-  /** `label` is null where the flow ends, undefined where the action is not connected. */
+  /** `label` is null for the end of the flow, undefined if the action is not connected. */
   readonly after: readonly { readonly label: string | null | undefined; readonly action: string }[];
 }
 
 const WORD = /[\p{ID_Continue}$#]/u;
 
-/** The nodes that the word at a place means: the name of an instance, or of a class; one entry for each flow that has it. */
+/** The nodes that the word at an offset refers to, by the name of an instance or of a class; one entry for each flow. */
 export function neighboursAt(file: FlowFile, text: string, offset: number): NodeNeighbours[] {
   if (file.isStale) return [];
   let [start, end] = [offset, offset];
@@ -30,7 +30,7 @@ export function neighboursAt(file: FlowFile, text: string, offset: number): Node
   });
 }
 
-/** What a node of a flow is connected to. */
+/** The neighbours of a node in a flow. */
 function neighboursOf(flow: FlowGraph, node: FlowNode): Omit<NodeNeighbours, 'range'> {
   const labelOf = (id: string): string => flow.nodes.find((one) => one.id === id)?.label ?? id;
   const out = flow.edges.filter(({ source }) => source === node.id);

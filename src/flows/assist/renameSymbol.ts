@@ -8,7 +8,7 @@ import type { Instance } from '../interpreter/values/values.ts';
 import { keyName, visitNodes } from '../syntax/nodes.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
 
-/** What stands at a place and can be renamed in all its places. */
+/** An action or key in the source, which can be renamed everywhere. */
 export type FlowSymbol =
   | {
       readonly type: 'action';
@@ -19,7 +19,7 @@ export type FlowSymbol =
     }
   | { readonly type: 'key'; readonly name: string; readonly range: SourceRange; readonly flow: string };
 
-/** The action or key at a place; undefined where there is neither, or the text does not parse. */
+/** The action or key at an offset; undefined if there is none or the text does not parse. */
 export function symbolAt({ result, source }: FlowReading, offset: number): FlowSymbol | undefined {
   if (result.isStale) return undefined;
   const isHere = (range: SourceRange | undefined): range is SourceRange =>
@@ -40,7 +40,7 @@ export function symbolAt({ result, source }: FlowReading, offset: number): FlowS
   return undefined;
 }
 
-/** Renames what stands at a place, wherever it is used: `sourceOf` gives the parsed files. */
+/** Renames an action or key wherever it is used; `sourceOf` returns the parsed files. */
 export function renameSymbol(
   reading: FlowReading,
   symbol: FlowSymbol,
@@ -59,7 +59,7 @@ export function renameSymbol(
   }
 }
 
-/** Whether the source itself has the key there, rather than something that stands for it. */
+/** Whether the source contains the key itself there, rather than an expression for it. */
 function isWritten(text: string, { key, range }: KeyAccess): boolean {
   const written = text.slice(range.start.offset, range.end.offset);
   return written === key || written.slice(1, -1) === key;
@@ -107,7 +107,7 @@ function renameKey(
   return [...edits.values()];
 }
 
-/** The key where the file looks at the state that it gave to `run`. */
+/** The edits where the file reads the key from the state it passed to `run`. */
 function renameInVariables(source: SourceFile, flows: readonly ReadFlow[], key: string, newKey: string): TextEdit[] {
   const names = new Set<string>();
   for (const { origin } of flows.flatMap(({ instance }) => instance.flow.runs)) {
@@ -129,7 +129,7 @@ function renameInVariables(source: SourceFile, flows: readonly ReadFlow[], key: 
   return edits;
 }
 
-/** The flows that one shared state goes through: those that are nested in each other. */
+/** The flows that share one state: those nested in each other. */
 function sharingState({ flows }: FlowReading, flow: ReadFlow): ReadFlow[] {
   const together = new Set([flow]);
   const isNestedIn = (inner: FlowGraph, outer: FlowGraph): boolean =>
@@ -142,7 +142,7 @@ function sharingState({ flows }: FlowReading, flow: ReadFlow): ReadFlow[] {
   return [...together];
 }
 
-/** The edit of one place. `{ topic }` in a pattern or object becomes `{ subject: topic }`, so that the variable stays. */
+/** The edit of one occurrence. `{ topic }` in a pattern or object becomes `{ subject: topic }`, so that the variable stays. */
 function renamed(source: SourceFile, range: SourceRange, key: string, newKey: string): TextEdit {
   const written = source.text.slice(range.start.offset, range.end.offset);
   if (written !== key) return { range, text: written[0] + newKey + written[0] };
@@ -155,7 +155,7 @@ function renamed(source: SourceFile, range: SourceRange, key: string, newKey: st
   return { range, text: isShorthand ? `${newKey}: ${key}` : newKey };
 }
 
-/** The key in the types that the flows name as their shared state. */
+/** The edits of the key in the types of the shared state. */
 function renameInTypes(source: SourceFile, flows: readonly ReadFlow[], key: string, newKey: string): TextEdit[] {
   const names = new Set(flows.flatMap(({ nodes, instance }) => [instance, ...nodes.values()].flatMap(sharedTypeOf)));
   const edits: TextEdit[] = [];

@@ -7,7 +7,7 @@ export interface SharedKey {
   readonly readers: readonly string[];
 }
 
-/** All keys that flows use or begin with, in alphabetical order. */
+/** All keys that flows use or start with, in alphabetical order. */
 export function keysOf(flows: readonly FlowGraph[]): SharedKey[] {
   const found = new Map<string, { writers: Set<string>; readers: Set<string> }>();
   const usesOf = (key: string): { writers: Set<string>; readers: Set<string> } => {

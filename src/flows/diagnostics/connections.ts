@@ -11,9 +11,9 @@ import {
 } from './diagnostic.ts';
 import { closest } from '../../core/text/similar.ts';
 
-// Longer lists of fixes are no help: beyond these the canvas is the place to connect.
+// A longer list of fixes does not help; the canvas is better for connecting one of many nodes.
 const MAX_TARGETS = 6;
-// Longer names are not misspelt ones.
+// Longer names are not compared for misspellings.
 const MAX_COMPARED = 100;
 
 /** The nodes that a fix may connect to. */
@@ -23,7 +23,7 @@ interface Targets {
   readonly reachedNodes: readonly FlowNode[];
 }
 
-/** Actions that `post` can return and that no connection has. */
+/** Actions that `post` can return and that are not connected. */
 export function unconnectedActions(examined: Examined): FlowDiagnostic[] {
   const { file, graph, reached } = examined;
   const connected = new Set(graph.edges.map(({ source, action }) => `${source}:${action}`));
@@ -64,7 +64,7 @@ function connectionFixes({ graph, loose, reachedNodes }: Targets, node: FlowNode
       operation: { type: 'connect', flow: graph.id, source: node.id, target, action },
     };
   };
-  // What nothing leads to yet is the likeliest to be meant.
+  // Nodes without a connection to them are the likeliest targets.
   const targets = [...loose, ...reachedNodes].filter(({ id }) => id !== node.id);
   const className = newClassName(action, graph.nodes);
   return [
@@ -77,7 +77,7 @@ function connectionFixes({ graph, loose, reachedNodes }: Targets, node: FlowNode
   ];
 }
 
-/** A class for what follows an action: `ask-again` becomes `AskAgain`. */
+/** A class name for an action: `ask-again` becomes `AskAgain`. */
 function newClassName(action: string, nodes: readonly FlowNode[]): string {
   const words = action.match(/[\p{L}\p{N}]+/gu) ?? [];
   const joined = words.map((word) => (word[0]?.toUpperCase() ?? '') + word.slice(1)).join('');
@@ -123,7 +123,7 @@ export function unusedConnections(examined: Examined): FlowDiagnostic[] {
   });
 }
 
-/** The actions that may have been meant, written into the literal between its quotes. */
+/** Fixes that replace the action, between the quotes of its literal, by a similar one. */
 function replacements({ action, actionRange }: FlowEdge, { actions }: FlowNode): Fix[] {
   if (actionRange === undefined || action.length > MAX_COMPARED) return [];
   const names = actions.known
@@ -134,7 +134,7 @@ function replacements({ action, actionRange }: FlowEdge, { actions }: FlowNode):
   return closest(action, names).map((name) => ({ title: `Change to "${name}"`, edits: [{ range, text: name }] }));
 }
 
-/** Nodes that are connected and that no way leads to from the start. */
+/** Connected nodes that cannot be reached from the start. */
 export function unreachableNodes(examined: Examined): FlowDiagnostic[] {
   const { graph, reached } = examined;
   if (graph.start === undefined) return [];

@@ -8,11 +8,11 @@ import { endlessCycles, missingStart } from './reachability.ts';
 const RULES = [missingStart, unconnectedActions, unusedConnections, unreachableNodes, endlessCycles, unwrittenKeys];
 
 const MAX_DIAGNOSTICS = 500;
-// Some rules go through the whole file for each of its flows.
+// Some rules scan the whole file for each of its flows.
 const MAX_FLOWS = 200;
 const SEVERITIES: readonly Severity[] = ['error', 'warning', 'hint'];
 
-/** What is wrong in a file of flows, in the order of the text. A stale file tells its syntax error alone. */
+/** The problems of a flow file, in the order of the text. A stale file has only its syntax error. */
 export function diagnose(file: FlowFile): FlowDiagnostic[] {
   const diagnostics: FlowDiagnostic[] = [];
   if (file.syntaxError !== undefined) {
@@ -47,7 +47,7 @@ export function diagnose(file: FlowFile): FlowDiagnostic[] {
   return worst(diagnostics).sort((a, b) => a.range.start.offset - b.range.start.offset);
 }
 
-/** As many as anybody reads, errors first; the last one says how many more there are. */
+/** A readable number of problems, errors first; the last one says how many more there are. */
 function worst(diagnostics: readonly FlowDiagnostic[]): FlowDiagnostic[] {
   if (diagnostics.length <= MAX_DIAGNOSTICS) return [...diagnostics];
   const ranked = SEVERITIES.flatMap((severity) => diagnostics.filter((one) => one.severity === severity));

@@ -11,37 +11,37 @@ type DiagnosticCode =
   | 'endless-cycle' // no way leads out
   | 'unwritten-key' // read on a way on which nothing has written it
   | 'unknown-provider' // `new LLMClient` would throw
-  | 'unknown-model'; // the model belongs to no provider, or to another one
+  | 'unknown-model'; // the model's name matches no provider, or another one
 
 export type Severity = 'error' | 'warning' | 'hint';
 
-/** A way to mend what a diagnostic tells: an operation on the flow, or the edits themselves. */
+/** A fix for a diagnostic: an operation on the flow, or the edits themselves. */
 export type Fix =
   | { readonly title: string; readonly operation: FlowOperation }
   | { readonly title: string; readonly edits: readonly TextEdit[] };
 
-/** A fault in a flow, as data: what it is, where, and what can be done. */
+/** A problem in a flow, as data: what it is, where it is, and its fixes. */
 export interface FlowDiagnostic {
   readonly code: DiagnosticCode;
   readonly severity: Severity;
-  /** What is wrong, what it means, what to do. */
+  /** Problem, meaning, remedy. */
   readonly message: string;
   /** In the file that was read. */
   readonly range: SourceRange;
   readonly related: readonly { readonly message: string; readonly range: SourceRange }[];
   /** The likeliest first. */
   readonly fixes: readonly Fix[];
-  /** The ids of the flow and the node, where it is about one. */
+  /** The ids of the flow and the node, if it is about one. */
   readonly flow?: string;
   readonly node?: string;
 }
 
-/** How many faults one rule lists in one flow. More are not read by anybody, and each costs its fixes. */
+/** The most problems that one rule reports in one flow. Nobody reads more, and computing their fixes takes time. */
 export const MAX_FAULTS = 200;
-/** How many places or names one fault lists. */
+/** The most positions or names in one problem. */
 export const MAX_RELATED = 20;
 
-/** What every rule is given: a flow of the file, and what was found out about it once. */
+/** The input of every rule: a flow of the file, with facts that are computed once. */
 export interface Examined {
   readonly file: FlowFile;
   readonly graph: FlowGraph;
@@ -58,14 +58,14 @@ export function examine(file: FlowFile, graph: FlowGraph): Examined {
   return { file, graph, reached };
 }
 
-/** Where a node stands in the file itself: its instance, or else a connection that names it. */
+/** The position of a node in the file itself: its instance, or else a connection that names it. */
 export function placeOfNode({ file, graph }: Examined, { id, ranges }: FlowNode): SourceRange {
   if (ranges.instance.file === file.file) return ranges.instance;
   const edges = graph.edges.filter(({ source, target }) => source === id || target === id);
   return edges.find(({ range }) => range.file === file.file)?.range ?? placeOfFlow(file, graph);
 }
 
-/** Where a flow stands in the file itself; the beginning for one that is only used there. */
+/** The position of a flow in the file itself; the beginning of the file if the flow is only used there. */
 export function placeOfFlow({ file }: FlowFile, { range, edges }: FlowGraph): SourceRange {
   const start = { offset: 0, line: 0, column: 0 };
   if (range.file === file) return range;

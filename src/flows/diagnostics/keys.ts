@@ -1,16 +1,16 @@
 import type { FlowFile, FlowGraph, FlowNode, KeyAccess } from '../graph/graph.ts';
 import { type Examined, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, placeOfNode } from './diagnostic.ts';
 
-/** The keys that are certainly there, a bit for each; undefined where anything may be. */
+/** The keys that are certainly set, one bit for each; undefined if any may be. */
 type Keys = Uint32Array | undefined;
 
-/** What the ways through one flow and those nested in it are followed with. */
+/** The state of following the paths through one flow and the flows nested in it. */
 interface Walk {
   readonly file: FlowFile;
   readonly numbers: ReadonlyMap<string, number>;
-  /** Undefined where only the keys behind a flow are wanted. */
+  /** Undefined if only the keys after a flow are needed. */
   readonly report: ((missing: Missing) => void) | undefined;
-  /** How many more visits of nodes are followed: flows that hold each other multiply them. */
+  /** How many more node visits are followed: flows that contain each other multiply them. */
   readonly left: { visits: number };
 }
 
@@ -24,8 +24,8 @@ const MAX_DEPTH = 20;
 const MAX_VISITS = 200_000;
 
 /**
- * Keys of the shared state that are read on some way from the start on which nothing has written them. Where it is not known
- * what a run begins with, only keys that the flow itself writes elsewhere are doubtful, and those no more than a hint.
+ * Keys of the shared state that are read on a path on which nothing has written them. If the initial state of a run is unknown,
+ * only keys that the flow itself writes elsewhere are reported, and only as a hint.
  */
 export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
   const { file, graph } = examined;
@@ -41,7 +41,7 @@ export function unwrittenKeys(examined: Examined): FlowDiagnostic[] {
     if (missing.size < MAX_FAULTS && (isKnown || writers.has(access.key)))
       missing.set(`${access.range.file} ${access.range.start.offset}`, found);
   };
-  // Only keys that somebody reads matter, which in large flows are few of those that are there.
+  // Only keys that are read matter; in large flows they are a small part of all keys.
   const read = file.flows.flatMap(({ nodes }) => nodes.flatMap(({ reads }) => reads.map(({ key }) => key)));
   const numbers = new Map([...new Set(read)].map((key, number) => [key, number]));
   const walk = { file, numbers, report, left: { visits: MAX_VISITS } };
@@ -79,11 +79,11 @@ interface Writer {
   readonly access: KeyAccess;
 }
 
-/** What a flow and those nested in it write. */
+/** The keys that a flow and the flows nested in it write. */
 function writersOf({ flows }: FlowFile, outermost: FlowGraph): Writer[] {
   const byId = new Map(flows.map((graph) => [graph.id, graph]));
   const writers: Writer[] = [];
-  // The set grows while it is gone through.
+  // The set grows during the loop.
   const graphs = new Set([outermost]);
   for (const { nodes } of graphs) {
     for (const { label, writes, flow } of nodes) {
@@ -96,15 +96,15 @@ function writersOf({ flows }: FlowFile, outermost: FlowGraph): Writer[] {
 }
 
 /**
- * Follows what is certainly written along all ways through a flow, to a fixed point: at a node where ways meet, only what all
- * of them have written is certain. Gives what is certain behind each action that ends the flow.
+ * Finds the keys that are certainly written on all paths through a flow, by iterating to a fixed point: where paths meet, only
+ * the keys written on all of them are certain. Returns the certain keys after each action that ends the flow.
  */
 function followKeys(walk: Walk, graph: FlowGraph, entry: Keys, depth = 0): ReadonlyMap<string, Keys> {
   const byId = new Map(graph.nodes.map((node) => [node.id, node]));
   const exits = new Map(graph.edges.map((edge) => [`${edge.source}:${edge.action}`, edge.target]));
   const before = new Map<string, Keys>();
   const endings = new Map<string, Keys>();
-  // A set keeps the order in which nodes are to be looked at, and each of them once.
+  // A set keeps the order of the nodes to visit, each of them once.
   const left = new Set<string>();
   const arrive = (id: string, keys: Keys): void => {
     const known = before.has(id);
@@ -133,9 +133,9 @@ function followKeys(walk: Walk, graph: FlowGraph, entry: Keys, depth = 0): Reado
   return endings;
 }
 
-/** What is certain behind each action of a node. */
+/** The certain keys after each action of a node. */
 function leaving(walk: Walk, node: FlowNode, keys: Keys, depth: number): [action: string, keys: Keys][] {
-  // Somebody who may write any key may have written all of them.
+  // A node that may write any key may have written all of them.
   const reached = node.unreadKeys.length > 0 ? undefined : keys;
   const inner = depth < MAX_DEPTH ? walk.file.flows.find(({ id }) => id === node.flow) : undefined;
   const endings = inner === undefined ? undefined : followKeys(walk, inner, reached, depth + 1);
@@ -178,7 +178,7 @@ function withKeys({ numbers }: Walk, keys: Keys, added: readonly string[]): Keys
   return all;
 }
 
-/** What both have. */
+/** The keys in both. */
 function meet(a: Keys, b: Keys): Keys {
   if (a === undefined || b === undefined) return a ?? b;
   return a.map((word, index) => word & (b[index] ?? 0));

@@ -3,15 +3,15 @@ import type { FlowFile, ModelUse } from '../graph/graph.ts';
 import { type Fix, type FlowDiagnostic, insideQuotes } from './diagnostic.ts';
 import { closest, editDistance } from '../../core/text/similar.ts';
 
-// More letters than these apart, it is another name rather than a misspelt one.
+// With more different letters than this, it is another name rather than a misspelling.
 const MAX_DISTANCE = 3;
 
-/** Providers that LLMClient does not know, and models that belong to none or to another. */
+/** Providers that LLMClient does not know, and models of no provider or of another one. */
 export function modelFaults({ models, file }: FlowFile): FlowDiagnostic[] {
   return models.flatMap((use) => [...providerFault(use, file), ...modelFault(use, file)]);
 }
 
-// Known besides those of the table: any address, and the models of the editor.
+// Also valid: any baseUrl, and the models of VS Code.
 const OTHERS = ['custom', 'vscode'];
 
 function providerFault({ provider }: ModelUse, file: string): FlowDiagnostic[] {
@@ -30,7 +30,7 @@ function modelFault({ provider, model, hasBaseUrl }: ModelUse, file: string): Fl
     const message = `The name "${model.value}" matches no provider, so openai would be used. Set provider, or correct the name.`;
     return [fault('unknown-model', 'warning', message, model, [])];
   }
-  // Services that host models of others say so in the name: `openai/gpt-4o-mini`.
+  // Services that host models of others put the provider into the name: `openai/gpt-4o-mini`.
   const isElsewhere =
     provider !== undefined && owner !== undefined && owner !== provider.value && !HOSTS.has(provider.value);
   if (!isElsewhere) return [];
@@ -38,7 +38,7 @@ function modelFault({ provider, model, hasBaseUrl }: ModelUse, file: string): Fl
   return [fault('unknown-model', 'warning', message, model, [])];
 }
 
-// These offer models under the names that others gave them.
+// These providers offer models of others under their original names.
 const HOSTS: ReadonlySet<string> = new Set([
   'groq',
   'together',

@@ -3,10 +3,10 @@ import { type Examined, type FlowDiagnostic, MAX_FAULTS, MAX_RELATED, placeOfFlo
 
 const MAX_STARTS = 5;
 const SHOWN_NODES = 6;
-// How many nodes are gone through to find the cycles of a flow: many thousand nodes that all lead into one would take seconds.
+// The most nodes visited to find the cycles of a flow: thousands of nodes that lead into one cycle would take seconds.
 const MAX_LOOKS = 2_000_000;
 
-/** A flow that no run can begin. */
+/** Flows that no run can start. */
 export function missingStart({ file, graph }: Examined): FlowDiagnostic[] {
   if (graph.start !== undefined) return [];
   const targets = new Set(graph.edges.map(({ target }) => target));
@@ -29,7 +29,7 @@ export function missingStart({ file, graph }: Examined): FlowDiagnostic[] {
   ];
 }
 
-/** Nodes from which no way leads to an end: only maxVisits or an error would stop a run there. */
+/** Nodes from which no path leads to an end: only maxVisits or an error would stop a run there. */
 export function endlessCycles(examined: Examined): FlowDiagnostic[] {
   const { graph, reached } = examined;
   const ending = endingNodes(examined);
@@ -47,7 +47,7 @@ export function endlessCycles(examined: Examined): FlowDiagnostic[] {
     const cycle = graph.nodes.filter(({ id }) => behind.has(id) && ahead.has(id));
     caught.delete(node.id);
     for (const { id } of cycle) caught.delete(id);
-    if (!cycle.includes(node)) continue; // it leads into a cycle that is told by itself
+    if (!cycle.includes(node)) continue; // it leads into a cycle that is reported separately
     const names = cycle.slice(0, SHOWN_NODES).map(({ label }) => label);
     const more = cycle.length > SHOWN_NODES ? ' → …' : '';
     diagnostics.push({
@@ -66,7 +66,7 @@ export function endlessCycles(examined: Examined): FlowDiagnostic[] {
   return diagnostics;
 }
 
-/** The nodes from which an end can be reached, as far as actions are known; what is not known may be an end. */
+/** The nodes from which an end can be reached; an unknown action counts as an end. */
 function endingNodes({ graph }: Examined): Set<string> {
   const sources = Map.groupBy(graph.edges, ({ target }) => target);
   const returned = new Map(
@@ -86,7 +86,7 @@ function endingNodes({ graph }: Examined): Set<string> {
   return ending;
 }
 
-/** What is reached from a node by steps; the node itself where a way leads back. */
+/** The nodes reached from a node; includes the node itself if a path leads back to it. */
 function spread(from: string, step: (id: string) => readonly (string | null)[]): Set<string> {
   const found = new Set<string>();
   const left = [from];

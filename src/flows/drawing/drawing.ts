@@ -2,12 +2,12 @@ import type { FlowEdge, FlowNode } from '../graph/graph.ts';
 import { endId, type FlowLayout, innerOffset, pathBelow, type Stub, stubId } from './flowLayout.ts';
 import type { Box, Point } from '../layout/shape.ts';
 
-/** What a node is called on the page: its class, or for a flow without a class of its own the flow's name. */
+/** The title of a node on the page: its class, or the flow's name if it has no class of its own. */
 export function titleOf({ className, label }: FlowNode): string {
   return className === 'Flow' ? label : className;
 }
 
-/** A node at its place on the page. */
+/** A node at its position on the page. */
 export interface DrawnNode {
   /** The node ids from the outermost flow, joined by `/`: unique on the page. */
   readonly path: string;
@@ -20,12 +20,12 @@ export interface DrawnNode {
   readonly isOpen: boolean;
 }
 
-/** A connection at its place on the page, or (with a stub) an action that has none. */
+/** A connection at its position on the page, or (with a stub) an action without a connection. */
 export interface DrawnEdge {
   /** Unique on the page. */
   readonly key: string;
   readonly flow: string;
-  /** The paths of the nodes that it joins; undefined where it leads to the end or nowhere. */
+  /** The paths of the nodes it connects; undefined for the end of the flow and for stubs. */
   readonly source: string;
   readonly target: string | undefined;
   readonly action: string;
@@ -42,7 +42,7 @@ export interface Drawing {
   readonly bounds: Box;
 }
 
-/** All that is drawn of a flow and the flows open in it, in one system of coordinates; outer nodes come before inner ones. */
+/** Everything drawn for a flow and its expanded nested flows, in one coordinate system; outer nodes come before inner ones. */
 export function drawFlow(shown: FlowLayout): Drawing {
   const nodes: DrawnNode[] = [];
   const edges: DrawnEdge[] = [];

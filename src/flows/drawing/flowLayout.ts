@@ -10,20 +10,20 @@ const LABEL_PADDING = 14;
 const END_SIZE = { width: 30, height: 6 } as const;
 const STUB_SIZE = { width: 22, height: 22 } as const;
 const EMPTY_INNER = { width: 160, height: 24 } as const;
-/** Space of an open nested flow around what is in it. */
+/** Padding inside an expanded nested flow. */
 const INNER_PADDING = { top: 64, side: 20, bottom: 20 } as const;
 
-/** A flow as it is drawn: its nodes, its connections, and the flows that are open inside it. */
+/** The layout of a flow: its nodes, its connections, and its expanded nested flows. */
 export interface FlowLayout {
   readonly graph: FlowGraph;
-  /** Also holds the ends (`endId`) and the actions without a connection (`stubId`), which are nodes to the layout. */
+  /** Also contains the ends (`endId`) and the unconnected actions (`stubId`), which the layout treats as nodes. */
   readonly layout: Layout;
   readonly stubs: readonly Stub[];
-  /** Open nested flows by the id of their node; their places count from their own origin. */
+  /** Expanded nested flows by the id of their node; their positions are relative to their own origin. */
   readonly inner: ReadonlyMap<string, FlowLayout>;
 }
 
-/** An action that a node returns and that leads nowhere. */
+/** An action that a node returns and that is not connected. */
 export interface Stub {
   readonly node: string;
   readonly action: string;
@@ -31,7 +31,7 @@ export interface Stub {
 
 export interface FlowLayoutOptions {
   readonly flows: readonly FlowGraph[];
-  /** Whether the nested flow of a node is shown in place; `path` holds node ids from the outermost flow. */
+  /** Whether the nested flow of a node is expanded; `path` contains node ids from the outermost flow. */
   readonly isOpen?: (path: string) => boolean;
   /** Where people have put nodes, by flow and node. */
   readonly moved?: Readonly<Record<string, Readonly<Record<string, Point>>>>;
@@ -53,7 +53,7 @@ export function stubsOf({ nodes, edges }: FlowGraph): Stub[] {
   );
 }
 
-/** Lays out a flow with the nested flows that are open; see `layoutGraph` for what moves. */
+/** Lays out a flow with its expanded nested flows; see `layoutGraph` for what moves. */
 export function layoutFlow(graph: FlowGraph, options: FlowLayoutOptions): FlowLayout {
   return layoutAt(graph, options, '', [graph.id], options.previous);
 }
@@ -107,13 +107,13 @@ function innerSize({ nodes, width, height }: Layout): { readonly width: number; 
   return nodes.size === 0 ? EMPTY_INNER : { width, height };
 }
 
-/** How far the drawing of a nested flow lies from its own origin, inside the box of its node. */
+/** The offset of a nested flow's drawing inside the box of its node. */
 export function innerOffset(box: Box, { layout }: FlowLayout): Point {
   const { width } = innerSize(layout);
   return { x: Math.round(box.x + (box.width - width) / 2 - layout.x), y: box.y + INNER_PADDING.top - layout.y };
 }
 
-/** The start first: it is what the layout reads from. */
+/** The start comes first, because the layout begins there. */
 function sortedNodes({ nodes, start }: FlowGraph): FlowNode[] {
   return [...nodes.filter(({ id }) => id === start), ...nodes.filter(({ id }) => id !== start)];
 }

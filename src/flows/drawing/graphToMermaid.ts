@@ -2,8 +2,8 @@ import type { FlowGraph } from '../graph/graph.ts';
 import { pathBelow, stubsOf } from './flowLayout.ts';
 
 /**
- * The flow as a Mermaid flowchart, with its nested flows as subgraphs: what GitHub, GitLab and most wikis draw from text.
- * Actions that lead nowhere are dotted, as on the canvas.
+ * The flow as a Mermaid flowchart, which GitHub, GitLab and most wikis render, with nested flows as subgraphs.
+ * Unconnected actions are dotted, as on the canvas.
  */
 export function graphToMermaid(graph: FlowGraph, flows: readonly FlowGraph[]): string {
   const writer = new MermaidWriter(flows);
@@ -46,7 +46,7 @@ class MermaidWriter {
     }
   }
 
-  // Ids of the source may hold anything; Mermaid takes letters and digits, and has words of its own such as `end`.
+  // IDs may contain any characters; Mermaid takes letters and digits, and reserves words such as `end`.
   #nameOf(place: string): string {
     const known = this.#names.get(place);
     if (known !== undefined) return known;
@@ -56,7 +56,7 @@ class MermaidWriter {
   }
 }
 
-/** A Mermaid string: its own entities stand for the characters that would end it or start another construct. */
+/** A Mermaid string, with Mermaid's entities for characters that would end it or start another construct. */
 function quoted(text: string): string {
   return `"${text.replace(/["#&<>|`\n]/g, (character) => `#${character.charCodeAt(0)};`)}"`;
 }

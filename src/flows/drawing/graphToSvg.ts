@@ -17,7 +17,7 @@ const STYLE = `
   .line { fill: none; stroke: var(--line); stroke-width: 1.5 } .stub { stroke: var(--amber); stroke-dasharray: 4 3 }
   .halo { fill: var(--page) } .tip { fill: var(--line) } .end { fill: var(--line) }`;
 
-/** The drawing as an SVG file of its own: fonts and colours included, light or dark as its reader is. */
+/** The drawing as a standalone SVG file with fonts and colours, light or dark as the viewer prefers. */
 export function graphToSvg(shown: FlowLayout): string {
   const { nodes, edges, bounds } = drawFlow(shown);
   const [x, y] = [bounds.x - MARGIN, bounds.y - MARGIN];
@@ -68,7 +68,7 @@ function labelToSvg({ action, label }: DrawnEdge): string {
   );
 }
 
-// Control characters have no place in XML, not even escaped.
+// XML does not allow control characters, not even escaped.
 function escaped(text: string): string {
   return text
     .replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '\ufffd')

@@ -1,7 +1,7 @@
 const NARROW = /[fijlrtI.,:;'|!()[\] ]/;
 const WIDE = /[mwMW@%\u1100-\uffff]/;
 
-/** About how many pixels a text takes in a sans-serif font: enough to lay out and to cut, the same on every machine. */
+/** The approximate width of a text in a sans-serif font, in pixels: exact enough for layout, and the same on every machine. */
 export function textWidth(text: string, fontSize: number): number {
   let width = 0;
   for (const letter of text)

@@ -22,8 +22,8 @@ interface Wanted {
 }
 
 /**
- * Writes a class, an instance of it and the connection to it. Where the action leads somewhere already, the new node goes in
- * between. Gives the id of the new node as well.
+ * Writes a class, an instance of it and the connection to it. If the action is already connected, the new node is inserted in
+ * between. Also returns the id of the new node.
  */
 export function addNode(context: EditContext, { className, from: given }: Wanted): { edits: TextEdit[]; id: string } {
   const { map, flow } = context;
@@ -64,7 +64,7 @@ interface Declared {
   readonly anchor: t.Node;
 }
 
-/** The class below the last one above the flow, the instance above the statement that connects it. */
+/** The class goes below the last class above the flow, the instance above the statement that connects it. */
 function declare(map: SourceMap, { lines, instance, anchor }: Declared): TextEdit[] {
   const top = topOf(map, anchor);
   const isClass = (node: t.Node): boolean =>

@@ -9,7 +9,7 @@ import { refuse, type SourceMap } from './sourceMap.ts';
 
 const LINE_WIDTH = 120;
 
-/** What every edit of one flow works on. */
+/** The input of every edit of one flow. */
 export interface EditContext {
   readonly map: SourceMap;
   readonly flow: ReadFlow;
@@ -25,7 +25,7 @@ export function instanceOf({ flow }: EditContext, id: string): Instance {
   return flow.nodes.get(id) ?? refuse(`The flow no longer has a node "${id}".`);
 }
 
-/** The call behind an edge, where it makes this edge and no other. */
+/** The call that makes an edge, if it makes no other. */
 export function callOf({ map, flow, flows }: EditContext, edge: FlowEdge): Connection {
   const connection = flow.connections.get(edge.id);
   if (connection === undefined) return refuse(`The flow no longer has a connection "${edge.id}".`);
@@ -42,7 +42,7 @@ export function callOf({ map, flow, flows }: EditContext, edge: FlowEdge): Conne
   return connection;
 }
 
-/** The call's argument, where it stands there by itself. */
+/** An argument of the call; refused if the arguments are spread from a list. */
 export function argumentOf(connection: Connection, index: number): t.Node | undefined {
   const { arguments: args } = connection.call;
   if (args.slice(0, index + 1).some(({ type }) => type === 'SpreadElement')) {
@@ -51,7 +51,7 @@ export function argumentOf(connection: Connection, index: number): t.Node | unde
   return args[index];
 }
 
-/** How a node is called at a place of the code. */
+/** The expression for a node at a position in the code. */
 export function referenceTo(instance: Instance, scope: Scope): string {
   for (const { text, scope: owner } of instance.references) {
     if (text.startsWith('this.')) {
@@ -69,20 +69,20 @@ export function referenceTo(instance: Instance, scope: Scope): string {
   );
 }
 
-/** The text of a call of `connect`, from the name on. */
+/** The text of a call of `connect`, starting with the name. */
 export function connectText(map: SourceMap, source: string, target: string, action: string): string {
   return `connect(${source}, ${target}${action === DEFAULT_ACTION ? '' : `, ${map.quoted(action)}`})`;
 }
 
-/** Where new connections of a flow are written. */
+/** Where new connections of a flow are inserted. */
 export interface ConnectPlace {
-  /** The call, or the `new` expression, that the next call is chained to; undefined where calls are statements of their own. */
+  /** The call or `new` expression to chain the next call to; undefined if calls are separate statements. */
   readonly chained: t.Node | undefined;
   readonly statement: t.Node;
   readonly scope: Scope;
 }
 
-/** Beside the flow's last connection in this file, or else at the expression that makes it. */
+/** After the flow's last connection in this file, or else at the expression that creates the flow. */
 export function connectPlace({ map, flow }: EditContext): ConnectPlace {
   const { instance, connections } = flow;
   const here = [...connections.values()]
@@ -108,7 +108,7 @@ function isLink({ callee }: t.CallExpression): boolean {
   return callee.object.type === 'CallExpression' || callee.object.type === 'NewExpression';
 }
 
-/** Writes further connections of a flow in one go. */
+/** Adds several connections to a flow in one edit. */
 export function addConnections(
   context: EditContext,
   added: readonly { readonly source: string; readonly target: string; readonly action: string }[],
@@ -134,7 +134,7 @@ export function addConnections(
   return map.replace(end, end, calls.map((call) => `${isOneLine ? '' : indent}.${call}`).join(''));
 }
 
-/** What stands before `.connect` in a statement of its own. */
+/** The expression before `.connect` in a separate statement. */
 function receiverOf(map: SourceMap, statement: t.Node, { graph }: ReadFlow): string {
   const expression = statement.type === 'ExpressionStatement' ? statement.expression : undefined;
   const callee = expression?.type === 'CallExpression' ? expression.callee : undefined;
@@ -142,7 +142,7 @@ function receiverOf(map: SourceMap, statement: t.Node, { graph }: ReadFlow): str
   return refuse(`The connections of ${graph.id} are not statements that can be extended. Edit them in the source.`);
 }
 
-/** Takes the call of a connection out of its chain, or its whole statement. */
+/** Removes the call of a connection from its chain, or its whole statement. */
 export function removeConnection(context: EditContext, edge: FlowEdge): TextEdit {
   const { map } = context;
   const { call } = callOf(context, edge);

@@ -24,7 +24,7 @@ import { renameAction } from './renameEdits.ts';
 import { refuse, SourceMap } from './sourceMap.ts';
 import { writeStart } from './startEdits.ts';
 
-/** Edits, and what the flows of the file are afterwards if they are right. */
+/** Edits, and the expected flows of the file afterwards. */
 export interface PlannedEdit {
   readonly edits: readonly TextEdit[];
   readonly shapes: ReadonlyMap<string, GraphShape>;
@@ -42,9 +42,9 @@ interface Reading {
 }
 
 /**
- * The edits of the source that bring an operation about.
+ * The edits of the source that make an operation.
  *
- * @throws AppError `refused` with the reason where that cannot be done safely.
+ * @throws AppError `refused` with the reason if that cannot be done safely.
  */
 export function planEdit(
   { source, flows }: Reading,
@@ -131,7 +131,7 @@ function connectNodes(context: EditContext, source: string, target: string | nul
   const argument = argumentOf(connection, 1) ?? refuse('The connection has no target in the source.');
   const isLate = to?.file === map.source && startOf(to.creation) > startOf(connection.call);
   if (!isLate) return [map.replaceNode(argument, to === undefined ? 'null' : referenceTo(to, connection.scope))];
-  // The node is made below the call that would name it: the connection moves to where both are known.
+  // The node is created below the call that would name it, so the connection moves to where both are defined.
   const { scope } = connectPlace(context);
   const moved = { source: referenceTo(from, scope), target: referenceTo(to, scope), action };
   return [removeConnection(context, existing), addConnections(context, [moved])];
@@ -153,7 +153,7 @@ function renameExits(
   });
 }
 
-/** In the order of the text, and none inside another. */
+/** In the order of the text, without overlaps. */
 function sorted(edits: readonly TextEdit[]): TextEdit[] {
   const ordered = edits.toSorted(
     (a, b) => a.range.file.localeCompare(b.range.file) || a.range.start.offset - b.range.start.offset,
@@ -167,7 +167,7 @@ function sorted(edits: readonly TextEdit[]): TextEdit[] {
   return ordered;
 }
 
-/** A text with edits, which are in order and do not overlap. */
+/** Applies edits that are in order and do not overlap. */
 export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   let result = '';
   let from = 0;

@@ -24,15 +24,15 @@ interface Wanted {
 
 interface Cut {
   readonly entry: string;
-  /** Edges that lead in, out (or to the end), and those that stay inside. */
+  /** Edges that lead in, out (or to the end), and between the nodes. */
   readonly entering: readonly FlowEdge[];
   readonly leaving: readonly FlowEdge[];
   readonly inner: readonly FlowEdge[];
 }
 
 /**
- * Puts nodes into a flow of their own that takes their place. It is entered at one node, and left by the actions that lead out,
- * each to one place. Gives the id of the new flow and its graph too.
+ * Moves nodes into a new flow that replaces them. It starts at one node, and each action that leads out has one target. Also
+ * returns the id of the new flow and its graph.
  */
 export function extractFlow(
   context: EditContext,

@@ -1,6 +1,6 @@
 import type { FlowGraph } from '../graph/graph.ts';
 
-/** A flow as edits see it: where it starts, and which node follows which action. */
+/** The shape of a flow: its start, and which node follows which action. */
 export interface GraphShape {
   readonly start: string | undefined;
   /** The target of `source:action`; null for an end. */
@@ -11,7 +11,7 @@ export function shapeOf({ start, edges }: FlowGraph): GraphShape {
   return { start, edges: new Map(edges.map(({ source, action, target }) => [`${source}:${action}`, target])) };
 }
 
-/** Whether two flows are the same to a run. */
+/** Whether two flows run the same way. */
 export function isSameShape(a: GraphShape, b: GraphShape): boolean {
   if (a.start !== b.start || a.edges.size !== b.edges.size) return false;
   return [...a.edges].every(([exit, target]) => b.edges.has(exit) && b.edges.get(exit) === target);

@@ -7,18 +7,18 @@ import { type EditContext, edgeOf, instanceOf, removeConnection } from './connec
 import type { SourceMap } from './sourceMap.ts';
 import { removeFromList, removeStart } from './startEdits.ts';
 
-/** Takes a node out of the flow: its connections, the start where it is that, and its variable where nothing else uses it. */
+/** Removes a node from the flow: its connections, the start if it is this node, and its variable if nothing else uses it. */
 export function deleteNode(context: EditContext, id: string): TextEdit[] {
   const { map, flow } = context;
   const node = instanceOf(context, id);
   const touching = flow.graph.edges.filter(({ source, target }) => source === id || target === id);
   const edits = touching.map((edge) => removeConnection(context, edgeOf(context, edge.id)));
   if (flow.graph.start === id) edits.push(...removeStart(context));
-  // A nested flow stays where it is written: it is more than a node.
+  // The source of a nested flow stays, because it is more than a node.
   return node.flow === undefined ? [...edits, ...removeVariable(map, node, edits)] : edits;
 }
 
-/** Removes `const node = new Work()`, also out of a list of declarations, where no code is left that uses it. */
+/** Removes `const node = new Work()`, also from a list of declarations, if no remaining code uses it. */
 function removeVariable(map: SourceMap, { creation, file }: Instance, removed: readonly TextEdit[]): TextEdit[] {
   if (file !== map.source) return [];
   const parent = map.parentOf(creation);
@@ -61,7 +61,7 @@ function isExported(map: SourceMap, declaration: t.Node): boolean {
   return map.parentOf(declaration)?.type === 'ExportNamedDeclaration';
 }
 
-/** Whether a name stands anywhere besides its declaration and what is removed. */
+/** Whether a name occurs anywhere outside its declaration and the removed code. */
 function isUsed(map: SourceMap, declared: t.Identifier, removed: readonly TextEdit[]): boolean {
   let isFound = false;
   visitNodes(map.program, (node) => {

@@ -9,7 +9,7 @@ interface Rename {
   readonly newAction: string;
 }
 
-/** A node whose exit has another name afterwards. */
+/** A node with an action that gets a new name. */
 export interface RenamedExit {
   readonly flow: string;
   readonly node: string;
@@ -17,9 +17,9 @@ export interface RenamedExit {
 
 /**
  * Renames an action everywhere: where `post` returns it, in its type, where it is connected, and in all nodes that share one of
- * these places, such as instances of the same class or flows that the node ends.
+ * these positions, such as instances of the same class or flows that end with the node.
  *
- * @param textOf gives the text of a file.
+ * @param textOf returns the text of a file.
  */
 export function renameAction(
   flows: readonly ReadFlow[],
@@ -61,7 +61,7 @@ export function renameAction(
     return hasGrown;
   };
   addExit(flow, node);
-  // Places lead to further nodes and those to further places, until there are no new ones.
+  // Positions lead to more nodes, and those to more positions, until nothing new is found.
   for (let hasGrown = true; hasGrown; ) {
     hasGrown = false;
     for (const other of flows) {
@@ -89,7 +89,7 @@ function sharesPlace(
   return all.some(({ file, start }) => places.has(`${file} ${start.offset}`));
 }
 
-/** The edit of one literal; its quotes stay. */
+/** The edit of one literal, which keeps its quotes. */
 function renamed(range: SourceRange, action: string, name: string, text: string): TextEdit {
   const written = text.slice(range.start.offset, range.end.offset);
   const [quote = ''] = written;

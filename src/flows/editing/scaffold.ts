@@ -8,7 +8,7 @@ import { refuse, type SourceMap } from './sourceMap.ts';
 const LIBRARY = 'farwharf/agents';
 const CLASS_NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-// What no variable of a module can be called (ECMAScript 2025, 12.7.2), as far as a class may be.
+// Names that a variable of a module cannot have (ECMAScript 2025, 12.7.2), although a class can in lower case.
 const RESERVED = new Set(
   (
     'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally ' +
@@ -17,7 +17,7 @@ const RESERVED = new Set(
   ).split(' '),
 );
 
-/** A variable for an instance of the class, that the file does not use yet: `Review` becomes `review`. */
+/** An unused variable name for an instance of the class: `Review` becomes `review`. */
 export function freeVariable(map: SourceMap, className: string): string {
   const taken = new Set<string>();
   visitNodes(map.program, (node) => {
@@ -67,7 +67,7 @@ export function classLines(
   ];
 }
 
-/** How the file calls a class of the library, with the edit that imports it where it does not yet. */
+/** The name of a class of the library in the file, with the edit that imports it if necessary. */
 export function libraryClass(
   map: SourceMap,
   wanted: 'Node' | 'Flow',
@@ -91,7 +91,7 @@ export function libraryClass(
   return { name: wanted, edits: [map.insertAbove(first, [line])] };
 }
 
-/** The type of the shared state, as the flow or one of its nodes names it. */
+/** The type of the shared state, from the flow or one of its nodes. */
 export function sharedType({ source }: SourceMap, instances: readonly Instance[]): string | undefined {
   for (const { creation, class: called, file } of instances) {
     const ofCreation =

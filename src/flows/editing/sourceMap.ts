@@ -4,22 +4,22 @@ import type { TextEdit } from '../graph/graph.ts';
 import { given, visitNodes } from '../syntax/nodes.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
 
-// Statements that some end with a semicolon and others do not.
+// Statements after which semicolons are a matter of style.
 const ENDED = new Set(['ImportDeclaration', 'ExpressionStatement', 'ReturnStatement', 'ThrowStatement']);
 const BLOCKS = new Set(['Program', 'BlockStatement', 'StaticBlock', 'SwitchCase', 'TSModuleBlock']);
 
-/** Ends an edit that cannot be done safely; the sentence goes to the person who asked for it. */
+/** Refuses an edit that cannot be made safely; the sentence is shown to the person who requested it. */
 export function refuse(sentence: string): never {
   throw new AppError('refused', sentence);
 }
 
-/** The tree of a file with its parents, and what edits need to know of its lines. */
+/** The syntax tree of a file with its parents, and the style of its text. */
 export class SourceMap {
   readonly source: SourceFile;
   readonly program: t.Program;
-  /** The quotes that most texts of the file have. */
+  /** The quotes of most strings in the file. */
   readonly quote: string;
-  /** What statements end with here: a semicolon, or nothing. */
+  /** The end of statements in this file: a semicolon, or nothing. */
   readonly semicolon: string;
   readonly #parents = new Map<t.Node, t.Node>();
 
@@ -44,7 +44,7 @@ export class SourceMap {
     return this.#parents.get(node);
   }
 
-  /** The statement that holds a node, directly in a block or at the top. */
+  /** The statement that contains a node, directly in a block or at the top level. */
   statementOf(node: t.Node): t.Node {
     let at = node;
     for (;;) {
@@ -56,7 +56,7 @@ export class SourceMap {
     }
   }
 
-  /** The white space at the beginning of the line of a place. */
+  /** The indentation of the line at an offset. */
   indentAt(offset: number): string {
     const { text } = this.source;
     const start = text.lastIndexOf('\n', offset - 1) + 1;
@@ -67,7 +67,7 @@ export class SourceMap {
     return this.source.text.includes('\r\n') ? '\r\n' : '\n';
   }
 
-  /** A text as the file would write it. */
+  /** A string literal in the style of the file. */
   quoted(text: string): string {
     const { quote } = this;
     const escaped = JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"');
@@ -92,7 +92,7 @@ export class SourceMap {
     return this.replace(startOf(node), endOf(node), text);
   }
 
-  /** Text before the line of a statement, above the comment that belongs to it. */
+  /** Inserts text above a statement and the comment that belongs to it. */
   insertAbove(statement: t.Node, lines: readonly string[]): TextEdit {
     const { text } = this.source;
     const indent = this.indentAt(startOf(statement));
@@ -103,7 +103,7 @@ export class SourceMap {
     return this.replace(start, start, start === startOf(statement) ? `${inserted.trimStart()}${indent}` : inserted);
   }
 
-  /** Text on lines of their own below a statement. */
+  /** Inserts lines below a statement. */
   insertBelow(statement: t.Node, lines: readonly string[]): TextEdit {
     const indent = this.indentAt(startOf(statement));
     const { text } = this.source;
@@ -116,7 +116,7 @@ export class SourceMap {
     return this.replace(at, at, lines.map((line) => this.newline + (line === '' ? '' : indent + line)).join(''));
   }
 
-  /** Takes a statement out, with its line where nothing else is on it. */
+  /** Removes a statement, with its line if nothing else is on it. */
   removeStatement(statement: t.Node): TextEdit {
     const parent = this.#parents.get(statement);
     if (!given(parent) || !BLOCKS.has(parent.type)) {
@@ -134,7 +134,7 @@ export class SourceMap {
     return isAlone ? this.replace(lineStart, lineEnd, '') : this.replaceNode(statement, '');
   }
 
-  /** Where the lines of comment directly above a line begin; the line itself where there are none. */
+  /** The start of the comment lines directly above a line; the line itself if there are none. */
   #commentStart(lineStart: number): number {
     const { text } = this.source;
     let start = lineStart;

@@ -5,7 +5,7 @@ import { endOf, startOf } from '../syntax/sourceFile.ts';
 import { type EditContext, referenceTo } from './connectionEdits.ts';
 import { refuse } from './sourceMap.ts';
 
-/** Makes `text` the start of the flow. `madeAt` is where the node is made, which must come first. */
+/** Sets the start of the flow to `text`. `madeAt` is where the node is created, which must come first. */
 export function writeStart(context: EditContext, text: string, madeAt: number): TextEdit {
   const { map, flow } = context;
   const { flow: draft, creation, class: called, file } = flow.instance;
@@ -52,7 +52,7 @@ function assignStart({ map, flow }: EditContext, text: string, madeAt: number): 
   return map.insertBelow(map.statementOf(last.creation), [`${receiver}.start = ${text}${map.semicolon}`]);
 }
 
-/** Takes the start away; nothing where none is set. */
+/** Removes the start; no edits if none is set. */
 export function removeStart({ map, flow }: EditContext): TextEdit[] {
   const { flow: draft, creation } = flow.instance;
   const origin = draft.startOrigin;
@@ -66,7 +66,7 @@ export function removeStart({ map, flow }: EditContext): TextEdit[] {
   return [removeFromList(map, options.properties, parent, options)];
 }
 
-/** Takes one item with its comma out of a list that stands in brackets. */
+/** Removes one item with its comma from a list in brackets. */
 export function removeFromList(
   map: EditContext['map'],
   items: readonly (t.Node | null)[],

@@ -1,11 +1,11 @@
 import { type Station, stations } from '../../agents/graph/unit.ts';
 
-/** The graph of a flow as it was when its code had run: exact, and without places in the source. */
+/** The graph of a flow after its code has run: exact, but without positions in the source. */
 export interface ExactGraph {
   readonly label: string;
   readonly className: string;
   readonly start: string | undefined;
-  /** By their labels, in the order in which the flow got to know them. */
+  /** In the order in which the flow first used them. */
   readonly nodes: readonly ExactNode[];
   readonly edges: readonly { readonly source: string; readonly action: string; readonly target: string | null }[];
 }
@@ -15,7 +15,7 @@ export interface ExactNode {
   readonly className: string;
   /** The class of the library that it extends. */
   readonly library: string;
-  /** The graph of a nested flow; undefined for one that holds itself. */
+  /** The graph of a nested flow; undefined for a flow that contains itself. */
   readonly flow: ExactGraph | undefined;
 }
 
@@ -25,8 +25,7 @@ interface Stations {
 }
 
 /**
- * The graph of a flow that exists: a `Flow` of `farwharf/agents`, also of another copy of that library. Undefined for
- * anything else.
+ * The graph of a `Flow` object of `farwharf/agents`, also of another copy of that library. Undefined for anything else.
  */
 export function graphOfFlow(flow: object, outer: readonly object[] = []): ExactGraph | undefined {
   const known = stationsOf(flow);

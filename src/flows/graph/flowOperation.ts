@@ -1,4 +1,4 @@
-/** A change of a flow, as people think of it. It becomes the smallest edit of the source that brings it about. */
+/** A change to a flow as people think of it. It becomes the smallest edit of the source that makes it. */
 export type FlowOperation = AddNode | Connect | RenameAction | DeleteEdge | DeleteNode | SetStart | ExtractFlow;
 
 interface InFlow {
@@ -10,11 +10,11 @@ interface InFlow {
 interface AddNode extends InFlow {
   readonly type: 'addNode';
   readonly className: string;
-  /** The connection to make; without one the node becomes the start of a flow that has none. */
+  /** The connection to make; without one, the node becomes the start of a flow that has no start. */
   readonly from: { readonly node: string; readonly action: string } | undefined;
 }
 
-/** Makes a connection, or leads the one that is there for this action elsewhere. */
+/** Adds a connection, or redirects the existing one for this action. */
 interface Connect extends InFlow {
   readonly type: 'connect';
   readonly source: string;
@@ -37,7 +37,7 @@ interface DeleteEdge extends InFlow {
   readonly edge: string;
 }
 
-/** Takes a node with its connections out of the flow. */
+/** Removes a node and its connections from the flow. */
 interface DeleteNode extends InFlow {
   readonly type: 'deleteNode';
   readonly node: string;
@@ -48,7 +48,7 @@ interface SetStart extends InFlow {
   readonly node: string;
 }
 
-/** Puts some nodes into a flow of their own, which takes their place. */
+/** Moves nodes into a new flow, which replaces them. */
 interface ExtractFlow extends InFlow {
   readonly type: 'extractFlow';
   readonly nodes: readonly string[];

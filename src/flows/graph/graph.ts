@@ -1,18 +1,18 @@
 /**
- * The graph of a flow as it is read from the source: plain data, so that it crosses to a webview or a worker as it is.
- * Nothing here is an ordinal: ids come from the names in the source and stay when text above is edited.
+ * The graph of a flow as read from the source: plain data, so that it can be sent to a webview or a worker.
+ * IDs come from names in the source, never from positions, so they stay the same when text above is edited.
  */
 
-/** A place in a text: UTF-16 offset, line and column, all from 0, as editors count. */
+/** A position in a text: UTF-16 offset, line and column, all from 0, as editors count. */
 export interface Position {
   readonly offset: number;
   readonly line: number;
   readonly column: number;
 }
 
-/** A stretch of a file, without its end. */
+/** A range of a file; its end is exclusive. */
 export interface SourceRange {
-  /** The path as it was given to the reader, or as a relative import led to it. */
+  /** The path as passed to the reader, or as resolved from a relative import. */
   readonly file: string;
   readonly start: Position;
   readonly end: Position;
@@ -21,7 +21,7 @@ export interface SourceRange {
 /** Something that cannot be known without running the code. */
 export interface Unread {
   readonly range: SourceRange;
-  /** A sentence for people: what stands there, and why it cannot be known. */
+  /** A message for people: what the source says, and why its value is unknown. */
   readonly reason: string;
 }
 
@@ -30,10 +30,10 @@ export interface SyntaxProblem {
   readonly range: SourceRange;
 }
 
-/** All flows of one file, with what their readers need to explain them. */
+/** All flows of one file, with what a reader needs to explain them. */
 export interface FlowFile {
   readonly file: string;
-  /** The flows that the file makes, in the order of the source, then those of other files that are nested in them. */
+  /** The flows that the file creates, in the order of the source, then the flows of other files that are nested in them. */
   readonly flows: readonly FlowGraph[];
   /** Constructs that hide a part of a flow. */
   readonly unread: readonly Unread[];
@@ -41,9 +41,9 @@ export interface FlowFile {
   readonly models: readonly ModelUse[];
   /** Present while the text does not parse. */
   readonly syntaxError: SyntaxProblem | undefined;
-  /** Whether the flows are those of the last text that did parse; their ranges are that text's. */
+  /** Whether the flows are from the last text that parsed; their ranges refer to that text. */
   readonly isStale: boolean;
-  /** The other files that were read; a change in one of them may change this result. */
+  /** The other files that were read; a change to one of them may change this result. */
   readonly dependencies: readonly string[];
 }
 
@@ -55,25 +55,25 @@ export interface FlowGraph {
   /** The class: `Flow`, or the flow's own. */
   readonly className: string;
   readonly summary: string | undefined;
-  /** The expression that makes the flow, with the calls chained to it. */
+  /** The expression that creates the flow, with the calls chained to it. */
   readonly range: SourceRange;
-  /** The id of the first node; undefined where there is none, or it cannot be known. */
+  /** The id of the first node; undefined if there is none or it is unknown. */
   readonly start: string | undefined;
-  /** In the order in which the flow gets to know them, which decides their labels. */
+  /** In the order in which the flow first uses them, which decides their labels. */
   readonly nodes: readonly FlowNode[];
   readonly edges: readonly FlowEdge[];
   /** Calls of `run` on the flow. */
   readonly runs: readonly FlowRun[];
-  /** What hides a part of this very flow; empty where the graph is exact. */
+  /** Constructs that hide a part of this flow; empty if the graph is exact. */
   readonly unread: readonly Unread[];
 }
 
 export type NodeType = 'node' | 'batch' | 'parallel' | 'flow' | 'rag' | 'unknown';
 
 export interface FlowNode {
-  /** Unique in its flow: the variable or property path that holds the node, or `new Work` for one made in place. */
+  /** Unique in its flow: the variable or property path that holds the node, or `new Work` for an inline node. */
   readonly id: string;
-  /** What trace events call the node in this flow: its name, with `~2` for the second node of that name. */
+  /** The name of the node in trace events of this flow, with `~2` for the second node of that name. */
   readonly label: string;
   readonly className: string;
   readonly type: NodeType;
@@ -83,9 +83,9 @@ export interface FlowNode {
   readonly actions: NodeActions;
   readonly reads: readonly KeyAccess[];
   readonly writes: readonly KeyAccess[];
-  /** Uses of the shared state whose keys cannot be known. */
+  /** Uses of the shared state whose keys are unknown. */
   readonly unreadKeys: readonly Unread[];
-  /** The id of the graph in the same FlowFile, where the node is a flow that could be read. */
+  /** The id of the nested graph in the same FlowFile, if the node is a flow that could be read. */
   readonly flow: string | undefined;
 }
 
@@ -109,23 +109,23 @@ export interface NodeActions {
 
 export interface ReturnedAction {
   readonly action: string;
-  /** Where: the literal or type; for an action by omission the hook, and nothing where no hook is written. */
+  /** The literals or types; for the default action the hook, or nothing if the class has no hook. */
   readonly ranges: readonly SourceRange[];
-  /** The keys of the shared state that are certainly written before the node is left by this action. */
+  /** The keys of the shared state that are certain to be written before the node returns this action. */
   readonly written: readonly string[];
 }
 
 export interface KeyAccess {
-  /** The first key, which the shared state itself has. */
+  /** The first key, directly in the shared state. */
   readonly key: string;
-  /** All keys as far as they are literal: `['user', 'name']`. */
+  /** The keys up to the first that is not a literal: `['user', 'name']`. */
   readonly path: readonly string[];
   readonly hook: 'prep' | 'post';
   /** The first key in the source. */
   readonly range: SourceRange;
-  /** A read that is ready for nothing being there: `shared.x ?? y`, `shared.x === undefined`, a default. */
+  /** A read that expects that the key may be missing: `shared.x ?? y`, `shared.x === undefined`, a default. */
   readonly isGuarded: boolean;
-  /** A read of what the same node wrote before on every way to here. */
+  /** A read of what the same node has already written on every path. */
   readonly isOwn: boolean;
 }
 
@@ -133,18 +133,18 @@ export interface FlowEdge {
   /** `source:action`, unique in its flow. */
   readonly id: string;
   readonly source: string;
-  /** Null: the flow was told to end here. */
+  /** Null if the flow explicitly ends here. */
   readonly target: string | null;
   readonly action: string;
   /** From `connect` to the end of its arguments; in a loop or helper the same for several edges. */
   readonly range: SourceRange;
-  /** The literal of the action; undefined where it is left out. */
+  /** The literal of the action; undefined if it is omitted. */
   readonly actionRange: SourceRange | undefined;
 }
 
 interface FlowRun {
   readonly range: SourceRange;
-  /** The keys of the shared state that the run begins with; undefined where they cannot be known. */
+  /** The keys of the initial shared state; undefined if they are unknown. */
   readonly keys: readonly string[] | undefined;
 }
 
@@ -152,11 +152,11 @@ export interface ModelUse {
   readonly range: SourceRange;
   readonly provider: { readonly value: string; readonly range: SourceRange } | undefined;
   readonly model: { readonly value: string; readonly range: SourceRange } | undefined;
-  /** Whether an address of its own is given, behind which any model may be. */
+  /** Whether a baseUrl is set, which may serve any model. */
   readonly hasBaseUrl: boolean;
 }
 
-/** A change of one stretch of a file. */
+/** A change to one range of a file. */
 export interface TextEdit {
   readonly range: SourceRange;
   readonly text: string;

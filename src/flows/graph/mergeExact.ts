@@ -9,8 +9,8 @@ const TYPES: Readonly<Record<string, NodeType>> = {
 };
 
 /**
- * The flows of a file with what only running it told: nodes and connections that the source hides. What the source does tell
- * keeps its places; the rest stands where the flow is made. Flows are known by their labels.
+ * Adds the nodes and connections that were found only by running the file. Those found in the source keep their positions; the
+ * others get the position where the flow is created. Flows are matched by their labels.
  */
 export function mergeExact(file: FlowFile, exact: readonly ExactGraph[]): FlowFile {
   const byLabel = new Map<string, ExactGraph>();
@@ -46,7 +46,7 @@ function mergeGraph(graph: FlowGraph, exact: ExactGraph, flows: readonly FlowGra
   return { ...graph, start: idOf(exact.start), nodes, edges, unread: [] };
 }
 
-/** A node that the source does not tell: its actions are those that are connected, and there may be others. */
+/** A node that the source does not show: its known actions are the connected ones, and there may be others. */
 function foundNode(graph: FlowGraph, exact: ExactGraph, node: ExactNode, flows: readonly FlowGraph[]): FlowNode {
   const { label, className, library, flow } = node;
   const reason = 'This node was found by running the file, which does not show the actions that its post can return.';

@@ -4,9 +4,9 @@ import type { FlowFile, FlowNode, SourceRange } from './graph.ts';
 type SourceHashes = Readonly<Record<string, string>>;
 
 /**
- * A hash of the source of each node: how it is made, and its class. The names are `flow/node`, by their ids in the graph.
+ * A hash of the source of each node (its creation and its class) by `flow/node`, their ids in the graph.
  *
- * @param textOf the text of a file that the graph names; a node whose file has none is left out.
+ * @param textOf returns the text of a file in the graph; nodes of files without text are left out.
  */
 export function sourceHashes({ flows }: FlowFile, textOf: (file: string) => string | undefined): SourceHashes {
   const hashes: Record<string, string> = {};
@@ -20,12 +20,12 @@ export function sourceHashes({ flows }: FlowFile, textOf: (file: string) => stri
   return hashes;
 }
 
-/** The nodes, as `flow/node`, whose source is another than it was, or which are new. */
+/** The nodes, as `flow/node`, that are new or whose source has changed. */
 export function editedSince(before: SourceHashes, now: SourceHashes): readonly string[] {
   return Object.keys(now).filter((name) => before[name] !== now[name]);
 }
 
-/** A class of the library has no source of its own here, and hooks that are inherited lie outside of the class. */
+/** Classes of the library have no source here, and inherited hooks are outside the class. */
 function rangesOf({ ranges }: FlowNode): readonly SourceRange[] {
   const { instance, class: own, prep, exec, post } = ranges;
   return [instance, own, prep, exec, post].filter((range) => range !== undefined);

@@ -7,16 +7,16 @@ export interface TracedUnit {
 }
 
 /**
- * Finds what a trace event's `path` (`main/nested#2/Work`) names, from the outermost flow on.
+ * Finds the unit that a trace event's `path` (`main/nested#2/Work`) names.
  *
- * Names may hold `/` and `#` themselves, so the path is compared with the labels rather than split.
- * Undefined where the graph has no such node: the code has changed since, or a part of it could not be read.
+ * Names may contain `/` and `#`, so the path is compared with labels instead of being split.
+ * Undefined if the graph has no such node: the code has changed since, or could not be read completely.
  */
 export function unitOfPath(file: Pick<FlowFile, 'flows'>, root: FlowGraph, path: string): TracedUnit | undefined {
   return unitsOfPath(file, root, path)?.at(-1);
 }
 
-/** All that lies on the way of a trace event's `path`, from the outermost flow to the unit itself; see `unitOfPath`. */
+/** All units along a trace event's `path`, from the outermost flow to the unit itself; see `unitOfPath`. */
 export function unitsOfPath(
   { flows }: Pick<FlowFile, 'flows'>,
   root: FlowGraph,
@@ -41,7 +41,7 @@ function unitsBelow(flows: readonly FlowGraph[], graph: FlowGraph, path: string)
   return undefined;
 }
 
-/** What follows a label and the number of its visit in a path: '' at the end, undefined where it is another label. */
+/** The rest of a path after a label and its visit number: '' at the end, undefined if the path has another label. */
 function afterLabel(path: string, label: string): string | undefined {
   if (!path.startsWith(label)) return undefined;
   const rest = path.slice(label.length);

@@ -3,7 +3,7 @@ import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { NEXT } from './values/scope.ts';
 import { type ArrayValue, literal, type Scope, UNDEFINED, union, unknown, type Value } from './values/values.ts';
 
-/** A call of a method of an array that is known; undefined where the method is not followed. */
+/** The result of an array method; undefined if the method is not supported. */
 export function callArrayMethod(
   interpreter: AbstractInterpreter,
   array: ArrayValue,
@@ -72,7 +72,7 @@ export function callArrayMethod(
   }
 }
 
-/** A call of a function of `Object` or `Array`; undefined where it is not followed. */
+/** The result of a function of `Object`, `Array` or `Promise`; undefined if it is not supported. */
 export function callGlobal(
   interpreter: AbstractInterpreter,
   name: string,
@@ -119,7 +119,7 @@ export function callGlobal(
   }
 }
 
-/** How many items and fields the arguments of a call have. */
+/** The number of items and fields in the arguments of a call. */
 function sizeOf(args: readonly Value[]): number {
   return args.reduce((sum, arg) => {
     if (arg.type === 'object') return sum + (itemsOfLength(arg)?.length ?? arg.fields.size);
@@ -133,7 +133,7 @@ function itemsOfLength(value: Value): readonly Value[] | undefined {
   return Array.from({ length: length.value }, () => UNDEFINED);
 }
 
-/** Follows the functions that are given to a function that is not known: it may call them. */
+/** Evaluates functions passed to an unknown function, because it may call them. */
 export function followArguments(interpreter: AbstractInterpreter, args: readonly Value[]): void {
   for (const arg of args) {
     if (arg.type !== 'function') continue;

@@ -10,7 +10,7 @@ import { alternatives, type Instance, type Scope, UNDEFINED, union, unknown, typ
 
 type Call = t.CallExpression | t.OptionalCallExpression;
 
-/** The values of arguments; those behind a spread of something unknown are left out. */
+/** The values of arguments; those after a spread of an unknown value are left out. */
 export function evaluateArguments(interpreter: AbstractInterpreter, nodes: readonly t.Node[], scope: Scope): Value[] {
   const args: Value[] = [];
   for (const node of nodes) {
@@ -35,8 +35,8 @@ function isCall(node: t.Node): node is Call {
 }
 
 /**
- * Follows a call, and gives what it returns. Calls that are chained are followed one after another from the first on, rather
- * than each inside the next: generated flows chain thousands.
+ * Evaluates a call and returns its value. Chained calls are evaluated one after another, not recursively, because generated
+ * flows chain thousands of them.
  */
 export function evaluateCall(interpreter: AbstractInterpreter, outermost: Call, scope: Scope): Value {
   const chain: { node: Call; callee: Member }[] = [];
@@ -89,7 +89,7 @@ function callValue(
   return unknown(scope.file, node);
 }
 
-/** @param chained the value of the object, where it is itself a call that was followed before. */
+/** @param chained the value of the object, if it is a call that was evaluated before. */
 function callMember(
   interpreter: AbstractInterpreter,
   node: Call,
@@ -126,7 +126,7 @@ function callMember(
   return union(results);
 }
 
-/** `Object.keys` and the like, where the name is not bound to something else. */
+/** The name of a built-in function such as `Object.keys`, unless the code redefines it. */
 function globalName(object: t.Node, name: string, scope: Scope): string | undefined {
   if (object.type !== 'Identifier' || findCell(scope, object.name) !== undefined) return undefined;
   return `${object.name}.${name}`;
@@ -176,7 +176,7 @@ function callLibrary(
       return instance;
     }
     if (name === 'run') noteRun(interpreter, instance, node, args[0] ?? UNDEFINED, scope);
-    // The flow's own post gives what its last node returned, which only its graph tells.
+    // The flow's own post returns the action of its last node, which only its graph knows.
     if (name === 'post') return args[2] ?? UNDEFINED;
   } else if (name === 'post' && libraryOf(instance.class) !== 'RAGNode') return UNDEFINED;
   if (name === 'addSource') return instance;
@@ -184,7 +184,7 @@ function callLibrary(
   return unknown(scope.file, node);
 }
 
-/** A flow, or the shared state, that is given to code that cannot be read may be changed there. */
+/** A flow or shared state that is passed to unknown code may be changed there. */
 function noteEscapes(interpreter: AbstractInterpreter, args: readonly Value[], node: Call, scope: Scope): void {
   const { file } = scope;
   const callee = unwrapped(node.callee);
@@ -201,7 +201,7 @@ function noteEscapes(interpreter: AbstractInterpreter, args: readonly Value[], n
   }
 }
 
-/** Sets a property; the start of a flow is more than a field. */
+/** Sets a property, including the start of a flow. */
 export function writeStart(
   interpreter: AbstractInterpreter,
   target: Value,

@@ -4,7 +4,7 @@ import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { type Completion, createCell, NEXT } from './values/scope.ts';
 import { type FunctionValue, literal, type Scope, UNDEFINED, unknown, type Value } from './values/values.ts';
 
-/** The statements that only give names to values. */
+/** Statements that only name values. */
 export const DECLARATIONS: Rules<[interpreter: AbstractInterpreter, scope: Scope], Completion> = {
   VariableDeclaration(node, interpreter, scope) {
     declareVariables(interpreter, node, scope);

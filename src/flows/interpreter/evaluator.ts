@@ -34,7 +34,7 @@ interface Frame {
   readonly use: SharedUse | undefined;
 }
 
-/** Follows the code of files through all their branches, with values as far as the source tells them. Nothing is run. */
+/** Evaluates the code of files through all branches, with values as far as the source determines them. Nothing is run. */
 export class Evaluator implements AbstractInterpreter {
   readonly budget: ReadingBudget;
   readonly branches: Branches;
@@ -50,7 +50,7 @@ export class Evaluator implements AbstractInterpreter {
   readonly #guarded = new WeakSet<t.Node>();
   readonly #frames: Frame[] = [];
 
-  /** @param length of the file that is read, which limits the work. */
+  /** @param length the length of the file that is read, which limits the work. */
   constructor(length: number, load: (specifier: string, from: SourceFile) => ModuleValue | undefined) {
     this.#load = load;
     const budget = new ReadingBudget(length);
@@ -111,7 +111,7 @@ export class Evaluator implements AbstractInterpreter {
     return union((completion & NEXT) === 0 && values.length > 0 ? values : [...values, UNDEFINED]);
   }
 
-  /** Follows a call, and gives what it can return; control may reach the end where `completion` has NEXT. */
+  /** Evaluates a call and returns its possible results; control may reach the end if `completion` has NEXT. */
   trace(
     { node, scope: outer, name }: FunctionValue,
     args: readonly Value[],
@@ -171,7 +171,7 @@ export class Evaluator implements AbstractInterpreter {
     }
   }
 
-  /** The parts of a condition that are looked at before something relies on them. */
+  /** Marks the parts of a condition as guarded. */
   #guard(outer: t.Node): void {
     const node = unwrapped(outer);
     this.#guarded.add(node);

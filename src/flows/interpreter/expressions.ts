@@ -74,7 +74,7 @@ const RULES: Rule = {
   },
 };
 
-/** What an expression stands for. */
+/** The value of an expression. */
 export function evaluateExpression(interpreter: AbstractInterpreter, outer: t.Node, scope: Scope): Value {
   const node = unwrapped(outer);
   return ruleFor(RULES, node)?.(node, interpreter, scope) ?? unknown(scope.file, node);
@@ -108,7 +108,7 @@ function evaluateArray(interpreter: AbstractInterpreter, node: t.ArrayExpression
   return { type: 'array', items, isOpen };
 }
 
-/** Adds what is spread into a list; false where that is not known. */
+/** Adds the items of a spread to a list; returns false if they are unknown. */
 export function addItems(interpreter: AbstractInterpreter, items: Value[], value: Value): boolean {
   if (value.type !== 'array' || value.isOpen) return false;
   interpreter.budget.spend('value', value.items.length);

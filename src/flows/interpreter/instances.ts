@@ -6,7 +6,7 @@ import { given, keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from './values/scope.ts';
 import { type ClassValue, type Instance, type Scope, UNDEFINED, unknown, type Value } from './values/values.ts';
 
-/** Follows a `new` expression. */
+/** Evaluates a `new` expression. */
 export function constructInstance(
   interpreter: AbstractInterpreter,
   node: t.NewExpression,
@@ -34,7 +34,7 @@ export function constructInstance(
   return instance;
 }
 
-/** Runs the constructor of a class, or of those that it extends. */
+/** Evaluates the constructor of a class or of its parent. */
 export function construct(
   interpreter: AbstractInterpreter,
   called: Value | undefined,
@@ -64,7 +64,7 @@ export function construct(
   interpreter.invoke({ type: 'function', node: method.node, scope, name: '' }, args);
 }
 
-/** What `super(...)` in the constructor of `home` does. */
+/** Evaluates `super(...)` in the constructor of `home`. */
 export function constructParent(
   interpreter: AbstractInterpreter,
   home: ClassValue,
@@ -95,7 +95,7 @@ function constructLibrary(interpreter: AbstractInterpreter, instance: Instance, 
   }
 }
 
-/** The value of the option `start` where the options stand in the `new` expression itself. */
+/** The position of the option `start`, if the options are written in the `new` expression itself. */
 function startOrigin({ file, creation }: Instance): { file: Scope['file']; node: t.Node } {
   const [options] = creation.type === 'NewExpression' ? creation.arguments : [];
   if (options?.type !== 'ObjectExpression') return { file, node: creation };

@@ -30,7 +30,7 @@ export interface FoundMethod {
   readonly home: ClassValue;
 }
 
-/** The method of a class or of those that it extends; undefined where the library's own is in force. */
+/** The method of a class or of its parents; undefined if the library's own applies. */
 export function findMethod(value: Value | undefined, name: string): FoundMethod | undefined {
   if (value?.type !== 'class') return undefined;
   for (const member of value.node.body.body) {
@@ -41,13 +41,13 @@ export function findMethod(value: Value | undefined, name: string): FoundMethod 
   return findMethod(value.parent, name);
 }
 
-/** A method with the instance that it is called on. */
+/** A method bound to an instance. */
 export function boundMethod({ node, home }: FoundMethod, instance: Instance): FunctionValue {
   const scope = createScope({ file: home.scope.file, parent: home.scope, thisValue: instance, home });
   return { type: 'function', node, scope, name: keyName(node.key, false) ?? '' };
 }
 
-/** The value of a property; a key of undefined is one that is not known. */
+/** The value of a property; `key` is undefined if it is unknown. */
 export function readMember(
   interpreter: AbstractInterpreter,
   value: Value,
@@ -108,7 +108,7 @@ function readField(
   return unknown(file, node);
 }
 
-/** Sets a property, as far as that is of use for reading flows. */
+/** Sets a property, if that matters for reading flows. */
 export function writeMember(
   interpreter: AbstractInterpreter,
   target: Value,

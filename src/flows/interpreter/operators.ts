@@ -34,7 +34,7 @@ function evaluateAssignment(interpreter: AbstractInterpreter, node: t.Assignment
   const isConditional = operator === '??=' || operator === '||=' || operator === '&&=';
   const before = isConditional ? interpreter.evaluateGuarded(left, scope) : interpreter.evaluate(left, scope);
   const after = interpreter.evaluate(right, scope);
-  // `x ??= y` leaves something behind either way, so that it counts as a write.
+  // After `x ??= y` the key has a value in either case, so it counts as written.
   const value = isConditional ? union([before, after]) : combined(operator.slice(0, -1), before, after, node, scope);
   interpreter.bind(left, value, scope, false);
   return value;
@@ -46,7 +46,7 @@ function evaluateConditional(interpreter: AbstractInterpreter, node: t.Condition
   return either(interpreter, [node.consequent, node.alternate], scope);
 }
 
-/** The values of expressions of which one is evaluated. */
+/** The union of the values of alternative expressions. */
 function either(interpreter: AbstractInterpreter, nodes: readonly t.Node[], scope: Scope): Value {
   const values: Value[] = [];
   const branches = nodes.map((node) => (): number => {

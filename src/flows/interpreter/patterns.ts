@@ -19,7 +19,7 @@ const RULES: Rules<Arguments, void> = {
   MemberExpression: (node, interpreter, value, scope) => bindMember(interpreter, node, value, scope),
 };
 
-/** Binds a pattern to a value: as new names of the scope, or (without `isNew`) to names and properties that exist. */
+/** Binds a pattern to a value, as new names of the scope or (without `isNew`) as existing names and properties. */
 export function bindPattern(
   interpreter: AbstractInterpreter,
   outer: t.Node,
@@ -39,10 +39,10 @@ function bindName(interpreter: AbstractInterpreter, name: string, value: Value, 
   nameInstances(value, nameIn(scope, name), name, scope);
 }
 
-/** Gives instances the name of what holds them, and remembers how code there refers to them. */
+/** Names instances after the variable or property that holds them, and records how code refers to them. */
 function nameInstances(value: Value, name: string, text: string, scope: Scope, depth = 0): void {
   if (value.type === 'instance') nameInstance(value, { text: name, owner: undefined, depth: scope.depth }, text, scope);
-  // Objects may hold themselves, and nobody keeps nodes deep inside others.
+  // Objects can contain themselves, and nobody keeps nodes deep inside objects.
   if (value.type === 'object' && depth < MAX_NAMED_DEPTH) {
     for (const [key, field] of value.fields) {
       if (field.type === 'instance' || field.type === 'object') {

@@ -6,10 +6,10 @@ import { BREAK, type Completion, createScope, LEAVE, NEXT } from './values/scope
 import { truth } from './values/truth.ts';
 import { alternatives, literal, type Scope, UNDEFINED, union, unknown, type Value } from './values/values.ts';
 
-// A loop with a counter is followed turn by turn; nobody writes longer ones to connect nodes.
+// The most turns of a loop that are evaluated; nobody writes longer loops to connect nodes.
 const MAX_TURNS = 10_000;
 
-/** Follows statements one after another, as far as control gets. */
+/** Evaluates statements in order, as far as control can reach. */
 export function executeStatements(
   interpreter: AbstractInterpreter,
   statements: readonly t.Statement[],
@@ -81,7 +81,7 @@ function executeIf(
   return fork(interpreter, [then, otherwise]);
 }
 
-/** Every case may be the first; from there control falls through to the ends of the cases behind it. */
+/** Any case may be the first; from there control falls through the following cases. */
 function executeSwitch(
   interpreter: AbstractInterpreter,
   { discriminant, cases }: t.SwitchStatement,
@@ -147,7 +147,7 @@ function executeForEach(
   return NEXT;
 }
 
-/** The items of an array that is known as a whole. */
+/** The items of a completely known array. */
 function itemsOf(value: Value): readonly Value[] | undefined {
   const [only, ...others] = alternatives(value);
   return only?.type === 'array' && !only.isOpen && others.length === 0 ? only.items : undefined;
@@ -160,7 +160,7 @@ function keysOf(interpreter: AbstractInterpreter, value: Value): readonly Value[
   return value.type === 'array' && !value.isOpen ? value.items.map((_, index) => literal(String(index))) : undefined;
 }
 
-/** A loop whose test is known is followed turn by turn; of any other the body is followed once, as something that may happen. */
+/** A loop with a known test is evaluated turn by turn; of any other loop the body is evaluated once, as a branch. */
 function executeLoop(
   interpreter: AbstractInterpreter,
   node: t.ForStatement | t.WhileStatement | t.DoWhileStatement,

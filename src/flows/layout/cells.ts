@@ -1,6 +1,6 @@
 import { type Arc, lowerOf, upperOf, type Vertex } from './vertices.ts';
 
-/** What a row is made of: a node, or the place where connections to one node pass the row. */
+/** An element of a row: a node, or the point where connections to one node cross the row. */
 export interface Cell {
   /** The node's id, or the key of the bend. */
   readonly key: string;
@@ -22,7 +22,7 @@ export interface Link {
   readonly upper: Cell;
   readonly lower: Cell;
   readonly isBack: boolean;
-  /** How many connections it stands for. */
+  /** How many connections it represents. */
   weight: number;
 }
 
@@ -43,8 +43,8 @@ export type LoopWidth = (id: string) => number;
 /**
  * Puts nodes and the bends of long connections into rows.
  *
- * Connections that reach one node from the same side share their bends, as lines of a railway share the track into a
- * station. A handler to which a thousand nodes lead so costs a thousand cells and one line, instead of half a million.
+ * Connections that reach one node from the same side share their bends. So a handler with a thousand predecessors costs a
+ * thousand cells and one line, instead of half a million.
  */
 export function buildGrid(vertices: readonly Vertex[], arcs: readonly Arc[], loopWidth: LoopWidth): Grid {
   const [first, last] = vertices.reduce(([low, high], { row }) => [Math.min(low, row), Math.max(high, row)], [
@@ -92,7 +92,7 @@ export function buildGrid(vertices: readonly Vertex[], arcs: readonly Arc[], loo
   return { rows, firstRow: first, nodes, chains };
 }
 
-/** How a bend is known from one layout to the next. */
+/** The key of a bend, which is the same in the next layout. */
 export const bendKey = (key: string, row: number): string => `${row} ${key}`;
 
 function linkOf(upper: Cell, lower: Cell, isBack: boolean): Link {

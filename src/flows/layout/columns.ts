@@ -3,7 +3,7 @@ import type { Cell, Link } from './cells.ts';
 const SWEEPS = 12;
 const GAP = 28;
 const BEND_GAP = 10;
-// How strongly a line wants to be straight: one through two bends most, as its kinks are what the eye trips over.
+// How strongly a line is kept straight: most for a line through two bends, whose kinks are most visible.
 const STRAIGHTNESS = [1, 3, 12] as const;
 
 /** Pixels between the borders of two neighbours of a row. */
@@ -11,7 +11,7 @@ export function gapBetween(left: Cell, right: Cell): number {
   return left.isBend && right.isBend ? BEND_GAP : left.isBend || right.isBend ? (GAP + BEND_GAP) / 2 : GAP;
 }
 
-/** Gives each cell of ordered rows its axis: near to the axes of its neighbours above and below, never overlapping. */
+/** Assigns each cell of ordered rows an axis near those of its neighbours above and below, without overlaps. */
 export function assignColumns(rows: readonly (readonly Cell[])[]): void {
   for (const row of rows) separate(row, () => 0);
   for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
@@ -43,7 +43,7 @@ const straightness = (a: Cell, b: Cell): number =>
   STRAIGHTNESS[a.isBend && b.isBend ? 2 : a.isBend || b.isBend ? 1 : 0];
 
 /**
- * Moves the cells of a row to where they want to be, as near as their order and their widths allow: the least sum of squares,
+ * Moves the cells of a row as near to their preferred axes as order and widths allow, minimizing the sum of squares
  * by pooling neighbours that would overlap (Barlow et al., "Statistical inference under order restrictions", 1972).
  */
 export function separate(row: readonly Cell[], wish: (cell: Cell) => number): void {
@@ -76,7 +76,7 @@ export function separate(row: readonly Cell[], wish: (cell: Cell) => number): vo
   });
 }
 
-/** Puts a cell straight below the only one that leads to it, where that leads nowhere else and there is room. */
+/** Puts a cell directly below its only predecessor if it is that cell's only successor and there is room. */
 function straightenPairs(rows: readonly (readonly Cell[])[]): void {
   for (const row of rows) {
     for (const cell of row) {
@@ -92,7 +92,7 @@ function onlyOne(cells: readonly Cell[]): Cell | undefined {
   return cells.every((cell) => cell === cells[0]) ? cells[0] : undefined;
 }
 
-/** Puts runs of bends that may share one axis on it. */
+/** Puts runs of bends that can share one axis on that axis. */
 function straightenBends(rows: readonly (readonly Cell[])[]): void {
   const seen = new Set<Cell>();
   for (const cell of rows.flat()) {

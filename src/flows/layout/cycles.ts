@@ -4,7 +4,7 @@ import type { Arc, Vertex } from './vertices.ts';
  * Marks the arcs that point back, so that the others form no cycle.
  *
  * An arc that pointed up or down in the earlier layout keeps its direction. The rest is found by a depth-first search from
- * the first vertex on, then from those that nothing leads to: what points to a vertex that is still being explored, points back.
+ * the first vertex on, then from those that nothing leads to: an arc to a vertex that is still being explored points back.
  */
 export function markBackArcs(vertices: readonly Vertex[], oldRow: (vertex: Vertex) => number | undefined): void {
   for (const { arcs } of vertices) {
@@ -22,7 +22,7 @@ export function markBackArcs(vertices: readonly Vertex[], oldRow: (vertex: Verte
   }
 }
 
-// With its own stack: a chain of thousands of nodes would overflow the language's.
+// Uses its own stack: recursion through thousands of nodes would overflow the call stack.
 function explore(root: Vertex, open: Set<Vertex>, seen: Set<Vertex>): void {
   const stack: { readonly vertex: Vertex; readonly arcs: readonly Arc[]; next: number }[] = [];
   const enter = (vertex: Vertex): void => {

@@ -10,9 +10,9 @@ export interface Earlier {
 }
 
 /**
- * Gives cells their axes with the earlier layout kept: what was there stays on its axis, what is new takes the free place of
- * its row that is nearest to what it is connected to. Only cells that have grown move their neighbours, and no farther than
- * they must. Leaves each row in the order of its axes.
+ * Assigns axes to cells while keeping the earlier layout: existing cells stay on their axes, and a new cell takes the free
+ * position of its row nearest to its neighbours. Only cells that have grown move others, and no farther than necessary.
+ * Sorts each row by axis.
  */
 export function keepColumns(grid: Grid, { layout, rows }: Earlier, obstacles: readonly (readonly Box[])[]): void {
   const wishes = grid.rows.map((row, index) => axesOf(row, layout, rows[index]));

@@ -5,9 +5,9 @@ const HEIGHT = 18;
 const TRIES = [0.5, 0.36, 0.64, 0.24, 0.76, 0.14];
 const CELL = 256;
 
-/** Finds places for labels so that they overlap neither each other nor nodes, as far as there is room. */
+/** Places labels so that they overlap neither each other nor nodes, if there is room. */
 export class LabelPlaces {
-  // Boxes by the squares of a coarse lattice that they touch, so that a flow of thousands of labels stays linear.
+  // Boxes by the cells of a coarse grid that they touch, so that thousands of labels take linear time.
   readonly #taken = new Map<string, Box[]>();
 
   /** Keeps labels off this box. */

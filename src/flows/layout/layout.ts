@@ -24,8 +24,8 @@ const LABEL_GAP = 8;
 /**
  * Lays out a graph from top to bottom, so that connections point down where the graph allows it, and few cross.
  *
- * With an earlier layout nothing moves that did not change: nodes keep their places, new ones take free places near to what
- * they are connected to, and only what now has to lie lower goes down. Equal input gives an equal layout.
+ * With an earlier layout, nodes that did not change do not move: new nodes take free positions near their neighbours, and only
+ * nodes that must be lower move down. Equal input returns an equal layout.
  */
 export function layoutGraph(graph: LayoutGraph, previous?: Layout): Layout {
   const kept = previous === undefined || !sharesNodes(graph, previous) ? undefined : previous;
@@ -64,7 +64,7 @@ export function layoutGraph(graph: LayoutGraph, previous?: Layout): Layout {
   return { ...boundsOf(boxesOf(nodes, edges)), nodes, edges, bends };
 }
 
-/** An earlier layout is kept while at least a third of the graph was in it; a graph that is new is laid out as a whole. */
+/** An earlier layout is kept if it contains at least a third of the graph; otherwise the whole graph is laid out again. */
 function sharesNodes({ nodes }: LayoutGraph, previous: Layout): boolean {
   const shared = nodes.filter(({ id }) => previous.nodes.has(id)).length;
   return shared * 3 >= nodes.length && shared > 0;

@@ -30,7 +30,7 @@ export function orderRows(rows: Cell[][]): void {
   });
 }
 
-/** A depth-first walk from the top gives siblings their places side by side, as the source names them. */
+/** A depth-first walk from the top puts siblings side by side, in the order of the source. */
 function orderByReading(rows: Cell[][]): void {
   const found: Cell[][] = rows.map(() => []);
   const seen = new Set<Cell>();
@@ -88,7 +88,7 @@ function swapNeighbours(rows: readonly Cell[][]): void {
   }
 }
 
-/** By how many crossings two neighbours have fewer the other way round. */
+/** How many crossings are saved by swapping two neighbours. */
 function gainOfSwap(left: Cell, right: Cell): number {
   let gain = 0;
   for (const a of left.above) {

@@ -4,7 +4,7 @@ const SPACING = 26;
 // The part of a border that is not the rounded corner.
 const USABLE = 0.78;
 
-/** Where each line meets its node: evenly spread around the middle, in the order of where the lines go, so that none cross there. */
+/** Where each line meets its node: spread evenly around the middle, ordered by the lines' other ends so that none cross there. */
 export function portsOf(cells: Iterable<Cell>): { upper: ReadonlyMap<Link, number>; lower: ReadonlyMap<Link, number> } {
   const ports = { upper: new Map<Link, number>(), lower: new Map<Link, number>() };
   for (const cell of cells) {

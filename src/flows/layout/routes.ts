@@ -19,7 +19,7 @@ export function routeChain(
 ): Point[] {
   const points: Point[] = [];
   const add = (x: number, y: number): void => {
-    // One straight piece through many rows is one piece: paths of long flows stay short.
+    // A straight piece through several rows is one segment, which keeps paths of long flows short.
     if (points.at(-1)?.x === x && points.at(-2)?.x === x) points.pop();
     if (points.at(-1)?.x !== x || points.at(-1)?.y !== y) points.push({ x, y });
   };
@@ -45,7 +45,7 @@ export function routeLoop({ x, y, width, height }: Box): Point[] {
   ];
 }
 
-/** The line between two nodes of which a person has moved at least one: straight down, or round the side. */
+/** The line between two nodes of which at least one was moved by hand: straight down, or around the side. */
 export function routeFreely(from: Box, to: Box): Point[] {
   const start = { x: from.x + from.width / 2, y: from.y + from.height };
   const end = { x: to.x + to.width / 2, y: to.y };

@@ -1,12 +1,12 @@
 import { arcsAbove, arcsBelow, lowerOf, upperOf, type Vertex } from './vertices.ts';
 
 /**
- * Gives each vertex its row: below everything that leads to it, and otherwise where it was.
+ * Assigns each vertex a row: below everything that leads to it, and otherwise where it was.
  *
- * Vertices that were not there before go as high as they can, and then down again: those that the first vertex does not lead
- * to as far as they can, others where that shortens more connections than it lengthens. Rows that no vertex is in are closed.
+ * New vertices go as high as possible, and then down again: those that the first vertex does not lead to as far as possible,
+ * others if that shortens more connections than it lengthens. Empty rows are removed.
  *
- * Gives the number that each row, from the top, had before that: with the same number in the earlier layout, a vertex has stayed.
+ * Returns the number that each row, from the top, had before that: a vertex with the same number in the earlier layout has stayed.
  */
 export function assignRows(
   vertices: readonly Vertex[],

@@ -13,7 +13,7 @@ export interface LayoutNode {
   readonly id: string;
   readonly width: number;
   readonly height: number;
-  /** Top left corner where a person has put it. The layout then leaves it there and keeps new nodes off it. */
+  /** Top left corner of a node that was moved by hand. The layout leaves it there and keeps new nodes off it. */
   readonly movedTo?: Point | undefined;
 }
 
@@ -25,7 +25,7 @@ export interface LayoutEdge {
   readonly labelWidth: number;
 }
 
-/** A graph to lay out. The first node is where reading starts; edges that name an unknown node are left out. */
+/** A graph to lay out. The layout starts at the first node; edges to unknown nodes are ignored. */
 export interface LayoutGraph {
   readonly nodes: readonly LayoutNode[];
   readonly edges: readonly LayoutEdge[];
@@ -51,7 +51,7 @@ export interface PlacedEdge {
 export interface Layout extends Box {
   readonly nodes: ReadonlyMap<string, PlacedNode>;
   readonly edges: ReadonlyMap<string, PlacedEdge>;
-  /** Where connections pass rows, as hints for the next layout: `x` by the key of the bend and its row. */
+  /** Where connections cross rows, as hints for the next layout: `x` by the key of the bend and its row. */
   readonly bends: ReadonlyMap<string, number>;
 }
 

@@ -26,12 +26,12 @@ const TYPES: Readonly<Record<string, NodeType>> = {
   RAGNode: 'rag',
 };
 
-// Flows inside flows; see the limit `level` of a reading.
+// The depth of nested flows; see the reading limit `level`.
 const MAX_DEPTH = 50;
 
 type FlowInstance = Instance & { readonly flow: FlowDraft };
 
-/** A flow with what it was read from, for edits of its source. */
+/** A flow with its instance in the source, for edits. */
 export interface ReadFlow {
   readonly graph: FlowGraph;
   readonly instance: FlowInstance;
@@ -43,7 +43,7 @@ function isFlow(instance: Instance | null): instance is FlowInstance {
   return instance?.flow !== undefined;
 }
 
-/** Makes the graphs of a file's flows, and of those that are nested in them. */
+/** Builds the graphs of a file's flows and of the flows nested in them. */
 export class GraphBuilder {
   readonly #evaluator: Evaluator;
   #depth = 0;
@@ -59,7 +59,7 @@ export class GraphBuilder {
       flow.file.path === file || [...flow.flow.connections].some((connection) => connection.file.path === file);
     const here = all.filter(isHere).sort((a, b) => startOf(a.creation) - startOf(b.creation));
     const flows = new Set(here);
-    // The set grows while it is gone through: what is nested in a nested flow comes too.
+    // The set grows during the loop: flows nested in nested flows are added.
     for (const flow of flows) for (const station of flow.flow.stations) if (isFlow(station)) flows.add(station);
     const ids = identify(flows, (flow) => flowName(flow, file));
     return [...flows].map((flow) => this.#readFlow(flow, ids));
@@ -139,7 +139,7 @@ export class GraphBuilder {
     return called.type === 'class' ? summaryAbove(called.scope.file, startOf(called.node)) : undefined;
   }
 
-  /** The actions by which the last nodes of a nested flow leave it; undefined for other nodes. */
+  /** The actions that the last nodes of a nested flow return; undefined for other nodes. */
   #innerActions(station: Instance): NodeActions | undefined {
     if (!isFlow(station)) return undefined;
     const known = this.#actions.get(station);
@@ -176,7 +176,7 @@ export class GraphBuilder {
   }
 }
 
-/** What can be reached from the start by connections. */
+/** The nodes that connections lead to from the start. */
 function reachable({ start, exits }: FlowDraft): Set<Instance> {
   const reached = new Set(start === undefined ? [] : [start]);
   for (const station of reached) {
@@ -192,7 +192,7 @@ function callRange({ file, call }: Connection): SourceRange {
   return file.rangeOf(startOf(begin), endOf(call));
 }
 
-/** Calls that are chained to the `new` expression begin where it does. */
+/** Calls chained to the `new` expression start at the same offset. */
 function chainEnd({ flow: draft, file, creation }: FlowInstance): number {
   const chained = [...draft.connections].filter((one) => one.file === file && startOf(one.call) === startOf(creation));
   return chained.reduce((end, { call }) => Math.max(end, endOf(call)), endOf(creation));

@@ -26,7 +26,7 @@ export interface HookFacts {
   readonly unreadKeys: readonly Unread[];
 }
 
-/** A hook as the class, or a field of the instance, has it; undefined where the library's own is in force. */
+/** A hook defined by the class or by a field of the instance; undefined if the library's own applies. */
 function hookOf(evaluator: Evaluator, instance: Instance, name: string): FunctionValue | undefined {
   const cell = instance.fields.get(name);
   const field = cell === undefined ? undefined : evaluator.branches.read(cell);
@@ -36,9 +36,9 @@ function hookOf(evaluator: Evaluator, instance: Instance, name: string): Functio
 }
 
 /**
- * Follows `prep` and `post` of a node.
+ * Evaluates `prep` and `post` of a node.
  *
- * @param inner the actions of the nested flow, for a node that is one.
+ * @param inner the actions of the nested flow, if the node is a flow.
  */
 export function readHooks(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {
   const prep = createUse('prep');
@@ -112,7 +112,7 @@ function followPost(evaluator: Evaluator, instance: Instance, context: PostConte
   return collected.result();
 }
 
-/** What is not known from the values may be known from the type that `post` is said to return; its literals are places too. */
+/** Actions that the values do not show may be in the declared return type of `post`, whose literals count as positions too. */
 function addTyped(collected: Actions, { node, scope: { file } }: FunctionValue, instance: Instance): void {
   const annotation = node.returnType;
   const typed = !given(annotation) ? typeArgument(instance) : actionsOfType(annotation, file);
@@ -168,7 +168,7 @@ const RETRIEVAL_KEYS = [
   { option: 'chunksKey', key: 'rag_chunks', isRead: false },
 ];
 
-/** The keys that RAGNode reads and writes by itself. */
+/** The keys that RAGNode itself reads and writes. */
 function retrievalKeys(instance: Instance): { reads: KeyAccess[]; writes: KeyAccess[] } {
   const accesses = RETRIEVAL_KEYS.map(({ option, key, isRead }) => {
     const value = optionOf(instance, option);
@@ -194,7 +194,7 @@ function retrievalKeys(instance: Instance): { reads: KeyAccess[]; writes: KeyAcc
   };
 }
 
-/** Collects actions with all their places; written is what all of them have. */
+/** Collects actions with all their positions; `written` is what all occurrences have in common. */
 class Actions {
   unknown: Unread | undefined;
   readonly #known = new Map<string, { ranges: SourceRange[]; written: readonly string[] }>();
@@ -225,7 +225,7 @@ class Actions {
   }
 }
 
-/** Where the hook is written, from its name on. */
+/** The range of the hook, starting at its name. */
 export function hookRange(found: FoundMethod | undefined): SourceRange | undefined {
   if (found === undefined) return undefined;
   const { file } = found.home.scope;

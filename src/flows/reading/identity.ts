@@ -4,7 +4,7 @@ import { libraryOf } from '../interpreter/members.ts';
 import { pathOf } from '../interpreter/values/scope.ts';
 import type { Instance } from '../interpreter/values/values.ts';
 
-/** Gives each instance an id of its own: the name that the source has for it, with `~2` for the second of that name. */
+/** Assigns each instance a unique id: its name in the source, with `~2` for the second of that name. */
 export function identify(instances: Iterable<Instance>, name: (instance: Instance) => string): Map<Instance, string> {
   const ids = new Map<Instance, string>();
   const free = new FreeIds();
@@ -12,7 +12,7 @@ export function identify(instances: Iterable<Instance>, name: (instance: Instanc
   return ids;
 }
 
-/** Gives ids out once each: a second `a` is `a~2`. */
+/** Makes ids unique: a second `a` becomes `a~2`. */
 export class FreeIds {
   readonly #taken = new Set<string>();
   readonly #last = new Map<string, number>();
@@ -24,16 +24,16 @@ export class FreeIds {
       number += 1;
       id = `${wanted}~${number}`;
     }
-    this.#last.set(wanted, number); // a loop gives thousands the same name: none of them counts from 2 again
+    this.#last.set(wanted, number); // a loop can use one name thousands of times, so counting never restarts at 2
     this.#taken.add(id);
     return id;
   }
 }
 
-// A list that a loop links has thousands of owners; names say where the last of them are.
+// A list linked in a loop can have thousands of owners; a name contains only the last of them.
 const MAX_OWNERS = 20;
 
-/** What the source calls a node of a flow: the variable or property path, `new Work` for one made in place. */
+/** The name of a node in the source: the variable or property path, or `new Work` for an inline node. */
 export function nodeName(instance: Instance, flow: Instance | undefined, depth = 0): string {
   const { name } = instance;
   if (name === undefined) return `new ${instance.class.name}`;
@@ -41,7 +41,7 @@ export function nodeName(instance: Instance, flow: Instance | undefined, depth =
   return `${nodeName(name.owner, flow, depth + 1)}.${name.text}`;
 }
 
-/** What the source calls a flow, as seen from a file. */
+/** The name of a flow in the source, relative to a file. */
 export function flowName(instance: Instance, from: string): string {
   const local = localName(instance);
   const { path } = instance.file;
@@ -58,7 +58,7 @@ function localName({ name, scope, class: called }: Instance, depth = 0): string 
   return pathOf(scope) || called.name;
 }
 
-/** The name that the runtime gives a unit; `isKnown` is false where the option is there and its text is not known. */
+/** The name of a unit at run time; `isKnown` is false if the option is set to an unknown text. */
 export function runtimeName(instance: Instance): { readonly text: string; readonly isKnown: boolean } {
   const option = optionOf(instance, 'name');
   if (option?.type === 'literal') return { text: String(option.value), isKnown: true };
@@ -66,7 +66,7 @@ export function runtimeName(instance: Instance): { readonly text: string; readon
   return { text, isKnown: option === undefined || option.type === 'undefined' };
 }
 
-/** What trace events call the nodes of a flow: their names, with `~2` for the second of a name. */
+/** The names of a flow's nodes in trace events, with `~2` for the second node of a name. */
 export function labelsOf(stations: Iterable<Instance>): Map<Instance, string> {
   const counts = new Map<string, number>();
   const labels = new Map<Instance, string>();

@@ -29,7 +29,7 @@ const TYPED: Readonly<Record<string, readonly string[]>> = {
   '.cjs': ['.cts'],
 };
 
-/** The files that a relative import can mean, the likeliest first: `./x`, `./x.js` for `x.ts`, and `index` of a folder. */
+/** The files that a relative import can mean, likeliest first: `./x`, `./x.js` for `x.ts`, and `index` of a folder. */
 function candidates(specifier: string, from: string): string[] {
   const path = isAbsolute(specifier) ? specifier : join(dirname(from), specifier);
   const extension = /\.[cm]?[jt]sx?$/.exec(path)?.[0];
@@ -42,7 +42,7 @@ function candidates(specifier: string, from: string): string[] {
   ];
 }
 
-/** The files of one reading. A module is followed when something of it is first asked for. */
+/** The files of one reading. A module is evaluated when one of its exports is first used. */
 export class Modules {
   readonly evaluator: Evaluator;
   readonly #find: FindFile;
@@ -82,7 +82,7 @@ function libraryValue(name: string): Value {
   return { type: 'unknown', reason: `\`${name}\` of ${LIBRARY} is only known at run time`, origin: undefined };
 }
 
-/** One file: its names, and what it exports. */
+/** One file with its names and exports. */
 export class Module {
   readonly file: SourceFile;
   readonly scope: Scope;
@@ -98,20 +98,20 @@ export class Module {
     this.#evaluator = evaluator;
   }
 
-  /** Follows the code at the top of the file. */
+  /** Evaluates the top level of the file. */
   follow(): void {
     if (this.#isFollowed) return;
-    this.#isFollowed = true; // before the work: modules may import each other
+    this.#isFollowed = true; // set first, because modules may import each other
     const { program } = this.file;
     if (program === undefined) return;
     for (const statement of program.body) this.#declare(statement);
     this.#evaluator.branches.apart(() => this.#evaluator.execute(program.body, this.scope));
   }
 
-  /** What the file exports under a name. */
+  /** The value that the file exports under a name. */
   get(name: string): Value {
     this.follow();
-    if (this.#asked.has(name)) return this.#unread(name); // files that pass a name on to each other
+    if (this.#asked.has(name)) return this.#unread(name); // files that re-export a name from each other
     this.#asked.add(name);
     try {
       const exported = this.#exports.get(name);
@@ -188,7 +188,7 @@ export class Module {
   }
 }
 
-/** The names that a declaration gives to something. */
+/** The names that a declaration defines. */
 function declaredNames(declaration: t.Node | null | undefined): string[] {
   if (!given(declaration)) return [];
   if (declaration.type === 'VariableDeclaration') return declaration.declarations.flatMap(({ id }) => boundNames(id));

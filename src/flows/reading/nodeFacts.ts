@@ -4,7 +4,7 @@ import { type HookFacts, readHooks } from './hooks.ts';
 import { ReadingLimitError } from '../interpreter/values/readingBudget.ts';
 import type { Instance } from '../interpreter/values/values.ts';
 
-/** What `readHooks` finds, as far as the reading may cost so much: behind its limit, nodes are shown without what they do. */
+/** The result of `readHooks`; beyond the limits of the reading, nodes are shown without facts. */
 export function readNodeFacts(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {
   try {
     if (!evaluator.budget.isExceeded) return chargedFacts(evaluator, instance, inner);
@@ -16,7 +16,7 @@ export function readNodeFacts(evaluator: Evaluator, instance: Instance, inner: N
   return { actions: { known: [], unknown }, reads: [], writes: [], unreadKeys: [] };
 }
 
-/** The facts of a node are few, unless a loop makes them. */
+/** A node has few facts, unless a loop creates them. */
 function chargedFacts(evaluator: Evaluator, instance: Instance, inner: NodeActions | undefined): HookFacts {
   const facts = readHooks(evaluator, instance, inner);
   const { actions, reads, writes, unreadKeys } = facts;

@@ -14,12 +14,12 @@ import {
   type Value,
 } from '../interpreter/values/values.ts';
 
-// A function without these makes no flow and no model client, and connects nothing.
+// A function without any of these creates no flow or model client and connects nothing.
 const MAKES_SOMETHING = /\bnew\b|\bconnect\b|\bstart\b/;
 
 /**
- * Follows a file as a whole: its top, then functions that nothing there calls, flow classes that nothing there constructs,
- * and methods that nothing there calls. So a flow is found wherever it is made.
+ * Evaluates a whole file: its top level, then the functions and methods that nothing in it calls and the flow classes that
+ * nothing in it constructs. So a flow is found wherever it is created.
  */
 export function followFile(module: Module, evaluator: Evaluator): void {
   module.follow();
@@ -36,7 +36,7 @@ export function followFile(module: Module, evaluator: Evaluator): void {
     };
     evaluator.branches.fork([branch, () => NEXT], union, UNDEFINED);
   };
-  // The list grows while it is gone through: what is followed may hold further functions.
+  // The list grows during the loop: an evaluated function may define others.
   for (const called of functions) {
     if (called.scope.file === module.file && matters(called.node)) maybe(() => evaluator.follow(called));
   }
@@ -53,7 +53,7 @@ export function followFile(module: Module, evaluator: Evaluator): void {
   }
 }
 
-/** One instance of each class that has any, those of derived classes included. */
+/** One instance of each class that has instances, including those of derived classes. */
 function instancesByClass({ findings }: Evaluator): ReadonlyMap<Value, Instance> {
   const found = new Map<Value, Instance>();
   for (const instance of findings.instances) {

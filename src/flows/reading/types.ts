@@ -40,7 +40,7 @@ const RULES: Rules<Arguments, Result> = {
   },
 };
 
-/** The actions that a type allows: a union of literals; undefined where it allows any text, or is not written here. */
+/** The actions that a type allows: a union of literals; undefined if it allows any text or is declared elsewhere. */
 export function actionsOfType(type: t.Node, file: SourceFile, depth = 0): Result {
   return ruleFor(RULES, type)?.(type, file, depth);
 }

@@ -1,10 +1,10 @@
 import type { SourceFile } from './sourceFile.ts';
 
 const MAX_SUMMARY = 160;
-// Longer comments have no summary: each node of a generated file would read all of them.
+// Longer comments get no summary: in a generated file, each node would read all of them again.
 const MAX_COMMENT = 8_000;
 
-/** The first sentence of the comment directly above the line of a place; undefined where there is none. */
+/** The first sentence of the comment directly above a line; undefined if there is none. */
 export function summaryAbove(file: SourceFile, offset: number): string | undefined {
   const first = Math.max(0, offset - MAX_COMMENT);
   const text = file.text.slice(first, offset);

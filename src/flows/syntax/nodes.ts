@@ -1,11 +1,11 @@
 import type * as t from '@babel/types';
 
-/** What code does for some types of nodes: a rule for each, typed by its node. */
+/** Rules by type of syntax node, each typed by its node. */
 export type Rules<Args extends readonly unknown[], Result> = {
   readonly [Type in t.Node['type']]?: (node: Extract<t.Node, { type: Type }>, ...args: Args) => Result;
 };
 
-/** The rule for a node; undefined where there is none for its type. */
+/** The rule for a node; undefined if its type has none. */
 export function ruleFor<Args extends readonly unknown[], Result>(
   rules: Rules<Args, Result>,
   node: t.Node,
@@ -14,7 +14,7 @@ export function ruleFor(rules: Rules<readonly never[], unknown>, { type }: t.Nod
   return rules[type];
 }
 
-/** Whether an optional part of a node is there. The parser leaves it out or writes null. */
+/** Whether an optional part of a node is present. The parser omits it or writes null. */
 export function given<T>(part: T | null | undefined): part is T {
   return part !== null && part !== undefined;
 }
@@ -33,13 +33,13 @@ const WRAPPERS: Rules<[], t.Node> = {
   AwaitExpression: ({ argument }) => argument,
 };
 
-/** The expression inside parentheses, `await` and what TypeScript wraps around it. */
+/** The expression inside parentheses, `await` and TypeScript's wrappers such as `as`. */
 export function unwrapped(node: t.Node): t.Node {
   const inner = ruleFor(WRAPPERS, node)?.(node);
   return inner === undefined ? node : unwrapped(inner);
 }
 
-/** The name of a property as the source gives it; undefined where it is computed from something else than a literal. */
+/** The name of a property; undefined if it is computed from anything other than a literal. */
 export function keyName(key: t.Node, isComputed: boolean): string | undefined {
   if (key.type === 'PrivateName') return `#${key.id.name}`;
   if (key.type === 'Identifier') return isComputed ? undefined : key.name;

@@ -5,14 +5,14 @@ import type { Position, SourceRange, SyntaxProblem } from '../graph/graph.ts';
 import { visitNodes } from './nodes.ts';
 
 const SNIPPET_LENGTH = 40;
-// A node may be as long as its file; behind this much of it, only white space could matter.
+// A node can be as long as its file. Beyond this length only white space could make a difference.
 const SNIPPET_SOURCE = 400;
 
-/** One parsed file: its tree, its text, and the places in it. */
+/** One parsed file: its syntax tree, its text, and positions in it. */
 export class SourceFile {
   readonly path: string;
   readonly text: string;
-  /** Undefined where the text does not parse at all. */
+  /** Undefined if the text does not parse at all. */
   readonly program: t.Program | undefined;
   readonly syntaxError: SyntaxProblem | undefined;
   #lineStarts: number[] | undefined;
@@ -37,7 +37,7 @@ export class SourceFile {
     return { offset, line: low, column: offset - (this.#lineStarts[low] ?? 0) };
   }
 
-  /** The offset of a line and column; the end of the text where it has no such line. */
+  /** The offset of a line and column; the end of the text if it has no such line. */
   offsetAt(line: number, column: number): number {
     this.#lineStarts ??= lineStartsOf(this.text);
     return Math.min((this.#lineStarts[line] ?? this.text.length) + column, this.text.length);
@@ -55,7 +55,7 @@ export class SourceFile {
     return this.text.slice(startOf(node), endOf(node));
   }
 
-  /** The text of a node in one short line, for sentences. */
+  /** The text of a node in one short line, for messages. */
   snippet(node: t.Node): string {
     const start = this.text.slice(startOf(node), Math.min(endOf(node), startOf(node) + SNIPPET_SOURCE));
     const line = start.replace(/\s+/g, ' ');
@@ -63,7 +63,7 @@ export class SourceFile {
   }
 }
 
-/** The parser always says where a node begins; its types do not, because nodes can be built by hand as well. */
+/** The parser always sets the start; its types allow undefined because nodes can also be built by hand. */
 export function startOf(node: t.Node): number {
   return node.start ?? 0;
 }
@@ -86,7 +86,7 @@ function parseText(path: string, text: string): Parsed {
       errorRecovery: true,
       allowReturnOutsideFunction: true,
       allowAwaitOutsideFunction: true,
-      // Places come from offsets, and comments from the text: what the parser would keep for both is half of its work.
+      // Positions are computed from offsets, and comments from the text: having the parser store both would double its work.
       attachComment: false,
       locations: false,
       plugins: ['typescript', 'decorators', ...(hasMarkup ? (['jsx'] as const) : [])],
@@ -99,7 +99,7 @@ function parseText(path: string, text: string): Parsed {
   }
 }
 
-/** Where the parser has mended `f(a, , b)` it leaves a null, which its types do not say. */
+/** Removes the nulls that the parser leaves when it recovers from `f(a, , b)`, which its types do not mention. */
 function dropMissingArguments(program: t.Program): void {
   visitNodes(program, (node) => {
     if (node.type !== 'CallExpression' && node.type !== 'NewExpression' && node.type !== 'OptionalCallExpression')

@@ -14,40 +14,40 @@ import type {
   Value,
 } from './values.ts';
 
-/** What reading a file brings to light besides values. */
+/** The results of reading a file, other than values. */
 export interface Findings {
   readonly instances: Instance[];
   readonly functions: FunctionValue[];
   readonly classes: Map<t.Node, ClassValue>;
   readonly models: Map<t.Node, { readonly origin: Origin; readonly options: Value }>;
-  /** What hides a part of some flow, by the place. */
+  /** Constructs that hide a part of a flow, by position. */
   readonly unread: Map<t.Node, { readonly origin: Origin; readonly reason: string }>;
-  /** Functions whose bodies were followed. */
+  /** Functions whose bodies were evaluated. */
   readonly followed: Set<FunctionNode>;
 }
 
 export interface Return {
   readonly value: Value;
   readonly origin: Origin;
-  /** What the hook under way has certainly written by then. */
+  /** The keys that the current hook has certainly written by then. */
   readonly written: readonly string[];
 }
 
 export interface Invocation {
-  /** What the call does to the shared state, where it is a hook. */
+  /** Collects the uses of the shared state, if the call is a hook. */
   readonly use?: SharedUse | undefined;
 }
 
-/** Follows code without running it. One part for each kind of syntax, which call each other through this. */
+/** Evaluates code without running it. Each kind of syntax has its own file; they call each other through this interface. */
 export interface AbstractInterpreter {
   readonly branches: Branches;
   readonly findings: Findings;
   readonly budget: ReadingBudget;
   evaluate(node: t.Node, scope: Scope): Value;
-  /** Evaluates where nothing being there is expected: a read of the shared state is then guarded. */
+  /** Evaluates an expression that may be missing: its reads of the shared state count as guarded. */
   evaluateGuarded(node: t.Node, scope: Scope): Value;
   execute(statements: readonly t.Statement[], scope: Scope): Completion;
-  /** Binds a pattern: as new names of the scope, or (without `isNew`) to what exists. */
+  /** Binds a pattern to new names of the scope, or (without `isNew`) to existing ones. */
   bind(pattern: t.Node, value: Value, scope: Scope, isNew: boolean): void;
   read(value: Value, key: string | undefined, node: t.Node, scope: Scope): Value;
   write(target: Value, key: string | undefined, value: Value, node: t.Node, scope: Scope): void;
@@ -56,10 +56,10 @@ export interface AbstractInterpreter {
   construct(node: t.NewExpression, scope: Scope): Value;
   /** Runs the constructors of `super(...)`. */
   constructParent(home: ClassValue, instance: Instance, args: readonly Value[]): void;
-  /** Follows a function that somebody unknown calls, or nobody. */
+  /** Evaluates a function with unknown arguments. */
   follow(called: FunctionValue): void;
   addReturn(value: Value, node: t.Node, scope: Scope): void;
-  /** @throws ReadingLimitError once the code is too much to follow. */
+  /** @throws ReadingLimitError once the code exceeds a limit. */
   step(): void;
   importModule(specifier: string, from: SourceFile): ModuleValue | undefined;
 }

@@ -26,7 +26,7 @@ export function createDraft(): FlowDraft {
   };
 }
 
-/** Notes that a part of a flow cannot be known, with the place. */
+/** Records that a part of a flow is unknown, with its position. */
 export function hide(
   interpreter: AbstractInterpreter,
   draft: FlowDraft | undefined,
@@ -39,7 +39,7 @@ export function hide(
   draft?.unread.push({ reason, range: file.range(node) });
 }
 
-/** Follows `flow.start = …` and the option `start`. */
+/** Evaluates `flow.start = …` and the option `start`. */
 export function setStart(
   interpreter: AbstractInterpreter,
   flow: Instance,
@@ -61,7 +61,7 @@ export function setStart(
   hide(interpreter, draft, origin, `The start of the flow cannot be read: ${why}.`);
 }
 
-/** Follows a call of `connect`: one connection, or one for each possibility. */
+/** Evaluates a call of `connect`: one connection, or one for each alternative. */
 export function connect(
   interpreter: AbstractInterpreter,
   flow: Instance,
@@ -88,7 +88,7 @@ export function connect(
         const exits = draft.exits.get(from) ?? new Map<string, Connection>();
         draft.exits.set(from, exits);
         const replaced = exits.get(name);
-        // The last connection of a pair wins, unless it is one of several that may be made.
+        // The last connection of a pair wins, unless it is one of several alternatives.
         if (replaced !== undefined && replaced.call !== node && !interpreter.branches.isConditional) {
           draft.connections.delete(replaced);
         }
@@ -132,7 +132,7 @@ function actionsOf(
   });
 }
 
-/** Notes a call of `run`, with the keys that the shared state begins with. */
+/** Records a call of `run`, with the keys of the initial shared state. */
 export function noteRun(
   interpreter: AbstractInterpreter,
   flow: Instance,

@@ -1,20 +1,20 @@
-/** What one reading of a file may cost. Flows that people write stay far below; code that multiplies itself does not. */
+/** The limits of one reading. Flows written by people stay far below; code that multiplies itself does not. */
 const LIMITS = {
-  /** Besides those for the length of the file: enough for flows that helpers and loops make. */
+  /** In addition to those for the length of the file: enough for flows built by helpers and loops. */
   step: 200_000,
   node: 4_000,
   connection: 10_000,
-  /** Items of lists and objects that are copied, and variables where branches of the code meet. */
+  /** Copied items of lists and objects, and variables merged after branches. */
   value: 500_000,
   /** Keys and actions of nodes. */
   fact: 30_000,
   /** Characters in the names of nodes, connections and keys. */
   character: 4_000_000,
-  /** Characters of the file and of those that it imports. */
+  /** Characters of the file and of its imports. */
   letter: 4_000_000,
-  /** Characters that are searched for what makes flows. */
+  /** Characters searched for code that creates flows. */
   scan: 50_000_000,
-  /** Flows inside flows; calls and expressions that are nested deeper than the stack allows count too. */
+  /** Depth of nested flows; also exceeded by calls and expressions nested deeper than the stack allows. */
   level: 50,
   millisecond: 5_000,
 } as const;
@@ -38,10 +38,10 @@ const STEPS_PER_LETTER = 2;
 // The clock is the last resort, because a reading should not depend on the speed of the machine.
 const STEPS_PER_LOOK = 64;
 
-/** Ends the reading of a file that passes a limit: what was found until then is shown. */
+/** Ends the reading of a file that exceeds a limit; what was found before is shown. */
 export class ReadingLimitError extends Error {}
 
-/** Counts what the reading of one file costs, and ends it at the first limit that is passed. */
+/** Counts the cost of reading one file, and ends the reading at the first exceeded limit. */
 export class ReadingBudget {
   readonly #spent = new Map<Limit, number>();
   readonly #steps: number;
@@ -54,7 +54,7 @@ export class ReadingBudget {
     this.#steps = LIMITS.step + STEPS_PER_LETTER * Math.min(length, LIMITS.letter);
   }
 
-  /** @throws ReadingLimitError where that is too much, and from then on each time. */
+  /** @throws ReadingLimitError if that exceeds the limit, and on each later call. */
   spend(limit: Limit, amount = 1): void {
     const spent = (this.#spent.get(limit) ?? 0) + amount;
     this.#spent.set(limit, spent);
@@ -67,7 +67,7 @@ export class ReadingBudget {
     if (this.#exceeded !== undefined) throw new ReadingLimitError(this.#exceeded);
   }
 
-  /** Whether one limit is kept, whatever else is used up: what was found until then is still shown. */
+  /** Whether one limit is still kept, even if others are exceeded; what was found before is shown. */
   afford(limit: Limit, amount: number): boolean {
     const spent = (this.#spent.get(limit) ?? 0) + amount;
     this.#spent.set(limit, spent);
@@ -75,7 +75,7 @@ export class ReadingBudget {
     return spent <= this.#limitOf(limit);
   }
 
-  /** Ends the reading where a part of it has failed. */
+  /** Marks a limit as exceeded after a part of the reading has failed. */
   exceed(limit: Limit): void {
     this.#exceeded ??= limit;
   }
@@ -84,7 +84,7 @@ export class ReadingBudget {
     return this.#exceeded !== undefined;
   }
 
-  /** What was too much, as a sentence; undefined where nothing was. */
+  /** The exceeded limit as a sentence; undefined if there is none. */
   get problem(): string | undefined {
     const limit = this.#exceeded;
     if (limit === undefined) return undefined;

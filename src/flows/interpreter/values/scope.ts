@@ -2,7 +2,7 @@ import type { Cell, Scope, Value } from './values.ts';
 
 type ScopeOptions = Partial<Scope> & Pick<Scope, 'file'>;
 
-/** A scope inside another: what is not given is taken over from there. */
+/** A scope inside another; omitted options are inherited. */
 export function createScope({ file, parent, name, depth, thisValue, home }: ScopeOptions): Scope {
   return {
     file,
@@ -27,7 +27,7 @@ export function findCell(scope: Scope, name: string): Cell | undefined {
   return undefined;
 }
 
-/** Whether a name of `owner` is seen from a scope, and not hidden by another of that name. */
+/** Whether a name of `owner` is visible from a scope and not shadowed. */
 export function seesName(scope: Scope, name: string, owner: Scope): boolean {
   for (let at: Scope | undefined = scope; at !== undefined; at = at.parent) {
     if (at === owner) return true;
@@ -36,28 +36,28 @@ export function seesName(scope: Scope, name: string, owner: Scope): boolean {
   return false;
 }
 
-/** The functions around a scope, from the outermost: `build.helper`. Empty at the top of a module. */
+/** The functions around a scope, outermost first: `build.helper`. Empty at the top level of a module. */
 export function pathOf(scope: Scope): string {
   const outer = scope.parent === undefined ? '' : pathOf(scope.parent);
   if (scope.name === undefined) return outer;
   return outer === '' ? scope.name : `${outer}.${scope.name}`;
 }
 
-/** The flow of control out of a statement: on to the next, out of a loop or switch, or (0) neither. */
+/** Where control can go after a statement: to the next one, out of a loop or switch, or (0) neither. */
 export const NEXT = 1;
 export const BREAK = 2;
 export const LEAVE = 0;
 export type Completion = number;
 
 /**
- * The values of cells on the way through code that branches: each branch writes to a layer of its own, and behind the
- * branches a cell may hold what any of those has that go on.
+ * The values of cells in branching code: each branch writes to its own layer, and after the branches a cell can have the
+ * value of any branch that continues.
  */
 export class Branches {
   readonly #layers: Map<Cell, Value>[] = [];
   readonly #onJoin: (cells: number) => void;
 
-  /** @param onJoin told how many cells are joined behind branches, each time. */
+  /** @param onJoin called with the number of cells that are merged after branches. */
   constructor(onJoin: (cells: number) => void) {
     this.#onJoin = onJoin;
   }
@@ -77,12 +77,12 @@ export class Branches {
     else top.set(cell, value);
   }
 
-  /** Whether the code may be left out in a run. */
+  /** Whether a run may skip the current code. */
   get isConditional(): boolean {
     return this.#layers.length > 0;
   }
 
-  /** Follows code that does not belong to the branch under way: an import that is needed there for the first time. */
+  /** Evaluates code outside the current branch: an import that is first used there. */
   apart(work: () => void): void {
     const layers = this.#layers.splice(0);
     try {
@@ -92,7 +92,7 @@ export class Branches {
     }
   }
 
-  /** Follows each branch from the same beginning. */
+  /** Evaluates each branch from the same state. */
   fork(branches: readonly (() => Completion)[], join: (values: readonly Value[]) => Value, absent: Value): Completion {
     const ends: Map<Cell, Value>[] = [];
     let completion = LEAVE;
@@ -117,7 +117,7 @@ export class Branches {
   }
 }
 
-/** The name that an instance in a variable of a scope gets. */
+/** The name of an instance in a variable of a scope. */
 export function nameIn(scope: Scope, variable: string): string {
   const path = pathOf(scope);
   return path === '' ? variable : `${path}.${variable}`;

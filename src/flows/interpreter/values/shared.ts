@@ -4,14 +4,14 @@ import type { AbstractInterpreter } from './abstractInterpreter.ts';
 import { createCell } from './scope.ts';
 import { type Draft, literal, type Scope, type SharedUse, type SharedValue, unknown, type Value } from './values.ts';
 
-// Methods that change what they are called on, so that the key is written as well as read.
+// Methods that change their object, so that the key is written as well as read.
 const CHANGES = new Set(['push', 'unshift', 'splice', 'pop', 'shift', 'set', 'add', 'delete', 'clear', 'fill', 'sort']);
 
 export function createUse(hook: 'prep' | 'post'): SharedUse {
   return { hook, reads: new Map(), writes: new Map(), unread: [], written: new Map(), guarded: new Set() };
 }
 
-/** The keys that are certainly written where control is now. */
+/** The keys that are certainly written at the current point. */
 export function writtenKeys(interpreter: AbstractInterpreter, use: SharedUse): string[] {
   return [...use.written].filter(([, cell]) => isTrue(interpreter.branches.read(cell))).map(([key]) => key);
 }
@@ -20,7 +20,7 @@ function isTrue(value: Value | undefined): boolean {
   return value?.type === 'literal' && value.value === true;
 }
 
-/** Reads a key of the shared state, or something below one. */
+/** Reads a key of the shared state, or a value below it. */
 export function readShared(
   interpreter: AbstractInterpreter,
   { use, path, access }: SharedValue,
@@ -55,12 +55,12 @@ export function readShared(
   return { type: 'shared', use, path: [key], access: known ?? created };
 }
 
-// The names of methods are no keys: `shared.notes.push` reads `notes`.
+// Method names are not keys: `shared.notes.push` reads `notes`.
 function isMethod(key: string): boolean {
   return CHANGES.has(key) || key in Array.prototype || key in String.prototype || key in Map.prototype;
 }
 
-/** Writes a key of the shared state, or something below one. */
+/** Writes a key of the shared state, or a value below it. */
 export function writeShared(
   interpreter: AbstractInterpreter,
   { use, path }: SharedValue,

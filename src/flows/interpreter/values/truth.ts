@@ -1,6 +1,6 @@
 import type { Value } from './values.ts';
 
-/** Whether a value counts as true; undefined where that is not known. */
+/** Whether a value is truthy; undefined if unknown. */
 export function truth(value: Value): boolean | undefined {
   if (value.type === 'undefined' || value.type === 'null') return false;
   if (value.type === 'literal') return Boolean(value.value);

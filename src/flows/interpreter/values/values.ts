@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import type { KeyAccess, Unread } from '../../graph/graph.ts';
 import type { SourceFile } from '../../syntax/sourceFile.ts';
 
-/** What an expression can stand for, as far as the source tells. Nothing of the code is run. */
+/** The possible values of an expression, as far as the source determines them. No code is run. */
 export type Value =
   | { readonly type: 'undefined' }
   | { readonly type: 'null' }
@@ -18,10 +18,10 @@ export type Value =
   | UnionValue
   | UnknownValue;
 
-/** A place that holds a value: a variable, or a field of an instance. */
+/** Storage for a value: a variable, or a field of an instance. */
 export interface Cell {
   value: Value | undefined;
-  /** Gives the value when it is first asked for: an import is read only where something depends on it. */
+  /** Returns the value on first use: an import is read only if something depends on it. */
   readonly resolve: (() => Value) | undefined;
 }
 
@@ -29,12 +29,12 @@ export interface Cell {
 export interface Scope {
   readonly file: SourceFile;
   readonly parent: Scope | undefined;
-  /** The name of the function whose body it is; undefined in blocks and at the top. */
+  /** The name of the function with this body; undefined in blocks and at the top level. */
   readonly name: string | undefined;
-  /** How many calls it is inside. */
+  /** The depth of calls. */
   readonly depth: number;
   readonly thisValue: Value | undefined;
-  /** The class whose method it is, for `super`. */
+  /** The class of the method, for `super`. */
   readonly home: ClassValue | undefined;
   readonly cells: Map<string, Cell>;
 }
@@ -54,7 +54,7 @@ export interface LiteralValue {
 export interface ArrayValue {
   readonly type: 'array';
   readonly items: Value[];
-  /** Whether there may be more items than those known. */
+  /** Whether there may be more items. */
   isOpen: boolean;
 }
 
@@ -76,9 +76,9 @@ export type FunctionNode =
 export interface FunctionValue {
   readonly type: 'function';
   readonly node: FunctionNode;
-  /** Where it is written, for the names that it uses. */
+  /** The scope of its definition, for the names it uses. */
   readonly scope: Scope;
-  /** Its own name, or that of the first variable that holds it. */
+  /** Its own name, or the first variable that holds it. */
   name: string;
 }
 
@@ -99,7 +99,7 @@ interface LibraryValue {
   readonly name: LibraryName;
 }
 
-/** How an instance can be named where its scope is seen. */
+/** A name of an instance where its scope is visible. */
 interface Reference {
   readonly text: string;
   readonly scope: Scope;
@@ -107,9 +107,9 @@ interface Reference {
 
 interface InstanceName {
   readonly text: string;
-  /** The instance whose property it is. */
+  /** The instance that has it as a property. */
   readonly owner: Instance | undefined;
-  /** How deep in calls it was given: the outermost name stays. */
+  /** The call depth at which the name was assigned: the outermost name wins. */
   readonly depth: number;
 }
 
@@ -117,15 +117,15 @@ export interface Instance {
   readonly type: 'instance';
   readonly class: ClassValue | LibraryValue;
   readonly file: SourceFile;
-  /** The `new` expression; the class itself for one that nobody constructs where it can be seen. */
+  /** The `new` expression; the class itself if no visible code constructs it. */
   readonly creation: t.NewExpression | ClassValue['node'];
   readonly scope: Scope;
   readonly fields: Map<string, Cell>;
-  /** The options that reach the library's constructor. */
+  /** The options passed to the library's constructor. */
   options: Value;
   name: InstanceName | undefined;
   readonly references: Reference[];
-  /** The graph, where it is a flow. */
+  /** The graph, if it is a flow. */
   readonly flow: FlowDraft | undefined;
 }
 
@@ -139,12 +139,12 @@ export interface Connection {
   readonly scope: Scope;
 }
 
-/** What is known of a flow's graph. */
+/** The known part of a flow's graph. */
 export interface FlowDraft {
-  /** In the order in which the flow gets to know them. */
+  /** In the order in which the flow first uses them. */
   readonly stations: Set<Instance>;
   readonly connections: Set<Connection>;
-  /** The connections of each node by their action, the last one made. */
+  /** The last connection of each node for each action. */
   readonly exits: Map<Instance, Map<string, Connection>>;
   start: Instance | undefined;
   /** The expression that names the start. */
@@ -154,7 +154,7 @@ export interface FlowDraft {
   readonly runs: {
     readonly origin: Origin;
     readonly keys: readonly string[] | undefined;
-    /** The object that the run begins with, where it is written. */
+    /** The initial shared state, if it is an object literal. */
     readonly object: Origin | undefined;
   }[];
   readonly unread: Unread[];
@@ -165,26 +165,26 @@ export interface ModuleValue {
   get(name: string): Value;
 }
 
-/** What a hook does to the shared state. */
+/** The reads and writes of a hook in the shared state. */
 export interface SharedUse {
   readonly hook: 'prep' | 'post';
   readonly reads: Map<number, Draft<KeyAccess>>;
   readonly writes: Map<string, Draft<KeyAccess>>;
   readonly unread: Unread[];
-  /** For each key whether it is certainly written at this point of the code. */
+  /** For each key, whether it is certainly written at this point. */
   readonly written: Map<string, Cell>;
-  /** Keys that the hook looks at before it relies on them. */
+  /** Keys that the hook checks before it relies on them. */
   readonly guarded: Set<string>;
 }
 
 export type Draft<T> = { -readonly [K in keyof T]: T[K] };
 
-/** The shared state (an empty path), or something in it. */
+/** The shared state (an empty path), or a value in it. */
 export interface SharedValue {
   readonly type: 'shared';
   readonly use: SharedUse;
   readonly path: readonly string[];
-  /** The read that led here, which grows with the path. */
+  /** The read that led here; its keys grow with the path. */
   readonly access: Draft<KeyAccess> | undefined;
 }
 
@@ -195,7 +195,7 @@ export interface UnionValue {
 
 export interface UnknownValue {
   readonly type: 'unknown';
-  /** What it is and why it cannot be known, without an end: "`pick()` is known only when it runs". */
+  /** What it is and why it is unknown, without a full stop: "`pick()` is only known at run time". */
   readonly reason: string;
   readonly origin: Origin | undefined;
 }
@@ -204,10 +204,10 @@ export const UNDEFINED: Value = { type: 'undefined' };
 export const NULL: Value = { type: 'null' };
 
 const MAX_UNION = 64;
-// Names and actions are short; of longer texts nothing is needed, and a loop could double them for ever.
+// Names and actions are short. Longer strings are not needed, and a loop could double them forever.
 const MAX_TEXT = 1_000;
 
-/** A text that is known, unless it is too long to be a name. */
+/** A known string, unless it is too long to be a name. */
 export function textValue(text: string, origin: Origin): Value {
   if (text.length <= MAX_TEXT) return literal(text, origin);
   return unknown(origin.file, origin.node, 'is too long to be a name');
@@ -222,7 +222,7 @@ export function unknown(file: SourceFile, node: t.Node, why = 'is only known at 
   return { type: 'unknown', reason: `\`${file.snippet(node)}\` ${why}`, origin: { file, node } };
 }
 
-/** The values that a value may be, one at a time. */
+/** The alternatives of a value, one at a time. */
 export function alternatives(value: Value): readonly Exclude<Value, UnionValue>[] {
   return value.type === 'union' ? value.values : [value];
 }
