@@ -72,7 +72,7 @@ export class Recording {
   }
 
   /**
-   * The recorded result of this call, or undefined when there is none.
+   * The recorded result of this call, or undefined if there is none.
    *
    * @throws AppError `missing` when there is none and the recording was opened with `whenMissing: 'fail'`.
    */

@@ -8,7 +8,7 @@ import { refuse, type SourceMap } from './sourceMap.ts';
 const LIBRARY = 'farwharf/agents';
 const CLASS_NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-// Names that a variable of a module cannot have (ECMAScript 2025, 12.7.2), although a class can in lower case.
+// Names that a variable of a module cannot have (ECMAScript 2025, 12.7.2).
 const RESERVED = new Set(
   (
     'arguments await break case catch class const continue debugger default delete do else enum eval export extends false finally ' +

@@ -38,7 +38,7 @@ export interface TriedPrompt {
   readonly seconds?: number;
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
-  /** US dollars by list price, where it is known. */
+  /** US dollars by list price, if known. */
   readonly cost?: number | undefined;
 }
 

@@ -21,27 +21,27 @@ import { findSyntaxError } from './loading/syntaxCheck.ts';
 import type { ViewLimits } from '../protocol/stateView.ts';
 import { createLoader, findTransform } from './loading/typescriptSource.ts';
 
-// Long enough for what a file does after its flow (a last write, a connection that closes), short enough to wait for.
+// Long enough for work after the flow (a last write, a closing connection), short enough to wait for.
 const LINGER_MS = 3_000;
 const OWN_RUN_LINGER_MS = 10_000;
-// Node's own status for a promise that nothing can settle any more.
+// Node's exit status for a promise that can no longer settle.
 const UNSETTLED = 13;
 const SECRET_NAME = /(?:KEY|TOKEN|SECRET|PASSWORD)$/i;
 
-/** Where the child tells what happens. */
+/** Where the child sends its events and messages. */
 export interface Outlet {
   send(message: Exclude<ChildMessage, { type: 'events' }>): void;
   event(event: RunEvent): void;
-  /** A promise while the run should wait. */
+  /** Returns a promise while the run should wait. */
   readonly pause: Promise<void> | undefined;
   flush(): void;
 }
 
-/** Where the runner itself lies. */
+/** The files of the runner itself. */
 export interface RuntimeFiles {
-  /** The folder that holds all of it: no frame of an error in there is the person's. */
+  /** The folder of the runner, whose stack frames are not the user's. */
   readonly root: string;
-  /** The library for files whose folder has none. */
+  /** The library for folders without their own. */
   readonly library: string;
   /** The same for zod. */
   readonly schemas: string;
@@ -50,15 +50,15 @@ export interface RuntimeFiles {
 interface ChildParts {
   readonly runtime: RuntimeFiles;
   readonly outlet: Outlet;
-  /** Its abort ends the flow. */
+  /** Its abort stops the flow. */
   readonly stop: AbortSignal;
-  /** How much of the shared state is told. */
+  /** How much of the shared state is shown. */
   readonly viewLimits?: ViewLimits;
-  /** Where keys of models are, that no variable here has. */
+  /** Supplies model keys that are in no variable here. */
   readonly keys?: Pick<KeyRequests, 'ask'>;
 }
 
-/** Runs a flow file in this process, whose only work it is. Everything goes to the outlet; errors are the exit status. */
+/** Runs a flow file in this process, which does nothing else. Everything is sent to the outlet; errors set the exit status. */
 export async function runChild(
   request: ChildRequest,
   { runtime, outlet, stop, viewLimits, keys }: ChildParts,
@@ -160,12 +160,12 @@ async function prepareImports(
   return imports;
 }
 
-/** What is wrong with the file rather than with its run. */
+/** Whether the error is in the file rather than in its run. */
 function isRefusal(error: unknown, host: FlowHost): boolean {
   return host.begun === 0 && (error instanceof AppError || error instanceof SyntaxError);
 }
 
-/** Ends the process once nothing is left to do, or after a while with what still keeps it alive. */
+/** Exits the process after a while, even if something still keeps it alive. */
 function endLater(host: FlowHost, note: (message: string) => void): void {
   const end = (): void => {
     if (host.isActive) return endLater(host, note);

@@ -2,10 +2,10 @@ import type { RunEvent } from '../protocol/runEvent.ts';
 import type { ChildMessage } from '../protocol/runMessage.ts';
 
 const MAX_BATCH = 500;
-// Enough for a view to stay live; what comes faster than it is taken makes the flow wait.
+// Enough for a view to stay live. If events come faster than they are handled, the flow waits.
 const MAX_UNTAKEN_BATCHES = 20;
 
-/** Sends events to the parent in batches, and makes the run wait while too many of them are not taken. */
+/** Sends events to the parent in batches, and makes the run wait while too many are unhandled. */
 export class EventChannel {
   readonly #send: (message: ChildMessage) => void;
   #events: RunEvent[] = [];
@@ -15,7 +15,7 @@ export class EventChannel {
   #waiting: (() => void)[] = [];
   readonly #onWaiting: (isWaiting: boolean) => void;
 
-  /** @param onWaiting told when a run begins to wait, which nothing else may keep alive then, and when it goes on. */
+  /** @param onWaiting called when a run starts to wait, when nothing else may keep the process alive, and when it continues. */
   constructor(send: (message: ChildMessage) => void, onWaiting: (isWaiting: boolean) => void) {
     this.#send = send;
     this.#onWaiting = onWaiting;
@@ -40,7 +40,7 @@ export class EventChannel {
     this.#send({ type: 'events', batch: this.#sent, events });
   }
 
-  /** A promise while the run should wait. */
+  /** Returns a promise while the run should wait. */
   get pause(): Promise<void> | undefined {
     if (this.#sent - this.#taken < MAX_UNTAKEN_BATCHES) return undefined;
     if (this.#waiting.length === 0) this.#onWaiting(true);
@@ -52,7 +52,7 @@ export class EventChannel {
     this.#release();
   }
 
-  /** The parent is gone: nothing waits for it any more. */
+  /** The parent is gone, so nothing waits for it. */
   close(): void {
     this.#taken = Number.POSITIVE_INFINITY;
     this.#release();

@@ -7,14 +7,14 @@ import type { FlowHost } from './flowHost.ts';
 import { importedFile } from './loading/importedFile.ts';
 import { asMain, runsOnlyAsMain } from './loading/mainModule.ts';
 
-// How long a file that may run its flow itself can take for what it does before.
+// How long a file that may run its flow itself can take before it does.
 const OWN_RUN_WAIT_MS = 1_000;
 
 /**
- * Runs the flow of a file once. A file that runs its flow itself while it is loaded, or right after, is left to do so;
- * otherwise the flow that it exports is run.
+ * Runs the flow of a file once. If the file runs its flow itself while it is loaded, or right after, that is the run;
+ * otherwise the exported flow is run.
  *
- * @throws what the file or its flow throws, and AppError where there is nothing to run.
+ * @throws what the file or its flow throws, and AppError if there is nothing to run.
  */
 export async function runFlowFile({ file, flow, shared }: ChildRequest, host: FlowHost): Promise<void> {
   const text = readSource(file);
@@ -40,7 +40,7 @@ function readSource(file: string): string {
   }
 }
 
-/** Waits until nothing is under way in the process any more, or for the limit where something stays open. */
+/** Waits until the process is idle, or until the limit if something stays open. */
 function untilIdle(): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(settle, OWN_RUN_WAIT_MS).unref();

@@ -13,32 +13,32 @@ import { TimeBudget } from './recording/timeBudget.ts';
 
 const VIEW_PART = 0.2;
 
-/** What the host works with. */
+/** The collaborators of the host. */
 export interface HostParts {
   readonly request: ChildRequest;
   readonly files: RunWriter | undefined;
   readonly replay: Recording | undefined;
   readonly completions: RecordedCompletions | undefined;
-  /** Aborted when the parent wants the end. */
+  /** Aborted when the parent stops the run. */
   readonly stop: AbortSignal;
-  /** Takes secrets out of a text. */
+  /** Removes secrets from a text. */
   readonly clean: (text: string) => string;
-  /** How much of the shared state is told; the usual when absent. */
+  /** How much of the shared state is shown; the default if absent. */
   readonly viewLimits: ViewLimits | undefined;
   readonly emit: (event: RunEvent) => void;
-  /** A promise while the run should wait for its watchers. */
+  /** Returns a promise while the run should wait for its watchers. */
   readonly pause: () => Promise<void> | undefined;
   readonly failureOf: (thrown: unknown, path: string | undefined) => FlowFailure;
   readonly modelKey: RunHost['modelKey'];
 }
 
-/** Hosts the runs of a flow file: tells their events, keeps their results, and answers from earlier ones. */
+/** Hosts the runs of a flow file: emits their events, stores their results, and replays earlier ones. */
 export class FlowHost implements RunHost {
   readonly #parts: HostParts;
   readonly modelKey: RunHost['modelKey'];
   #begun = 0;
   #active = 0;
-  /** Whether the runs that begin now were begun by the file itself. */
+  /** Whether runs that start now are started by the file itself. */
   isFileRunning = false;
 
   constructor(parts: HostParts) {
@@ -46,7 +46,7 @@ export class FlowHost implements RunHost {
     this.modelKey = parts.modelKey;
   }
 
-  /** How many runs have begun. */
+  /** How many runs have started. */
   get begun(): number {
     return this.#begun;
   }
@@ -166,7 +166,7 @@ class HostedFlow implements HostedRun {
       }
       return known;
     } catch {
-      // What prep gave is no plain data, so nothing was recorded for it.
+      // The result of prep is not plain data, so nothing was recorded for it.
       this.#emit({ type: 'live', run: this.#run, path, visit, item, reason: 'new' });
       return undefined;
     }

@@ -6,7 +6,7 @@ import type { ChildMessage, ParentMessage } from '../protocol/runMessage.ts';
 
 const ORPHAN_MS = 1_000;
 
-// Only what every Node understands before this is known.
+// Until the version is checked, only syntax that every Node understands.
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 22 || (major === 22 && minor < 18)) {
   const message = `Flows need Node 22.18 or newer, and ${process.execPath} is ${process.versions.node}.`;
@@ -21,7 +21,7 @@ if (major < 22 || (major === 22 && minor < 18)) {
   await serveParent();
 }
 
-/** Waits for the request, and runs it. */
+/** Waits for the request and runs it. */
 async function serveParent(): Promise<void> {
   const { EventChannel } = await import('./eventChannel.ts');
   const { KeyRequests } = await import('./keyRequests.ts');
@@ -49,7 +49,7 @@ async function serveParent(): Promise<void> {
     event: (event) => channel.push(event),
     flush: () => channel.flush(),
     send: (message) => {
-      channel.flush(); // in the order in which things happened
+      channel.flush(); // keeps the order of events
       send(message);
     },
     get pause() {
@@ -77,7 +77,7 @@ async function serveParent(): Promise<void> {
   send({ type: 'ready', nodeVersion: process.versions.node });
 }
 
-/** The parent is a part of this program, so its messages are only told from others. */
+/** The parent is a part of this program, so its messages are not checked further. */
 function isParentMessage(value: unknown): value is ParentMessage {
   return typeof value === 'object' && value !== null && 'type' in value;
 }
@@ -89,7 +89,7 @@ async function waitForDebugger(send: (message: ChildMessage) => void): Promise<v
   inspector.waitForDebugger();
 }
 
-/** Ends this process and its children, which are in a group of their own. */
+/** Terminates this process and its children, which are in their own group. */
 function endGroup(): void {
   if (process.platform !== 'win32') process.kill(0, 'SIGTERM');
   process.exit(1);

@@ -6,10 +6,10 @@ import { findFlow } from './loading/exportedFlow.ts';
 import { importedFile } from './loading/importedFile.ts';
 
 /**
- * Loads a flow file and gives the graphs of the flows that it exports or runs. No flow is run: a call of `run` ends the file
- * instead, after its flow was noted.
+ * Loads a flow file and returns the graphs of the flows that it exports or runs. No flow is run: a call of `run` records its
+ * flow and throws.
  *
- * @throws what the file throws before it has made a flow, and AppError where it makes none.
+ * @throws what the file throws before it has created a flow, and AppError if it creates none.
  */
 export async function loadGraphs({ file, flow }: Pick<ChildRequest, 'file' | 'flow'>): Promise<ExactGraph[]> {
   const found = new Set<object>();

@@ -12,16 +12,16 @@ import { RunTimeline } from '../protocol/timeline.ts';
 import { type Outlet, runChild, type RuntimeFiles } from './childMain.ts';
 
 const STOP_GRACE_MS = 1_000;
-// Services keep a part of a long log only, and it should be the program's own words.
+// Services keep only a part of a long log, which should be the program's own output.
 const MAX_TOLD_CHARACTERS = 8 * 1024 * 1024;
-// A log is no place for a large state: it goes to the trace among the results whole.
+// A log is no place for a large state; the trace among the results has all of it.
 const VIEW_LIMITS = { text: 1_000, items: 50, depth: 8, total: 20_000 };
 
 /**
- * Runs the flow of a job: tells its events in marked lines of the job's output, and leaves trace, recording and checkpoints
- * among the results of the job.
+ * Runs the flow of a job: writes its events as marked lines into the job's output, and trace, recording and checkpoints into
+ * the results of the job.
  *
- * @param path of a `JobRequest`, which lies in a folder of the workspace.
+ * @param path the path of a `JobRequest` in a folder of the workspace.
  */
 export async function runAsJob(path: string, args: readonly string[], runtime: RuntimeFiles): Promise<void> {
   hideExperiments();
@@ -49,7 +49,7 @@ export async function runAsJob(path: string, args: readonly string[], runtime: R
   await runChild(child, { runtime, outlet: report, stop: stop.signal, viewLimits: VIEW_LIMITS });
 }
 
-/** Tells the log of the job what happens, and the results how it ended. */
+/** Writes events to the log of the job, and the outcome to its results. */
 class JobReport implements Outlet {
   readonly #folder: RunFolder;
   readonly #record: RunRecord;
@@ -122,7 +122,7 @@ class JobReport implements Outlet {
   }
 }
 
-/** What Node says of its own features is nothing for the log of a job. */
+/** Warnings about Node's own experimental features do not belong in the log of a job. */
 function hideExperiments(): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => {

@@ -6,7 +6,7 @@ interface KeyRequestsDeps {
   readonly hold: () => () => void;
 }
 
-/** Asks the program that started this process for keys of model services, which are in no variable here. */
+/** Requests keys of model services from the parent process, because they are in no variable here. */
 export class KeyRequests {
   readonly #deps: KeyRequestsDeps;
   readonly #answers = new Map<string, PromiseWithResolvers<string | undefined>>();
@@ -15,7 +15,7 @@ export class KeyRequests {
     this.#deps = deps;
   }
 
-  /** The key that a variable of that name has there; undefined where it has none, or is no key of a model service. */
+  /** The parent's key in that variable; undefined if it has none or the variable is not for a model key. */
   ask(variable: string): Promise<string | undefined> {
     const asked = this.#answers.get(variable);
     if (asked !== undefined) return asked.promise;
@@ -30,7 +30,7 @@ export class KeyRequests {
     this.#answers.get(variable)?.resolve(key);
   }
 
-  /** The other program is gone. */
+  /** The parent process is gone. */
   close(): void {
     for (const answer of this.#answers.values()) answer.resolve(undefined);
   }

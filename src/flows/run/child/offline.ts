@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { AppError } from '../../../core/errors.ts';
 
-/** Lets no connection out of this process from now on. */
+/** Blocks all connections of this process from now on. */
 export function closeNetwork(): void {
   Socket.prototype.connect = function refuse(this: Socket): Socket {
     const message = 'The network is closed: this run can only use recorded results.';

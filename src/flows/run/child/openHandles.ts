@@ -12,10 +12,10 @@ const WORDS: Readonly<Record<string, string>> = {
   Worker: 'a worker thread',
   SignalWrap: 'a signal listener',
 };
-// The streams of the process itself, which end with it.
+// The standard streams, which close with the process.
 const OWN = new Set(['PipeWrap', 'TTYWrap']);
 
-/** What keeps this process alive, in words: `a timer, 2 open connections`. */
+/** The open handles that keep this process alive: `a timer, 2 open connections`. */
 export function openHandles(): string {
   const counts = new Map<string, number>();
   for (const type of process.getActiveResourcesInfo()) {

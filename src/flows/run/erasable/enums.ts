@@ -4,10 +4,10 @@ import { endOf, startOf } from '../../syntax/sourceFile.ts';
 import type { TextEdits } from './textEdits.ts';
 
 /**
- * Rewrites an enum as the object that TypeScript makes of it: numbers lead back to their names, strings do not.
+ * Rewrites an enum as the object that TypeScript compiles it to: numbers map back to their names, strings do not.
  *
- * @param head what declares the variable, as in `var Name; `.
- * @param target the object, as in `Name || (Name = {})`.
+ * @param head the declaration of the variable, such as `var Name; `.
+ * @param target the object, such as `Name || (Name = {})`.
  */
 export function lowerEnum(
   node: t.TSEnumDeclaration,
@@ -16,7 +16,7 @@ export function lowerEnum(
 ): void {
   const { id, body } = node;
   const add = `const $add = (name, value) => { if (typeof value === "string") ${id.name}[name] = value; else ${id.name}[${id.name}[name] = value] = name; return $last = value; };`;
-  // An array of calls, because it takes the commas as they are.
+  // An array of calls, because the commas can stay.
   edits.replace(startOf(node), startOf(body) + 1, `${head}(function (${id.name}) { let $last = -1; ${add} void [`);
   const names = new Set(body.members.map(nameOf));
   for (const member of body.members) {
@@ -33,7 +33,7 @@ export function lowerEnum(
   edits.replace(endOf(node) - 1, endOf(node), `]; })(${target});`);
 }
 
-/** Other members of the enum are named without it. */
+/** Qualifies other members of the enum, which are named without it. */
 function qualify(initializer: t.Expression, enumName: string, names: ReadonlySet<string>, edits: TextEdits): void {
   visitNodes(initializer, (node, parent) => {
     if (node.type !== 'Identifier' || !names.has(node.name)) return;

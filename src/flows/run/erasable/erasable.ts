@@ -19,9 +19,9 @@ const REWRITES: Rules<[edits: TextEdits], void> = {
 };
 
 /**
- * TypeScript with enums, namespaces, parameter properties and assertions as in `<T>x` rewritten, so that what is left of its syntax can be removed. Every
- * line stays where it was. Text that does not parse, and other syntax that is more than types, is returned as it is: Node.js
- * then says what is wrong with it.
+ * Rewrites enums, namespaces, parameter properties and assertions as in `<T>x`, so that only type syntax is left to remove.
+ * Every line stays where it was. Text that does not parse, and other syntax that cannot be removed, is returned unchanged:
+ * Node.js then reports the problem.
  */
 export function toErasable(text: string): string {
   let program: t.Program;
@@ -29,7 +29,7 @@ export function toErasable(text: string): string {
     ({ program } = parse(text, {
       sourceType: 'unambiguous',
       allowReturnOutsideFunction: true,
-      createParenthesizedExpressions: true, // or their parentheses would belong to nothing
+      createParenthesizedExpressions: true, // otherwise their parentheses would belong to no node
       attachComment: false,
       locations: false,
       plugins: ['typescript', 'decorators'],

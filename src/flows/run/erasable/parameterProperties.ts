@@ -2,7 +2,7 @@ import type * as t from '@babel/types';
 import { endOf, startOf } from '../../syntax/sourceFile.ts';
 import type { TextEdits } from './textEdits.ts';
 
-/** Rewrites `constructor(private x: T)` as a parameter and an assignment, after `super()` where there is one. */
+/** Rewrites `constructor(private x: T)` as a parameter and an assignment, after `super()` if there is one. */
 export function lowerParameterProperties(owner: t.Class, edits: TextEdits): void {
   for (const member of owner.body.body) {
     if (member.type !== 'ClassMethod' || member.kind !== 'constructor') continue;
@@ -10,7 +10,7 @@ export function lowerParameterProperties(owner: t.Class, edits: TextEdits): void
     if (properties.length === 0) continue;
     const hasSuper = owner.superClass !== null && owner.superClass !== undefined;
     const at = hasSuper ? afterSuper(member.body) : bodyStart(member.body);
-    if (at === undefined) continue; // left as it is, so that Node.js refuses it
+    if (at === undefined) continue; // unchanged, so that Node.js rejects it
     for (const { parameter, ...property } of properties) {
       edits.replace(property.start ?? 0, startOf(parameter), '');
     }

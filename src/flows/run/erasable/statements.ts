@@ -8,7 +8,7 @@ import type { TextEdits } from './textEdits.ts';
 /**
  * Rewrites the enums and namespaces of a list of statements.
  *
- * @param owner the namespace that the statements are in: what they export become its properties.
+ * @param owner the namespace around the statements: their exports become its properties.
  */
 export function lowerStatements(statements: readonly t.Statement[], owner: string | undefined, edits: TextEdits): void {
   const declared = new Set<string>();

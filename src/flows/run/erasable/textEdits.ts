@@ -17,7 +17,7 @@ export class TextEdits {
     this.#edits.push({ start: at, end: at, text });
   }
 
-  /** Puts `text`, which has no line break, in the place of a part, and keeps the line breaks of that part behind it. */
+  /** Replaces a part by `text`, which has no line break, and keeps the line breaks of that part after it. */
   replace(start: number, end: number, text: string): void {
     const lines = this.#text.slice(start, end).replaceAll(/[^\n]/g, '');
     this.#edits.push({ start, end, text: text + lines });

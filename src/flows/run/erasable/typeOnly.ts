@@ -7,7 +7,7 @@ const TYPES: ReadonlySet<t.Node['type']> = new Set([
   'EmptyStatement',
 ] as const);
 
-/** Whether a statement is only types, so that nothing of it is left when they are removed. */
+/** Whether a statement contains only types, so that nothing is left of it when they are removed. */
 export function isTypeOnly(node: t.Node): boolean {
   if (TYPES.has(node.type) || ('declare' in node && node.declare === true)) return true;
   if (node.type === 'ExportNamedDeclaration') return node.exportKind === 'type' || isDeclarationOfTypes(node);

@@ -2,22 +2,22 @@ import type { RunTimeline } from '../protocol/timeline.ts';
 import type { TimelineStep } from '../protocol/timelineStep.ts';
 import { changesBetween, type StateChange } from '../protocol/stateChange.ts';
 
-/** Where two runs of a flow part. */
+/** Where two runs of a flow first differ. */
 export interface Divergence {
   /** The index of the first step that differs. */
   readonly index: number;
   /**
-   * `input`: they began with other states. `path`: they went to other nodes. `action`: the same node left by another action.
-   * `state`: it left another state. `end`: it failed in one of them, or one run ended there.
+   * `input`: they started with different states. `path`: they visited different nodes. `action`: the same node returned another
+   * action. `state`: it left another state. `end`: it failed in one of them, or one run ended there.
    */
   readonly type: 'input' | 'path' | 'action' | 'state' | 'end';
   readonly before: TimelineStep | undefined;
   readonly after: TimelineStep | undefined;
-  /** What turns the first run's state after this step into the second's. */
+  /** The changes from the first run's state after this step to the second's. */
   readonly changes: readonly StateChange[];
 }
 
-/** The first difference between two runs; undefined where they did the same. Times, replays and retries do not count. */
+/** The first difference between two runs; undefined if there is none. Times, replays and retries do not count. */
 export function compareRuns(before: RunTimeline, after: RunTimeline): Divergence | undefined {
   const atStart = changesBetween(before.stateAfter(-1), after.stateAfter(-1));
   if (atStart.length > 0) return { index: -1, type: 'input', before: undefined, after: undefined, changes: atStart };

@@ -4,12 +4,12 @@ import type { FlowFailure } from '../protocol/runEvent.ts';
 import type { RunRecord } from './runRecord.ts';
 import { microsOf, type ModelUsage, type TimelineStep } from '../protocol/timelineStep.ts';
 
-// What Node ends with when all that is left are promises that nothing can settle.
+// Node's exit status if only promises are left that nothing can settle.
 const UNSETTLED = 13;
 
 type Outcome = NonNullable<RunRecord['outcome']>;
 
-/** How a run ended, in a sentence without its end: `failed at Research/Decide: no harbour (flow.ts:4:11)`. */
+/** How a run ended, as a sentence without a full stop: `failed at Research/Decide: no harbour (flow.ts:4:11)`. */
 export function describeRunEnd(outcome: Outcome | undefined): string {
   switch (outcome?.type) {
     case undefined:
@@ -33,12 +33,12 @@ export function describeRunEnd(outcome: Outcome | undefined): string {
   }
 }
 
-/** The error with its place. */
+/** The error with its location. */
 function describeFailure({ message, place }: FlowFailure): string {
   return place === undefined ? message : `${message} (${place.file}:${place.line}:${place.column})`;
 }
 
-/** `2 calls, 1,200 tokens, $0.0012`; empty where no model was called. */
+/** `2 calls, 1,200 tokens, $0.0012`; empty if no model was called. */
 export function describeUsage({ calls, inputTokens, outputTokens, cost }: ModelUsage): string {
   if (calls === 0) return '';
   const tokens = inputTokens + outputTokens;
@@ -71,7 +71,7 @@ function formatMicros(micros: number): string {
   return `${(micros / 1000).toFixed(micros < 10_000 ? 1 : 0)} ms`;
 }
 
-/** Why an `exec` ran in a replay, as an end of a sentence. */
+/** Why an `exec` ran in a replay, as the end of a sentence. */
 export const LIVE_REASONS = {
   code: 'its code changed',
   input: 'its input changed',

@@ -20,12 +20,12 @@ const callSchema = z.looseObject({
   }),
 });
 
-/** A request that a run sent to a language model, with its answer. */
+/** A request that a run sent to a language model, with the reply. */
 export interface RecordedModelCall {
   readonly run: number;
   readonly provider: string;
   readonly model: string;
-  /** The visit that asked. */
+  /** The visit that sent the request. */
   readonly path: string | undefined;
   readonly visit: number | undefined;
   readonly messages: readonly { readonly role: string; readonly content: string }[];
@@ -33,7 +33,7 @@ export interface RecordedModelCall {
   readonly durationMs: number;
   readonly inputTokens: number | undefined;
   readonly outputTokens: number | undefined;
-  /** US dollars by list price, where it is known. */
+  /** US dollars by list price, if known. */
   readonly cost: number | undefined;
 }
 

@@ -7,11 +7,11 @@ import { type RunRecord, runRecord } from './runRecord.ts';
 import { summaryOf } from './runSummary.ts';
 import { timelinesOf } from '../protocol/timeline.ts';
 
-/** A run that is kept in the history. */
+/** A run that is stored in the history. */
 export interface RecordedRunRequest extends Omit<FlowRunRequest, 'folder' | 'replay' | 'resume'> {
-  /** The id of an earlier run, whose results stand in wherever code and input are the same. */
+  /** The id of an earlier run, whose results are used for each `exec` with the same code and input. */
   readonly replay?: string | undefined;
-  /** Begin at a step of an earlier run, with the state that was there. */
+  /** Start at a step of an earlier run, with the state before that step. */
   readonly rerun?: (RerunStep & { readonly run: string }) | undefined;
   /** From `sourceHashes`. */
   readonly sources?: Readonly<Record<string, string>> | undefined;
@@ -23,14 +23,14 @@ export interface RecordedRun {
 }
 
 interface RecordedRunOptions extends RunFlowOptions {
-  /** Told once the run has its place in the history, before it begins. */
+  /** Called once the run is in the history, before it starts. */
   readonly onBegin?: (record: RunRecord) => void;
 }
 
 /**
- * Runs a flow file and keeps the run in the history.
+ * Runs a flow file and stores the run in the history.
  *
- * @throws as `runFlow` does, and AppError `missing` for a run or a step that the history does not have.
+ * @throws as `runFlow` does, and AppError `missing` if the history does not have the run or step.
  */
 export async function runRecorded(
   history: RunHistory,

@@ -4,18 +4,18 @@ import { readCheckpoints, readEvents } from './runFiles.ts';
 import type { RunFolder } from './runFolder.ts';
 import { timelinesOf } from '../protocol/timeline.ts';
 
-/** A step of an earlier run, which is the first to run again; where that run ended, when no path is given. */
+/** The step of an earlier run at which to start; without a path, the end of that run. */
 export interface RerunStep {
   /** The path of the node, or its name. */
   readonly path?: string | undefined;
-  /** The last visit when absent. */
+  /** The last visit if absent. */
   readonly visit?: number | undefined;
 }
 
 /**
- * Where a run stood before a step; undefined before its first one, which is the beginning.
+ * The checkpoint before a step of a run; undefined before the first step.
  *
- * @throws AppError `missing` when the run has no such step, or kept no checkpoint before it.
+ * @throws AppError `missing` if the run has no such step, or no checkpoint before it.
  */
 export async function checkpointBefore(folder: RunFolder, { path, visit }: RerunStep): Promise<Checkpoint | undefined> {
   const checkpoints = await readCheckpoints(folder);

@@ -9,12 +9,12 @@ import type { RunFolder } from './runFolder.ts';
 
 const checkpointLine = z.object({ run: z.number(), checkpoint: checkpointSchema });
 
-/** The events of a run, from its trace; none where it never began. */
+/** The events of a run, from its trace; none if it never started. */
 export async function readEvents(folder: RunFolder): Promise<readonly RunEvent[]> {
   return parseLines(await readIfThere(folder.trace), readRunEvent);
 }
 
-/** The checkpoints that a run kept, in their order, each with the number of its run in the file. */
+/** The checkpoints of a run, in order, each with the number of its run in the file. */
 export async function readCheckpoints(
   folder: RunFolder,
 ): Promise<readonly { readonly run: number; readonly checkpoint: Checkpoint }[]> {
@@ -22,7 +22,7 @@ export async function readCheckpoints(
   return texts.flatMap((text) => parseLines(text, (value) => checkpointLine.safeParse(value).data));
 }
 
-/** The text of a file; empty where there is none. */
+/** The text of a file; empty if the file does not exist. */
 export async function readIfThere(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');

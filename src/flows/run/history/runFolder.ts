@@ -1,17 +1,17 @@
 import { join } from 'node:path';
 
-/** The files of one run. All but `record` are JSON lines, and a last line that was cut is passed over. */
+/** The files of one run. All but `record` are JSON lines, and a truncated last line is skipped. */
 export interface RunFolder {
   readonly path: string;
-  /** What was run and how it ended: a `RunRecord`. */
+  /** A `RunRecord`: what was run and how it ended. */
   readonly record: string;
   readonly trace: string;
-  /** What each `exec` gave, as `Recording` reads it. */
+  /** The result of each `exec`, as `Recording` reads it. */
   readonly recording: string;
-  /** `checkpoints` holds the newer ones, `olderCheckpoints` those before them. */
+  /** `checkpoints` contains the newer ones, `olderCheckpoints` those before them. */
   readonly checkpoints: string;
   readonly olderCheckpoints: string;
-  /** The requests to language models with their answers. */
+  /** The requests to language models with their replies. */
   readonly calls: string;
 }
 

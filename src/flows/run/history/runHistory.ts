@@ -16,7 +16,7 @@ export interface HistoryLimits {
 
 const LIMITS: HistoryLimits = { runs: 50, bytes: 200_000_000 };
 
-/** The runs of flow files, each in a folder of its own below FARWHARF_HOME; of each file the newest are kept. */
+/** The runs of flow files, each in its own folder below FARWHARF_HOME; the newest runs of each file are kept. */
 export class RunHistory {
   readonly #home: string;
   readonly #limits: HistoryLimits;
@@ -26,7 +26,7 @@ export class RunHistory {
     this.#limits = limits;
   }
 
-  /** Makes the folder of a new run, and removes the oldest ones of the file that are over the limits. */
+  /** Creates the folder of a new run, and removes the file's oldest runs over the limits. */
   async begin(
     facts: Omit<RunRecord, 'version' | 'id' | 'startedAt'>,
   ): Promise<{ record: RunRecord; folder: RunFolder }> {
@@ -40,16 +40,16 @@ export class RunHistory {
     return { record, folder };
   }
 
-  /** Writes what became known of a run. */
+  /** Updates the record of a run. */
   async update(record: RunRecord): Promise<void> {
     await writeRecord(await this.folder(record.file, record.id), record);
   }
 
   /**
-   * Takes in the run of a job from among its results, under an id of its own; the files stay where they are.
+   * Copies the run of a job from its results into the history, under a new id.
    *
    * @param file the flow file here.
-   * @throws AppError `missing` when the folder holds no run.
+   * @throws AppError `missing` if the folder contains no run.
    */
   async adopt(file: string, results: RunFolder): Promise<RunRecord> {
     const found = await readRecord(results);
@@ -62,7 +62,7 @@ export class RunHistory {
     return adopted;
   }
 
-  /** The runs of a file, the newest first. A folder that is no run is passed over. */
+  /** The runs of a file, the newest first. Other folders are skipped. */
   async list(file: string): Promise<readonly RunRecord[]> {
     const path = await this.#folderOf(file);
     const records = await Promise.all((await idsIn(path)).map((id) => readRecord(runFolder(join(path, id)))));
@@ -72,7 +72,7 @@ export class RunHistory {
   /**
    * The record of a run; `last` is the newest.
    *
-   * @throws AppError `missing` when there is no such run.
+   * @throws AppError `missing` if there is no such run.
    */
   async find(file: string, id: string): Promise<RunRecord> {
     const records = await this.list(file);
@@ -83,7 +83,7 @@ export class RunHistory {
     throw new AppError('missing', `${basename(file)} has no run "${id}". ${known}.`);
   }
 
-  /** Where the files of a run lie. */
+  /** The folder with the files of a run. */
   async folder(file: string, id: string): Promise<RunFolder> {
     return runFolder(join(await this.#folderOf(file), id));
   }

@@ -12,21 +12,21 @@ import { type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
 const KEPT_TIMELINES = 4;
 const RUNNER_EVENTS: ReadonlySet<string> = new Set(['run-start', 'run-end', 'state', 'live']);
 
-/** What a step changed in the shared state, and all of it afterwards. */
+/** The changes of a step to the shared state, and the whole state afterwards. */
 export interface ShownStep {
   readonly changes: readonly ShownChange[];
   readonly state: string;
 }
 
 export interface ShownDivergence {
-  /** The step from 0, of those that `leafSteps` counts. */
+  /** The number of the step, from 0, among those of `leafSteps`. */
   readonly step: number;
   readonly reason: string;
 }
 
 /**
- * Answers what an editor wants to know of kept runs. Steps are counted as the canvas does: visits of nodes that are no flows, in
- * the order in which they end, from 0.
+ * Queries of recorded runs for an editor. Steps are counted as on the canvas: visits of nodes that are not flows, in the order
+ * in which they end, from 0.
  */
 export class RunQueries {
   readonly #history: RunHistory;
@@ -41,23 +41,23 @@ export class RunQueries {
     return this.#history.list(file);
   }
 
-  /** The trace of a run; of a file that ran several flows, of the first. */
+  /** The trace of a run; if the file ran several flows, that of the first. */
   async events(file: string, id: string): Promise<readonly TraceEvent[]> {
     const events = await readEvents(await this.#history.folder(file, id));
     const [first] = events;
     return traceEventsOf(events.filter(({ run }) => run === first?.run));
   }
 
-  /** Undefined where the run has no such step. */
+  /** Undefined if the run has no such step. */
   async step(file: string, id: string, step: number): Promise<ShownStep | undefined> {
     const timeline = await this.#timeline(file, id);
     return timeline && showStep(timeline, step);
   }
 
   /**
-   * Where the second run first differs from the first; undefined where it did the same.
+   * Where the second run first differs from the first; undefined if it does not.
    *
-   * @throws AppError `missing` when nothing was kept of one of them.
+   * @throws AppError `missing` if nothing was recorded of one of them.
    */
   async compare(file: string, id: string, other: string): Promise<ShownDivergence | undefined> {
     const [before, after] = await Promise.all([this.#timeline(file, id), this.#timeline(file, other)]);
@@ -76,7 +76,7 @@ export class RunQueries {
   #timeline(file: string, id: string): Promise<RunTimeline | undefined> {
     const key = `${id} ${file}`;
     const timeline = this.#timelines.get(key) ?? this.#read(file, id);
-    timeline.catch(() => this.#timelines.delete(key)); // what could not be read now may be read the next time
+    timeline.catch(() => this.#timelines.delete(key)); // a failed read is tried again the next time
     this.#timelines.delete(key);
     this.#timelines.set(key, timeline);
     for (const [oldest] of this.#timelines) {
@@ -88,18 +88,18 @@ export class RunQueries {
 
   async #read(file: string, id: string): Promise<RunTimeline | undefined> {
     const [timeline] = timelinesOf(await readEvents(await this.#history.folder(file, id)));
-    // One that still runs is read anew the next time.
+    // A run that is still running is read again the next time.
     if (timeline?.end === undefined) this.#timelines.delete(`${id} ${file}`);
     return timeline;
   }
 }
 
-/** The events of a run that a trace has, without what the runner adds. */
+/** The trace events of a run, without the events that the runner adds. */
 export function traceEventsOf(events: readonly RunEvent[]): readonly TraceEvent[] {
   return events.filter((event): event is RunEvent & TraceEvent => !RUNNER_EVENTS.has(event.type));
 }
 
-/** Shows the shared state at a step of a timeline; undefined where there is no such step. */
+/** Shows the shared state at a step of a timeline; undefined if there is no such step. */
 export function showStep(timeline: RunTimeline, step: number): ShownStep | undefined {
   const index = leafSteps(timeline)[step];
   if (index === undefined) return undefined;
@@ -111,9 +111,9 @@ export function showStep(timeline: RunTimeline, step: number): ShownStep | undef
 }
 
 /**
- * Where the second run first differs from the first; undefined where it did the same.
+ * Where the second run first differs from the first; undefined if it does not.
  *
- * @throws AppError `missing` when a run has not begun, as far as is known here.
+ * @throws AppError `missing` if a run has no events yet.
  */
 export function showDivergence(
   before: RunTimeline | undefined,
@@ -128,7 +128,7 @@ export function showDivergence(
   return { step, reason: reasonOf(divergence) };
 }
 
-/** The places in a timeline of the visits of nodes that are no flows, in the order in which they ended. */
+/** The indexes in a timeline of the visits of nodes that are not flows, in the order in which they ended. */
 function leafSteps({ steps }: RunTimeline): readonly number[] {
   const ended = steps.flatMap(({ type, finishedAt }, index) =>
     type === 'node' && finishedAt !== undefined ? [{ index, finishedAt }] : [],

@@ -9,7 +9,7 @@ const failure = z.object({
   path: z.string().optional(),
 });
 
-/** How a run ended, as its record keeps it; the shared state is in the trace. */
+/** How a run ended, as stored in its record; the shared state is in the trace. */
 const recordedOutcome = z.discriminatedUnion('type', [
   z.object({ type: z.literal('done'), action: z.string().optional(), exitCode: z.number() }),
   z.object({ type: z.literal('failed'), error: failure }),
@@ -33,19 +33,19 @@ export const runRecord = z.object({
   ...runInput,
   /** The id of the run whose results were used. */
   replayOf: z.string().optional(),
-  /** The run and the node after which this one went on. */
+  /** The run and the node after which this run continued. */
   resumedFrom: z.object({ run: z.string(), path: z.string(), visit: z.number() }).optional(),
-  /** The id of the job, where it ran as one. */
+  /** The id of the job, if it ran as one. */
   job: z.string().optional(),
-  /** A hash of the source of each node, by `flow/node` ids of the file's graph, to tell which were edited since. */
+  /** A hash of the source of each node, by `flow/node` ids of the file's graph, to find the nodes edited since. */
   sources: z.record(z.string(), z.string()).optional(),
   steps: z.number().optional(),
   usage: z
     .object({ calls: z.number(), inputTokens: z.number(), outputTokens: z.number(), cost: z.number() })
     .optional(),
-  /** Absent while it runs, and when the program that ran it was ended. */
+  /** Absent while it runs, and if the program that ran it was terminated. */
   outcome: recordedOutcome.optional(),
 });
 
-/** What is known of a run without reading its trace. */
+/** The facts about a run that are known without reading its trace. */
 export type RunRecord = z.infer<typeof runRecord>;

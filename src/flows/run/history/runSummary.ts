@@ -2,7 +2,7 @@ import type { FlowOutcome } from '../protocol/flowRun.ts';
 import type { RunRecord } from './runRecord.ts';
 import type { RunTimeline } from '../protocol/timeline.ts';
 
-/** What a record says of a run that has ended. */
+/** The part of a record that is known when a run has ended. */
 export function summaryOf(
   [first]: readonly RunTimeline[],
   outcome: FlowOutcome,

@@ -20,21 +20,21 @@ ELECTRON_RUN_AS_NODE=1 exec "$node" ${JOB_FOLDER}/flowRunner.mjs ${JOB_FOLDER}/f
 `;
 
 export interface FlowJobRequest {
-  /** What of the folder is sent. */
+  /** The files of the folder to send. */
   readonly selection: Selection;
   /** The flow file, relative to the folder, with `/`. */
   readonly file: string;
-  /** The rest of the command line: what the file finds in `process.argv`, as it was written. */
+  /** The rest of the command line, as written; becomes `process.argv` of the file. */
   readonly args?: string | undefined;
   readonly flow?: string | undefined;
   readonly shared?: Readonly<Record<string, unknown>> | undefined;
-  /** Where an earlier run stood, to go on after it with the code as it is now. */
+  /** A checkpoint of an earlier run, to continue after it with the current code. */
   readonly resume?: Checkpoint | undefined;
   /** The built `flowRunner.mjs`. */
   readonly runner: string;
 }
 
-/** A flow made ready to be sent as a job to any service: its folder with the runtime. Dispose it when it is sent. */
+/** A flow prepared as a job for any service: its folder with the runtime. Dispose it when it was sent. */
 export class FlowJob implements AsyncDisposable {
   readonly selection: Selection;
   readonly script: string;
@@ -51,7 +51,7 @@ export class FlowJob implements AsyncDisposable {
     const own = await withFlowRuntime(selection, runner);
     const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowjob-'));
     const request = jobRequest.parse({ version: 1, file, flow, shared, resume });
-    // Lists of jobs show the script, so it says which flow.
+    // Job lists show the script, so its name contains the flow.
     const name = `${basename(file)}.sh`;
     const [start, json] = [join(scratch, name), join(scratch, 'flow.json')];
     await writeFile(start, START_SCRIPT);
@@ -68,7 +68,7 @@ export class FlowJob implements AsyncDisposable {
 }
 
 /**
- * What is sent of a folder with a flow: its files and those that run it.
+ * A selection with the runtime files added.
  *
  * @param runner the built `flowRunner.mjs`.
  * @throws AppError `missing` when the runtime is not built.
@@ -78,7 +78,7 @@ export async function withFlowRuntime(selection: Selection, runner: string): Pro
   return withFiles(selection, await Promise.all(runtime.map(({ path, source }) => selected(path, source))));
 }
 
-/** Adds files to a selection; they take the place of those of the same path. */
+/** Adds files to a selection; they replace those with the same path. */
 function withFiles(selection: Selection, added: readonly SelectedFile[]): Selection {
   const own = selection.files.filter(({ path }) => !added.some((other) => other.path === path));
   const files = [...own, ...added].toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
@@ -91,7 +91,7 @@ export function isFlowScript(file: string, text: string): boolean {
   return isModule && /(?:\bfrom\s*|\bimport\s*|\brequire\s*\(\s*)['"]farwharf\/agents['"]/.test(text);
 }
 
-/** A path as a word of a script line. */
+/** A path as one word of a script line. */
 function quoted(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `"${path}"`;
 }

@@ -15,8 +15,8 @@ const logData = z.union([
 ]);
 
 /**
- * Finds what a flow tells of its run among the events of its job: `flow` events of our own service, and marked lines in the log
- * of any other. One for each reading of a job's events, which it takes in their order.
+ * Finds the run events of a flow among the events of its job: `flow` events of our own service, and marked lines in the log of
+ * any other. Create one for each reading of a job's events, and push them in order.
  */
 export class JobFlowEvents {
   readonly #readers = new Map<string, MarkedLineReader>();
@@ -31,13 +31,13 @@ export class JobFlowEvents {
     return reader.push(text).flatMap((piece) => (piece.type === 'value' ? checked(piece.value) : []));
   }
 
-  /** How many events were damaged on their way: the picture of the run has gaps then. */
+  /** How many events were damaged in transit, which leaves gaps in the run. */
   get lost(): number {
     return [...this.#readers.values()].reduce((sum, { lost }) => sum + lost, 0);
   }
 }
 
-/** A job can print anything, so only what has the shape of an event is one. */
+/** A job can print anything, so the shape of each event is checked. */
 function checked(value: unknown): readonly RunEvent[] {
   const event = readRunEvent(value);
   return event === undefined ? [] : [event];

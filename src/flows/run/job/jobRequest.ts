@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { checkpointSchema } from '../../../agents/run/schemas.ts';
 
-/** The folder in a job's workspace that holds what a flow needs to run there. */
+/** The folder in a job's workspace with the runtime of the flow. */
 export const JOB_FOLDER = '.farwharf';
-/** Where a job leaves its run, in the folder of its results. */
+/** The folder of the run among the results of the job. */
 export const JOB_RUN_FOLDER = 'farwharf-flow';
 
-/** What a job is told of its flow, in a file of `JOB_FOLDER`. */
+/** The request for the flow of a job, in a file in `JOB_FOLDER`. */
 export const jobRequest = z.object({
   version: z.literal(1),
   /** Relative to the workspace, with `/`. */

@@ -29,7 +29,7 @@ export async function runtimeFiles(runner: string): Promise<readonly RuntimeFile
   for (let source = waiting.pop(); source !== undefined; source = waiting.pop()) {
     if (found.has(source)) continue;
     const text = await readFile(source, 'utf8').catch((): undefined => undefined);
-    // What looks like an import of a file may stand in a text of the program.
+    // A string in the program may look like an import.
     if (text === undefined && source !== runner) continue;
     if (text === undefined) throw new AppError('missing', `The flow runtime ${runner} is missing. Reinstall Farwharf.`);
     found.set(source, { path: relative(folder, source).replaceAll('\\', '/'), source });

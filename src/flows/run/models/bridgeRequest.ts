@@ -18,7 +18,7 @@ const completionRequest = z.looseObject({
   temperature: z.number().optional(),
 });
 
-/** What a flow asks the models of the editor. */
+/** A request of a flow to the models of the editor. */
 export interface BridgeRequest {
   /** `auto` leaves the choice to the editor. */
   readonly model: string;
@@ -27,7 +27,7 @@ export interface BridgeRequest {
   readonly isStreamed: boolean;
 }
 
-/** @throws AppError `bad-input` or `limit` for what is no request that the editor's models understand. */
+/** @throws AppError `bad-input` or `limit` for a request that the editor's models do not support. */
 export async function readBridgeRequest(request: IncomingMessage): Promise<BridgeRequest> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -5,11 +5,11 @@ import { type BridgeRequest, readBridgeRequest } from './bridgeRequest.ts';
 
 /** The models behind a bridge. */
 export interface BridgedModels {
-  /** The reply as it comes. What it throws, the flow is told; an `AppError` by its code. */
+  /** The reply as a stream. Errors are passed to the flow, an `AppError` with its code. */
   complete(request: BridgeRequest, signal: AbortSignal): AsyncIterable<string>;
-  /** How many tokens a text has for a model; without it, calls have no counts. */
+  /** The number of tokens of a text for a model; without it, calls have no token counts. */
   countTokens?(text: string, model: string, signal: AbortSignal): Promise<number>;
-  /** Ids of the models that there are. */
+  /** The ids of the available models. */
   list(): Promise<readonly string[]>;
 }
 
@@ -23,8 +23,8 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
 };
 
 /**
- * Gives the children of this process models as a chat completions service: on loopback only, and only to who has the token,
- * which lives as long as the bridge. Open one for each run, and hand its `env` to the child, where the provider `vscode` finds it.
+ * Offers models to child processes as a chat completions service: on loopback only, and only with the token, which is valid as
+ * long as the bridge is open. Open one for each run, and pass its `env` to the child, where the provider `vscode` reads it.
  */
 export class ModelBridge implements AsyncDisposable {
   readonly env: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export class ModelBridge implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     const closed = new Promise((resolve) => this.#server.close(resolve));
-    this.#server.closeAllConnections(); // a request that is under way is aborted
+    this.#server.closeAllConnections(); // aborts requests in progress
     await closed;
   }
 }
@@ -78,7 +78,7 @@ async function answer(
     else await complete(models, asked, response, gone.signal);
   } catch (error) {
     if (response.headersSent || gone.signal.aborted) {
-      response.destroy(); // a stream that just stopped would look like a whole answer
+      response.destroy(); // a stream that just stopped would look complete
       return;
     }
     const code = error instanceof AppError ? error.code : undefined;
@@ -87,7 +87,7 @@ async function answer(
   }
 }
 
-/** A web page that found the port has neither the token nor a loopback address as its `Host`. */
+/** A web page that found the port has neither the token nor a loopback address in `Host`. */
 function authorise({ headers, socket }: IncomingMessage, token: string): void {
   const given = Buffer.from(headers.authorization ?? '');
   const wanted = Buffer.from(`Bearer ${token}`);

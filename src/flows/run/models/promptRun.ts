@@ -7,14 +7,14 @@ export type PromptModel = Pick<LLMClientOptions, 'provider' | 'model' | 'baseUrl
 
 export interface PromptReply {
   readonly reply: string;
-  /** Tokens, cost and time; absent where the service does not count. */
+  /** Tokens, cost and time; absent if the service does not report them. */
   readonly call: ModelCall | undefined;
 }
 
 type Messages = readonly { readonly role: string; readonly content: string }[];
 
 /**
- * Sends messages to a model once, outside of any flow: to try another prompt, or the same one elsewhere.
+ * Sends messages to a model once, outside any flow, to try a prompt or another model.
  *
  * @throws what `LLMClient.chatComplete` throws.
  */
@@ -26,7 +26,7 @@ export async function runPrompt(
   const client = new LLMClient(model);
   const shared = { reply: '' };
   let call: ModelCall | undefined;
-  // A node alone: it is traced, and the trace has the counts.
+  // Runs as a single node, because the trace of a run has the counts.
   class Ask extends Node<typeof shared, Messages, string> {
     override prep(): Messages {
       return messages;

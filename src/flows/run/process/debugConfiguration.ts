@@ -16,10 +16,10 @@ export interface DebugConfiguration {
 export type DebuggerPlace = Pick<Extract<FlowProcessEvent, { type: 'debugger' }>, 'host' | 'port'>;
 
 /**
- * How a debugger reaches a flow that was started with `isDebugged` and waits for it: breakpoints in the flow's own files then work
- * as in any program, as types are stripped in place and all lines stay where they are.
+ * The configuration to attach to a flow that was started with `isDebugged` and waits: breakpoints in the flow's files work as in
+ * any program, because types are stripped in place and all lines stay where they are.
  *
- * Attaching rather than launching keeps the run ours: its events, its history and its end are those of a run without debugger.
+ * Attaching instead of launching keeps the events, the history and the end of the run the same as without a debugger.
  */
 export function debugConfiguration(
   { host, port }: DebuggerPlace,

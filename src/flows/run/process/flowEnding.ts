@@ -10,11 +10,11 @@ interface ProcessEnd {
   readonly isStopped: boolean;
 }
 
-// Node's status for a flag that it does not know, which the very old ones end with before any code runs.
+// Node's exit status for an unknown flag: very old versions exit with it before any code runs.
 const INVALID_FLAG = 9;
 const TOO_OLD = { name: 'AppError', message: 'Flows need Node 22.18 or newer, but an older one was used.' };
 
-/** Gathers from what a child tells how its flow ended. */
+/** Determines how a flow ended from the messages of its process. */
 export class FlowEnding {
   readonly #states = new Map<number, StateView>();
   #last: Pick<Extract<RunEvent, { type: 'run-end' }>, 'action' | 'error'> | undefined;

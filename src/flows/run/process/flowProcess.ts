@@ -9,11 +9,11 @@ import { type OutputLine, OutputLines } from '../protocol/outputLines.ts';
 import { type ChildMessage, isChildMessage, type ParentMessage } from '../protocol/runMessage.ts';
 
 const KILL_GRACE_MS = 2_000;
-// A process that left the group can hold the pipes open for as long as it likes; what it prints later is not waited for.
+// A process that left the group can keep the pipes open; its later output is not waited for.
 const QUIET_MS = 1_000;
 const QUIET_POLL_MS = 20;
 const RUN_MARK = 'FARWHARF_FLOW_RUN';
-// Types are stripped on purpose, and a folder without package.json is no fault of its flow.
+// Types are stripped on purpose, and a folder without package.json is not an error.
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON'];
 
 export interface ProcessEnd {
@@ -23,11 +23,11 @@ export interface ProcessEnd {
 
 interface Listener {
   message(message: ChildMessage): void;
-  /** A promise until the line is taken. */
+  /** Returns a promise while the line is being handled. */
   output(stream: 'stdout' | 'stderr', line: OutputLine): Promise<void> | undefined;
 }
 
-/** The child in which a flow runs: a process group of its own, with a channel for messages. */
+/** The child process in which a flow runs: its own process group, with a message channel. */
 export class FlowProcess {
   readonly #child: ChildProcess;
   readonly #mark: string;
@@ -54,7 +54,7 @@ export class FlowProcess {
       windowsHide: true,
     });
     this.exited = this.#untilExit();
-    this.exited.catch(() => {}); // whoever waits for it is told
+    this.exited.catch(() => {}); // reported to callers that wait for it
     this.#child.on('message', (message) => {
       this.#lastActivity = performance.now();
       if (isChildMessage(message)) listener.message(message);
@@ -69,15 +69,15 @@ export class FlowProcess {
   }
 
   send(message: ParentMessage): void {
-    if (this.#child.connected) this.#child.send(message, () => {}); // it may end at any time
+    if (this.#child.connected) this.#child.send(message, () => {}); // the child may exit at any time
   }
 
-  /** Ends the child, if it has not, and all its children. */
+  /** Terminates the child, if it still runs, and all its children. */
   async end(): Promise<void> {
     await endProcesses({ group: this.#child.pid, mark: this.#mark }, KILL_GRACE_MS);
   }
 
-  /** Waits until everything that the child printed and sent has been taken. */
+  /** Waits until all output and messages of the child were handled. */
   async drained(): Promise<void> {
     const over = new AbortController();
     void Promise.all(this.#streams).then(() => over.abort());
@@ -102,10 +102,10 @@ export class FlowProcess {
     });
   }
 
-  /** Reads no further while a line is not taken, so that a child that prints for ever costs no memory. */
+  /** Stops reading while a line is being handled, so that a child that prints forever costs no memory. */
   async #read(stream: 'stdout' | 'stderr', listener: Listener): Promise<void> {
     const lines = new OutputLines();
-    // Not async: a wait for each line would cost more than all the rest.
+    // Not async: awaiting each line would cost more than everything else.
     const take = (line: OutputLine): Promise<void> | undefined => {
       const taken = listener.output(stream, line);
       if (taken === undefined) return undefined;
@@ -126,7 +126,7 @@ export class FlowProcess {
         }
       }
     } catch {
-      // The pipe was closed from here.
+      // The pipe was closed by this process.
     }
     for (const line of lines.end()) await take(line);
   }

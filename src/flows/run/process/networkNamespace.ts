@@ -7,9 +7,9 @@ import { allowedEnvironment } from '../../../core/processes/childEnvironment.ts'
 
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** How a process and all its children are started without network. */
+/** How to start a process and all its children without network. */
 export type NetworkNamespace =
-  /** The program and the arguments to put in front of the command. */
+  /** The program and arguments to prepend to the command. */
   { readonly type: 'namespace'; readonly command: readonly string[] } | { readonly type: 'none'; readonly why: string };
 
 // Both keep the user, the files, the pipes and the process group of the command. bubblewrap also gives it a loopback address.
@@ -18,7 +18,7 @@ const CANDIDATES: readonly (readonly [program: string, ...args: string[]])[] = [
   ['unshare', '--user', '--map-current-user', '--net', '--'],
 ];
 
-/** Finds out by trying which program can take the network away here. Ask once, and use the answer for all runs. */
+/** Finds by trial which program can start a process without network here. Call once and use the result for all runs. */
 export async function findNetworkNamespace(env: NodeJS.ProcessEnv): Promise<NetworkNamespace> {
   if (process.platform !== 'linux') return { type: 'none', why: 'Only Linux can start a process without network.' };
   const variables = allowedEnvironment(env);
@@ -41,13 +41,13 @@ export async function findNetworkNamespace(env: NodeJS.ProcessEnv): Promise<Netw
   };
 }
 
-/** What to tell people where child processes of tests keep the network; undefined where they do not. */
+/** The warning to show if child processes of tests can reach the network; undefined if they cannot. */
 export function describeOpenNetwork(namespace: NetworkNamespace): string | undefined {
   if (namespace.type === 'namespace') return undefined;
   return `Tests run offline, but processes that a flow starts can reach the network. ${namespace.why}`;
 }
 
-/** Only absolute entries of the search path count: the others would find programs of the folder that is tested. */
+/** Only absolute entries of the search path are used: others could find programs in the tested folder. */
 async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
   for (const folder of searchPath.split(delimiter).filter(isAbsolute)) {
     const path = join(folder, name);

@@ -7,10 +7,10 @@ import { runFlow } from './runFlow.ts';
 const LOAD_LIMIT_MS = 15_000;
 
 /**
- * The exact graphs of a file's flows, from loading the file in a process of its own. This runs the code of the file, though no
- * flow: it is for trusted folders, and only when somebody asks for it.
+ * The exact graphs of a file's flows, found by loading the file in its own process. This runs the code of the file but none of
+ * its flows, so it is only for trusted folders and on request.
  *
- * @throws AppError `bad-input` where the file cannot be loaded or makes no flow, `limit` where that takes too long; the signal's
+ * @throws AppError `bad-input` if the file cannot be loaded or creates no flow, `limit` if that takes too long; the signal's
  * reason on abort.
  */
 export async function readByRunning(

@@ -8,7 +8,7 @@ import { FlowProcess } from './flowProcess.ts';
 import type { FlowOutcome, FlowProcessEvent, FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
 import type { ChildMessage } from '../protocol/runMessage.ts';
 
-// Time for nodes to see the abort and clean up, before their process is ended.
+// Time for nodes to handle the abort and clean up before their process is terminated.
 const STOP_GRACE_MS = 500;
 const DEBUGGER_LINES =
   /^(?:Debugger (?:listening on ws:|attached\.|ending on ws:)|For help, see: https:\/\/nodejs\.org|Waiting for the debugger to disconnect)/;
@@ -16,16 +16,16 @@ const DEBUGGER_LINES =
 const READS_VARIABLE = /\bprocess\.env(?:\.|\[['"])\w+/g;
 
 export interface RunFlowOptions {
-  /** Its abort ends the child and its children: first as an abort of the flow, then SIGTERM, then SIGKILL. */
+  /** Its abort stops the child and its children: first by aborting the flow, then SIGTERM, then SIGKILL. */
   readonly signal: AbortSignal;
-  /** The child waits while a promise of it is pending: a listener that is slow makes the flow slow, and nothing piles up. */
+  /** The child waits while the returned promise is pending: a slow listener slows the flow down, and nothing piles up. */
   readonly onEvent: (event: FlowProcessEvent) => void | Promise<void>;
 }
 
 /**
- * Runs a flow file in a process of its own, and tells how it ended: a flow that fails is an outcome, no error.
+ * Runs a flow file in its own process and returns how it ended: a flow that fails is an outcome, not an error.
  *
- * @throws AppError `missing` when Node cannot be started, and what `onEvent` throws; the child is ended then.
+ * @throws AppError `missing` if Node cannot be started, and what `onEvent` throws; the child is then terminated.
  */
 export async function runFlow(
   runtime: FlowRuntime,
@@ -119,12 +119,12 @@ function eventsOf(
   }
 }
 
-/** Only keys of models go over the channel: a flow could ask for any variable. */
+/** Only model keys may be requested: a flow could ask for any variable. */
 function modelKeyOf(env: FlowRunRequest['env'], variable: string): string | undefined {
   return isModelKeyVariable(variable) ? env[variable] : undefined;
 }
 
-/** Tells of variables that the file reads and does not get; after a failure also of those that it or the error only names. */
+/** Reports variables that the file reads but does not get; after a failure, also those that the file or the error names. */
 async function hintFor(request: FlowRunRequest, outcome: FlowOutcome): Promise<string | undefined> {
   if (outcome.type === 'stopped' || outcome.type === 'killed') return undefined;
   const source = await readFile(request.file, 'utf8').catch(() => '');

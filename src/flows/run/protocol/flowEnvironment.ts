@@ -1,17 +1,17 @@
 import { allowedEnvironment } from '../../../core/processes/childEnvironment.ts';
 import { AppError } from '../../../core/errors.ts';
 
-/** What flows get beside what every child does: where Farwharf keeps its files, the editor's models, certificates, and how to print. */
+// In addition to the variables of every child: Farwharf's folders, the editor's models, certificates, and the output style.
 const FLOW_VARIABLES = [
   'FARWHARF_HOME FARWHARF_MODEL_BRIDGE_URL FARWHARF_MODEL_BRIDGE_TOKEN HF_ENDPOINT HF_HOME',
   'XDG_DATA_HOME XDG_CACHE_HOME XDG_CONFIG_HOME NODE_EXTRA_CA_CERTS NODE_USE_SYSTEM_CA ELECTRON_RUN_AS_NODE',
   'TERM COLORTERM NO_COLOR FORCE_COLOR',
 ].flatMap((names) => names.split(' '));
 
-/** Where the variables of a flow come from, and which of them it gets beside the usual ones. */
+/** The variables of a flow: where they come from, and which it gets in addition to the usual ones. */
 export interface VariableSource {
   readonly env: Readonly<NodeJS.ProcessEnv>;
-  /** Names that the person gave; see `variableNames`. */
+  /** Names that the user specified; see `variableNames`. */
   readonly variables?: readonly string[] | undefined;
 }
 
@@ -21,15 +21,15 @@ export function flowEnvironment({ env, variables = [] }: VariableSource): Record
 }
 
 /**
- * Checks names of variables that a person gave.
+ * Checks names of variables that the user specified.
  *
- * @param place the flag or the setting that they were given in.
- * @throws AppError `bad-input` for what is no name.
+ * @param place the flag or setting with the names.
+ * @throws AppError `bad-input` for an invalid name.
  */
 export function variableNames(names: readonly string[], place: string): readonly string[] {
   const odd = names.find((name) => !/^[A-Za-z_]\w*$/.test(name));
   if (odd === undefined) return names;
-  // What follows a "=" may be a secret, and is not repeated.
+  // The text after a "=" may be a secret, so it is not repeated.
   const start = odd.split('=', 1)[0] ?? '';
   throw new AppError(
     'bad-input',
@@ -37,7 +37,7 @@ export function variableNames(names: readonly string[], place: string): readonly
   );
 }
 
-/** How to pass on the variables that these texts mention and the flow did not get; undefined where there are none. */
+/** How to pass the variables that these texts mention and the flow did not get; undefined if there are none. */
 export function withheldHint(source: VariableSource, texts: readonly string[]): string | undefined {
   const passed = flowEnvironment(source);
   const mentioned = new Set(texts.flatMap((text) => text.match(/\b[A-Z][A-Z0-9_]{2,}\b/g) ?? []));

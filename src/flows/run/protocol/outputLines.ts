@@ -8,7 +8,7 @@ export interface OutputLine {
   readonly isWhole: boolean;
 }
 
-/** Cuts a stream of bytes into lines; one that is longer than 64 K characters comes in pieces. */
+/** Splits a stream of bytes into lines; a line longer than 64 K characters is split into pieces. */
 export class OutputLines {
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
@@ -17,7 +17,7 @@ export class OutputLines {
     return this.#cut(this.#decoder.write(bytes));
   }
 
-  /** What came after the last line feed. */
+  /** The text after the last line feed. */
   end(): readonly OutputLine[] {
     const lines = this.#cut(this.#decoder.end());
     const rest = this.#rest;

@@ -3,9 +3,9 @@ import type { StateChange } from './stateChange.ts';
 import type { StateView } from './stateView.ts';
 
 /**
- * What a run of a flow file tells, on every way: over IPC, in a trace file, in the log of a job. Plain JSON.
+ * An event of a run, the same over IPC, in a trace file and in the log of a job. Plain JSON.
  *
- * A file may run more than one flow, at the same time too, so each event names its run: their numbers begin at 1.
+ * A file can run several flows, also concurrently, so each event has the number of its run, from 1.
  * `at` is in microseconds since the beginning of that run, as in trace events.
  */
 export type RunEvent = { readonly run: number } & (RunStart | StepEvent | RunEnd);
@@ -15,16 +15,16 @@ export type StepEvent = TraceEvent | LiveEvent | StateEvent;
 
 interface RunStart {
   readonly type: 'run-start';
-  /** The name of the outermost unit, which all paths of the run begin with. */
+  /** The name of the outermost unit, with which all paths of the run start. */
   readonly name: string;
   /** Milliseconds since 1970. */
   readonly startedAt: number;
   readonly state: StateView;
-  /** The path of the node after which the run goes on, when it resumes. */
+  /** The path of the node after which the run continues, if it resumes. */
   readonly resumedAfter?: string | undefined;
 }
 
-/** What a step changed in the shared state; comes after the step's end, and only when there is a change. */
+/** The changes of a step to the shared state; sent after the end of the step, and only if there are any. */
 interface StateEvent {
   readonly type: 'state';
   readonly path: string;
@@ -33,7 +33,7 @@ interface StateEvent {
   readonly changes: readonly StateChange[];
 }
 
-/** In a replay: an `exec` that ran, and why no recorded result could stand in for it. */
+/** In a replay: an `exec` that ran, and why no recorded result could be used. */
 interface LiveEvent {
   readonly type: 'live';
   readonly path: string;
@@ -55,9 +55,9 @@ export interface FlowFailure {
   readonly name: string;
   readonly message: string;
   readonly stack?: string | undefined;
-  /** The innermost place in the person's own files. */
+  /** The innermost position in the user's own files. */
   readonly place?: SourcePlace | undefined;
-  /** The node that was under way. */
+  /** The node that was running. */
   readonly path?: string | undefined;
 }
 

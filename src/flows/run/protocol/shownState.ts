@@ -4,15 +4,15 @@ import { isSpecial, type StateView } from './stateView.ts';
 const MAX_VALUE = 2_000;
 const MAX_STATE = 20_000;
 
-/** A difference of the shared state for people to read: values are JSON or a short description, cut to a readable size. */
+/** A readable change of the shared state: values are JSON or a short description, truncated. */
 export interface ShownChange {
   readonly path: readonly string[];
-  /** Undefined when it was not there. */
+  /** Undefined if the key did not exist. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/** The changes of a step with what was there before it. */
+/** The changes of a step, with the values before it. */
 export function showChanges(before: StateView, changes: readonly StateChange[]): readonly ShownChange[] {
   return changes.map((change) => {
     const old = valueAt(before, change.path);

@@ -7,7 +7,7 @@ export type StateChange =
 
 type StatePath = readonly (string | number)[];
 
-/** The changes that turn one view into the other, in order: `applyChanges` with them gives `after` exactly. */
+/** The changes from one view to the other, in order: `applyChanges` with them returns exactly `after`. */
 export function changesBetween(before: StateView, after: StateView): readonly StateChange[] {
   const changes: StateChange[] = [];
   collect(before, after, [], changes);
@@ -61,7 +61,7 @@ function apply(view: StateView, change: StateChange, depth: number): StateView {
     else list[index] = apply(list[index] ?? null, change, depth + 1);
     return list;
   }
-  if (!isObject(view)) return view; // a change of another state: nothing there to change
+  if (!isObject(view)) return view; // a change of another state: nothing to change here
   if (isLast && change.op === 'remove')
     return Object.fromEntries(Object.entries(view).filter(([name]) => name !== key));
   return { ...view, [key]: apply(view[key] ?? null, change, depth + 1) };

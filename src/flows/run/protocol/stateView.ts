@@ -1,15 +1,15 @@
 /**
- * A value as a trace shows it: JSON in which anything that JSON cannot hold, or that is too large, stands as a `Special`.
- * A key of the value itself that begins with `$` has one more `$` here.
+ * A value as a trace shows it: JSON in which a `Special` represents anything that JSON cannot store or that is too large.
+ * A key of the value itself that starts with `$` has one more `$` here.
  */
 export type StateView = string | number | boolean | null | readonly StateView[] | StateObject;
 
-/** An object of the value, or a `Special`, which alone has the key `$`. */
+/** An object of the value, or a `Special`, the only one with the key `$`. */
 export interface StateObject {
   readonly [key: string]: StateView;
 }
 
-/** What stands where a value cannot: `{ $: 'bigint', text: '12n' }`, `{ $: 'string', text: 'its beginning', size: 90000 }`. */
+/** Represents a value that JSON cannot store: `{ $: 'bigint', text: '12n' }`, `{ $: 'string', text: 'abc', size: 90000 }`. */
 export interface Special extends StateObject {
   readonly $: SpecialKind;
   readonly text: string;
@@ -43,7 +43,7 @@ export interface ViewLimits {
 
 const VIEW_LIMITS: ViewLimits = { text: 4_000, items: 200, depth: 12, total: 200_000 };
 
-/** Shows any value whatever: bounded in size, and never throws. `clean` is applied to every text, to take secrets out. */
+/** Shows any value, bounded in size; never throws. `clean` is applied to every text, to remove secrets. */
 export function viewOf(
   value: unknown,
   {
@@ -54,7 +54,7 @@ export function viewOf(
   return new Viewer(limits, clean).view(value, 'shared', []);
 }
 
-/** Whether this stands for something that JSON cannot hold. */
+/** Whether this represents a value that JSON cannot store. */
 export function isSpecial(view: StateView): view is Special {
   return typeof view === 'object' && view !== null && '$' in view;
 }
@@ -171,7 +171,7 @@ function className(value: object): string {
   return (typeof constructor === 'function' && nameOf(constructor)) || 'Object';
 }
 
-// A class may have a static member of that name, which is anything.
+// A class may have a static member of that name with any value.
 function nameOf(value: object): string {
   const name: unknown = Reflect.get(value, 'name');
   return typeof name === 'string' ? name : '';

@@ -22,7 +22,7 @@ const expectedRun = z.object({
   steps: z.array(z.string()),
   /** The shared state at the end. */
   shared: stateView,
-  /** The message of the error that it fails with. */
+  /** The message of the error, if the run fails. */
   error: z.string().optional(),
 });
 
@@ -35,9 +35,9 @@ const flowTestSchema = z.object({
   /** The flow file, relative to the folder of the test. */
   file: z.string(),
   ...runInput,
-  /** Mostly one; a file may run more than one flow. */
+  /** Usually one; a file can run more than one flow. */
   expect: z.array(expectedRun),
-  /** Keys of the shared state that differ from run to run, as `report.createdAt`. */
+  /** Keys of the shared state that differ from run to run, such as `report.createdAt`. */
   ignore: z.array(z.string()),
   recording: z.array(recordingEntrySchema),
   models: z.array(recordedReply),
@@ -65,13 +65,13 @@ export async function readFlowTest(path: string): Promise<FlowTest> {
   }
 }
 
-/** Writes a test, whole or not at all. Paths in the folder of the test are written so that they fit on other machines. */
+/** Writes a test atomically. Paths in the folder of the test are stored so that they are valid on other machines. */
 export async function writeFlowTest(path: string, test: Omit<FlowTest, 'about' | 'version'>): Promise<void> {
   const json = JSON.stringify({ about: ABOUT, version: 1, ...test }, undefined, 2);
   await writeAtomically(path, `${json.replaceAll(asInJson(dirname(path)), FOLDER_TOKEN)}\n`, { mode: 0o666 });
 }
 
-/** The name of a test in its flow: `harbours` of `research.harbours.flowtest.json`. */
+/** The name of a test: `harbours` of `research.harbours.flowtest.json`. */
 export function flowTestName(path: string, { file }: Pick<FlowTest, 'file'>): string {
   const stem = basename(path).slice(0, -FLOW_TEST_SUFFIX.length);
   const flow = basename(file).replace(/\.\w+$/, '');

@@ -22,9 +22,9 @@ import { type RunTimeline, timelinesOf } from '../protocol/timeline.ts';
 export interface FlowTestResult {
   readonly status: 'passed' | 'failed' | 'updated';
   readonly differences: readonly TestDifference[];
-  /** The steps whose `exec` ran, because no recorded result fitted. */
+  /** The steps whose `exec` ran because there was no recorded result for it. */
   readonly live: readonly { readonly path: string; readonly reason: 'code' | 'input' | 'new' }[];
-  /** What the flow printed. */
+  /** The output of the flow. */
   readonly output: string;
   readonly timelines: readonly RunTimeline[];
   readonly durationMs: number;
@@ -32,11 +32,11 @@ export interface FlowTestResult {
 
 export interface FlowTestOptions extends VariableSource {
   readonly signal: AbortSignal;
-  /** How the network is taken away from the flow and from what it starts; ask `findNetworkNamespace` once. */
+  /** How the flow and its child processes run without network; from `findNetworkNamespace`. */
   readonly network: NetworkNamespace;
-  /** The folder that the tests were looked for in; the folder of the test unless given. */
+  /** The folder that was searched for tests; by default the folder of the test. */
   readonly root?: string | undefined;
-  /** Runs with the network open, and writes what came out of it into the test. */
+  /** Runs with network, and writes the new result into the test. */
   readonly isUpdate?: boolean;
   readonly isDebugged?: boolean;
   readonly onEvent?: (event: FlowProcessEvent) => void;
@@ -65,7 +65,7 @@ export async function runFlowTest(
     options.signal.throwIfAborted();
     const actual = expectationsOf(run.timelines, summaryOf(run.timelines, run.outcome).outcome);
     const differences = differencesOf(test.expect, actual, test.ignore);
-    // A key that is not there, or a service that is down, is nothing that a test should expect from now on.
+    // An update must not make a missing key or a service that is down the expected result.
     const isBroken = actual.some(({ error }, index) => error !== undefined && test.expect[index]?.error === undefined);
     const isUpdate = options.isUpdate === true && !isBroken && differences.length + run.live.length > 0;
     if (isUpdate) await writeFlowTest(path, { ...withoutHeader(test), expect: actual, ...(await keptIn(fresh, test)) });
@@ -91,7 +91,7 @@ async function observe(
   const events: RunEvent[] = [];
   const printed: string[] = [];
   const { network, isUpdate, isDebugged } = options;
-  // A debugger could not reach the flow in a namespace, and a run that makes new results needs the network.
+  // A debugger cannot reach the flow in a namespace, and an update needs the network.
   const isClosed = isUpdate !== true && isDebugged !== true && network.type === 'namespace';
   const outcome = await runFlow(
     isClosed ? { ...runtime, starter: network.command } : runtime,
@@ -121,7 +121,7 @@ async function observe(
   return { outcome, timelines: timelinesOf(events), live, output: printed.join('\n') };
 }
 
-/** What a run shows to a test. A file that could not be run at all is a run that failed at once. */
+/** The result of a run for a test. A file that could not run counts as a run that failed immediately. */
 function expectationsOf(timelines: readonly RunTimeline[], outcome: RunRecord['outcome']): ExpectedRun[] {
   const isWhole = outcome?.type === 'done' || (outcome?.type === 'failed' && timelines.some(({ end }) => end?.error));
   const failure = isWhole ? undefined : describeRunEnd(outcome);
@@ -144,7 +144,7 @@ function stepLine(path: string, action: string | undefined, status: string): str
   return `${path} -> ${status === 'done' ? (action ?? 'default') : status}`;
 }
 
-/** The results of the run that was just made, and all answers of models that are known. */
+/** The recorded results of the new run, and all known replies of models. */
 async function keptIn(fresh: RunFolder, test?: FlowTest): Promise<Pick<FlowTest, 'recording' | 'models'>> {
   const calls = parseLines(await readIfThere(fresh.calls), (value) => recordedReply.safeParse(value).data);
   const readEntry = (value: unknown) => recordingEntrySchema.safeParse(value).data;
@@ -164,11 +164,10 @@ interface PinnedRun {
 }
 
 /**
- * Pins a run as a test at `path`, and runs it once: keys of the shared state that came out otherwise are noted as such that
- * differ from run to run.
+ * Pins a run as a test at `path`, and runs it once: keys of the shared state that differ in this run are listed under `ignore`.
  *
- * @throws AppError `conflict` when the run cannot be repeated from what was recorded, or was itself begun in the middle; the
- * test is not kept then.
+ * @throws AppError `conflict` if the run cannot be repeated from its recording, or started in the middle of another; the
+ * test is then not kept.
  */
 export async function pinFlowTest(
   path: string,

@@ -5,13 +5,13 @@ import type { StateView } from '../protocol/stateView.ts';
 const MAX_VALUE = 300;
 const CONTEXT_LINES = 2;
 
-/** Something that came out otherwise than the test says, as lines that begin with `-` (expected), `+` (now) or a blank. */
+/** A difference from the test, as lines that start with `-` (expected), `+` (now) or a blank. */
 export type TestDifference =
   | { readonly type: 'steps' | 'error'; readonly lines: readonly string[] }
-  /** `key` is where in the shared state: `report.createdAt`. */
+  /** `key` is the path in the shared state: `report.createdAt`. */
   | { readonly type: 'state'; readonly key: string; readonly lines: readonly string[] };
 
-/** All differences; none where the runs are as expected. */
+/** All differences; none if the runs are as expected. */
 export function differencesOf(
   expected: readonly ExpectedRun[],
   actual: readonly ExpectedRun[],
@@ -45,7 +45,7 @@ function differencesOfRun(
   return differences;
 }
 
-/** The lines that differ with two lines around them: what is equal at both ends is left out. */
+/** The lines that differ, with two lines of context. */
 function lineDiff(before: readonly string[], after: readonly string[]): readonly string[] {
   let start = 0;
   while (start < before.length && before[start] === after[start]) start += 1;

@@ -4,12 +4,12 @@ import { AppError } from '../../../core/errors.ts';
 import { pathInside } from '../../../core/files/pathInside.ts';
 
 /**
- * The flow file that a test runs: a test that somebody else wrote starts nothing outside its own folder.
+ * The flow file that a test runs. A test written by others must not run anything outside its own folder.
  *
- * @param test path of the test.
+ * @param test the path of the test.
  * @param file as the test names it.
  * @param root the folder that the test was found in.
- * @throws AppError `refused` for a file outside the folder of the test, and for a test outside its root, links followed.
+ * @throws AppError `refused` for a file outside the folder of the test, and for a test outside its root, with links resolved.
  */
 export async function testedFile(test: string, file: string, root: string): Promise<string> {
   const folder = dirname(test);
@@ -27,7 +27,7 @@ export async function testedFile(test: string, file: string, root: string): Prom
   return path;
 }
 
-/** A path without links; as it is where nothing is there, which the run then tells. */
+/** A path with links resolved; unchanged if nothing is there, which the run then reports. */
 async function realPath(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }

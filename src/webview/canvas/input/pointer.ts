@@ -28,7 +28,7 @@ export class PointerInput {
     surface.addEventListener('contextmenu', (event) => this.#contextMenu(event));
   }
 
-  /** Leaves a drag where it began; false when there is none. */
+  /** Leaves a drag where it began; false if there is none. */
   cancel(): boolean {
     this.#fingers.clear();
     if (this.#drag === undefined) return false;

@@ -128,12 +128,15 @@ interface RunEventsMessage {
 export interface SharedChange {
   /** Keys from the top. */
   readonly path: readonly string[];
-  /** Undefined when it was not there. */
+  /** Undefined if the key did not exist. */
   readonly before: string | undefined;
   readonly after: string | undefined;
 }
 
-/** What a step changed in `shared`, and all of it afterwards. Steps are the visits of nodes that are no flows, in the order in which they end, from 0. */
+/**
+ * The changes of a step to `shared`, and the whole state afterwards. Steps are the visits of nodes that are not flows, in the
+ * order in which they end, from 0.
+ */
 export interface SharedMessage {
   readonly type: 'shared';
   readonly run: string;

@@ -1,21 +1,21 @@
 import { AppError } from '../../../../core/errors.ts';
 
-/** A unit that can be run: a flow, or a node where one was asked for by name. */
+/** A unit that can be run: a flow, or a node that was requested by name. */
 export interface Runnable {
   readonly name: string;
   run(shared: unknown): Promise<unknown>;
 }
 
-/** Functions of these names are taken for makers of a flow; no other function is called unasked. */
+/** Functions with these names may create a flow; no other function is called unless requested. */
 const MAKER_NAME = /flow|^(?:default|create|build|make)/i;
 
 /**
- * The flow that a module exports: an instance, a class that can be made without arguments, or a function that gives one.
+ * The flow that a module exports: an instance, a class with a constructor without arguments, or a function that returns one.
  *
- * The library may be loaded more than once, so a flow is known by what it can do and not by its class.
+ * The library may be loaded more than once, so a flow is recognized by its methods and not by its class.
  *
  * @param wanted the name of the export.
- * @throws AppError `bad-input` that says what to export or to choose.
+ * @throws AppError `bad-input` that says what to export or choose.
  */
 export async function findFlow(
   exports: Readonly<Record<string, unknown>>,

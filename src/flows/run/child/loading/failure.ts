@@ -2,10 +2,10 @@ import { fileURLToPath } from 'node:url';
 import type { FlowFailure, SourcePlace } from '../../protocol/runEvent.ts';
 
 const FRAME = /^\s*at (?:.*?\()?(file:\/\/[^)]+|\/[^)]+|[A-Za-z]:\\[^)]+):(\d+):(\d+)\)?$/;
-// How Node begins the text of an error in the source itself: the place, the line, and an arrow below it.
+// How Node starts the text of a syntax error: the position, the line, and an arrow below it.
 const HEAD = /^(file:\/\/\S+|\/\S+|[A-Za-z]:\\\S+):(\d+)\n(?:.*\n){1,3}?([ \t]*)\^/m;
 
-/** What was thrown, whatever it is, with the innermost place that is neither Node's, nor a package's, nor the runner's. */
+/** The thrown value as a failure, with the innermost position outside Node, packages and the runner. */
 export function failureOf(thrown: unknown, isOwn: (file: string) => boolean, path?: string): FlowFailure {
   const at = path === undefined ? {} : { path };
   if (!(thrown instanceof Error)) return { name: 'Thrown', message: textOf(thrown), ...at };
@@ -32,7 +32,7 @@ function placeOf(stack: string, isOwn: (file: string) => boolean): SourcePlace |
   return undefined;
 }
 
-/** The place that Node puts before an error in a source itself, in the text of that error. */
+/** The position that Node puts before a syntax error, in the text of that error. */
 export function syntaxPlace(text: string): SourcePlace | undefined {
   const [, file, line, indent = ''] = HEAD.exec(text) ?? [];
   return file === undefined ? undefined : { file: pathOf(file), line: Number(line), column: indent.length + 1 };

@@ -2,15 +2,15 @@ import type { LoadHookSync } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
 const MAIN = 'import.meta.main';
-// Of the same length, so that every place in the file stays where it is.
+// Of the same length, so that all positions in the file stay the same.
 const TRUE = 'true'.padEnd(MAIN.length);
 
-/** Whether a file can only run its flow itself, behind a question whether it is the one that Node was given: it exports nothing. */
+/** Whether a file runs its flow only as the main module and exports nothing. */
 export function runsOnlyAsMain(text: string): boolean {
   return text.includes(MAIN) && !/^\s*export\b/m.test(text);
 }
 
-/** Answers that question with yes in this file, which the runner imports where Node would have started with it. */
+/** Makes `import.meta.main` true in this file, although the runner imports it. */
 export function asMain(file: string): LoadHookSync {
   const main = pathToFileURL(file).href;
   return (url, context, next) => {

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { AppError, systemCode } from '../../../../core/errors.ts';
 import { nearestManifest } from './nearestManifest.ts';
 
-/** The library's own name, and the package that brings it. */
+/** The library's name, and the package that contains it. */
 const LIBRARY = 'farwharf/agents';
 const TYPESCRIPT_OF: Readonly<Record<string, readonly string[]>> = {
   '.js': ['.ts', '.tsx'],
@@ -17,18 +17,17 @@ const NOT_FOUND = new Set(['ERR_MODULE_NOT_FOUND', 'ERR_UNSUPPORTED_DIR_IMPORT',
 const NOT_EXPORTED = new Set([...NOT_FOUND, 'ERR_PACKAGE_PATH_NOT_EXPORTED']);
 
 interface ResolverOptions {
-  /** The library that the runner brings, as a file. */
+  /** The file of the library that comes with the runner. */
   readonly library: string;
-  /** The zod that the library describes schemas with, as a file. */
+  /** The file of the zod that comes with the runner. */
   readonly schemas: string;
-  /** Told which copy of the library the file gets. */
+  /** Called with the copy of the library that the file gets. */
   readonly onLibrary: (path: string) => void;
 }
 
 /**
- * Finds modules as people write their imports: `./x` and `./x.js` for `x.ts`, a folder for its index, and the library in the
- * folder's own packages first (what runs elsewhere with that version runs here with it too), else the one that the runner brings;
- * in the same way zod, which answers of models are described with.
+ * Resolves imports as people write them: `./x` and `./x.js` for `x.ts`, and a folder for its index. The library and zod are taken
+ * from the folder's own packages if it has them (the versions that run elsewhere too), else from the runner.
  */
 export function createResolver({ library, schemas, onLibrary }: ResolverOptions): ResolveHookSync {
   return (specifier, context, next) => {

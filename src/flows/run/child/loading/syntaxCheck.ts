@@ -5,7 +5,7 @@ import { syntaxPlace } from './failure.ts';
 
 const LIMIT_MS = 5_000;
 
-/** Where a JavaScript module does not parse. Node tells it only when it is the one to report the error, so it is asked to. */
+/** The position of a syntax error in a JavaScript module. Only Node's own error report has it, so Node is run to check the file. */
 export function findSyntaxError(url: string): SourcePlace | undefined {
   if (!url.startsWith('file:')) return undefined;
   const { stderr } = spawnSync(process.execPath, ['--check', fileURLToPath(url)], {

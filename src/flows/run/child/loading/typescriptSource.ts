@@ -13,21 +13,20 @@ const NO_TYPESCRIPT = 'ERR_NO_TYPESCRIPT';
 interface LoaderListener {
   /** A file is about to be loaded, and compiled right after. */
   readonly onLoad: (url: string) => void;
-  /** A file was transformed, with what was found there. */
+  /** A file was transformed, with the reason. */
   readonly onTransform: (file: string, what: string) => void;
-  /** Rewrites what is more than types; Node.js does it itself unless given. */
+  /** Rewrites syntax that cannot be removed; undefined if Node.js does that itself. */
   readonly toErasable: ((text: string) => string) | undefined;
 }
 
-/** What transforms TypeScript where Node.js no longer does: since version 25 it only removes types. Not loaded where it does. */
+/** The transformation of TypeScript for Node.js 25 and newer, which only remove types. Loaded only there. */
 export async function findTransform(): Promise<LoaderListener['toErasable']> {
   if (Number.parseInt(process.versions.node, 10) < 25) return undefined;
   return (await import('../../erasable/erasable.ts')).toErasable;
 }
 
 /**
- * Loads modules as Node does, and TypeScript whose syntax is more than types (enums, namespaces, parameter properties) by
- * transforming it.
+ * Loads modules as Node does, and transforms TypeScript syntax that cannot be removed (enums, namespaces, parameter properties).
  */
 export function createLoader({ onLoad, onTransform, toErasable }: LoaderListener): nodeModule.LoadHookSync {
   return (url, context, next) => {
@@ -41,7 +40,7 @@ export function createLoader({ onLoad, onTransform, toErasable }: LoaderListener
     try {
       const loaded = next(url, context);
       if (loaded.format?.endsWith('-typescript') !== true || loaded.source === undefined) return loaded;
-      // Tried here, because Node itself would throw where no hook sees it.
+      // Tried here, because Node itself would throw after the hook.
       nodeModule.stripTypeScriptTypes(textOf(loaded.source), { mode: 'strip' });
       return loaded;
     } catch (error) {
@@ -78,7 +77,7 @@ function transformed(
       { cause: error },
     );
   }
-  process.setSourceMapsEnabled(true); // or errors and breakpoints would be at the places of the result
+  process.setSourceMapsEnabled(true); // otherwise errors and breakpoints would have the positions of the result
   return { format: formatOf(file, source), source };
 }
 
@@ -94,7 +93,7 @@ function formatOf(file: string, source: string): 'module' | 'commonjs' {
   return /^\s*(?:import|export)\b/m.test(source) ? 'module' : 'commonjs';
 }
 
-/** Node's own error begins its stack with the place, but may leave out the file. */
+/** Node's own error starts its stack with the position, but may omit the file. */
 function withPlace(cause: unknown, url: string): Error {
   const error = new AppError('bad-input', `${fileOf(url)} is not valid TypeScript: ${messageOf(cause)}`, { cause });
   const stack = cause instanceof Error ? (cause.stack ?? '') : '';
@@ -102,7 +101,7 @@ function withPlace(cause: unknown, url: string): Error {
   return error;
 }
 
-/** Some builds of Node, such as those inside of other programs, leave the support of TypeScript out. */
+/** Some builds of Node, such as those inside other programs, have no TypeScript support. */
 function withoutTypes(url: string, cause: unknown): Error {
   const message =
     `${process.execPath} (Node ${process.versions.node}) cannot run ${fileOf(url)}. This build of Node.js has no TypeScript support: ` +

@@ -3,8 +3,8 @@ import { appendFileSync, renameSync } from 'node:fs';
 const FLUSH_CHARACTERS = 64 * 1024;
 
 /**
- * Appends JSON lines to a file, gathered for a turn of the event loop. Writing is synchronous, so that nothing is lost when
- * the flow ends the process; a full disk ends the writing and not the flow.
+ * Appends JSON lines to a file, collected over a turn of the event loop. Writing is synchronous, so that nothing is lost if the
+ * flow exits the process; a full disk stops the writing but not the flow.
  */
 export class LineFile {
   readonly #path: string;
@@ -15,14 +15,14 @@ export class LineFile {
   #isScheduled = false;
   #isClosed = false;
 
-  /** @param olderPath where the file goes when it is full; without it, what comes then is left out. */
+  /** @param olderPath where a full file is moved; without it, further lines are dropped. */
   constructor(path: string, options: { readonly maxCharacters: number; readonly olderPath?: string }) {
     this.#path = path;
     this.#maxCharacters = options.maxCharacters;
     this.#olderPath = options.olderPath;
   }
 
-  /** Gives false when the line was left out. `isLast` writes it even where the file is full. */
+  /** Returns false if the line was dropped. `isLast` writes it even if the file is full. */
   push(value: unknown, { isLast = false } = {}): boolean {
     if (this.#isClosed) return false;
     const line = `${JSON.stringify(value)}\n`;

@@ -9,7 +9,7 @@ interface RecordedCall {
   readonly completion: unknown;
 }
 
-/** Answers of language models that an earlier run got, found again by the whole request. */
+/** Replies of language models from an earlier run, found by the whole request. */
 export class RecordedCompletions {
   readonly #answers = new Map<string, unknown[]>();
 
@@ -25,9 +25,9 @@ export class RecordedCompletions {
   }
 
   /**
-   * The answers to equal requests come in their order, the last one again and again.
+   * Equal requests get their replies in order, then the last one again.
    *
-   * @throws AppError `missing` when there is none.
+   * @throws AppError `missing` if there is none.
    */
   find(provider: string, request: Readonly<Record<string, unknown>>): unknown {
     const answers = this.#answers.get(keyOf(provider, request));

@@ -8,11 +8,11 @@ import { TimeBudget } from './timeBudget.ts';
 
 const MB = 1 << 20;
 const MAX_FILE = 32 * MB;
-// Half of what is kept: the older half makes room.
+// Half of the limit: when it is full, the older half is dropped.
 const MAX_CHECKPOINTS = 16 * MB;
 const CHECKPOINT_PART = 0.1;
 
-/** What a run keeps in its folder, while it runs. */
+/** Writes the files of a run while it runs. */
 export class RunWriter {
   readonly #trace: LineFile;
   readonly #recording: LineFile;
@@ -23,7 +23,7 @@ export class RunWriter {
   readonly #note: (message: string) => void;
   readonly #noted = new Set<string>();
 
-  /** @param hasher any recording: it makes the entries. */
+  /** @param hasher any recording, which creates the entries. */
   constructor(path: string, hasher: Recording, note: (message: string) => void) {
     const folder = runFolder(path);
     this.#trace = new LineFile(folder.trace, { maxCharacters: MAX_FILE });

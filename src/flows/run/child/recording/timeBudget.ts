@@ -1,12 +1,12 @@
 const FREE_MS = 200;
 
-/** Keeps work for observers below a part of a run's time: what is too dear is left out, for a while. */
+/** Limits work for observers to a part of a run's time: work over the limit is skipped for a while. */
 export class TimeBudget {
   readonly #part: number;
   readonly #startedAt = performance.now();
   #spentMs = 0;
 
-  /** @param part of the time since now, above the first fifth of a second. */
+  /** @param part the part of the time from now on, in addition to the first 200 ms. */
   constructor(part: number) {
     this.#part = part;
   }
