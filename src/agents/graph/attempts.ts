@@ -4,7 +4,7 @@ import { type Awaitable, isPromise } from './awaitable.ts';
 import type { ExecContext, Run } from '../run/run.ts';
 import type { Visit } from '../run/visit.ts';
 
-/** The part of a node that makes attempts. */
+/** The part of a node that attempts need. */
 export interface Worker<I, O> {
   readonly name: string;
   readonly maxRetries: number;
@@ -14,22 +14,22 @@ export interface Worker<I, O> {
   execFallback(input: I, error: unknown, context: ExecContext): Awaitable<O>;
 }
 
-/** What one `exec` with its retries needs to know of its place. The attempt counter is local, so parallel items never share one. */
+/** The context of one `exec` with its retries. The attempt counter is local, so parallel items never share one. */
 interface Call<I, O> {
   readonly worker: Worker<I, O>;
-  /** Whether `execFallback` is anything but the default, which throws the error that it is given. */
+  /** Whether `execFallback` is overridden; the default throws the error. */
   readonly hasFallback: boolean;
   readonly input: I;
   readonly run: Run;
   readonly visit: Visit | undefined;
   readonly item: number | undefined;
-  /** The signal of a parallel batch; the run's when absent. */
+  /** The signal of a parallel batch; the run's signal if absent. */
   readonly signal: AbortSignal | undefined;
 }
 
 /**
  * Runs `exec` up to `maxRetries` times, `wait` seconds apart, then `execFallback` with the last error (specification,
- * section 3). Stays synchronous when `exec` is. An abort is neither retried nor given to the fallback.
+ * section 3). Stays synchronous when `exec` is. An abort is neither retried nor passed to the fallback.
  */
 export function attempt<I, O>(call: Call<I, O>): Awaitable<O> {
   let result: Awaitable<O>;
@@ -42,7 +42,7 @@ export function attempt<I, O>(call: Call<I, O>): Awaitable<O> {
   return isPromise(result) && isRecoverable(call) ? settle(call, result) : result;
 }
 
-/** Whether a failure can lead to anything but that failure. */
+/** Whether a failure can be recovered. */
 function isRecoverable<I, O>({ worker, hasFallback }: Call<I, O>): boolean {
   return hasFallback || worker.maxRetries > 1;
 }
@@ -55,7 +55,7 @@ async function settle<I, O>(call: Call<I, O>, result: Promise<O>): Promise<O> {
   }
 }
 
-// Only where something can be recovered: where not, the first failure is the node's, without a detour.
+// Called only if recovery is possible; otherwise the first failure is thrown directly.
 async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> {
   const { worker, input, run, visit, item } = call;
   const signal = call.signal ?? run.context.signal;
@@ -88,14 +88,14 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 
 function once<I, O>(call: Call<I, O>, number: number): Awaitable<O> {
   const { worker, run, visit } = call;
-  // Where there is only one attempt, the start of the node has told it.
+  // A single attempt is implied by the start of the node.
   if (isRecoverable(call) || call.item !== undefined) visit?.attempt(number, call.item);
   if (worker.timeout !== undefined) return withTimeout(call, number, worker.timeout);
   if (number === 1 && call.signal === undefined) return worker.exec(call.input, run.context);
   return worker.exec(call.input, { signal: call.signal ?? run.context.signal, attempt: number });
 }
 
-/** An attempt that fails when its time is over, even when `exec` ignores the signal. What it gives later is dropped. */
+/** An attempt that fails after its timeout, even if `exec` ignores the signal. A later result is dropped. */
 async function withTimeout<I, O>(call: Call<I, O>, number: number, seconds: number): Promise<O> {
   const outer = call.signal ?? call.run.context.signal;
   const controller = new AbortController();

@@ -29,13 +29,13 @@ export class BatchNode<S = unknown, I = unknown, O = unknown, A extends string |
 }
 
 export interface ParallelBatchOptions extends NodeOptions {
-  /** The most items at a time; 16 when absent. */
+  /** The most items at a time; 16 if absent. */
   readonly concurrency?: number;
 }
 
 /**
- * Like BatchNode with up to `concurrency` items at a time; the results keep the order of the items. When an item fails for
- * good, no further item is begun and the signal of those that run is aborted.
+ * Like BatchNode with up to `concurrency` items at a time; the results keep the order of the items. When an item fails
+ * finally, no further item is started and the signal of the running ones is aborted.
  */
 export class ParallelBatchNode<
   S = unknown,
@@ -45,7 +45,7 @@ export class ParallelBatchNode<
 > extends Node<S, readonly I[], O[], A, I, O> {
   readonly concurrency: number;
 
-  /** @throws RangeError when `concurrency` is not a whole number of at least 1, and as Node does. */
+  /** @throws RangeError if `concurrency` is not a whole number of at least 1, and as Node does. */
   constructor(options: ParallelBatchOptions = {}) {
     super(options);
     const { concurrency = DEFAULT_CONCURRENCY } = options;
@@ -66,7 +66,7 @@ export class ParallelBatchNode<
     const outer = frame.run.context.signal;
     const forward = (): void => controller.abort(outer.reason);
     outer.addEventListener('abort', forward, { once: true });
-    // All lanes take from one iterator, so each item is begun once, in order.
+    // All lanes share one iterator, so each item is started once, in order.
     const lane = async (): Promise<void> => {
       for (const [item, input] of queue) {
         controller.signal.throwIfAborted();

@@ -4,24 +4,24 @@ import { execute, Frame, kind, Station, stations } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
 import { writeWarning } from '../run/warning.ts';
 
-/** The nodes that a flow with the shared state `S` takes; any node where the flow does not say what it shares. */
+/** The nodes that a flow with the shared state `S` accepts; any node if the flow does not declare its shared state. */
 export type NodeFor<S> = unknown extends S ? BaseNode<never> : BaseNode<S>;
 
-/** The actions that a node's `post` can return, as `connect` takes them: nothing at all is the action `default`. */
+/** The actions that a node's `post` can return, as arguments of `connect`: returning nothing means `default`. */
 export type ActionOf<N extends { post(...args: never): unknown }> = NamedAction<Awaited<ReturnType<N['post']>>>;
 type NamedAction<R> = R extends string ? (R extends '' ? 'default' : R) : 'default';
 
-/** The action may be left out only where the node can return `default`. */
+/** The action may be omitted only if the node can return `default`. */
 type ActionArgument<A> = 'default' extends A ? [action?: A] : [action: A];
 
 export interface FlowOptions<S> {
-  /** The first node; it may be set later. */
+  /** The first node; can be set later. */
   readonly start?: BaseNode<S>;
-  /** The name in traces and checkpoints; the class's name when absent. */
+  /** The name in traces and checkpoints; the class's name if absent. */
   readonly name?: string;
 }
 
-/** A directed graph of nodes. It is a node itself, so flows nest. The graph belongs to the flow and a run changes nothing in it. */
+/** A directed graph of nodes. It is a node itself, so flows nest. Runs do not change the graph. */
 export class Flow<S = unknown, P = unknown, A extends string | void = string | void> extends BaseNode<
   S,
   P,
@@ -44,16 +44,16 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     return isNodeFor<S>(node) ? node : undefined;
   }
 
-  /** @throws AppError `bad-input` when it is no node. */
+  /** @throws AppError `bad-input` if it is not a node. */
   set start(node: NodeFor<S> | undefined) {
     this.#start = node === undefined ? undefined : this.#stationOf(node, 'The start');
   }
 
   /**
-   * When `src` returns `action`, the flow goes on with `dst`, or ends there without a warning when `dst` is null.
+   * When `src` returns `action`, the flow continues with `dst`, or ends without a warning if `dst` is null.
    * Connecting the same pair again replaces the connection and warns.
    *
-   * @throws AppError `bad-input` when `src` or `dst` is no node, or the action is no string.
+   * @throws AppError `bad-input` if `src` or `dst` is not a node, or the action is not a string.
    */
   connect<N extends NodeFor<S>>(src: N, dst: NodeFor<S> | null, ...rest: ActionArgument<ActionOf<N>>): this {
     const action: unknown = rest[0] ?? DEFAULT_ACTION;
@@ -75,14 +75,14 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     return this;
   }
 
-  /** The node that follows `node` after `action`: null for an explicit end, undefined where nothing is connected. */
+  /** The node that follows `node` after `action`: null for an explicit end, undefined if nothing is connected. */
   getNextNode(node: NodeFor<S>, action?: string | null | void): NodeFor<S> | null | undefined {
     const exit = this.#stations.get(node)?.exit(action || DEFAULT_ACTION);
     if (exit === null) return null;
     return isNodeFor<S>(exit?.unit) ? exit.unit : undefined;
   }
 
-  /** Gives the action of the last node that ran, so that a nested flow leaves by it. */
+  /** Returns the action of the last node that ran, which becomes the action of a nested flow. */
   override post(shared: S, prepRes: P, execRes: string | void): A | Promise<A>;
   override post(_shared: S, _prepRes: P, execRes: unknown): unknown {
     return execRes;
@@ -112,7 +112,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     return walk(entry, shared, frame);
   }
 
-  /** Takes over the inner part of the parent's resume points, and gives the station where the checkpoint was. */
+  /** Takes over the inner part of the parent's resume points, and returns the node of the checkpoint. */
   #resume(frame: Frame, parent: Frame): Station {
     frame.resume = parent.resume;
     parent.resume = undefined;
@@ -120,7 +120,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     const byLabel = new Map([...this.#stations.values()].map((station) => [station.label, station]));
     for (const [label, visits] of Object.entries(point?.visits ?? {})) {
       const station = byLabel.get(label);
-      // A flow that is under way is entered once more by the walk, which counts this same visit again.
+      // The walk enters a flow in progress once more and counts the same visit again.
       const isReentered = label === point?.node && inner.length > 0;
       if (station !== undefined) frame.restoreVisits(station, isReentered ? visits - 1 : visits);
     }
@@ -133,7 +133,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
     );
   }
 
-  /** @internal The graph as it is now: the first station, and all of them in the order in which the flow got to know them. */
+  /** @internal The current graph: the first node, and all nodes in the order in which the flow first used them. */
   get [stations](): { readonly start: Station | undefined; readonly all: readonly Station[] } {
     return { start: this.#start, all: [...this.#stations.values()] };
   }
@@ -153,7 +153,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   }
 }
 
-// A station is only made of a BaseNode that the compiler has checked against the flow's shared state.
+// Only nodes that the compiler has checked against the flow's shared state get into its graph.
 function isNodeFor<S>(unit: unknown): unit is NodeFor<S> {
   return unit instanceof BaseNode;
 }

@@ -8,17 +8,17 @@ import { execute, type Frame, kind } from './unit.ts';
 import type { Visit } from '../run/visit.ts';
 
 export interface NodeOptions {
-  /** The most attempts at `exec` before `execFallback`; 1, the default, means no retry. */
+  /** The most attempts of `exec` before `execFallback`; 1, the default, means no retry. */
   readonly maxRetries?: number;
   /** Seconds between a failed attempt and the next. */
   readonly wait?: number;
-  /** Seconds that one attempt may take; a longer one fails like any other. No limit when absent. */
+  /** The time limit of one attempt in seconds; an attempt over it fails. No limit if absent. */
   readonly timeout?: number;
-  /** The name in traces and checkpoints; the class's name when absent. */
+  /** The name in traces and checkpoints; the class's name if absent. */
   readonly name?: string;
 }
 
-// setTimeout fires at once for anything longer.
+// setTimeout fires immediately for longer delays.
 const MAX_TIMER_SECONDS = 2_147_483;
 
 interface ItemCall<I> {
@@ -34,8 +34,8 @@ declare const sharedType: unique symbol;
 /**
  * The parent of Node and Flow: a unit of work with the lifecycle `prep`, `exec`, `post`.
  *
- * `S` is the shared state, `P` what `prep` gives, `E` what `post` gets from `exec`, `A` the actions that `post` returns.
- * Batch nodes call `exec` with one item (`I`) and get one result (`O`) at a time.
+ * `S` is the shared state, `P` the result of `prep`, `E` the result of `exec` for `post`, `A` the actions that `post` returns.
+ * Batch nodes call `exec` with one item (`I`) at a time, for one result (`O`).
  * Hooks may be sync or async; sync ones are not awaited.
  */
 export abstract class BaseNode<
@@ -46,7 +46,7 @@ export abstract class BaseNode<
   I = P,
   O = E,
 > {
-  /** Only for the compiler: a node cannot be put where the shared state lacks what it needs. */
+  /** Only for the compiler, which rejects a node in a flow whose shared state lacks what it needs. */
   declare readonly [sharedType]?: unknown extends S ? undefined : (shared: S) => void;
   readonly name: string;
 
@@ -60,7 +60,7 @@ export abstract class BaseNode<
     return undefined;
   }
 
-  /** Does the work, without the shared state: so it can be repeated, recorded and replayed. */
+  /** Does the work without the shared state, so that it can be repeated, recorded and replayed. */
   exec(prepRes: I, context: ExecContext): O | Promise<O>;
   exec(): unknown {
     return undefined;
@@ -85,7 +85,7 @@ export abstract class BaseNode<
 
   /** @internal */
   [execute](prepRes: P, shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E>;
-  // Without batches, P is I and O is E; only the types of batch nodes can say otherwise, and those replace this method.
+  // Except in batch nodes, which override this method, P is I and O is E.
   [execute](input: never, _shared: S, frame: Frame, visit: Visit | undefined): unknown {
     const live = (): Awaitable<O> => this.exec(input, frame.run.context);
     return remembered(visit, { input, item: undefined, code: sourceOf(this, 'exec') }, live);
@@ -101,7 +101,7 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
   readonly wait: number;
   readonly timeout: number | undefined;
 
-  /** @throws RangeError when `maxRetries` is not a whole number of at least 1, or a time is not a number of seconds. */
+  /** @throws RangeError if `maxRetries` is not a whole number of at least 1, or a time is not a number of seconds. */
   constructor(options: NodeOptions = {}) {
     super(options);
     const { maxRetries = 1, wait = 0, timeout } = options;
@@ -121,7 +121,7 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
     this.timeout = timeout;
   }
 
-  /** Called with the last error when all attempts failed; gives the result in their place. By default throws that error. */
+  /** Called with the last error after all attempts failed; returns a substitute result. Throws that error by default. */
   execFallback(_prepRes: I, error: unknown, _context: ExecContext): O | Promise<O> {
     throw error;
   }
@@ -129,7 +129,7 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
   /** @internal */
   override [execute](prepRes: P, shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E>;
   override [execute](input: never, _shared: S, frame: Frame, visit: Visit | undefined): unknown {
-    // Nothing to retry, to time, to answer from a recording or to tell: the most common visit costs no more than the call itself.
+    // Without retries, timeout and recording, which is the most common case, a visit costs no more than the call itself.
     const isPlain = this.timeout === undefined && this.maxRetries === 1 && !hasFallback(this);
     if (isPlain && visit?.isRemembered !== true) {
       return this.exec(input, frame.run.context);
@@ -142,7 +142,7 @@ function hasFallback(node: Worker<never, unknown>): boolean {
   return node.execFallback !== Node.prototype.execFallback;
 }
 
-/** One `exec` with its retries and fallback, or what a recording has in its place. */
+/** One `exec` with its retries and fallback, or its recorded result. */
 export function attemptItem<I, O>(
   node: Worker<I, O>,
   { input, frame, visit, item, signal }: ItemCall<I>,
@@ -152,7 +152,7 @@ export function attemptItem<I, O>(
   return remembered(visit, { input, item, code: sourceOf(node, 'exec', 'execFallback') }, () => attempt(call));
 }
 
-/** The source text of methods, which tells an edited node from a recorded one. */
+/** The source text of methods, to detect that a node was edited since it was recorded. */
 function sourceOf(node: object, ...names: readonly string[]): string {
   return names.map((name) => String(Reflect.get(node, name))).join('\n');
 }

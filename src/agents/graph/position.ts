@@ -4,9 +4,9 @@ import type { Checkpoint, ResumePoint } from '../run/schemas.ts';
 import type { Frame } from './unit.ts';
 
 /**
- * The checkpoint behind the node that a walk has just finished.
+ * The checkpoint after the node that a walk has just finished.
  *
- * @throws AppError `bad-input` that names the key of the shared state, or the flow's `prep` result, that JSON cannot hold.
+ * @throws AppError `bad-input` that names the key of the shared state, or the flow's `prep` result, that JSON cannot store.
  */
 export function checkpointOf(frame: Frame, shared: unknown, action: string): Checkpoint {
   const plain = toPlainJson(shared, 'shared');

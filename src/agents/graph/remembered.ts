@@ -4,7 +4,7 @@ import type { Visit } from '../run/visit.ts';
 
 type RecordedPart = Pick<ExecCall, 'input' | 'item' | 'code'>;
 
-/** Answers a call of `exec` from the run's recording where it can; otherwise runs it, and keeps the result where one is made. */
+/** Returns the recorded result of a call of `exec` if there is one; otherwise runs it, and records the result if the run records. */
 export function remembered<O>(visit: Visit | undefined, part: RecordedPart, live: () => Awaitable<O>): Awaitable<O>;
 export function remembered(visit: Visit | undefined, part: RecordedPart, live: () => unknown): unknown {
   if (visit?.isRemembered !== true) return live();

@@ -7,13 +7,13 @@ import type { Telemetry } from '../run/trace.ts';
 import { Frame, Station, type Unit } from './unit.ts';
 import { walk } from './walk.ts';
 
-/** Runs a node or a flow as the outermost unit, and gives what its `post` returned. */
+/** Runs a node or a flow as the outermost unit, and returns the result of its `post`. */
 export function startRun(unit: Unit, shared: unknown, options: RunOptions): Promise<unknown> {
   if (!hasTracerProvider()) return begin(unit, shared, options, undefined);
   return openTelemetry().then((telemetry) => begin(unit, shared, options, telemetry));
 }
 
-// Not async itself: the promise of the walk is the run's, and one more around it would cost a short run a tenth of its time.
+// Not async: another promise around that of the walk would cost a short run a tenth of its time.
 function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Telemetry | undefined): Promise<unknown> {
   let hosted: HostedRun | undefined;
   try {
@@ -58,8 +58,8 @@ async function rejected(error: unknown): Promise<never> {
 }
 
 /**
- * Rejects with the signal's reason at the moment of the abort, even when a hook ignores it. One listener for the whole run
- * costs less than a race at each step; the walk itself ends when the hook does.
+ * Rejects with the signal's reason as soon as it is aborted, even if a hook ignores it. One listener for the whole run costs
+ * less than a race at each step; the walk itself ends when the hook does.
  */
 function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknown>): Promise<unknown> {
   return new Promise((resolve, reject) => {
@@ -68,7 +68,7 @@ function untilAborted(run: Run, signal: AbortSignal, start: () => Promise<unknow
         run.abort(signal.reason);
         resolve(rejected(signal.reason));
       } catch (error) {
-        resolve(rejected(error)); // the listener's, which would reach nobody from an event handler
+        resolve(rejected(error)); // an error of the listener, which would be lost in an event handler
       }
     };
     signal.addEventListener('abort', abort, { once: true }); // before the start: the first sync hook may abort

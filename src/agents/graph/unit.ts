@@ -5,13 +5,13 @@ import type { Visit } from '../run/visit.ts';
 /** The step between `prep` and `post`: `exec` with its attempts for a node, the walk through its graph for a flow. */
 export const execute: unique symbol = Symbol('farwharf.execute');
 
-/** Tells a flow from a node where only the runner's view of both is known. */
+/** Distinguishes a flow from a node where only `Unit` is known. */
 export const kind: unique symbol = Symbol('farwharf.kind');
 
-/** Gives the stations of a flow. In the registry of symbols, because a file may bring its own copy of this library. */
+/** The nodes in the graph of a flow. In the symbol registry, because a file may bring its own copy of this library. */
 export const stations: unique symbol = Symbol.for('farwharf.stations.1');
 
-/** What the runner needs of a node or a flow. */
+/** The runner's view of a node or a flow. */
 export interface Unit {
   readonly name: string;
   readonly [kind]: 'node' | 'flow';
@@ -20,7 +20,7 @@ export interface Unit {
   post(shared: unknown, prepRes: unknown, execRes: unknown): unknown;
 }
 
-/** A node in the graph of one flow, with the connections that it has there. */
+/** A node in the graph of one flow, with its connections there. */
 export class Station {
   readonly unit: Unit;
   /** Unique in the flow: the name, with `~2` for the second node of that name. */
@@ -29,11 +29,11 @@ export class Station {
   /** Its number in the flow, from 0. */
   readonly index: number;
   #exits: Map<string, Station | null> | undefined;
-  // The exit taken last. A loop mostly leaves a node the same way, and this saves it the hash lookup.
+  // The last exit. A loop usually leaves a node the same way, and this saves the hash lookup.
   #lastAction: string | undefined;
   #lastExit: Station | null | undefined;
 
-  // The path in the walk that asked last: mostly the same flow at the same place.
+  // The last path, which is usually needed again for the same flow at the same position.
   #prefix: string | undefined;
   #path = '';
 
@@ -44,7 +44,7 @@ export class Station {
     this.isFlow = unit[kind] === 'flow';
   }
 
-  /** The path of this station in a flow of that path. */
+  /** The path of this node in a flow with that path. */
   pathIn(prefix: string): string {
     if (prefix !== this.#prefix) {
       this.#prefix = prefix;
@@ -59,12 +59,12 @@ export class Station {
     this.#lastAction = undefined;
   }
 
-  /** The actions that are connected. */
+  /** The connected actions. */
   get actions(): readonly string[] {
     return [...(this.#exits?.keys() ?? [])];
   }
 
-  /** The next station; null where the flow was told to end, undefined where nothing is connected. */
+  /** The next node; null for an explicit end, undefined if nothing is connected. */
   exit(action: string): Station | null | undefined {
     if (action === this.#lastAction) return this.#lastExit;
     this.#lastExit = this.#exits?.get(action);
@@ -73,18 +73,18 @@ export class Station {
   }
 }
 
-/** A walk that is under way: through a flow's graph, or (at the root) through the one unit that `run` was called on. */
+/** A walk in progress: through a flow's graph, or (at the root) through the unit that `run` was called on. */
 export class Frame {
   readonly run: Run;
-  /** The flow whose graph this is; undefined at the root. */
+  /** The flow with this graph; undefined at the root. */
   readonly flow: Unit | undefined;
   readonly parent: Frame | undefined;
-  /** Where the walk is, and what its unit's `prep` gave. */
+  /** The current node, and the result of its `prep`. */
   station: Station;
   prepRes: unknown;
-  /** Where to go on, in a run that resumes; taken by the walk when it begins. */
+  /** Where to continue in a resumed run; cleared by the walk when it starts. */
   resume: readonly ResumePoint[] | undefined;
-  /** Visits by the station's number, and the stations that have any; made when the first is counted. */
+  /** Visits by the node's number, and the visited nodes; created on first use. */
   #visits: number[] | undefined;
   #visited: Station[] | undefined;
   #path: string | undefined;
@@ -96,7 +96,7 @@ export class Frame {
     this.parent = parent;
   }
 
-  /** The names from the outermost flow on; `#2` marks the second visit of an enclosing flow. Empty at the root. */
+  /** The names from the outermost flow inwards; `#2` marks the second visit of an enclosing flow. Empty at the root. */
   get path(): string {
     if (this.#path === undefined) {
       const { parent } = this;
@@ -110,7 +110,7 @@ export class Frame {
     return station.pathIn(this.path);
   }
 
-  /** Counts a visit, in observed runs, and gives its number. */
+  /** Counts a visit in observed runs, and returns its number. */
   arrive(station: Station): number {
     this.#visits ??= [];
     this.#visited ??= [];
@@ -120,7 +120,7 @@ export class Frame {
     return visits;
   }
 
-  /** How often a station was visited in this walk; 1 where nobody counts. */
+  /** How often a node was visited in this walk; 1 if visits are not counted. */
   visitsOf(station: Station): number {
     return this.#visits?.[station.index] ?? 1;
   }
@@ -130,7 +130,7 @@ export class Frame {
     return Object.fromEntries((this.#visited ?? []).map((station) => [station.label, this.visitsOf(station)]));
   }
 
-  /** Takes over what a checkpoint counted. */
+  /** Restores the visits from a checkpoint. */
   restoreVisits(station: Station, visits: number): void {
     this.#visits ??= [];
     this.#visited ??= [];

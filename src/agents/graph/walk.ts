@@ -10,11 +10,10 @@ import { Visit } from '../run/visit.ts';
 export const DEFAULT_ACTION = 'default';
 
 /**
- * Visits stations from `entry` on until one leaves by an action without a next station, and gives that action as its
- * `post` returned it.
+ * Visits nodes from `entry` on until one returns an action without a next node, and returns that action as `post` returned it.
  *
- * The hooks are called in this function itself and only promises are awaited: a visit with sync hooks costs no await and
- * one with async hooks costs exactly those three.
+ * The hooks are called in this function and only promises are awaited: a visit with sync hooks costs no await, and one with
+ * async hooks exactly three.
  */
 export async function walk(entry: Station, shared: unknown, frame: Frame): Promise<unknown> {
   const { run } = frame;
@@ -80,7 +79,7 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
   }
 }
 
-/** The place of the frame in the checkpoint that the run resumes from, when its walk has only begun. */
+/** The position of the frame in the checkpoint from which the run resumes; undefined once its walk has passed it. */
 function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinished: boolean } | undefined {
   if (frame.resume === undefined) return undefined;
   const [point, ...inner] = frame.resume;
@@ -94,7 +93,7 @@ function beginVisit(station: Station, frame: Frame): Visit {
   return new Visit(frame.run, { path: frame.pathOf(station), node, number: frame.arrive(station), isFlow });
 }
 
-/** The same unit with hooks that run in the span of its visit. */
+/** The unit with hooks that run in the span of its visit. */
 function inSpans(unit: Unit, telemetry: Telemetry): Unit {
   return {
     name: unit.name,
@@ -105,7 +104,7 @@ function inSpans(unit: Unit, telemetry: Telemetry): Unit {
   };
 }
 
-/** `undefined`, `null` and `''` choose the next node as the action `default` does. */
+/** The action name; `undefined`, `null` and `''` mean `default`. */
 function actionName(action: unknown, { label }: Station, { path }: Frame): string {
   if (typeof action === 'string') return action === '' ? DEFAULT_ACTION : action;
   if (action === undefined || action === null) return DEFAULT_ACTION;

@@ -22,16 +22,16 @@ export class EmbeddingService {
   }
 
   /**
-   * Sends texts again while the service says that it is busy, after the time that it names.
+   * Retries while the service is busy, after the time it specifies.
    *
-   * @throws AppError that names provider and model when the service fails or gives another number of vectors; the signal's reason.
+   * @throws AppError that names provider and model if the service fails or returns another number of vectors; the signal's reason.
    */
   async embed(texts: readonly string[], options: EmbedOptions = {}): Promise<readonly Float32Array[]> {
     const { provider, model } = this.#endpoint;
     const { signal, retries: most = RETRIES, onWait } = options;
     for (let retries = 0; ; retries += 1) {
       try {
-        // The package asks for base64 when no encoding is given, which few compatible services know.
+        // Without an encoding the package requests base64, which few compatible services support.
         const body = { model, input: [...texts], encoding_format: 'float' as const };
         const { data } = await this.#client.embeddings.create(body, signal === undefined ? {} : { signal });
         if (Array.isArray(data) && data.length === texts.length) {

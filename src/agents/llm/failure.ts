@@ -4,22 +4,22 @@ import { networkFailureText } from '../../core/network/failureText.ts';
 import type { Redactor } from '../../core/redact.ts';
 import type { Endpoint } from './providers.ts';
 
-// A service may answer with a page of HTML, or with the whole prompt.
+// A response may contain a page of HTML, or the whole prompt.
 const MAX_DETAIL = 500;
 
-/** Whether waiting can help: 429, unless the account itself has run dry. */
+/** Whether waiting can help: status 429, unless the account's quota is used up. */
 export function isRateLimit(error: unknown): error is APIError {
   return error instanceof APIError && error.status === 429 && error.code !== 'insufficient_quota';
 }
 
-/** The header of a failed answer. */
+/** The `Retry-After` header of a failed response. */
 export function retryAfterOf(error: APIError): string | null | undefined {
   return error.headers?.get('retry-after');
 }
 
 /**
- * The error of a failed request: it names provider, model and what to do. Neither it nor its cause holds the key, even where
- * the service sent it back.
+ * The error of a failed request: it names provider, model and what to do. Neither it nor its cause contains the key, even if
+ * the service returned it.
  */
 export function requestFailure(error: unknown, endpoint: Endpoint, redactor: Redactor): AppError {
   const { provider, model, baseUrl, keyVariable } = endpoint;

@@ -12,7 +12,7 @@ export interface Completions extends Pick<ChatService, 'complete'> {
   stream(...request: Parameters<ChatService['stream']>): AsyncGenerator<Chunk, void>;
 }
 
-/** The service itself, or in a hosted run one whose host sees every exchange, and may answer in its place. */
+/** The service itself; in a hosted run, a wrapper whose host sees every exchange and may supply the reply. */
 export async function hosted(
   run: Run | undefined,
   endpoint: Endpoint,
@@ -24,7 +24,7 @@ export async function hosted(
   return new HostedCompletions(host, endpoint, { path, visit }, connect);
 }
 
-/** A completion, as far as its price needs it. */
+/** The part of a completion that determines its price. */
 interface Counted {
   readonly choices: readonly unknown[];
   readonly usage?: { readonly prompt_tokens?: number; readonly completion_tokens?: number } | null | undefined;

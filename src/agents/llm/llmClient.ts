@@ -12,15 +12,15 @@ const DEFAULT_RETRIES = 3;
 const DEFAULT_TIMEOUT_SECONDS = 600; // reasoning models think for minutes before the first byte
 
 export interface LLMClientOptions extends EndpointOptions {
-  /** The key itself; wins over every variable. */
+  /** The key itself; takes precedence over variables. */
   readonly apiKey?: string | undefined;
-  /** Sends the requests. Our own goes through the proxies of the environment, and trusts what the system trusts. */
+  /** Sends the requests. The default uses the proxies of the environment and the system's certificates. */
   readonly fetch?: typeof fetch;
-  /** US dollars for a million tokens, for models whose list price is not known. */
+  /** US dollars for a million tokens, for models without a known list price. */
   readonly price?: Price;
 }
 
-/** A message as chat completions know it. Every field is sent as it is. */
+/** A message of the chat completions API. Every field is sent unchanged. */
 export interface ChatMessage {
   readonly role: string;
   readonly content: string | null;
@@ -31,10 +31,10 @@ export interface ChatMessage {
 }
 
 export interface AskOptions {
-  /** How often a request is sent again when the service answers 429; 3 when absent. */
+  /** How often a request is retried after status 429; 3 if absent. */
   readonly retries?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Seconds that one request may take; 600 when absent. */
+  /** The time limit of one request in seconds; 600 if absent. */
   readonly timeout?: number | undefined;
 }
 
@@ -51,14 +51,14 @@ export interface ToolOptions extends AskOptions {
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** JSON as the model wrote it: check it before use. */
+  /** JSON as written by the model. Check it before use. */
   readonly arguments: string;
 }
 
 export interface ChatReply {
   readonly content: string;
   readonly toolCalls: readonly ToolCall[];
-  /** `stop`, `length`, `tool_calls` or what else the service says. */
+  /** `stop`, `length`, `tool_calls` or another reason of the service. */
   readonly finishReason: string;
 }
 
@@ -73,7 +73,7 @@ export class LLMClient {
   readonly #price: Price | undefined;
   #service: Promise<Completions> | undefined;
 
-  /** @throws AppError `bad-input` for an unknown provider or a `baseUrl` that is no address. A key is needed by requests only. */
+  /** @throws AppError `bad-input` for an unknown provider or an invalid `baseUrl`. Only requests need a key. */
   constructor(options: LLMClientOptions = {}) {
     this.#endpoint = resolveEndpoint(options);
     this.provider = this.#endpoint.provider;
@@ -84,7 +84,7 @@ export class LLMClient {
     this.#price = options.price;
   }
 
-  /** Sends one user message and gives the reply: text, or a value of the schema. Throws as `chatComplete` does. */
+  /** Sends one user message and returns the reply: text, or a value of the schema. Throws as `chatComplete` does. */
   ask<T extends z.ZodType>(prompt: string, options: SchemaOptions<T>): Promise<z.infer<T>>;
   ask(prompt: string, options?: AskOptions & { readonly schema?: undefined }): Promise<string>;
   ask(prompt: string, options: AskOptions & { readonly schema?: z.ZodType | undefined } = {}): Promise<unknown> {
@@ -92,11 +92,11 @@ export class LLMClient {
   }
 
   /**
-   * Sends messages and gives the reply. With a schema the model has to write JSON; a reply that does not match is sent back
+   * Sends messages and returns the reply. With a schema the model has to write JSON; a reply that does not match is sent back
    * once with the issues.
    *
-   * @throws AppError that names provider and model when the key is missing, the service fails, or the reply is empty, cut off
-   * or (twice) not what the schema says; the signal's reason on abort.
+   * @throws AppError that names provider and model if the key is missing, the service fails, or the reply is empty, cut off
+   * or (twice) does not match the schema; the signal's reason on abort.
    */
   chatComplete<T extends z.ZodType>(messages: readonly ChatMessage[], options: SchemaOptions<T>): Promise<z.infer<T>>;
   chatComplete(
@@ -110,7 +110,7 @@ export class LLMClient {
     return this.#answer(messages, options);
   }
 
-  /** Like `chatComplete`, with tools: gives the whole reply, whose tool calls the caller answers with `tool` messages. */
+  /** Like `chatComplete`, with tools: returns the whole reply. The caller answers its tool calls with `tool` messages. */
   async chatWithTools(messages: readonly ChatMessage[], options: ToolOptions = {}): Promise<ChatReply> {
     const { tools, toolChoice } = options;
     return this.#complete(messages, options, {
@@ -124,7 +124,7 @@ export class LLMClient {
     return this.chatStream([{ role: 'user', content: prompt }], options);
   }
 
-  /** Sends messages and yields the reply as it comes. Leaving the loop ends the request. Throws as `chatComplete` does. */
+  /** Sends messages and yields the reply as it arrives. Leaving the loop ends the request. Throws as `chatComplete` does. */
   async *chatStream(messages: readonly ChatMessage[], options: AskOptions = {}): AsyncGenerator<string, void> {
     const service = await this.#connect();
     const startedAt = performance.now();
@@ -196,7 +196,7 @@ export class LLMClient {
     return hosted(tracedRun.getStore(), this.#endpoint, () => this.#connectToService());
   }
 
-  /** @throws AppError `not-signed-in` that names the variable when the service needs a key and there is none. */
+  /** @throws AppError `not-signed-in` that names the variable if the service needs a key and there is none. */
   async #connectToService(): Promise<Completions> {
     const { keyVariable, needsKey, keyAdvice } = this.#endpoint;
     const key = await serviceKey(this.#apiKey, keyVariable);

@@ -2,7 +2,7 @@ import type { ClientOptions } from 'openai';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 import type { Endpoint } from './providers.ts';
 
-/** How the `openai` package is set up for an endpoint; `fetch` sends the requests in place of our own. */
+/** The options of the `openai` package for an endpoint; `fetch` replaces our own. */
 export function clientOptions(
   endpoint: Endpoint,
   key: string | undefined,
@@ -17,7 +17,7 @@ export function clientOptions(
     organization: isOpenAI ? undefined : null,
     project: isOpenAI ? undefined : null,
     defaultHeaders: key === undefined ? { Authorization: null } : {},
-    maxRetries: 0, // its own retries sleep as long as the service says, up to hours, and cannot be seen in the trace
+    maxRetries: 0, // its own retries can sleep for hours if the service says so, and are not in the trace
     logLevel: 'off',
     fetchOptions: { redirect: 'error' }, // a redirect could take the key elsewhere
   };

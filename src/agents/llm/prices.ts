@@ -4,14 +4,14 @@ import type { Endpoint } from './providers.ts';
 export interface Price {
   readonly input: number;
   readonly output: number;
-  /** A longer prompt costs more: then nothing is known. */
+  /** Longer prompts have another price, which is not known. */
   readonly upToTokens?: number;
 }
 
 /**
  * List prices, without discounts for cached or batched tokens. Each was looked up on 2026-11-20 in stored copies of the page that is
- * named, or of pages of 2026 that quote it. A model that is not here, because nothing was found or two pages differed, has no price:
- * no cost is shown rather than a wrong one.
+ * named, or of pages of 2026 that quote it. A model without an entry, because nothing was found or two pages differed, has no price:
+ * showing no cost is better than a wrong one.
  */
 const PRICES: Readonly<Record<string, Price>> = {
   // https://developers.openai.com/api/docs/pricing
@@ -42,10 +42,10 @@ const EMBEDDING_PRICES: Readonly<Record<string, number>> = {
   'openai/text-embedding-3-large': 0.13,
 };
 
-// A snapshot costs what its model does. Any other ending is another model: `gpt-5-pro` is no `gpt-5`.
+// A snapshot costs as much as its model. Any other suffix is another model: `gpt-5-pro` is not `gpt-5`.
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 
-/** What a call cost by list price, in US dollars; undefined where the price is not known. */
+/** The cost of a call by list price, in US dollars; undefined if the price is unknown. */
 export function estimateCost(
   endpoint: Endpoint,
   tokens: { readonly input: number; readonly output: number },
@@ -55,12 +55,12 @@ export function estimateCost(
   return (tokens.input * price.input + tokens.output * price.output) / 1_000_000;
 }
 
-/** What a million tokens cost to embed by list price, in US dollars; undefined where the price is not known. */
+/** The cost of embedding a million tokens by list price, in US dollars; undefined if the price is unknown. */
 export function embeddingPrice(endpoint: Endpoint): number | undefined {
   return priceOf(endpoint, EMBEDDING_PRICES);
 }
 
-/** The same model behind another address may cost anything. */
+/** The same model at another address may have any price. */
 function priceOf<T>({ provider, model, isOwnAddress }: Endpoint, prices: Readonly<Record<string, T>>): T | undefined {
   const name = `${provider}/${model.replace(SNAPSHOT, '')}`;
   return isOwnAddress && Object.hasOwn(prices, name) ? prices[name] : undefined;

@@ -4,7 +4,7 @@ interface Provider {
   readonly baseUrl: string;
   readonly model: string;
   readonly isLocal: boolean;
-  /** Whether its chat completions take `response_format: { type: 'json_schema' }`, on the models that people use there. */
+  /** Whether its chat completions take `response_format: { type: 'json_schema' }`, for its usual models. */
   readonly takesJsonSchema: boolean;
 }
 
@@ -39,11 +39,11 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
 
 export const PROVIDER_NAMES: readonly string[] = Object.keys(PROVIDERS);
 
-// A service that the table does not know: nothing is assumed of it, and no provider's key is ever sent there.
+// A service that is not in the table: nothing is assumed about it, and no provider's key is ever sent there.
 const CUSTOM = { model: 'default', isLocal: true, takesJsonSchema: false };
 const CUSTOM_PROVIDER = 'custom';
 
-// The models of the editor, for flows that it runs: it tells the child where its bridge listens.
+// The editor's models, for flows that it runs. The variables contain the address of its bridge.
 const EDITOR_PROVIDER = 'vscode';
 const BRIDGE = { url: 'FARWHARF_MODEL_BRIDGE_URL', token: 'FARWHARF_MODEL_BRIDGE_TOKEN' } as const;
 
@@ -60,31 +60,31 @@ function keyVariableOf(provider: string): string {
   return `${provider.toUpperCase()}_API_KEY`;
 }
 
-/** Whether a variable is the one in which a provider of the table has its key. */
+/** Whether a variable contains the key of a provider in the table. */
 export function isModelKeyVariable(variable: string): boolean {
   return Object.entries(PROVIDERS).some(([name, { isLocal }]) => !isLocal && keyVariableOf(name) === variable);
 }
 
 export interface EndpointOptions {
-  /** A name of the table; found from `baseUrl`, then from `model`, when absent. */
+  /** A name in the table; if absent, found from `baseUrl`, then from `model`. */
   readonly provider?: string | undefined;
   readonly model?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** The variable that holds the key, in place of the provider's own. */
+  /** The variable with the key, instead of the provider's own. */
   readonly apiKeyEnv?: string | undefined;
 }
 
-/** A model at a service, and where its key is looked for. */
+/** A model at a service, and where its key is found. */
 export interface Endpoint {
   readonly provider: string;
   readonly model: string;
   /** Without a trailing slash. */
   readonly baseUrl: string;
-  /** Whether the address is the provider's own, and not of a proxy or another service that speaks the same. */
+  /** Whether the address is the provider's own, rather than a proxy or a compatible service. */
   readonly isOwnAddress: boolean;
   readonly keyVariable: string | undefined;
   readonly needsKey: boolean;
-  /** A sentence for when the key is not there. */
+  /** The error message if the key is missing. */
   readonly keyAdvice: string;
   readonly takesJsonSchema: boolean;
 }
@@ -92,7 +92,7 @@ export interface Endpoint {
 /**
  * Chooses the service: an explicit provider wins, then the host of `baseUrl`, then the model's name, then openai.
  *
- * @throws AppError `bad-input` for a provider that is not in the table, or a `baseUrl` that is no http address.
+ * @throws AppError `bad-input` for a provider that is not in the table, or a `baseUrl` that is not an http URL.
  */
 export function resolveEndpoint(options: EndpointOptions): Endpoint {
   const name = options.provider ?? providerOf(options);
@@ -120,7 +120,7 @@ export function resolveEndpoint(options: EndpointOptions): Endpoint {
   };
 }
 
-/** `auto` is the model that the editor chooses. */
+/** `auto` lets the editor choose the model. */
 function editorEndpoint({ model = 'auto', baseUrl, apiKeyEnv }: EndpointOptions): Endpoint {
   const address = baseUrl ?? process.env[BRIDGE.url] ?? 'http://vscode.invalid/v1';
   return {
@@ -145,12 +145,12 @@ function providerOf({ baseUrl, model }: EndpointOptions): string {
   return (model === undefined ? undefined : providerOfModel(model)) ?? 'openai';
 }
 
-/** The provider that a model belongs to by its name; undefined where the name tells none. */
+/** The provider that a model's name suggests; undefined if there is none. */
 export function providerOfModel(model: string): string | undefined {
   return MODEL_NAMES.find(([pattern]) => pattern.test(model))?.[1];
 }
 
-// The local three differ in their ports only.
+// The three local providers differ only in their ports.
 function hostOf({ hostname, port }: URL): string {
   return `${hostname === 'localhost' || hostname === '[::1]' ? '127.0.0.1' : hostname}:${port}`;
 }

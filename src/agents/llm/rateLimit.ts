@@ -5,9 +5,9 @@ const MAX_WAIT_MS = 60_000;
 const FIRST_BACKOFF_MS = 500;
 
 /**
- * Milliseconds to wait before a rate-limited request is sent again: what `Retry-After` says (RFC 9110 section 10.2.3, seconds or
- * a date) up to a minute, otherwise half a second, doubled for each attempt, with up to a quarter taken off at random so that
- * clients do not come back all at once.
+ * Milliseconds to wait before a rate-limited request is sent again: `Retry-After` (RFC 9110 section 10.2.3, seconds or a
+ * date) up to a minute, otherwise half a second, doubled for each attempt, reduced by up to a quarter at random so that clients
+ * do not retry all at once.
  */
 export function retryDelayMs(retryAfter: string | null | undefined, attempt: number, now = Date.now()): number {
   const asked = parseRetryAfter(retryAfter, now);

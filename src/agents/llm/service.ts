@@ -19,13 +19,13 @@ export interface CallOptions {
   readonly signal: AbortSignal | undefined;
 }
 
-/** An answer with the number of times that the request was sent again. */
+/** A response with the number of retries. */
 interface Answer<T> {
   readonly value: T;
   readonly retries: number;
 }
 
-/** A chat completions service. This module alone knows the `openai` package, and is loaded with the first request. */
+/** A chat completions service. Only this module imports the `openai` package; it is loaded with the first request. */
 export class ChatService {
   readonly #endpoint: Endpoint;
   readonly #redactor = new Redactor();
@@ -37,7 +37,7 @@ export class ChatService {
     this.#client = new OpenAI(clientOptions(endpoint, key, fetch));
   }
 
-  /** @throws AppError when the service cannot be reached, refuses, or answers with something that is no completion. */
+  /** @throws AppError if the service cannot be reached, rejects the request, or does not return a completion. */
   async complete(body: ChatCompletionCreateParamsNonStreaming, options: CallOptions): Promise<Answer<ChatCompletion>> {
     const answer = await this.#retry(options, () =>
       this.#client.chat.completions.create(body, requestOptions(options)),
@@ -47,7 +47,7 @@ export class ChatService {
     throw this.#noCompletion(value);
   }
 
-  /** The chunks of a streamed answer. Leaving the loop closes the response. */
+  /** The chunks of a streamed response. Leaving the loop closes it. */
   async *stream(
     body: ChatCompletionCreateParamsStreaming,
     options: CallOptions,
@@ -84,7 +84,7 @@ export class ChatService {
     return error instanceof AppError ? error : requestFailure(error, this.#endpoint, this.#redactor);
   }
 
-  /** Some services answer 200 with an error in the body, and some proxies with a page. */
+  /** Some services return status 200 with an error in the body, and some proxies with a page. */
   #noCompletion(body: unknown): AppError {
     const { provider, model } = this.#endpoint;
     const error: unknown = typeof body === 'object' && body !== null && 'error' in body ? body.error : body;

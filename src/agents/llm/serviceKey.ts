@@ -1,8 +1,8 @@
 import { runHost } from '../run/runHost.ts';
 
 /**
- * The key for a service: the one that was given, else that of the variable, else what the program that hosts this process has for
- * that variable. Undefined where there is none.
+ * The key for a service: the explicit one, else that of the variable, else the host program's key for that variable. Undefined
+ * if there is none.
  */
 export async function serviceKey(given: string | undefined, variable: string | undefined): Promise<string | undefined> {
   if (given) return given;

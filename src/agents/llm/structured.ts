@@ -5,9 +5,9 @@ import { AppError } from '../../core/errors.ts';
 export type ParsedReply<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: string };
 
 /**
- * The JSON schema of what the model has to write.
+ * The JSON schema of the reply.
  *
- * @throws AppError `bad-input` when it is not a zod schema, or holds what JSON schema cannot say.
+ * @throws AppError `bad-input` if it is not a zod schema, or cannot be written as JSON Schema.
  */
 export async function jsonSchemaOf(schema: z.ZodType): Promise<Record<string, unknown>> {
   const isSchema = typeof schema === 'object' && schema !== null && '_zod' in schema && 'safeParseAsync' in schema;
@@ -20,7 +20,7 @@ export async function jsonSchemaOf(schema: z.ZodType): Promise<Record<string, un
   }
 }
 
-/** The `response_format` of a request. `strict` only where the schema obeys its rules: every key required, no other allowed. */
+/** The `response_format` of a request. `strict` only if the schema meets its rules: every key required, no others allowed. */
 export function responseFormat(schema: Record<string, unknown>): {
   type: 'json_schema';
   json_schema: { name: string; schema: Record<string, unknown>; strict: boolean };
@@ -28,12 +28,12 @@ export function responseFormat(schema: Record<string, unknown>): {
   return { type: 'json_schema', json_schema: { name: 'reply', schema, strict: isStrict(schema) } };
 }
 
-/** What tells a model about the schema where the request cannot. */
+/** The prompt with the schema, for services whose requests cannot contain it. */
 export function schemaInstruction(schema: Record<string, unknown>): string {
   return `Reply with one JSON value that matches this JSON schema, and nothing else:\n${JSON.stringify(schema)}`;
 }
 
-/** What asks a model to correct its reply. */
+/** The prompt to correct a reply. */
 export function repairRequest(issues: string): string {
   return `That reply does not match the JSON schema:\n${issues}\nReply again with the corrected JSON value, and nothing else.`;
 }

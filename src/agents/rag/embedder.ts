@@ -17,21 +17,21 @@ export interface EmbedderOptions {
   readonly model?: string | undefined;
   readonly apiKey?: string | undefined;
   readonly baseUrl?: string | undefined;
-  /** The folder that a local model lies in; without it a model is fetched once from the model hub. */
+  /** The folder with a local model; without it, a model is downloaded once from the model hub. */
   readonly localModelPath?: string | undefined;
-  /** Files or folders that the library of local models is looked for from, before FARWHARF_HOME. Its code runs in this process. */
+  /** Where to look for the library of local models before FARWHARF_HOME. Its code runs in this process. */
   readonly libraryFrom?: readonly string[] | undefined;
-  /** Whether a local model may be fetched that is not there; true when absent. */
+  /** Whether a missing local model may be downloaded; true if absent. */
   readonly mayDownload?: boolean | undefined;
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
 /**
  * The embedder of a provider: `local` runs a sentence model in a thread of this process through `@huggingface/transformers`, which
- * the person installs; any other is an OpenAI-compatible embeddings endpoint.
+ * the user installs; any other is an OpenAI-compatible embeddings endpoint.
  *
- * @throws AppError `missing` when the package, the model or the thread's program is not there, `unreachable` when the model could not be fetched,
- * `not-signed-in` when the service needs a key.
+ * @throws AppError `missing` if the package, the model or the thread's program is missing, `unreachable` if the model could not be downloaded,
+ * `not-signed-in` if the service needs a key.
  */
 export async function openEmbedder(options: EmbedderOptions): Promise<Embedder> {
   if (options.provider !== 'local') return openService(options);
@@ -66,7 +66,7 @@ async function openService({
  * The program of the model's thread: a source beside this one, or built beside the library that this is a chunk of.
  *
  * @param here the address of this module; undefined in a bundle in CommonJS format.
- * @throws AppError `missing` where this module was bundled into another program, without that file.
+ * @throws AppError `missing` if this module was bundled into another program without that file.
  */
 function modelProgram(here: string | undefined): string {
   const program = here && fileURLToPath(new URL(modelProgramFrom(here), here));

@@ -11,16 +11,16 @@ export function isPdf(bytes: Uint8Array): boolean {
 }
 
 /**
- * The text of a PDF, page by page, through the package `unpdf`, which the person installs.
+ * The text of a PDF, page by page, through the package `unpdf`, which the user installs.
  *
  * @throws AppError that names the file: `missing` without the package, `permission` for one that needs a password, `corrupt` for a
- * broken one, `bad-input` for one that holds no text, such as a scan.
+ * broken one, `bad-input` for one without text, such as a scan.
  */
 export async function pdfPages(bytes: Uint8Array, path: string): Promise<readonly string[]> {
   const reader = await loadReader(path);
   let pages: string[];
   try {
-    // It keeps the bytes that it is given; and it would print what it finds odd.
+    // The package keeps the bytes, so it gets a copy; without `verbosity: 0` it would print warnings.
     const document = await reader.getDocumentProxy(Uint8Array.from(bytes), { verbosity: 0 });
     ({ text: pages } = await reader.extractText(document));
   } catch (error) {
@@ -36,7 +36,7 @@ export async function pdfPages(bytes: Uint8Array, path: string): Promise<readonl
 }
 
 async function loadReader(path: string): Promise<PdfReader> {
-  const name = PDF_READER; // not a literal in import(): bundlers would take it in, 2 MB that few need
+  const name = PDF_READER; // not a literal in import(), or bundlers would include 2 MB that few need
   try {
     const reader: unknown = await import(name);
     if (isPdfReader(reader)) return reader;

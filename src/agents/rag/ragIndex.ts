@@ -12,7 +12,7 @@ interface Ranking {
   search(query: string, limit: number): readonly Hit[] | Promise<readonly Hit[]>;
 }
 
-/** What a RAGNode knows: the chunks of its sources, ranked by words or by vectors. Loaded with the first RAGNode. */
+/** The index of a RAGNode: the chunks of its sources, ranked by keywords or vectors. Loaded with the first RAGNode. */
 export class RagIndex {
   readonly #ranking: Ranking;
   readonly #chunkMode: NonNullable<RAGNodeOptions['chunkMode']>;
@@ -24,7 +24,7 @@ export class RagIndex {
     this.#chunkMode = chunkMode;
   }
 
-  /** @throws AppError when `vectorIndex` is asked for and its embedder cannot be opened. */
+  /** @throws AppError if `vectorIndex` is set and its embedder cannot be opened. */
   static async open(options: RAGNodeOptions): Promise<RagIndex> {
     const { vectorIndex = false, chunkMode = 'smart' } = options;
     return new RagIndex(vectorIndex ? await openVectors(options) : new KeywordIndex(), chunkMode);

@@ -12,14 +12,14 @@ const CHUNK_MODES: readonly string[] = ['smart', 'paragraphs', 'sentences', 'fix
 
 /**
  * Retrieves the chunks of its sources that answer `shared[queryKey]`: writes them to `shared[chunksKey]` and their text to
- * `shared[contextKey]`. An empty query gives no chunks.
+ * `shared[contextKey]`. An empty query returns no chunks.
  */
 export class RAGNode<S extends object = object> extends Node<S, Query, readonly RetrievedChunk[], string> {
   readonly #options: RAGNodeOptions;
   readonly #index: Promise<RagIndex>;
   #ready: Promise<void>;
 
-  /** @throws RangeError for a `topK` that is no whole number above 0, AppError `bad-input` for an unknown `chunkMode`. */
+  /** @throws RangeError if `topK` is not a whole number above 0, AppError `bad-input` for an unknown `chunkMode`. */
   constructor(options: RAGNodeOptions = {}) {
     super(options);
     const { topK = 5, chunkMode = 'smart', sources = [] } = options;
@@ -39,12 +39,12 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
     for (const source of typeof sources === 'string' ? [sources] : sources) this.addSource(source);
   }
 
-  /** Resolves when all sources given so far are indexed; rejects with the first that could not be read. */
+  /** Resolves when all sources added so far are indexed; rejects with the error of the first that could not be read. */
   get ready(): Promise<void> {
     return this.#ready;
   }
 
-  /** Indexes one more file, folder or address, after those given before it. */
+  /** Indexes one more file, folder or address, after those added before. */
   addSource(source: string): this {
     this.#ready = this.#ready.then(async () => (await this.#index).addSource(source));
     this.#ready.catch(() => {}); // reported by the run that needs it

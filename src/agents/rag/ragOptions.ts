@@ -3,24 +3,24 @@ import type { ChunkMode } from '../../retrieval/chunks/chunk.ts';
 export interface RAGNodeOptions {
   /** Files, folders and http(s) addresses; read once, from construction on. */
   readonly sources?: string | readonly string[];
-  /** Keys of the shared state; `query`, `rag_context` and `rag_chunks` when absent. */
+  /** Keys of the shared state; `query`, `rag_context` and `rag_chunks` by default. */
   readonly queryKey?: string;
   readonly contextKey?: string;
   readonly chunksKey?: string;
-  /** The most chunks for a query; 5 when absent. */
+  /** The most chunks for a query; 5 if absent. */
   readonly topK?: number;
-  /** The action that `post` returns; `default` when absent. */
+  /** The action that `post` returns; `default` if absent. */
   readonly nextAction?: string;
-  /** Search by meaning with vectors in place of BM25. */
+  /** Semantic ranking with vectors instead of BM25. */
   readonly vectorIndex?: boolean;
   /** `local`, or a provider of LLMClient; used with `vectorIndex` only, like the next five. */
   readonly embeddingProvider?: string;
   readonly embeddingModel?: string;
   readonly embeddingApiKey?: string;
   readonly embeddingBaseUrl?: string;
-  /** The folder that holds a local model, which is then never fetched: `<localModelPath>/<embeddingModel>/onnx/model.onnx`. */
+  /** The folder with a local model, which is then never downloaded: `<localModelPath>/<embeddingModel>/onnx/model.onnx`. */
   readonly localModelPath?: string;
-  /** The folder where vectors are kept between runs. */
+  /** The folder where vectors are stored between runs. */
   readonly persistPath?: string;
   readonly chunkMode?: ChunkMode;
   readonly maxRetries?: number;
@@ -28,7 +28,7 @@ export interface RAGNodeOptions {
   readonly name?: string;
 }
 
-/** A part of a source, with the place to cite. */
+/** A part of a source, with its location for citations. */
 export interface RetrievedChunk {
   readonly text: string;
   readonly source: string;

@@ -8,13 +8,13 @@ import { isPdf, pdfPages } from './pdfText.ts';
 import { readWebPage } from './webPage.ts';
 
 const MAX_FILE_BYTES = 20_000_000;
-// In a folder, larger files are data or generated, and would drown the rest.
+// In a folder, larger files are data or generated, and would dominate the results.
 const MAX_FOLDER_FILE_BYTES = 1_000_000;
 const PDF = /\.pdf$/i;
 const NOTEBOOK = /\.ipynb$/i;
 
 export interface Document {
-  /** The path as it was given, or below the folder as it was given; or the address. */
+  /** The path or address as specified; for a file in a folder, the path below it. */
   readonly source: string;
   readonly text: string;
   /** Of a PDF, whose pages are documents of their own; from 1. */
@@ -23,7 +23,7 @@ export interface Document {
 
 /**
  * Reads a file, a folder or an http(s) address. A folder's files are those that submitting it would send: ignore rules
- * are respected and secrets left out; binary, broken and very large files in it are passed over.
+ * apply and secrets are left out; binary, broken and very large files in it are skipped.
  *
  * @throws AppError that names the source.
  */
@@ -51,7 +51,7 @@ async function readFolder(folder: string): Promise<Document[]> {
     const limit = PDF.test(path) ? MAX_FILE_BYTES : MAX_FOLDER_FILE_BYTES;
     if (size > limit) continue;
     const file = join(folder, path);
-    // What cannot be read is passed over, a PDF that nothing is there to read with too.
+    // Unreadable files are skipped, including PDFs without the package that reads them.
     const read = await readBytes(file, limit)
       .then((bytes) => toDocuments(path, bytes, posix(file), { isNamed: false }))
       .catch(() => undefined);
@@ -78,13 +78,13 @@ async function toDocuments(
     return [{ source, text: notebookText(text, isNamed ? source : path) }];
   } catch (error) {
     if (isNamed) throw error;
-    return [{ source, text }]; // where a folder was asked for, a broken notebook is as good as plain text
+    return [{ source, text }]; // in a folder, a broken notebook is indexed as plain text
   }
 }
 
 async function readBytes(path: string, maxBytes: number): Promise<Uint8Array> {
   const stats = await stat(path);
-  // Before it is opened: opening a pipe waits for its other end, and a device may never end.
+  // Checked before opening: opening a pipe waits for its other end, and a device may never end.
   if (!stats.isFile()) throw new AppError('bad-input', `The source ${path} is neither a file nor a folder.`);
   if (stats.size > maxBytes) {
     throw new AppError(

@@ -6,8 +6,8 @@ import { keyOf, VectorStore } from '../../retrieval/vectors/vectorStore.ts';
 import { AppError } from '../../core/errors.ts';
 
 /**
- * Chunks ranked by the cosine of their vectors with the query's. With a folder, vectors are kept there by the hash of their
- * text: an unchanged text is not embedded again, and another model starts anew.
+ * Ranks chunks by cosine similarity to the query. With a folder, vectors are stored there by the hash of their text: an
+ * unchanged text is not embedded again, and another model starts from scratch.
  */
 export class VectorRanking {
   readonly #embedder: Embedder;
@@ -19,12 +19,12 @@ export class VectorRanking {
     this.#store = store;
   }
 
-  /** @throws the system's error when the folder cannot be made. */
+  /** @throws the system's error if the folder cannot be created. */
   static async open(embedder: Embedder, folder: string | undefined): Promise<VectorRanking> {
     return new VectorRanking(embedder, await VectorStore.open(folder, embedder.id, { isHeld: true }));
   }
 
-  /** @throws AppError of the embedder, or `bad-input` for a text that it refuses; the system's error when it cannot be kept. */
+  /** @throws AppError of the embedder, or `bad-input` for a text that it rejects; the system's error if a vector cannot be stored. */
   async add(chunks: readonly Chunk[]): Promise<void> {
     const missing = new Map<string, Chunk>();
     for (const chunk of chunks) {
@@ -57,7 +57,7 @@ export class VectorRanking {
   }
 }
 
-// An async generator, since the texts of a folder come from its files.
+// An async generator, because the texts of a folder are read from its files.
 async function* textsOf(chunks: ReadonlyMap<string, Chunk>): AsyncGenerator<KeyedText, void> {
   for (const [key, { text }] of chunks) yield { key, text };
 }

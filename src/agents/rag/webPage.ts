@@ -51,16 +51,16 @@ interface Limits {
   readonly maxBytes?: number;
   readonly timeLimitMs?: number;
   readonly signal?: AbortSignal;
-  /** Which addresses a public page may not lead to. */
+  /** The addresses that a public page may not redirect to. */
   readonly isPrivate?: (address: string) => boolean;
 }
 
 /**
  * The text of a web page, a plain text or a JSON document. At most 10 MB, 30 s and 5 redirects.
  *
- * An address that a person gave may be private. A redirect from a public address to a private one is refused, and so is a
- * public name that resolves to a private address on a later request: the connection is made to the address that was checked. Behind
- * a proxy it is the proxy that resolves names, and that decides where they may lead.
+ * An address that the user specified may be private. A redirect from a public address to a private one is refused, and so is a
+ * public name that resolves to a private address on a later request: the connection is made to the checked address. Behind a
+ * proxy, the proxy resolves names and decides which are allowed.
  *
  * @throws AppError that names the address.
  */
@@ -111,7 +111,7 @@ function request(
     new AppError('refused', `A public page redirects to ${url.host}, which is on this machine or its network.`);
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   let isPrivate = isPrivateAt(literal);
-  // Node does not look up what is an address already.
+  // Node does not look up literal addresses.
   if (isPublicOnly && isPrivate) throw refuse();
   const checkedLookup: LookupFunction = (host, options, callback) => {
     lookup(host, { ...options, all: true }, (error, addresses: LookupAddress[]) => {
@@ -163,6 +163,6 @@ function decode(bytes: Uint8Array, charset: string): string {
   try {
     return new TextDecoder(charset).decode(bytes);
   } catch {
-    return new TextDecoder().decode(bytes); // a charset that nobody knows
+    return new TextDecoder().decode(bytes); // an unknown charset
   }
 }

@@ -3,7 +3,7 @@ import { AppError, messageOf } from '../../core/errors.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import type { Checkpoint } from './schemas.ts';
 
-/** An `onCheckpoint` that keeps the newest checkpoint in a file, replaced in one step so that it is whole after a crash. */
+/** An `onCheckpoint` that stores the newest checkpoint in a file, atomically, so that it is complete after a crash. */
 export function checkpointFile(path: string): (checkpoint: Checkpoint) => Promise<void> {
   return (checkpoint) => writeAtomically(path, `${JSON.stringify(checkpoint)}\n`);
 }

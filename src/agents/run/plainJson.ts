@@ -2,14 +2,14 @@ import { AppError } from '../../core/errors.ts';
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 
-// JSON.stringify gives up with a bare RangeError some thousand levels down; this says where before that.
+// JSON.stringify throws a bare RangeError at some thousand levels; this limit gives an error with the path before that.
 const MAX_DEPTH = 500;
 
 /**
- * A deep copy of data that JSON gives back exactly as it was: plain objects, arrays, strings, finite numbers, booleans and null.
+ * A deep copy of data that JSON restores exactly: plain objects, arrays, strings, finite numbers, booleans and null.
  * Object keys whose value is undefined are left out.
  *
- * @throws AppError `bad-input` that names the first key whose value would not come back: a function, a Map, a Date, a class
+ * @throws AppError `bad-input` that names the first key whose value JSON cannot restore: a function, a Map, a Date, a class
  * instance, NaN, a bigint, a cycle.
  */
 export function toPlainJson(value: unknown, name: string): Json {

@@ -7,7 +7,7 @@ import type { MissingReason } from './trace.ts';
 
 type Hash = (text: string) => string;
 
-/** One call of `exec`: where, by which code, with what input. */
+/** One call of `exec`: its position, code and input. */
 export interface ExecCall {
   readonly path: string;
   readonly visit: number;
@@ -17,15 +17,15 @@ export interface ExecCall {
 }
 
 /**
- * What the `exec` calls of a run gave, kept in a JSON-lines file.
+ * The results of the `exec` calls of a run, stored in a JSON-lines file.
  *
  * A result is found again by node path, visit number, position in a batch, what `prep` returned, and the source text of
- * `exec` and `execFallback`: so an edited or new node runs, and all others are answered from here.
+ * `exec` and `execFallback`. So an edited or new node runs, and all others get their recorded results.
  */
 export class Recording {
   readonly #path: string;
   readonly #entries: Map<string, RecordingEntry>;
-  /** By node path, visit and item; made when it is asked for. */
+  /** By node path, visit and item; created on first use. */
   #byPlace: Map<string, RecordingEntry[]> | undefined;
   readonly #whenMissing: 'run' | 'fail';
   readonly #hash: Hash;
@@ -38,10 +38,10 @@ export class Recording {
   }
 
   /**
-   * Opens a recording; a file that is not there yet is an empty one. With `whenMissing: 'fail'` a replay that lacks a
-   * result is an error instead of a live call, which is what tests want.
+   * Opens a recording; a missing file is an empty recording. With `whenMissing: 'fail'`, a replay without a recorded result is an
+   * error instead of a live call, as tests need it.
    *
-   * @throws AppError `corrupt` with the line that is no entry.
+   * @throws AppError `corrupt` with the invalid line.
    */
   static async open(path: string, options: { readonly whenMissing?: 'run' | 'fail' } = {}): Promise<Recording> {
     let text = '';
@@ -62,7 +62,7 @@ export class Recording {
         throw new AppError('corrupt', `${at} is not an entry of a recording. Record the run again.`, { cause: error });
       }
     });
-    const { createHash } = await import('node:crypto'); // half of what importing the runtime would cost
+    const { createHash } = await import('node:crypto'); // would be half the cost of importing the runtime
     const hash = (value: string): string => createHash('sha256').update(value).digest('base64url').slice(0, 22);
     return new Recording(path, entries, options.whenMissing ?? 'run', hash);
   }
@@ -78,7 +78,7 @@ export class Recording {
    */
   find(call: ExecCall): { readonly result: unknown } | undefined {
     const entry = this.#entries.get(keyOf(this.#toEntry(call)));
-    // A copy: a node that changes what it got would change what the next replay gets.
+    // A copy, because a node that changes its result would change the next replay.
     if (entry !== undefined) return { result: structuredClone(entry.result) };
     if (this.#whenMissing === 'run') return undefined;
     throw new AppError(
@@ -87,20 +87,20 @@ export class Recording {
     );
   }
 
-  /** @throws AppError `bad-input` when the input or the result is not plain data; the sentence names the node and the key. */
+  /** @throws AppError `bad-input` if the input or the result is not plain data; the message names the node and the key. */
   keep(call: ExecCall, result: unknown): void {
     const entry = this.entryOf(call, result);
     this.#entries.set(keyOf(entry), entry);
     this.#byPlace = undefined;
   }
 
-  /** What `keep` would keep, and throws as it does. */
+  /** The entry that `keep` would store; throws as it does. */
   entryOf(call: ExecCall, result: unknown): RecordingEntry {
     const json = result === undefined ? undefined : toPlainJson(result, `The result of exec in ${placeOf(call)}`);
     return { ...this.#toEntry(call), result: json };
   }
 
-  /** Why a call that `find` does not know is not in here: its code is another, its input is, or it was never made. */
+  /** Why `find` has no result for a call: its code differs, its input differs, or there was no such call. */
   whyMissing(call: ExecCall): MissingReason {
     this.#byPlace ??= Map.groupBy(this.#entries.values(), placeOf);
     const { code } = this.#toEntry(call);
@@ -109,7 +109,7 @@ export class Recording {
     return known.some((entry) => entry.code === code) ? 'input' : 'code';
   }
 
-  /** Writes the file, whole or not at all. */
+  /** Writes the file atomically. */
   async save(): Promise<void> {
     const lines = [...this.#entries.values()].map((entry) => `${JSON.stringify(entry)}\n`);
     await writeAtomically(this.#path, lines.join(''), { mode: 0o666 });

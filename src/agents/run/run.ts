@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { performance } from 'node:perf_hooks'; // the global of that name is a getter, at a tenth of a traced visit
+import { performance } from 'node:perf_hooks'; // the global is a getter that costs a tenth of a traced visit
 import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { HostedRun } from './runHost.ts';
@@ -7,20 +7,20 @@ import type { RunOptions } from './runOptions.ts';
 import type { ModelCall, Telemetry, TraceListener } from './trace.ts';
 import { writeWarning } from './warning.ts';
 
-/** What `exec` may use besides its input. */
+/** The second argument of `exec`. */
 export interface ExecContext {
-  /** Aborted when the run is, when the node's timeout is over, or when another item of a parallel batch failed. */
+  /** Aborted with the run, at the node's timeout, or when another item of a parallel batch fails. */
   readonly signal: AbortSignal;
   /** From 1; above 1 in a retry. */
   readonly attempt: number;
 }
 
-/** A visit that is under way, as far as its run needs it. */
+/** The run's view of a visit in progress. */
 export interface OpenVisit {
   readonly path: string;
   readonly number: number;
   model(call: ModelCall): void;
-  /** Ends the visit, so that the one around it is the run's again. */
+  /** Ends the visit and returns to the enclosing one. */
   failed(error: unknown): void;
 }
 
@@ -29,34 +29,34 @@ const TURN_EVERY_MS = 20;
 const VISITS_BETWEEN_CLOCKS = 128;
 const REMEMBERED_VISITS = 12;
 
-/** The run that the current code belongs to, for a model client that reports its calls. Set only while a run is traced. */
+/** The run of the current code, for model clients that report their calls. Set only while a run is traced. */
 export const tracedRun = new AsyncLocalStorage<Run>();
 
-/** The state of one run. Nothing of it is kept in nodes or flows, so that one flow can run many times at once. */
+/** The state of one run. Nodes and flows store nothing of it, so that one flow can run many times concurrently. */
 export class Run {
   readonly options: RunOptions;
   /** The signal and number of a first attempt, the same for all nodes of the run. */
   readonly context: ExecContext;
-  // `performance.now()` at the start; 0 in a run that nobody observes, which never looks.
+  // `performance.now()` at the start; 0 in an unobserved run, which never reads the clock.
   readonly #startedAt: number;
-  /** Takes the events; nobody does once the run is aborted. */
+  /** Receives the events; undefined once the run is aborted. */
   listener: TraceListener | undefined;
   readonly telemetry: Telemetry | undefined;
-  /** The program's side of the run, where one hosts it. */
+  /** The host's side of the run, if there is a host. */
   readonly hosted: HostedRun | undefined;
   /** Whether visits need a path, a number and times. */
   readonly isObserved: boolean;
   isAborted = false;
-  /** The innermost visit that is under way, where visits are observed: it takes the reports of model calls. */
+  /** The innermost visit in progress, if visits are observed; it receives the reports of model calls. */
   visit: OpenVisit | undefined;
-  /** What `micros` gave last: the time of whatever follows without a hook or a wait between. */
+  /** The last result of `micros`: also the time of events that follow without a hook or a wait in between. */
   latest = 0;
   #visits = 0;
   #lastTurn = 0;
   readonly #maxVisits: number;
   #recent: string[] | undefined;
 
-  /** @throws RangeError when `maxVisits` is not a whole number above 0. */
+  /** @throws RangeError if `maxVisits` is not a whole number above 0. */
   constructor(options: RunOptions, telemetry?: Telemetry, hosted?: HostedRun) {
     const { maxVisits = Number.POSITIVE_INFINITY, signal } = options;
     if (maxVisits !== Number.POSITIVE_INFINITY && (!Number.isInteger(maxVisits) || maxVisits < 1)) {
@@ -78,13 +78,13 @@ export class Run {
     this.context = signal === undefined ? new UnabortedContext() : { signal, attempt: 1 };
   }
 
-  /** The time of an event: whole microseconds since the start. A look at the clock is a tenth of what a traced visit costs. */
+  /** The time of an event: whole microseconds since the start. Reading the clock costs a tenth of a traced visit. */
   micros(): number {
     this.latest = Math.round((performance.now() - this.#startedAt) * 1000);
     return this.latest;
   }
 
-  /** Counts a visit. Gives a promise every now and then, which the walk awaits to let the event loop turn. */
+  /** Counts a visit. Returns a promise now and then, which the walk awaits to let the event loop turn. */
   enter(name: string): Promise<void> | undefined {
     const visits = ++this.#visits;
     if (this.#maxVisits !== Number.POSITIVE_INFINITY) this.#checkLimit(name);
@@ -95,7 +95,7 @@ export class Run {
     return turn();
   }
 
-  /** Ends the run and its trace: each visit that is under way fails by the abort, and what its hook still does is not told. */
+  /** Ends the run and its trace: each visit in progress fails with the abort, and later events of its hook are dropped. */
   abort(reason: unknown): void {
     this.isAborted = true;
     try {
@@ -110,7 +110,7 @@ export class Run {
     if (this.isAborted) this.options.signal?.throwIfAborted();
   }
 
-  /** Tells the listener, or the console where there is none: a warning is never lost. */
+  /** Reports to the listener, or to the console if there is none, so that no warning is lost. */
   warn(
     place: { readonly path: string; readonly node: string; readonly visit: number },
     action: string,
@@ -134,7 +134,7 @@ export class Run {
   }
 }
 
-// The options themselves: a function bound to them for each run would cost more at each event than the call.
+// Uses the options themselves: a bound function would cost more at each event than the call.
 function isListener(options: RunOptions): options is RunOptions & TraceListener {
   return options.onEvent !== undefined;
 }
@@ -149,7 +149,7 @@ function joined(first: TraceListener | undefined, second: TraceListener | undefi
   };
 }
 
-/** The context of a run without a signal. The signal that never fires is made when an `exec` asks for it: most never do. */
+/** The context of a run without a signal. Its signal, which never fires, is created on first use; most runs never use it. */
 class UnabortedContext implements ExecContext {
   readonly attempt = 1;
   #signal: AbortSignal | undefined;

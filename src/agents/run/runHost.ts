@@ -1,7 +1,7 @@
 import type { Checkpoint } from './schemas.ts';
 import type { RunOptions } from './runOptions.ts';
 
-/** A run that is about to begin: not one inside a flow, but each call of `run` itself. */
+/** A run that is about to start: a call of `run`, not a visit inside a flow. */
 export interface StartingRun {
   /** The node or flow itself. */
   readonly unit: object;
@@ -10,18 +10,18 @@ export interface StartingRun {
   readonly options: RunOptions;
 }
 
-/** A step that is done: `post` of a node, or of a flow, the outermost one included. */
+/** A finished step: `post` of a node or a flow, including the outermost one. */
 export interface HostedStep {
   readonly path: string;
   readonly visit: number;
   /** Microseconds since the run began. */
   readonly at: number;
   readonly shared: unknown;
-  /** Undefined for the outermost unit. Throws where the shared state is no plain data. */
+  /** Undefined for the outermost unit. Throws if the shared state is not plain data. */
   readonly checkpoint: (() => Checkpoint) | undefined;
 }
 
-/** A request to a language model with its answer, both as chat completions have them. */
+/** A request to a language model with its reply, both in the format of chat completions. */
 export interface ModelExchange {
   readonly provider: string;
   readonly path: string | undefined;
@@ -29,39 +29,39 @@ export interface ModelExchange {
   readonly request: Readonly<Record<string, unknown>>;
   readonly completion: unknown;
   readonly durationMs: number;
-  /** US dollars by list price; undefined where that or the count of tokens is not known. */
+  /** US dollars by list price; undefined if that or the number of tokens is unknown. */
   readonly cost: number | undefined;
 }
 
 /** The host's side of one run. */
 export interface HostedRun {
-  /** In place of those that `run` was called with. */
+  /** Replaces the options that `run` was called with. */
   readonly options: RunOptions;
-  /** The run goes on when it is done. */
+  /** The run waits for the returned promise. */
   stepped(step: HostedStep): void | Promise<void>;
   ended(end: { readonly at: number; readonly action?: unknown; readonly failure?: { readonly error: unknown } }): void;
-  /** An answer to use in place of a call of the service. */
+  /** A reply to use instead of calling the service. */
   findCompletion(provider: string, request: ModelExchange['request']): unknown;
   modelCalled(exchange: ModelExchange): void;
 }
 
-/** Sees and steers every run of its process: how a program runs flow files that know nothing of it. */
+/** Observes and controls every run of its process, so that a program can run any flow file. */
 export interface RunHost {
-  /** What it throws, `run` rejects with. */
+  /** `run` rejects with what it throws. */
   begin(run: StartingRun): HostedRun;
-  /** The key of a model service by the name of its variable, where this process has no such variable. Absent where it has them all. */
+  /** The key of a model service by the name of its variable, which this process does not have. Absent if it has all variables. */
   modelKey?(variable: string): Promise<string | undefined>;
 }
 
-// In the registry of symbols, because the file may bring its own copy of this library.
+// In the symbol registry, because the file may bring its own copy of this library.
 const RUN_HOST: unique symbol = Symbol.for('farwharf.runHost.1');
 
-/** Makes this the host of all runs that begin from now on in this process. */
+/** Makes this the host of all runs that start in this process from now on. */
 export function installRunHost(host: RunHost): void {
   Reflect.set(globalThis, RUN_HOST, host);
 }
 
-/** The host of this process, where there is one. */
+/** The host of this process, if there is one. */
 export function runHost(): RunHost | undefined {
   // Not Reflect.get, which costs a short run an eighth of its time.
   const globals: Pick<typeof globalThis, 'process'> & { readonly [RUN_HOST]?: RunHost } = globalThis;

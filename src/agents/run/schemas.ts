@@ -4,9 +4,9 @@ const resumePointSchema = z.object({
   /** The label of the node in its flow. */
   node: z.string(),
   visit: z.int().min(1),
-  /** How often each node of this flow was visited so far. */
+  /** The number of visits of each node of this flow so far. */
   visits: z.record(z.string(), z.int().min(1)),
-  /** What `prep` gave, for a flow that is still under way. */
+  /** The result of `prep`, for a flow in progress. */
   prepRes: z.json().optional(),
 });
 
@@ -24,17 +24,17 @@ export const checkpointSchema = z.object({
 
 export type ResumePoint = z.infer<typeof resumePointSchema>;
 
-/** Everything that a run needs to go on after a node: plain JSON. */
+/** Everything that a run needs to continue after a node: plain JSON. */
 export type Checkpoint = z.infer<typeof checkpointSchema>;
 
 export const recordingEntrySchema = z.object({
   path: z.string(),
   visit: z.int().min(1),
   item: z.int().min(0).optional(),
-  /** Hashes of what `exec` was given and of its source text. */
+  /** Hashes of the input of `exec` and of its source text. */
   input: z.string(),
   code: z.string(),
-  /** Absent when `exec` returned undefined. */
+  /** Absent if `exec` returned undefined. */
   result: z.json().optional(),
 });
 

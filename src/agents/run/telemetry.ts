@@ -1,6 +1,6 @@
 import type { Telemetry, TraceEvent } from './trace.ts';
 
-// The part of `@opentelemetry/api` that is used. It is an optional peer, so its own types may not be there to import.
+// The used part of `@opentelemetry/api`. It is an optional peer, so its own types may not be installed.
 interface Span {
   setAttribute(name: string, value: string | number | boolean): void;
   addEvent(name: string, attributes: Record<string, string | number>, time: number): void;
@@ -15,7 +15,7 @@ interface Api {
   readonly context: { active(): unknown; with<T>(context: unknown, call: () => T): T };
 }
 
-// Where the API package keeps what an SDK registered: without it there is no provider, and the package need not be loaded.
+// Where the API package stores what an SDK registered: if it is empty, there is no provider and the package need not be loaded.
 const REGISTRY: unique symbol = Symbol.for('opentelemetry.js.api.1');
 const STATUS_ERROR = 2;
 
@@ -27,13 +27,13 @@ export function hasTracerProvider(): boolean {
 }
 
 /**
- * Makes one span per visit of a node or flow, children of the span that was active when the run began;
+ * Creates one span per visit of a node or flow, as children of the span that was active when the run started;
  * attempts, retries, fallbacks, model calls and warnings are events of their node's span.
  *
  * Undefined when `@opentelemetry/api` cannot be loaded from here.
  */
 export async function openTelemetry(): Promise<Telemetry | undefined> {
-  const name = '@opentelemetry/api'; // not a literal in import(): bundlers and the compiler would want the package
+  const name = '@opentelemetry/api'; // not a literal in import(), or bundlers and the compiler would need the package
   try {
     const api: unknown = await import(name);
     return isApi(api) ? spans(api) : undefined;

@@ -1,4 +1,4 @@
-/** Where an event happened: the path of node names from the outermost flow, and which visit of that node this is (from 1). */
+/** The position of an event: the path of node names from the outermost flow, and the number of the visit, from 1. */
 interface Place {
   readonly path: string;
   readonly node: string;
@@ -18,20 +18,20 @@ interface NodeStartEvent extends Place {
 
 interface NodeEndEvent extends Place {
   readonly type: 'node-end' | 'flow-end';
-  /** The action as `post` returned it; absent when it returned none. */
+  /** The action as `post` returned it; absent if it returned none. */
   readonly action?: string | undefined;
   /** Time taken by `prep`, `exec` with all its attempts, and `post`. */
   readonly prepMicros: number;
   readonly execMicros: number;
   readonly postMicros: number;
-  /** Sizes of what `prep` and `exec` returned, where they are cheap to know: characters, items or bytes. */
+  /** Sizes of the results of `prep` and `exec`, if they are cheap to find: characters, items or bytes. */
   readonly prepSize?: number | undefined;
   readonly execSize?: number | undefined;
-  /** Whether a recording answered instead of `exec`. */
+  /** Whether the result came from a recording instead of `exec`. */
   readonly isReplayed: boolean;
 }
 
-/** An attempt at `exec`, in nodes that can make another one and for each item of a batch. */
+/** An attempt of `exec`, in nodes with retries and for each item of a batch. */
 interface AttemptEvent extends Place, Item {
   readonly type: 'attempt';
   /** From 1. */
@@ -54,7 +54,7 @@ interface FallbackEvent extends Place, Item {
 interface EdgeEvent extends Place {
   readonly type: 'edge';
   readonly action: string;
-  /** The name of the next node; null where the flow ends. */
+  /** The name of the next node; null if the flow ends. */
   readonly to: string | null;
 }
 
@@ -69,16 +69,16 @@ interface ErrorEvent extends Place {
   readonly message: string;
 }
 
-/** One call of a language model. Never holds the prompt, the answer or the key. */
+/** One call of a language model. Never contains the prompt, the reply or the key. */
 export interface ModelCall {
   readonly provider: string;
   readonly model: string;
   readonly durationMs: number;
   readonly inputTokens?: number | undefined;
   readonly outputTokens?: number | undefined;
-  /** US dollars by the list price that the client knows; absent for models without one. */
+  /** US dollars by list price; absent for models without a known price. */
   readonly estimatedCost?: number | undefined;
-  /** How often the request was sent again because of rate limits. */
+  /** The number of retries because of rate limits. */
   readonly retries: number;
 }
 
@@ -100,18 +100,18 @@ export type TraceEvent =
 /** Why a recording has no result for a call. */
 export type MissingReason = 'code' | 'input' | 'new';
 
-/** Takes the events of a run. */
+/** Receives the events of a run. */
 export interface TraceListener {
   onEvent(event: TraceEvent): void;
 }
 
-/** What an SDK that is registered in the process gets of a run. */
+/** Passes the events of a run to a registered SDK. */
 export interface Telemetry extends TraceListener {
-  /** Calls a hook in the span of the visit under way, so that spans that libraries begin are below it. */
+  /** Calls a hook in the span of the current visit, so that spans of libraries become its children. */
   inSpan<T>(hook: () => T): T;
 }
 
-/** Characters, items or bytes of a value where that costs nothing to know; undefined for everything else. */
+/** Characters, items or bytes of a value if that is cheap to find; undefined for everything else. */
 export function cheapSize(value: unknown): number | undefined {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object') return undefined;

@@ -5,7 +5,7 @@ const FLUSH_CHARACTERS = 64 * 1024;
 /**
  * Writes trace events to a file, one JSON object per line: pass its `onEvent` to `run`, and close it afterwards.
  *
- * Lines are gathered and written together at the end of each turn of the event loop, so that a loop of sync nodes does not
+ * Lines are collected and written together at the end of each turn of the event loop, so that a loop of sync nodes does not
  * pay for a write per event.
  */
 export class TraceFile implements AsyncDisposable {
@@ -14,7 +14,7 @@ export class TraceFile implements AsyncDisposable {
   #lines = '';
   #isScheduled = false;
 
-  /** The file is created, or emptied, at once; that it could not be is reported by `close`. */
+  /** Creates or empties the file immediately; `close` reports if that failed. */
   constructor(path: string) {
     this.#file = open(path, 'w');
     this.#written = this.#file;
@@ -33,7 +33,7 @@ export class TraceFile implements AsyncDisposable {
     });
   };
 
-  /** @throws the system's error when the file could not be written. */
+  /** @throws the system's error if the file could not be written. */
   async close(): Promise<void> {
     this.#flush();
     const file = await this.#file;
@@ -48,7 +48,7 @@ export class TraceFile implements AsyncDisposable {
     await this.close();
   }
 
-  // One write after the other; once one has failed, no further one is tried.
+  // Writes one after another; after a failure, no further write is tried.
   #flush(): void {
     if (this.#lines === '') return;
     const lines = this.#lines;

@@ -9,17 +9,17 @@ interface Beginning {
   readonly isFlow: boolean;
 }
 
-/** One visit of one node in an observed run: where it is, how long its steps took, and what it tells the listener. */
+/** One visit of one node in an observed run: measures its steps and reports them to the listener. */
 export class Visit implements OpenVisit {
   readonly run: Run;
   readonly path: string;
   readonly node: string;
   readonly number: number;
   isReplayed = false;
-  /** The visit of the flow that this one is part of. */
+  /** The visit of the enclosing flow. */
   readonly #outer: OpenVisit | undefined;
   readonly #isFlow: boolean;
-  // In microseconds of the run, as all times here.
+  // In microseconds of the run, like all times here.
   readonly #startedAt: number;
   #finishedAt = 0;
   #preparedAt = 0;
@@ -56,7 +56,7 @@ export class Visit implements OpenVisit {
   }
 
   executed(value: unknown): void {
-    // A flow is done when its last node is.
+    // A flow is done when its last node is done.
     this.#executedAt = this.#isFlow ? this.run.latest : this.run.micros();
     this.#execSize = cheapSize(value);
   }

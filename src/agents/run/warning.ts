@@ -1,6 +1,6 @@
 import { printable } from '../../core/text/printable.ts';
 
-/** Where warnings go that no listener can take. */
+/** Writes a warning that no listener receives. */
 export function writeWarning(message: string): void {
   globalThis.console.warn(printable`farwharf: ${message}`);
 }

@@ -11,9 +11,9 @@ export interface TimelineStep {
   readonly status: 'running' | 'done' | 'failed';
   readonly startedAt: number;
   readonly finishedAt?: number | undefined;
-  /** As `post` returned it; absent when it returned none. */
+  /** As `post` returned it; absent if it returned none. */
   readonly action?: string | undefined;
-  /** The name of the next node; null where the flow ended. */
+  /** The name of the next node; null if the flow ended. */
   readonly next?: string | null | undefined;
   readonly isReplayed: boolean;
   /** In a replay: why `exec` ran although there was a recording. */
