@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { BaseNode } from './node.ts';
-import { execute, Frame, kind, Station, stations } from './unit.ts';
+import { execute, Frame, kind, GraphNode, graphNodes } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
 import { writeWarning } from '../run/warning.ts';
 
@@ -28,15 +28,15 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   string | void,
   A
 > {
-  readonly #stations = new Map<object, Station>();
-  #start: Station | undefined;
+  readonly #graphNodes = new Map<object, GraphNode>();
+  #start: GraphNode | undefined;
 
   constructor(options: FlowOptions<S> = {}) {
     if (options instanceof BaseNode) {
       throw new AppError('bad-input', 'A flow takes its first node as an option: new Flow({ start: node }).');
     }
     super(options);
-    if (options.start !== undefined) this.#start = this.#stationOf(options.start, 'The start');
+    if (options.start !== undefined) this.#start = this.#graphNodeOf(options.start, 'The start');
   }
 
   get start(): NodeFor<S> | undefined {
@@ -46,7 +46,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
 
   /** @throws AppError `bad-input` if it is not a node. */
   set start(node: NodeFor<S> | undefined) {
-    this.#start = node === undefined ? undefined : this.#stationOf(node, 'The start');
+    this.#start = node === undefined ? undefined : this.#graphNodeOf(node, 'The start');
   }
 
   /**
@@ -63,12 +63,12 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
         `connect of "${this.name}" got an action of type ${typeof action}; it must be a string.`,
       );
     }
-    const from = this.#stationOf(src, 'The source of a connection');
-    const to = dst === null ? null : this.#stationOf(dst, 'The destination of a connection');
+    const from = this.#graphNodeOf(src, 'The source of a connection');
+    const to = dst === null ? null : this.#graphNodeOf(dst, 'The destination of a connection');
     const name = action === '' ? DEFAULT_ACTION : action;
     const old = from.exit(name);
     if (old !== undefined) {
-      const [before, after] = [old, to].map((station) => (station === null ? 'the end' : `"${station.label}"`));
+      const [before, after] = [old, to].map((graphNode) => (graphNode === null ? 'the end' : `"${graphNode.label}"`));
       writeWarning(`connect of "${this.name}" replaced "${from.label}" - "${name}" -> ${before} by ${after}.`);
     }
     from.connect(name, to);
@@ -77,7 +77,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
 
   /** The node that follows `node` after `action`: null for an explicit end, undefined if nothing is connected. */
   getNextNode(node: NodeFor<S>, action?: string | null | void): NodeFor<S> | null | undefined {
-    const exit = this.#stations.get(node)?.exit(action || DEFAULT_ACTION);
+    const exit = this.#graphNodes.get(node)?.exit(action || DEFAULT_ACTION);
     if (exit === null) return null;
     return isNodeFor<S>(exit?.unit) ? exit.unit : undefined;
   }
@@ -113,19 +113,19 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   }
 
   /** Takes over the inner part of the parent's resume points, and returns the node of the checkpoint. */
-  #resume(frame: Frame, parent: Frame): Station {
+  #resume(frame: Frame, parent: Frame): GraphNode {
     frame.resume = parent.resume;
     parent.resume = undefined;
     const [point, ...inner] = frame.resume ?? [];
-    const byLabel = new Map([...this.#stations.values()].map((station) => [station.label, station]));
+    const byLabel = new Map([...this.#graphNodes.values()].map((graphNode) => [graphNode.label, graphNode]));
     for (const [label, visits] of Object.entries(point?.visits ?? {})) {
-      const station = byLabel.get(label);
+      const graphNode = byLabel.get(label);
       // The walk enters a flow in progress once more and counts the same visit again.
       const isReentered = label === point?.node && inner.length > 0;
-      if (station !== undefined) frame.restoreVisits(station, isReentered ? visits - 1 : visits);
+      if (graphNode !== undefined) frame.restoreVisits(graphNode, isReentered ? visits - 1 : visits);
     }
-    const station = byLabel.get(point?.node ?? '');
-    if (station !== undefined) return station;
+    const graphNode = byLabel.get(point?.node ?? '');
+    if (graphNode !== undefined) return graphNode;
     throw new AppError(
       'bad-input',
       `The checkpoint is at "${point?.node}", but the flow "${this.name}" has no such node. ` +
@@ -134,22 +134,22 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   }
 
   /** @internal The current graph: the first node, and all nodes in the order in which the flow first used them. */
-  get [stations](): { readonly start: Station | undefined; readonly all: readonly Station[] } {
-    return { start: this.#start, all: [...this.#stations.values()] };
+  get [graphNodes](): { readonly start: GraphNode | undefined; readonly all: readonly GraphNode[] } {
+    return { start: this.#start, all: [...this.#graphNodes.values()] };
   }
 
-  #stationOf(node: unknown, role: string): Station {
+  #graphNodeOf(node: unknown, role: string): GraphNode {
     if (!(node instanceof BaseNode)) {
       const what = node === null ? 'null' : typeof node;
       throw new AppError('bad-input', `${role} in "${this.name}" must be a Node or a Flow, and is ${what}.`);
     }
-    const known = this.#stations.get(node);
+    const known = this.#graphNodes.get(node);
     if (known !== undefined) return known;
-    const namesakes = [...this.#stations.values()].filter(({ unit }) => unit.name === node.name).length;
+    const namesakes = [...this.#graphNodes.values()].filter(({ unit }) => unit.name === node.name).length;
     const label = namesakes === 0 ? node.name : `${node.name}~${namesakes + 1}`;
-    const station = new Station(node, label, this.#stations.size);
-    this.#stations.set(node, station);
-    return station;
+    const graphNode = new GraphNode(node, label, this.#graphNodes.size);
+    this.#graphNodes.set(node, graphNode);
+    return graphNode;
   }
 }
 

@@ -17,8 +17,8 @@ export function checkpointOf(frame: Frame, shared: unknown, action: string): Che
   for (let at: Frame | undefined = frame; at !== undefined; at = at.parent) position.unshift(pointOf(at, at !== frame));
   return {
     version: 1,
-    path: frame.pathOf(frame.station),
-    visit: frame.visitsOf(frame.station),
+    path: frame.pathOf(frame.node),
+    visit: frame.visitsOf(frame.node),
     action,
     shared: plain,
     position,
@@ -26,8 +26,8 @@ export function checkpointOf(frame: Frame, shared: unknown, action: string): Che
 }
 
 function pointOf(frame: Frame, isUnderWay: boolean): ResumePoint {
-  const { station, prepRes } = frame;
-  const point: ResumePoint = { node: station.label, visit: frame.visitsOf(station), visits: frame.visits };
+  const { node, prepRes } = frame;
+  const point: ResumePoint = { node: node.label, visit: frame.visitsOf(node), visits: frame.visits };
   if (!isUnderWay || prepRes === undefined) return point;
-  return { ...point, prepRes: toPlainJson(prepRes, `What prep of "${station.label}" returned`) };
+  return { ...point, prepRes: toPlainJson(prepRes, `What prep of "${node.label}" returned`) };
 }

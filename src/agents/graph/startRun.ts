@@ -4,7 +4,7 @@ import type { RunOptions } from '../run/runOptions.ts';
 import { type HostedRun, runHost } from '../run/runHost.ts';
 import { hasTracerProvider, openTelemetry } from '../run/telemetry.ts';
 import type { Telemetry } from '../run/trace.ts';
-import { Frame, Station, type Unit } from './unit.ts';
+import { Frame, GraphNode, type Unit } from './unit.ts';
 import { walk } from './walk.ts';
 
 /** Runs a node or a flow as the outermost unit, and returns the result of its `post`. */
@@ -21,16 +21,16 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
     const { signal, resume } = hosted?.options ?? options;
     signal?.throwIfAborted();
     const run = new Run(hosted?.options ?? options, telemetry, hosted);
-    const station = new Station(unit, unit.name, 0);
-    const frame = new Frame(run, station);
+    const node = new GraphNode(unit, unit.name, 0);
+    const frame = new Frame(run, node);
     if (resume !== undefined) {
       restoreShared(shared, resume.shared);
       frame.resume = resume.position;
     }
     const walked =
       signal === undefined
-        ? start(run, station, shared, frame)
-        : untilAborted(run, signal, () => start(run, station, shared, frame));
+        ? start(run, node, shared, frame)
+        : untilAborted(run, signal, () => start(run, node, shared, frame));
     return hosted === undefined ? walked : reported(run, hosted, walked);
   } catch (error) {
     hosted?.ended({ at: 0, failure: { error } });
@@ -38,8 +38,8 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
   }
 }
 
-function start(run: Run, station: Station, shared: unknown, frame: Frame): Promise<unknown> {
-  return run.listener === undefined ? walk(station, shared, frame) : tracedRun.run(run, walk, station, shared, frame);
+function start(run: Run, node: GraphNode, shared: unknown, frame: Frame): Promise<unknown> {
+  return run.listener === undefined ? walk(node, shared, frame) : tracedRun.run(run, walk, node, shared, frame);
 }
 
 async function reported(run: Run, hosted: HostedRun, walked: Promise<unknown>): Promise<unknown> {

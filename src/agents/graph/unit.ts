@@ -9,7 +9,7 @@ export const execute: unique symbol = Symbol('farwharf.execute');
 export const kind: unique symbol = Symbol('farwharf.kind');
 
 /** The nodes in the graph of a flow. In the symbol registry, because a file may bring its own copy of this library. */
-export const stations: unique symbol = Symbol.for('farwharf.stations.1');
+export const graphNodes: unique symbol = Symbol.for('farwharf.graphNodes.1');
 
 /** The runner's view of a node or a flow. */
 export interface Unit {
@@ -21,17 +21,17 @@ export interface Unit {
 }
 
 /** A node in the graph of one flow, with its connections there. */
-export class Station {
+export class GraphNode {
   readonly unit: Unit;
   /** Unique in the flow: the name, with `~2` for the second node of that name. */
   readonly label: string;
   readonly isFlow: boolean;
   /** Its number in the flow, from 0. */
   readonly index: number;
-  #exits: Map<string, Station | null> | undefined;
+  #exits: Map<string, GraphNode | null> | undefined;
   // The last exit. A loop usually leaves a node the same way, and this saves the hash lookup.
   #lastAction: string | undefined;
-  #lastExit: Station | null | undefined;
+  #lastExit: GraphNode | null | undefined;
 
   // The last path, which is usually needed again for the same flow at the same position.
   #prefix: string | undefined;
@@ -53,7 +53,7 @@ export class Station {
     return this.#path;
   }
 
-  connect(action: string, exit: Station | null): void {
+  connect(action: string, exit: GraphNode | null): void {
     this.#exits ??= new Map();
     this.#exits.set(action, exit);
     this.#lastAction = undefined;
@@ -65,7 +65,7 @@ export class Station {
   }
 
   /** The next node; null for an explicit end, undefined if nothing is connected. */
-  exit(action: string): Station | null | undefined {
+  exit(action: string): GraphNode | null | undefined {
     if (action === this.#lastAction) return this.#lastExit;
     this.#lastExit = this.#exits?.get(action);
     this.#lastAction = action;
@@ -80,18 +80,18 @@ export class Frame {
   readonly flow: Unit | undefined;
   readonly parent: Frame | undefined;
   /** The current node, and the result of its `prep`. */
-  station: Station;
+  node: GraphNode;
   prepRes: unknown;
   /** Where to continue in a resumed run; cleared by the walk when it starts. */
   resume: readonly ResumePoint[] | undefined;
   /** Visits by the node's number, and the visited nodes; created on first use. */
   #visits: number[] | undefined;
-  #visited: Station[] | undefined;
+  #visited: GraphNode[] | undefined;
   #path: string | undefined;
 
-  constructor(run: Run, station: Station, flow?: Unit, parent?: Frame) {
+  constructor(run: Run, node: GraphNode, flow?: Unit, parent?: Frame) {
     this.run = run;
-    this.station = station;
+    this.node = node;
     this.flow = flow;
     this.parent = parent;
   }
@@ -100,41 +100,41 @@ export class Frame {
   get path(): string {
     if (this.#path === undefined) {
       const { parent } = this;
-      const visits = parent?.visitsOf(parent.station) ?? 1;
-      this.#path = parent === undefined ? '' : parent.pathOf(parent.station) + (visits > 1 ? `#${visits}` : '');
+      const visits = parent?.visitsOf(parent.node) ?? 1;
+      this.#path = parent === undefined ? '' : parent.pathOf(parent.node) + (visits > 1 ? `#${visits}` : '');
     }
     return this.#path;
   }
 
-  pathOf(station: Station): string {
-    return station.pathIn(this.path);
+  pathOf(node: GraphNode): string {
+    return node.pathIn(this.path);
   }
 
   /** Counts a visit in observed runs, and returns its number. */
-  arrive(station: Station): number {
+  arrive(node: GraphNode): number {
     this.#visits ??= [];
     this.#visited ??= [];
-    const visits = (this.#visits[station.index] ?? 0) + 1;
-    if (visits === 1) this.#visited.push(station);
-    this.#visits[station.index] = visits;
+    const visits = (this.#visits[node.index] ?? 0) + 1;
+    if (visits === 1) this.#visited.push(node);
+    this.#visits[node.index] = visits;
     return visits;
   }
 
   /** How often a node was visited in this walk; 1 if visits are not counted. */
-  visitsOf(station: Station): number {
-    return this.#visits?.[station.index] ?? 1;
+  visitsOf(node: GraphNode): number {
+    return this.#visits?.[node.index] ?? 1;
   }
 
   /** The visits of each node by its label, for a checkpoint. */
   get visits(): Record<string, number> {
-    return Object.fromEntries((this.#visited ?? []).map((station) => [station.label, this.visitsOf(station)]));
+    return Object.fromEntries((this.#visited ?? []).map((node) => [node.label, this.visitsOf(node)]));
   }
 
   /** Restores the visits from a checkpoint. */
-  restoreVisits(station: Station, visits: number): void {
+  restoreVisits(node: GraphNode, visits: number): void {
     this.#visits ??= [];
     this.#visited ??= [];
-    if (visits > 0) this.#visited.push(station);
-    this.#visits[station.index] = visits;
+    if (visits > 0) this.#visited.push(node);
+    this.#visits[node.index] = visits;
   }
 }

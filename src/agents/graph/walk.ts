@@ -4,7 +4,7 @@ import { checkpointOf } from './position.ts';
 import type { HostedRun } from '../run/runHost.ts';
 import type { Checkpoint, ResumePoint } from '../run/schemas.ts';
 import type { Telemetry } from '../run/trace.ts';
-import { type Frame, execute, kind, type Station, type Unit } from './unit.ts';
+import { type Frame, execute, kind, type GraphNode, type Unit } from './unit.ts';
 import { Visit } from '../run/visit.ts';
 
 export const DEFAULT_ACTION = 'default';
@@ -15,9 +15,9 @@ export const DEFAULT_ACTION = 'default';
  * The hooks are called in this function and only promises are awaited: a visit with sync hooks costs no await, and one with
  * async hooks exactly three.
  */
-export async function walk(entry: Station, shared: unknown, frame: Frame): Promise<unknown> {
+export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Promise<unknown> {
   const { run } = frame;
-  let station = entry;
+  let node = entry;
   let resumed = resumeOf(frame);
   let visit: Visit | undefined;
   for (;;) {
@@ -25,21 +25,21 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
     if (resumed?.isFinished === true) {
       action = run.options.resume?.action;
     } else {
-      if (!station.isFlow) {
-        const turn = run.enter(station.label);
+      if (!node.isFlow) {
+        const turn = run.enter(node.label);
         if (turn !== undefined) {
           await turn;
           if (run.isObserved) run.micros();
         }
       }
       run.throwIfAborted();
-      if (run.isObserved) visit = beginVisit(station, frame);
-      const unit = run.telemetry === undefined ? station.unit : inSpans(station.unit, run.telemetry);
+      if (run.isObserved) visit = beginVisit(node, frame);
+      const unit = run.telemetry === undefined ? node.unit : inSpans(node.unit, run.telemetry);
       try {
         let prepRes = resumed === undefined ? unit.prep(shared) : resumed.point.prepRes;
         if (isPromise(prepRes)) prepRes = await prepRes;
         run.throwIfAborted();
-        frame.station = station;
+        frame.node = node;
         frame.prepRes = prepRes;
         visit?.prepared(prepRes);
         let execRes = unit[execute](prepRes, shared, frame, visit);
@@ -56,12 +56,12 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
       visit?.finished(action);
     }
     if (frame.flow === undefined) {
-      if (run.hosted !== undefined) await tellHost(run.hosted, station, frame, shared);
+      if (run.hosted !== undefined) await tellHost(run.hosted, node, frame, shared);
       return action;
     }
-    const name = actionName(action, station, frame);
+    const name = actionName(action, node, frame);
     if (resumed?.isFinished !== true && run.hosted !== undefined) {
-      await tellHost(run.hosted, station, frame, shared, () => checkpointOf(frame, shared, name));
+      await tellHost(run.hosted, node, frame, shared, () => checkpointOf(frame, shared, name));
       run.micros();
       run.throwIfAborted();
     }
@@ -70,11 +70,11 @@ export async function walk(entry: Station, shared: unknown, frame: Frame): Promi
       run.micros();
       run.throwIfAborted();
     }
-    const next = station.exit(name);
+    const next = node.exit(name);
     visit?.edge(name, next?.label ?? null);
-    if (next === undefined) warnOfMissing(name, station, frame);
+    if (next === undefined) warnOfMissing(name, node, frame);
     if (next === undefined || next === null) return action;
-    station = next;
+    node = next;
     resumed = undefined;
   }
 }
@@ -88,9 +88,9 @@ function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinis
   return { point, isFinished: inner.length === 0 };
 }
 
-function beginVisit(station: Station, frame: Frame): Visit {
-  const { label: node, isFlow } = station;
-  return new Visit(frame.run, { path: frame.pathOf(station), node, number: frame.arrive(station), isFlow });
+function beginVisit(node: GraphNode, frame: Frame): Visit {
+  const { label, isFlow } = node;
+  return new Visit(frame.run, { path: frame.pathOf(node), node: label, number: frame.arrive(node), isFlow });
 }
 
 /** The unit with hooks that run in the span of its visit. */
@@ -105,7 +105,7 @@ function inSpans(unit: Unit, telemetry: Telemetry): Unit {
 }
 
 /** The action name; `undefined`, `null` and `''` mean `default`. */
-function actionName(action: unknown, { label }: Station, { path }: Frame): string {
+function actionName(action: unknown, { label }: GraphNode, { path }: Frame): string {
   if (typeof action === 'string') return action === '' ? DEFAULT_ACTION : action;
   if (action === undefined || action === null) return DEFAULT_ACTION;
   throw new AppError(
@@ -114,24 +114,24 @@ function actionName(action: unknown, { label }: Station, { path }: Frame): strin
   );
 }
 
-function warnOfMissing(action: string, station: Station, frame: Frame): void {
-  const connected = station.actions.map((name) => `"${name}"`).join(', ') || 'none';
+function warnOfMissing(action: string, node: GraphNode, frame: Frame): void {
+  const connected = node.actions.map((name) => `"${name}"`).join(', ') || 'none';
   const message =
-    `"${station.label}" in ${frame.path} returned the action "${action}", which is not connected there ` +
+    `"${node.label}" in ${frame.path} returned the action "${action}", which is not connected there ` +
     `(connected: ${connected}). The flow ends here; connect(node, null, action) ends it without this warning.`;
-  frame.run.warn({ ...placeOf(station, frame), node: station.label }, action, message);
+  frame.run.warn({ ...placeOf(node, frame), node: node.label }, action, message);
 }
 
 function tellHost(
   hosted: HostedRun,
-  station: Station,
+  node: GraphNode,
   frame: Frame,
   shared: unknown,
   checkpoint?: () => Checkpoint,
 ): void | Promise<void> {
-  return hosted.stepped({ ...placeOf(station, frame), at: frame.run.micros(), shared, checkpoint });
+  return hosted.stepped({ ...placeOf(node, frame), at: frame.run.micros(), shared, checkpoint });
 }
 
-function placeOf(station: Station, frame: Frame): { path: string; visit: number } {
-  return { path: frame.pathOf(station), visit: frame.visitsOf(station) };
+function placeOf(node: GraphNode, frame: Frame): { path: string; visit: number } {
+  return { path: frame.pathOf(node), visit: frame.visitsOf(node) };
 }

@@ -1,4 +1,4 @@
-import { type Station, stations } from '../../agents/graph/unit.ts';
+import { type GraphNode, graphNodes } from '../../agents/graph/unit.ts';
 
 /** The graph of a flow after its code has run: exact, but without positions in the source. */
 export interface ExactGraph {
@@ -19,16 +19,16 @@ export interface ExactNode {
   readonly flow: ExactGraph | undefined;
 }
 
-interface Stations {
-  readonly start: Station | undefined;
-  readonly all: readonly Station[];
+interface Graph {
+  readonly start: GraphNode | undefined;
+  readonly all: readonly GraphNode[];
 }
 
 /**
  * The graph of a `Flow` object of `farwharf/agents`, also of another copy of that library. Undefined for anything else.
  */
 export function graphOfFlow(flow: object, outer: readonly object[] = []): ExactGraph | undefined {
-  const known = stationsOf(flow);
+  const known = graphOf(flow);
   if (known === undefined || outer.includes(flow)) return undefined;
   const { start, all } = known;
   return {
@@ -41,18 +41,18 @@ export function graphOfFlow(flow: object, outer: readonly object[] = []): ExactG
       library: libraryOf(unit),
       flow: graphOfFlow(unit, [...outer, flow]),
     })),
-    edges: all.flatMap((station) =>
-      station.actions.map((action) => ({ source: station.label, action, target: station.exit(action)?.label ?? null })),
+    edges: all.flatMap((node) =>
+      node.actions.map((action) => ({ source: node.label, action, target: node.exit(action)?.label ?? null })),
     ),
   };
 }
 
-function stationsOf(flow: object): Stations | undefined {
-  const known: unknown = Reflect.get(flow, stations);
-  return isStations(known) ? known : undefined;
+function graphOf(flow: object): Graph | undefined {
+  const known: unknown = Reflect.get(flow, graphNodes);
+  return isGraph(known) ? known : undefined;
 }
 
-function isStations(value: unknown): value is Stations {
+function isGraph(value: unknown): value is Graph {
   return typeof value === 'object' && value !== null && 'all' in value;
 }
 

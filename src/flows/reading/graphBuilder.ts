@@ -60,7 +60,7 @@ export class GraphBuilder {
     const here = all.filter(isHere).sort((a, b) => startOf(a.creation) - startOf(b.creation));
     const flows = new Set(here);
     // The set grows during the loop: flows nested in nested flows are added.
-    for (const flow of flows) for (const station of flow.flow.stations) if (isFlow(station)) flows.add(station);
+    for (const flow of flows) for (const node of flow.flow.nodes) if (isFlow(node)) flows.add(node);
     const ids = identify(flows, (flow) => flowName(flow, file));
     return [...flows].map((flow) => this.#readFlow(flow, ids));
   }
@@ -68,11 +68,11 @@ export class GraphBuilder {
   #readFlow(instance: FlowInstance, flowIds: ReadonlyMap<Instance, string>): ReadFlow {
     const { flow: draft, file, creation } = instance;
     const ids = new Map<Instance, string>();
-    const labels = labelsOf(draft.stations);
-    const allIds = identify(draft.stations, (station) => nodeName(station, instance));
-    for (const [station, id] of allIds) {
-      const label = labels.get(station) ?? '';
-      if (ids.size === 0 || this.#takeText(id, label)) ids.set(station, id);
+    const labels = labelsOf(draft.nodes);
+    const allIds = identify(draft.nodes, (node) => nodeName(node, instance));
+    for (const [node, id] of allIds) {
+      const label = labels.get(node) ?? '';
+      if (ids.size === 0 || this.#takeText(id, label)) ids.set(node, id);
     }
     const free = new FreeIds();
     const connections = new Map<string, Connection>();
@@ -85,9 +85,9 @@ export class GraphBuilder {
       const actionRange = actionOrigin?.file.range(actionOrigin.node);
       return [{ id, source: from, target: to, action, range: callRange(connection), actionRange }];
     });
-    const nodes = [...ids].map(([station, id]): FlowNode => {
-      const flow = isFlow(station) ? flowIds.get(station) : undefined;
-      return { ...this.#readNode(station), id, label: labels.get(station) ?? '', flow };
+    const nodes = [...ids].map(([node, id]): FlowNode => {
+      const flow = isFlow(node) ? flowIds.get(node) : undefined;
+      return { ...this.#readNode(node), id, label: labels.get(node) ?? '', flow };
     });
     const start = draft.start === undefined ? undefined : ids.get(draft.start);
     const graph: FlowGraph = {
@@ -100,24 +100,24 @@ export class GraphBuilder {
       nodes,
       edges,
       runs: draft.runs.map(({ origin, keys }) => ({ range: origin.file.range(origin.node), keys })),
-      unread: [...draft.unread, ...[instance, ...draft.stations].flatMap(unknownName)],
+      unread: [...draft.unread, ...[instance, ...draft.nodes].flatMap(unknownName)],
     };
-    return { graph, instance, nodes: new Map([...ids].map(([station, id]) => [id, station])), connections };
+    return { graph, instance, nodes: new Map([...ids].map(([node, id]) => [id, node])), connections };
   }
 
-  #readNode(station: Instance): Omit<FlowNode, 'id' | 'label' | 'flow'> {
-    const { class: called, file, creation } = station;
-    const { actions, ...keys } = readNodeFacts(this.#evaluator, station, this.#innerActions(station));
+  #readNode(node: Instance): Omit<FlowNode, 'id' | 'label' | 'flow'> {
+    const { class: called, file, creation } = node;
+    const { actions, ...keys } = readNodeFacts(this.#evaluator, node, this.#innerActions(node));
     return {
       className: called.name || 'Node',
       type: TYPES[libraryOf(called) ?? ''] ?? 'unknown',
-      summary: summaryAbove(file, startOf(creation)) ?? this.#classSummary(station),
+      summary: summaryAbove(file, startOf(creation)) ?? this.#classSummary(node),
       ranges: {
         instance: file.range(creation),
         class: called.type === 'class' ? called.scope.file.range(called.node) : undefined,
-        prep: this.#hook(station, 'prep'),
-        exec: this.#hook(station, 'exec'),
-        post: this.#hook(station, 'post'),
+        prep: this.#hook(node, 'prep'),
+        exec: this.#hook(node, 'exec'),
+        post: this.#hook(node, 'post'),
       },
       actions,
       ...keys,
@@ -140,31 +140,31 @@ export class GraphBuilder {
   }
 
   /** The actions that the last nodes of a nested flow return; undefined for other nodes. */
-  #innerActions(station: Instance): NodeActions | undefined {
-    if (!isFlow(station)) return undefined;
-    const known = this.#actions.get(station);
+  #innerActions(node: Instance): NodeActions | undefined {
+    if (!isFlow(node)) return undefined;
+    const known = this.#actions.get(node);
     if (known === 'under way') return { known: [], unknown: undefined }; // a flow that contains itself
     if (known !== undefined) return known;
     if (this.#depth === MAX_DEPTH) {
       this.#evaluator.budget.exceed('level');
       return { known: [], unknown: undefined };
     }
-    this.#actions.set(station, 'under way');
+    this.#actions.set(node, 'under way');
     this.#depth += 1;
-    const actions = this.#endings(station);
+    const actions = this.#endings(node);
     this.#depth -= 1;
-    this.#actions.set(station, actions);
+    this.#actions.set(node, actions);
     return actions;
   }
 
   #endings({ flow: draft, file, creation }: FlowInstance): NodeActions {
     const endings = new Map<string, ReturnedAction>();
     let hidden: Unread | undefined = draft.unread[0];
-    for (const station of reachable(draft)) {
-      const { actions } = readNodeFacts(this.#evaluator, station, this.#innerActions(station));
+    for (const node of reachable(draft)) {
+      const { actions } = readNodeFacts(this.#evaluator, node, this.#innerActions(node));
       hidden ??= actions.unknown;
       for (const { action, ranges } of actions.known) {
-        const connected = draft.exits.get(station)?.get(action);
+        const connected = draft.exits.get(node)?.get(action);
         if (connected !== undefined && connected.target !== null) continue;
         const before = endings.get(action)?.ranges ?? [];
         endings.set(action, { action, ranges: [...before, ...ranges], written: [] });
@@ -179,8 +179,8 @@ export class GraphBuilder {
 /** The nodes that connections lead to from the start. */
 function reachable({ start, exits }: FlowDraft): Set<Instance> {
   const reached = new Set(start === undefined ? [] : [start]);
-  for (const station of reached) {
-    for (const { target } of exits.get(station)?.values() ?? []) if (target !== null) reached.add(target);
+  for (const node of reached) {
+    for (const { target } of exits.get(node)?.values() ?? []) if (target !== null) reached.add(target);
   }
   return reached;
 }

@@ -67,14 +67,14 @@ export function runtimeName(instance: Instance): { readonly text: string; readon
 }
 
 /** The names of a flow's nodes in trace events, with `~2` for the second node of a name. */
-export function labelsOf(stations: Iterable<Instance>): Map<Instance, string> {
+export function labelsOf(nodes: Iterable<Instance>): Map<Instance, string> {
   const counts = new Map<string, number>();
   const labels = new Map<Instance, string>();
-  for (const station of stations) {
-    const { text } = runtimeName(station);
+  for (const node of nodes) {
+    const { text } = runtimeName(node);
     const count = (counts.get(text) ?? 0) + 1;
     counts.set(text, count);
-    labels.set(station, count === 1 ? text : `${text}~${count}`);
+    labels.set(node, count === 1 ? text : `${text}~${count}`);
   }
   return labels;
 }

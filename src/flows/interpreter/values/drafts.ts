@@ -15,7 +15,7 @@ export const DEFAULT_ACTION = 'default';
 
 export function createDraft(): FlowDraft {
   return {
-    stations: new Set(),
+    nodes: new Set(),
     connections: new Set(),
     exits: new Map(),
     start: undefined,
@@ -54,7 +54,7 @@ export function setStart(
   const [first, ...others] = alternatives(value);
   if (first?.type === 'instance' && others.length === 0) {
     draft.start = first;
-    draft.stations.add(first);
+    draft.nodes.add(first);
     return;
   }
   const why = first?.type === 'unknown' ? first.reason : `\`${origin.file.snippet(origin.node)}\` is not a single node`;
@@ -79,9 +79,9 @@ export function connect(
   const actions = actionsOf(interpreter, draft, action, argument(2));
   for (const from of sources) {
     if (from === null) continue;
-    draft.stations.add(from);
+    draft.nodes.add(from);
     for (const to of targets) {
-      if (to !== null) draft.stations.add(to);
+      if (to !== null) draft.nodes.add(to);
       for (const { name, origin } of actions) {
         interpreter.budget.spend('connection');
         const connection = { source: from, target: to, action: name, file, call: node, actionOrigin: origin, scope };

@@ -142,7 +142,7 @@ export interface Connection {
 /** The known part of a flow's graph. */
 export interface FlowDraft {
   /** In the order in which the flow first uses them. */
-  readonly stations: Set<Instance>;
+  readonly nodes: Set<Instance>;
   readonly connections: Set<Connection>;
   /** The last connection of each node for each action. */
   readonly exits: Map<Instance, Map<string, Connection>>;
