@@ -4,7 +4,7 @@ import type { ContextKeys } from '../contributions/contexts.ts';
 import type { FlowDocuments } from './documents/flowDocuments.ts';
 import type { FlowRuns } from './runs/flowRuns.ts';
 
-/** Keeps the context keys of flows true: whether the active editor has one, and whether one runs. */
+/** Updates the context keys of flows: whether the active editor has one, and whether one is running. */
 export function followFlowContexts(contexts: ContextKeys, documents: FlowDocuments, runs: FlowRuns): Disposable {
   const disposables = new DisposableStore();
   const tellEditor = (): void => {

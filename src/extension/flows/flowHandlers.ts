@@ -2,7 +2,7 @@ import type { CommandHandlers } from '../contributions/commands.ts';
 import type { FlowCommandId } from '../contributions/names.ts';
 import type { Flows } from './flows.ts';
 
-/** What the commands of flows do. */
+/** The handlers of flow commands. */
 export function createFlowHandlers(flows: () => Flows): Pick<CommandHandlers, FlowCommandId> {
   return {
     'farwharf.newFlow': () => flows().create(),

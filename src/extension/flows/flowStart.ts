@@ -3,7 +3,7 @@ import { CANVAS_TYPE } from '../contributions/names.ts';
 import type { Flows } from './flows.ts';
 import { looksLikeFlow } from './documents/flowText.ts';
 
-/** Sets up flows when the first file with one is seen, or when a canvas of before is shown again: most windows have neither. */
+/** Loads flows when the first flow file is opened or a canvas is restored: most windows have neither. */
 export function startFlowsWhereNeeded(
   load: () => Promise<Flows>,
   report: (error: unknown) => Promise<void>,

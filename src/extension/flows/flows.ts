@@ -30,11 +30,11 @@ import { showProgress } from '../ui/show.ts';
 export interface FlowsDeps {
   readonly context: vscode.ExtensionContext;
   readonly services: Services;
-  /** Tells a person of a failure, once. */
+  /** Reports an error to the user, once. */
   readonly report: (error: unknown) => void;
 }
 
-/** Flows in this window: reading, canvases, runs, and what editors show of them. */
+/** Flows in this window: reading, canvases, runs, and their display in editors. */
 export class Flows implements Disposable {
   readonly documents: FlowDocuments;
   readonly runs: FlowRuns;
@@ -102,7 +102,7 @@ export class Flows implements Disposable {
     if (found !== undefined) this.canvases.show(found.document, found.flow.id);
   }
 
-  /** Loads the file of a flow in a process of its own, and shows what the source alone does not tell. This runs its code. */
+  /** Loads the file of a flow in its own process, and shows what the source alone does not determine. This runs its code. */
   async readByRunning(argument: unknown): Promise<void> {
     const found = await findFlow(this.documents, argument);
     if (found === undefined) return;
@@ -117,7 +117,7 @@ export class Flows implements Disposable {
     this.canvases.showExact(found, exact);
   }
 
-  /** Makes a flow from a template, and shows its source beside its canvas. */
+  /** Creates a flow from a template, and shows its source beside its canvas. */
   async create(): Promise<void> {
     const document = await newFlow(this.#extension);
     if (document !== undefined) await this.openCanvas(document.uri);

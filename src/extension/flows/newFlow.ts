@@ -31,7 +31,7 @@ const TEMPLATES: readonly Template[] = [
   },
 ];
 
-/** Makes a flow file from a template where a person says, and gives its document; undefined when the person left. */
+/** Creates a flow file from a template and returns its document; undefined if the user cancelled. */
 export async function newFlow(extension: vscode.Uri): Promise<vscode.TextDocument | undefined> {
   requireTrust();
   const [folder] = vscode.workspace.workspaceFolders ?? [];
@@ -45,11 +45,11 @@ export async function newFlow(extension: vscode.Uri): Promise<vscode.TextDocumen
   const target = await vscode.window.showSaveDialog({
     title: 'New Flow',
     defaultUri: vscode.Uri.joinPath(folder.uri, `${template.file}.mts`),
-    filters: { TypeScript: ['mts', 'ts'] }, // the templates have types, which no JavaScript file may hold
+    filters: { TypeScript: ['mts', 'ts'] }, // the templates have types, which JavaScript files cannot contain
   });
   if (target === undefined) return undefined;
   const source = vscode.Uri.joinPath(extension, 'media', 'flowTemplates', `${template.file}.mts`);
-  await vscode.workspace.fs.copy(source, target, { overwrite: true }); // the dialog has asked
+  await vscode.workspace.fs.copy(source, target, { overwrite: true }); // confirmed in the dialog
   const document = await vscode.workspace.openTextDocument(target);
   await vscode.window.showTextDocument(document);
   return document;

@@ -95,14 +95,14 @@ document.body.append(page);
 const pointer = new PointerInput({ surface, store, scene, viewport, actions, editing, openMenu: menuOfSelection });
 const escape = (): boolean => pointer.cancel() || find.close() || actions.clearMarks();
 listenToKeys({ surface, store, actions, commands, openMenu: menuOfSelection, escape });
-// The panel of the shared state takes room from the drawing, so the node of the step is looked for after that.
+// The panel of the shared state takes space from the drawing, so the node of the step is scrolled into view after that.
 store.on(['step'], ({ step, drawing }) => {
   const node = drawing.nodes.find(({ path }) => path === runs.stepAt(step)?.path);
   if (node !== undefined) requestAnimationFrame(() => viewport.reveal(node.box));
 });
 store.on(['file'], ({ file }) => page.classList.toggle('is-stale', file?.syntaxError !== undefined));
 
-// A page that grows or shrinks keeps what is in its middle, and a flow that was never seen is fitted once there is room.
+// A resized page keeps its centre, and a flow that was never visible is fitted once there is space.
 let isFitted = false;
 const fitFirst = (): void => {
   if (isFitted || surface.clientWidth === 0 || store.state.drawing.nodes.length === 0) return;
@@ -146,7 +146,7 @@ function receive(message: ToCanvas): void {
   }
 }
 
-// What goes wrong here would otherwise be seen by nobody but the developer tools.
+// Errors here would otherwise appear only in the developer tools.
 window.addEventListener('error', ({ message, filename, lineno }) =>
   host.send({ type: 'failure', message: `${message} (${filename}:${lineno})` }),
 );

@@ -1,14 +1,14 @@
 interface PageOptions {
-  /** Addresses of `dist/webview/canvas.js` and `canvas.css` as the webview may load them. */
+  /** URLs of `dist/webview/canvas.js` and `canvas.css` for the webview. */
   readonly script: string;
   readonly style: string;
-  /** What the webview's own resources come from: `webview.cspSource`. */
+  /** The source of the webview's own resources: `webview.cspSource`. */
   readonly source: string;
-  /** A value that nobody can guess, new for each page. */
+  /** An unguessable value, new for each page. */
   readonly nonce: string;
 }
 
-/** The page of the canvas. Nothing but its own script and style runs in it, and it reaches no network. */
+/** The page of the canvas. Only its own script and style are allowed, and no network access. */
 export function canvasPage({ script, style, source, nonce }: PageOptions): string {
   const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${source}; img-src data:; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>

@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { showInformation } from '../../ui/show.ts';
 
-/** Saves a drawing where a person says, next to the flow's source unless another place is chosen. */
+/** Saves a drawing to a file that the user chooses, by default next to the flow's source. */
 export async function exportCanvas(
   { uri }: vscode.TextDocument,
   { format, flow, text }: { readonly format: 'svg' | 'mermaid'; readonly flow: string; readonly text: string },

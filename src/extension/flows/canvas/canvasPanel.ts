@@ -5,7 +5,7 @@ import type { FromCanvas, ToCanvas } from '../../../webview/canvas/state/message
 import { canvasPage } from '../../../webview/canvas/page.ts';
 import { readCanvasRequest } from './canvasRequests.ts';
 
-/** The panel of one document's canvas. What it is told before its page listens is kept until then. */
+/** The panel of one document's canvas. Queues messages until its page listens. */
 export class CanvasPanel implements Disposable {
   readonly document: vscode.TextDocument;
   readonly panel: vscode.WebviewPanel;
@@ -40,14 +40,14 @@ export class CanvasPanel implements Disposable {
     });
   }
 
-  /** Does nothing once the panel is closed: what was asked for before may be answered after. */
+  /** Does nothing once the panel is closed, because a reply may come after that. */
   send(message: ToCanvas): void {
     if (this.#isDisposed) return;
     if (this.#isReady) void this.panel.webview.postMessage(message);
     else this.#early.push(message);
   }
 
-  /** The document as it is open now. The one that the canvas was made for keeps its last text once it is closed. */
+  /** The currently open document. The document that the canvas was created for keeps its last text after it was closed. */
   async opened(): Promise<vscode.TextDocument> {
     return this.document.isClosed ? vscode.workspace.openTextDocument(this.document.uri) : this.document;
   }
@@ -67,7 +67,7 @@ export class CanvasPanel implements Disposable {
     if (message === undefined) return;
     this.#received.fire(message);
     if (message.type !== 'ready') return;
-    // A page that was hidden and is made anew says so again, and has forgotten everything: its owner tells it all.
+    // A page that was recreated after it was hidden sends `ready` again and needs the whole state.
     this.#isReady = true;
     for (const early of this.#early.splice(0)) this.send(early);
   }

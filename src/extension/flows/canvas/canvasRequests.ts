@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { FromCanvas } from '../../../webview/canvas/state/messages.ts';
 
-// A page runs its own script alone, but what it sends opens files, changes the source and starts runs: it is checked like anything
-// from outside.
+// A page runs only its own script, but its messages open files, change the source and start runs, so they are checked like any
+// external input.
 const name = z.string().max(1_000);
 const flow = name;
 const run = name;
@@ -43,7 +43,7 @@ const request = z.discriminatedUnion('type', [
   z.object({ type: z.literal('failure'), message: z.string().max(100_000) }),
 ]);
 
-/** What a canvas asks for; undefined for what no canvas of ours sends. */
+/** A checked message of a canvas; undefined if it is not valid. */
 export function readCanvasRequest(message: unknown): FromCanvas | undefined {
   const result = request.safeParse(message);
   return result.success ? result.data : undefined;

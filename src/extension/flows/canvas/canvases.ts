@@ -15,7 +15,7 @@ import type { FlowTarget, FoundFlow } from '../documents/flowTarget.ts';
 import { applySourceEdits } from '../documents/sourceEdits.ts';
 import { revealSource } from './revealing.ts';
 
-/** What the buttons of a canvas do beyond its own document. */
+/** The actions of a canvas that concern more than its document. */
 interface CanvasActions {
   run(target: FlowTarget): void;
   debug(target: FlowTarget): void;
@@ -30,13 +30,13 @@ export interface CanvasesDeps {
   readonly reader: RemoteReader;
   readonly runs: FlowRuns;
   readonly actions: CanvasActions;
-  /** Where people have put nodes. */
+  /** Positions of moved nodes. */
   readonly memory: vscode.Memento;
   readonly log: Logger;
   readonly report: (error: unknown) => void;
 }
 
-/** The canvases of this window: one for each document, which follows its source, its caret and its runs. */
+/** The canvases of this window, one for each document; each follows the source, the caret and the runs. */
 export class Canvases implements Disposable {
   readonly #deps: CanvasesDeps;
   readonly #open = new Map<string, CanvasPanel>();
@@ -64,7 +64,7 @@ export class Canvases implements Disposable {
     );
   }
 
-  /** Shows the canvas of a document beside it, with this flow, and this node in focus. */
+  /** Shows the canvas of a document beside it, with the flow, and the node in focus. */
   show(document: vscode.TextDocument, flow: string, node?: string): void {
     const known = this.#open.get(document.uri.toString());
     if (known !== undefined) {
@@ -81,13 +81,13 @@ export class Canvases implements Disposable {
     this.#connect(new CanvasPanel(panel, document, this.#deps.extension)).send({ type: 'focus', flow, node });
   }
 
-  /** Shows what only running a file told of its flows, until its text changes. */
+  /** Shows graphs that were found by running the file, until its text changes. */
   showExact({ document, version, file, flow }: FoundFlow, exact: readonly ExactGraph[]): void {
     this.show(document, flow.id);
     this.#tellGraph({ document, version, file: mergeExact(file, exact) });
   }
 
-  /** Takes over the panel of a canvas that was open when the window was closed. */
+  /** Restores the panel of a canvas that was open when the window was closed. */
   async restore(panel: vscode.WebviewPanel, state: unknown): Promise<void> {
     const uri = typeof state === 'object' && state !== null && 'document' in state ? state.document : undefined;
     const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(String(uri), true));
@@ -177,11 +177,11 @@ export class Canvases implements Disposable {
         this.#deps.log.error('the canvas failed', { message: message.message });
         return;
       case 'showFlow':
-        return; // the canvas shows it already
+        return; // the canvas already shows it
     }
   }
 
-  /** Makes an edit of the source, or says why not. */
+  /** Makes an edit of the source; returns why not if it is refused. */
   async #edit(
     canvas: CanvasPanel,
     { version, operation }: { readonly version: number; readonly operation: FlowOperation },
@@ -227,7 +227,7 @@ export class Canvases implements Disposable {
     const file = readerPath(canvas.document);
     const flows = this.#deps.documents.last(canvas.document.uri)?.file.flows ?? [];
     const run = (await this.#deps.runs.list(file, flows)).find((one) => one.id === id);
-    if (run === undefined) return this.#tellRuns(canvas); // another window removed it
+    if (run === undefined) return this.#tellRuns(canvas); // removed by another window
     canvas.send({ type: 'run', run });
     canvas.send({ type: 'runEvents', run: id, events: await this.#deps.runs.events(file, id) });
   }

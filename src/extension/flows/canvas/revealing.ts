@@ -3,7 +3,7 @@ import type { SourceRange } from '../../../flows/graph/graph.ts';
 import { readerPath } from '../documents/flowDocuments.ts';
 import { toRange } from '../documents/ranges.ts';
 
-/** Shows a place of a flow's source beside the canvas: in an editor that has the file open, else in the first column. */
+/** Shows a range of a flow's source beside the canvas: in an editor with the file, else in the first column. */
 export async function revealSource(range: SourceRange, isPreview: boolean): Promise<void> {
   const open = vscode.workspace.textDocuments.find((document) => readerPath(document) === range.file);
   const uri = open?.uri ?? vscode.Uri.file(range.file);

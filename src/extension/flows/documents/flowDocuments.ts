@@ -9,31 +9,31 @@ import { canImport, looksLikeFlow } from './flowText.ts';
 /** The reader of flows in its thread. */
 export type RemoteReader = RemoteService<FlowWorkerService>['reader'];
 
-/** What a document's text was read as. */
+/** The result of reading a document. */
 export interface FlowReadout {
   readonly document: vscode.TextDocument;
-  /** The version of the text that was read; the document may have a newer one by now. */
+  /** The version of the text that was read; the document may be newer. */
   readonly version: number;
   readonly file: FlowFile;
 }
 
-/** The name of a document for the reader: its path, so that relative imports lead to other files. */
+/** The path of a document for the reader, from which relative imports are resolved. */
 export function readerPath({ uri }: vscode.TextDocument): string {
   return uri.scheme === 'file' ? uri.fsPath : `/${uri.scheme}${uri.path}`;
 }
 
 /**
- * The flows of the open documents. Reading happens in a thread; of the versions that come while one is read only the last is read
- * next, so fast typing never queues up work.
+ * The flows of the open documents. Reading happens in a thread. While one version is read, only the newest of the following
+ * versions is kept, so fast typing never queues up work.
  */
 export class FlowDocuments implements Disposable {
   readonly #reader: RemoteReader;
   readonly #log: Logger;
   readonly #readouts = new Map<string, FlowReadout>();
   readonly #reading = new Map<string, Promise<FlowReadout>>();
-  /** The documents of which another file has changed since their reading began. */
+  /** The documents with a dependency that has changed since their reading started. */
   readonly #stale = new Set<string>();
-  /** The paths whose texts the reader has from here rather than from the disk. */
+  /** The paths whose texts were sent to the reader, which it does not read from disk. */
   readonly #told = new Set<string>();
   readonly #read = new Emitter<FlowReadout>();
   readonly #closed = new Emitter<vscode.TextDocument>();
@@ -55,17 +55,17 @@ export class FlowDocuments implements Disposable {
     for (const document of vscode.workspace.textDocuments) this.#noteOpen(document);
   }
 
-  /** What a document was last read as; undefined before the first time. */
+  /** The last reading of a document; undefined before the first. */
   last(uri: vscode.Uri): FlowReadout | undefined {
     return this.#readouts.get(uri.toString());
   }
 
-  /** The documents that have flows, as they were read last. */
+  /** The last readings of all documents. */
   all(): readonly FlowReadout[] {
     return [...this.#readouts.values()];
   }
 
-  /** Reads a document as it is now. */
+  /** Reads the current text of a document. */
   async read(document: vscode.TextDocument): Promise<FlowReadout> {
     const key = document.uri.toString();
     const isCurrent = (readout: FlowReadout | undefined): readout is FlowReadout =>
@@ -110,15 +110,15 @@ export class FlowDocuments implements Disposable {
     return readout;
   }
 
-  /** Gives the reader the text of an open document, until it is closed. */
+  /** Sends the text of an open document to the reader, until it is closed. */
   async #tell(document: vscode.TextDocument): Promise<void> {
-    if (document.isClosed) return; // nobody would take it back
+    if (document.isClosed) return; // it would never be removed
     const path = readerPath(document);
     this.#told.add(path);
     await this.#reader.setText(path, document.getText(), document.version);
   }
 
-  /** The files of a flow that are open and not saved, of which the reader has the text of the disk. */
+  /** The open, unsaved files of a flow that the reader has read from disk. */
   #untold({ dependencies }: FlowFile): readonly vscode.TextDocument[] {
     return vscode.workspace.textDocuments.filter((document) => {
       const path = readerPath(document);
@@ -151,7 +151,7 @@ export class FlowDocuments implements Disposable {
     if (!this.#told.delete(path)) return;
     this.#reader.closeText(path).then(
       () => this.#readDependents(path),
-      () => {}, // its thread is gone, and with it the text
+      () => {}, // the thread is gone, and the text with it
     );
     this.#closed.fire(document);
   }
@@ -160,10 +160,10 @@ export class FlowDocuments implements Disposable {
     return this.all().filter(({ file }) => file.dependencies.includes(path));
   }
 
-  /** Reads again what imports a file that has changed. */
+  /** Reads the documents again that import a changed file. */
   #readDependents(path: string): void {
     for (const { document } of this.#dependents(path)) {
-      this.#stale.add(document.uri.toString()); // a reading under way may have read the file as it was
+      this.#stale.add(document.uri.toString()); // a reading in progress may have read the old file
       this.#readInBackground(document);
     }
   }

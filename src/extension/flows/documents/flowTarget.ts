@@ -6,7 +6,7 @@ import { contains } from './ranges.ts';
 import { pickRow } from '../../ui/show.ts';
 import { withoutIcons } from '../../ui/labels.ts';
 
-/** Which flow a command is for, as code lenses, trees and other extensions name it. */
+/** The flow that a command is for, as passed by code lenses, trees and other extensions. */
 export interface FlowTarget {
   /** The document's. */
   readonly uri: string;
@@ -19,11 +19,11 @@ export interface FoundFlow extends FlowReadout {
 }
 
 /**
- * The flow that a command is for: the one that its argument names, else the one at the caret, else the file's only one; a person
- * chooses between several.
+ * The flow that a command is for: the one in its argument, else the one at the caret, else the file's only one, else the user's
+ * choice.
  *
- * @returns undefined when the person chose none.
- * @throws AppError `missing` when there is no flow.
+ * @returns undefined if the user cancelled.
+ * @throws AppError `missing` if there is no flow.
  */
 export async function findFlow(documents: FlowDocuments, argument: unknown): Promise<FoundFlow | undefined> {
   const { document, wanted } = await documentOf(argument);

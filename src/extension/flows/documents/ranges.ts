@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Position, SourceRange } from '../../../flows/graph/graph.ts';
 
-/** A place of the reader as VS Code has it. */
+/** Converts a range of the reader to one of VS Code. */
 export function toRange({ start, end }: SourceRange): vscode.Range {
   return new vscode.Range(toPosition(start), toPosition(end));
 }
@@ -10,7 +10,7 @@ function toPosition({ line, column }: Position): vscode.Position {
   return new vscode.Position(line, column);
 }
 
-/** Whether a range of a file has an offset in it, its end included. */
+/** Whether a range of a file contains an offset; its end is included. */
 export function contains({ start, end }: SourceRange, offset: number): boolean {
   return start.offset <= offset && offset <= end.offset;
 }

@@ -9,7 +9,7 @@ import { FLOW_SELECTOR, looksLikeFlow } from '../documents/flowText.ts';
 import { showWarning } from '../../ui/show.ts';
 import { printableText } from '../../../core/text/printable.ts';
 
-// Long enough that a word is typed to its end before it is called wrong.
+// Long enough to finish typing a word before it is checked.
 const AFTER_MS = 300;
 const SEVERITIES: Readonly<Record<Severity, vscode.DiagnosticSeverity>> = {
   error: vscode.DiagnosticSeverity.Error,
@@ -22,20 +22,20 @@ interface FixAction extends vscode.CodeAction {
   readonly fix: Fix;
 }
 
-/** What the check of a document's text found. */
+/** The result of checking a document's text. */
 interface Found {
   readonly version: number;
   readonly diagnostics: readonly FlowDiagnostic[];
 }
 
-/** A check that waits for its time or is under way. */
+/** A check that is scheduled or in progress. */
 interface ScheduledCheck {
   readonly timer: NodeJS.Timeout;
-  /** Resolves when the document was checked as it then was, or is not checked any more. */
+  /** Resolves when the document was checked or the check was cancelled. */
   readonly done: PromiseWithResolvers<void>;
 }
 
-/** What is wrong in flows, while typing, with ways to mend it. */
+/** Problems in flows, while typing, with fixes. */
 export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Disposable {
   readonly #documents: FlowDocuments;
   readonly #reader: RemoteReader;
@@ -57,10 +57,10 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
     own.add(vscode.languages.registerCodeActionsProvider(FLOW_SELECTOR, this, kinds));
   }
 
-  /** Waits for the check of the text on screen: the menu is not filled again when a check ends after it was opened. */
+  /** Waits for the check of the current text, because the menu is not updated when a check ends after it was opened. */
   async provideCodeActions(document: vscode.TextDocument, range: vscode.Range): Promise<FixAction[]> {
     const found = await this.#checked(document);
-    if (found?.version !== document.version) return []; // places and edits are those of an earlier text
+    if (found?.version !== document.version) return []; // positions and edits belong to an earlier text
     const here = found.diagnostics.filter((one) => toRange(one.range).intersection(range));
     return here.flatMap((one) =>
       one.fixes.map((fix, index) => {
@@ -72,7 +72,7 @@ export class FlowDiagnostics implements vscode.CodeActionProvider<FixAction>, Di
     );
   }
 
-  /** The edits of a fix are made when it is chosen: most are never. */
+  /** The edits of a fix are computed when it is chosen; most never are. */
   async resolveCodeAction(action: FixAction): Promise<FixAction> {
     const { file, fix } = action;
     const outcome =

@@ -9,7 +9,7 @@ import type { TriedPrompt } from './promptText.ts';
 
 type Messages = readonly { readonly role: string; readonly content: string }[];
 
-/** A model that a prompt can be tried on. */
+/** A model for trying a prompt. */
 export interface PromptModel {
   readonly name: string;
   readonly place: string;
@@ -17,7 +17,7 @@ export interface PromptModel {
   ask(messages: Messages, signal: AbortSignal): Promise<Omit<TriedPrompt, 'model'>>;
 }
 
-/** All models that can be asked now: the one of the recorded call first, then the editor's, and those of services with a key. */
+/** All available models: that of the recorded call first, then the editor's, then those of services with a key. */
 export async function promptModels(
   recorded: { readonly provider: string; readonly model: string } | undefined,
   keys: Keys,

@@ -19,7 +19,7 @@ export function promptDocument({
   return `# Prompt of ${where}\n\n${sections.join('\n')}`;
 }
 
-/** The messages of a document that was made so; what stands above the first section does not count. */
+/** The messages in such a document; text above the first section is ignored. */
 export function readPromptDocument(text: string): readonly PromptMessage[] {
   const headings = [...text.matchAll(HEADING)];
   return headings.map((heading, index) => {
@@ -29,10 +29,10 @@ export function readPromptDocument(text: string): readonly PromptMessage[] {
   });
 }
 
-/** What a model answered, with what it took. */
+/** The reply of a model with its costs. */
 export interface TriedPrompt {
   readonly model: string;
-  /** Undefined while it is awaited. */
+  /** Undefined while waiting for it. */
   readonly reply: string | undefined;
   readonly failure?: string;
   readonly seconds?: number;
@@ -42,7 +42,7 @@ export interface TriedPrompt {
   readonly cost?: number | undefined;
 }
 
-/** The answers of several models side by side: a table of what they took, then each answer. */
+/** The replies of several models: a table of their costs, then each reply. */
 export function replyDocument(tried: readonly TriedPrompt[]): string {
   const rows = tried.map((one) => {
     const cost = one.cost === undefined ? '' : `$${one.cost.toPrecision(2)}`;

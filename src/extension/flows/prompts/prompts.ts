@@ -27,10 +27,10 @@ interface PromptsDeps {
   readonly keys: Keys;
 }
 
-/** Prompts of kept runs: each opens as a document, where it can be edited and asked again of several models side by side. */
+/** Prompts of recorded runs: each opens as a document, where it can be edited and sent to several models side by side. */
 export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentContentProvider, Disposable {
   readonly #deps: PromptsDeps;
-  /** The calls that open documents came from. */
+  /** The calls behind open documents. */
   readonly #calls = new Map<string, RecordedModelCall>();
   readonly #replies = new Map<string, string>();
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
@@ -61,7 +61,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
     return this.#replies.get(uri.toString()) ?? '';
   }
 
-  /** Lets the person choose a model call of a flow's last run, and opens it as a document. */
+  /** Lets the user choose a model call of a flow's last run, and opens it as a document. */
   async open(argument: unknown): Promise<void> {
     const found = await findFlow(this.#deps.documents, argument);
     if (found === undefined) return;
@@ -90,7 +90,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
     await vscode.window.showTextDocument(document);
   }
 
-  /** Asks models that the person chooses for an answer to an open prompt. */
+  /** Sends an open prompt to models that the user chooses. */
   async ask(argument: unknown): Promise<void> {
     requireTrust();
     const document = documentOf(argument);

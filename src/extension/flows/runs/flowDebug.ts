@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { type DebuggerPlace, debugConfiguration } from '../../../flows/run/process/debugConfiguration.ts';
 import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
 
-/** Attaches VS Code's own JavaScript debugger to a flow that waits for it. Breakpoints in its files then are ordinary ones. */
+/** Attaches VS Code's JavaScript debugger to a waiting flow, so that breakpoints in its files work as usual. */
 export function debugWith(uri: vscode.Uri, label: string, runtime: FlowRuntime): (place: DebuggerPlace) => void {
   const folder = vscode.workspace.getWorkspaceFolder(uri);
   return (place) => {

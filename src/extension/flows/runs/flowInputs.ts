@@ -10,7 +10,7 @@ interface InputItem extends PickItem {
 
 const RUN: InputItem = { label: label`$(play) Run`, alwaysShow: true };
 
-/** The keys of the shared state that a flow reads and none of its nodes writes: what a run must begin with. */
+/** The keys of the shared state that a flow reads and none of its nodes writes: the inputs of a run. */
 export function inputKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph): readonly string[] {
   const graphs = withNested(file, flow, new Set());
   const written = new Set(graphs.flatMap(({ nodes }) => nodes.flatMap(({ writes }) => writes.map(({ key }) => key))));
@@ -21,10 +21,10 @@ export function inputKeys(file: Pick<FlowFile, 'flows'>, flow: FlowGraph): reado
 }
 
 /**
- * Asks what a run begins with: a list of the keys with their values, each of which can be changed, and Run on top, so that Enter
- * takes the values of the last time.
+ * Asks for the inputs of a run: a list of the keys with their values, each of which can be changed, and Run on top, so that
+ * Enter uses the last values.
  *
- * @returns undefined when the person left.
+ * @returns undefined if the user cancelled.
  */
 export async function askInputs(title: string, keys: readonly string[], last: Inputs): Promise<Inputs | undefined> {
   let inputs: Inputs = Object.fromEntries(keys.map((key) => [key, last[key] ?? '']));

@@ -17,7 +17,7 @@ import { hostLabel } from '../../ui/words.ts';
 const KEY = 'flow jobs';
 const MAX_KEPT = 50;
 
-/** Which flow a job runs. */
+/** The flow that a job runs. */
 interface FlowJobEntry {
   /** Our id of the job. */
   readonly job: string;
@@ -35,14 +35,14 @@ interface FlowJobsDeps {
   readonly log: Logger;
 }
 
-/** What happens to whoever shows runs. */
+/** Receives the runs to show. */
 export interface RunSink {
   begin(file: string, run: RunInfo): void;
   events(file: string, run: RunInfo, events: readonly RunEvent[]): void;
   end(file: string, run: RunInfo): void;
 }
 
-/** Flows that were submitted as jobs from this window's folder: their runs look like those on this machine, also after a reload. */
+/** Flows submitted as jobs from this window's folder. Their runs look like those on this machine, also after a reload. */
 export class FlowJobs implements Disposable {
   readonly #deps: FlowJobsDeps;
   readonly #sink: RunSink;
@@ -61,7 +61,7 @@ export class FlowJobs implements Disposable {
     this.#followUnfinished();
   }
 
-  /** Shows the run of a job that was just submitted, from its beginning. */
+  /** Shows the run of a new job from its start. */
   async add(job: string, file: string, flow: string): Promise<void> {
     const entries = [{ job, file, flow }, ...this.#entries()].slice(0, MAX_KEPT);
     await this.#deps.memory.update(KEY, entries);
@@ -86,7 +86,7 @@ export class FlowJobs implements Disposable {
     return traceEventsOf(events.filter(({ run }) => run === first?.run));
   }
 
-  /** The steps of a job's run as far as they are known here; undefined before the first. */
+  /** The known steps of a job's run; undefined before the first. */
   async timeline(job: string): Promise<RunTimeline | undefined> {
     let timeline: RunTimeline | undefined;
     for (const event of await this.#read(job)) {
@@ -115,7 +115,7 @@ export class FlowJobs implements Disposable {
     }
   }
 
-  /** Nothing more comes of a job that was removed, not even its end. */
+  /** A removed job sends no more events, not even its end. */
   #leaveRemoved(): void {
     for (const [job, following] of this.#following) {
       if (this.#deps.store.get(job) === undefined) following.abort();
@@ -135,11 +135,11 @@ export class FlowJobs implements Disposable {
       }
       await this.#settled(entry.job, following.signal);
     } finally {
-      this.#sink.end(entry.file, now()); // also where it can be followed no longer: nobody waits for an end then
+      this.#sink.end(entry.file, now()); // also if it can no longer be followed, so that nothing waits for its end
     }
   }
 
-  /** Waits until the ledger knows the end of a job too: its events are kept just before. */
+  /** Waits until the ledger has the end of the job, which is written just after its events. */
   async #settled(job: string, signal: AbortSignal): Promise<void> {
     const { store } = this.#deps;
     const { promise, resolve } = Promise.withResolvers<void>();

@@ -28,7 +28,7 @@ import { LiveRun, type VisitedNodes } from './liveRun.ts';
 import { printableText, printable } from '../../../core/text/printable.ts';
 import { createTextChannel, type TextChannel } from '../../ui/show.ts';
 
-/** What happened in a run that this window started. */
+/** An update of a run that this window started. */
 export type RunNews =
   | { readonly type: 'begin' | 'end'; readonly file: string; readonly run: RunInfo }
   | { readonly type: 'events'; readonly file: string; readonly run: RunInfo; readonly events: readonly TraceEvent[] };
@@ -48,7 +48,7 @@ interface FlowRunsDeps {
   readonly log: Logger;
 }
 
-/** Runs flows of this window's files, tells what happens, and finds the runs of before. */
+/** Runs flows of this window's files, reports their progress, and finds earlier runs. */
 export class FlowRuns implements Disposable {
   readonly #deps: FlowRunsDeps;
   readonly #history: RunHistory;
@@ -57,7 +57,7 @@ export class FlowRuns implements Disposable {
   readonly #news = new Emitter<RunNews>();
   readonly #output: TextChannel;
   readonly onNews = this.#news.event;
-  /** Runs elsewhere. */
+  /** Runs as jobs. */
   readonly jobs: FlowJobs;
 
   constructor(deps: FlowRunsDeps) {
@@ -84,7 +84,7 @@ export class FlowRuns implements Disposable {
     return [...here, ...this.jobs.list(file)].toSorted((a, b) => b.startedAt - a.startedAt);
   }
 
-  /** What a run has told so far; of one that goes on, `onNews` tells what follows. */
+  /** The events of a run so far; for a run in progress, `onNews` reports the rest. */
   async events(file: string, id: string): Promise<readonly TraceEvent[]> {
     const live = this.#live.get(id);
     if (live !== undefined) return live.told;
@@ -106,24 +106,24 @@ export class FlowRuns implements Disposable {
     return showDivergence(before, after);
   }
 
-  /** The run of a file that was started last in this window, also when it is over. */
+  /** The run of a file that this window started last, even if it has ended. */
   last(file: string): VisitedNodes | undefined {
     return this.#last.get(file);
   }
 
-  /** The run that began last of those that go on; undefined where none does. */
+  /** The run in progress that started last; undefined if there is none. */
   running(): RunInfo | undefined {
     return [...this.#live.values()].at(-1)?.info;
   }
 
-  /** Ends a run: here at once, a job by asking for its cancellation. */
+  /** Stops a run: immediately on this machine, a job by requesting its cancellation. */
   stop(id: string): void {
     if (this.jobs.isJob(id)) void vscode.commands.executeCommand('farwharf.cancelJob', { id });
     this.#live.get(id)?.stop.abort();
   }
 
   /**
-   * Runs a flow of a saved file to its end. Its output goes to the output channel.
+   * Runs a flow of a saved file. Its output goes to the output channel.
    *
    * @throws AppError `untrusted` in a restricted workspace, and what `runRecorded` throws.
    */
@@ -200,13 +200,13 @@ export class FlowRuns implements Disposable {
   #end(file: string, live: LiveRun, run: RunInfo): void {
     live.flush();
     this.#live.delete(run.id);
-    // The steps of a run can hold much of its data. Only what its nodes did is shown from now on; the rest is on the disk.
+    // The steps of a run can contain much data. Only the states of its nodes are kept; the rest is on disk.
     if (this.#last.get(file) === live) this.#last.set(file, { flow: live.flow, nodes: live.nodes });
     this.#news.fire({ type: 'end', file, run });
   }
 }
 
-/** A kept run as the canvas lists it. One without an end whose window is gone was stopped with it. */
+/** A recorded run for the canvas. A run without an end was stopped when its window closed. */
 function infoOf(record: RunRecord, flows: readonly FlowGraph[]): RunInfo {
   const { id, flow, name, startedAt, finishedAt, outcome, job } = record;
   const graph = flows.find((one) => one.id === flow) ?? flows.find(({ label }) => label === name);

@@ -10,10 +10,10 @@ export function flowRuntime(context: vscode.ExtensionContext): FlowRuntime {
 }
 
 /**
- * Where the variables of a flow's process come from. The extension host is Electron's Node on a desktop; elsewhere
- * ELECTRON_RUN_AS_NODE means nothing.
+ * The variables of a flow's process. The extension host is Electron's Node on a desktop; elsewhere ELECTRON_RUN_AS_NODE has no
+ * effect.
  *
- * @throws AppError `bad-input` for a setting that holds something other than names.
+ * @throws AppError `bad-input` for a setting with anything but names.
  */
 export function flowVariables(more: Readonly<Record<string, string>> = {}): VariableSource {
   const named = variableNames(readSetting('flows.environment').map(String), 'farwharf.flows.environment');

@@ -60,7 +60,7 @@ export class FlowStarter implements Disposable {
     this.#pin(document, run).catch(this.#deps.report);
   }
 
-  /** Runs a flow to its end, after asking for its inputs where it needs any. */
+  /** Runs a flow, after asking for its inputs if it needs any. */
   async start(argument: unknown, how: HowToRun): Promise<void> {
     requireTrust();
     const found = await findFlow(this.#deps.documents, argument);
@@ -69,7 +69,7 @@ export class FlowStarter implements Disposable {
     if (shared !== null) await this.#run(found, { flow: found.flow.id, shared }, how);
   }
 
-  /** Submits a flow as a job, with the same questions as any job. Its run is shown like one on this machine. */
+  /** Submits a flow as a job, with the same dialogs as any job. Its run is shown like one on this machine. */
   async startJob(argument: unknown): Promise<string | undefined> {
     requireTrust();
     const found = await findFlow(this.#deps.documents, argument);
@@ -93,7 +93,7 @@ export class FlowStarter implements Disposable {
     return job;
   }
 
-  /** Runs with the results of the last run wherever code and input are the same: only what was edited runs live. */
+  /** Replays the last run: recorded results are used where code and input are the same, so only edited nodes run. */
   async replay(argument: unknown): Promise<void> {
     const found = await findFlow(this.#deps.documents, argument);
     if (found === undefined) return;
@@ -146,7 +146,7 @@ export class FlowStarter implements Disposable {
     );
   }
 
-  /** Undefined where the file itself says what its flow begins with, null when the person left. */
+  /** Undefined if the file itself sets the initial state, null if the user cancelled. */
   async #inputsFor({ document, file, flow }: FoundFlow): Promise<Readonly<Record<string, unknown>> | undefined | null> {
     if (flow.runs.length > 0) return undefined;
     const keys = inputKeys(file, flow);
@@ -171,7 +171,7 @@ export class FlowStarter implements Disposable {
   }
 }
 
-/** Saves a file that is to be run. Gives false when that was refused. */
+/** Saves a file before its run. Returns false if it could not be saved. */
 async function savedFor(document: vscode.TextDocument): Promise<boolean> {
   if (document.isUntitled) throw new AppError('bad-input', 'A flow runs from a file on disk. Save the file first.');
   if (document.uri.scheme !== 'file') {

@@ -35,7 +35,7 @@ interface FlowTestsDeps {
 
 type HowToTest = 'run' | 'debug' | 'update';
 
-/** Pinned runs in the Test Explorer: they run offline, from what was recorded. */
+/** Pinned runs in the Test Explorer; they run offline from their recordings. */
 export class FlowTests implements Disposable {
   readonly #deps: FlowTestsDeps;
   readonly #controller = vscode.tests.createTestController('farwharf.flowTests', 'Flow Tests');
@@ -57,11 +57,11 @@ export class FlowTests implements Disposable {
     own.add(watcher.onDidChange((uri) => this.#note(uri)));
     own.add(watcher.onDidDelete((uri) => controller.items.delete(uri.toString())));
     controller.refreshHandler = () => this.#findAll().catch(deps.report);
-    // VS Code finds files with ripgrep, which some distributions leave out. Nobody has asked for tests yet, so only the log says it.
+    // VS Code finds files with ripgrep, which some distributions omit. Nobody has requested tests yet, so this is only logged.
     this.#findAll().catch((error: unknown) => deps.log.warn('flow tests were not found', { error }));
   }
 
-  /** Asks for a name and makes a test of a kept run, beside its file. Gives its path, or undefined when the person left. */
+  /** Asks for a name and pins a recorded run as a test beside its file. Returns its path, or undefined if the user cancelled. */
   async pin({ uri }: vscode.TextDocument, run: string): Promise<string | undefined> {
     const file = uri.fsPath;
     const stem = basename(file).replace(/\.\w+$/, '');
@@ -100,13 +100,13 @@ export class FlowTests implements Disposable {
     this.#disposables.dispose();
   }
 
-  /** Tried out with the first test, and once. */
+  /** Determined once, with the first test. */
   #findNetwork(): Promise<NetworkNamespace> {
     this.#network ??= findNetworkNamespace(process.env);
     return this.#network;
   }
 
-  /** @throws AppError `missing` where VS Code cannot find files. */
+  /** @throws AppError `missing` if VS Code cannot find files. */
   async #findAll(): Promise<void> {
     const found = await findTests();
     const known = new Set(found.map((uri) => uri.toString()));
@@ -193,7 +193,7 @@ function messagesOf({ differences, live }: FlowTestResult): vscode.TestMessage[]
   return [...ran, ...differences.map(differenceMessage)];
 }
 
-/** VS Code shows what was expected and what came out side by side. */
+/** VS Code shows the expected and the actual text side by side. */
 function differenceMessage(difference: TestDifference): vscode.TestMessage {
   const what = difference.type === 'state' ? `shared.${difference.key}` : difference.type;
   const side = (mark: '-' | '+'): string =>

@@ -5,10 +5,10 @@ import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { RunTimeline } from '../../../flows/run/protocol/timeline.ts';
 import type { RunInfo } from '../../../webview/canvas/state/messages.ts';
 
-// So many drawings a second are enough for the eye.
+// 20 updates a second look continuous.
 const GATHER_MS = 50;
 
-/** What the nodes of a flow did in a run. */
+/** The states of a flow's nodes in a run. */
 export interface VisitedNodes {
   /** The id of the graph in its file. */
   readonly flow: string;
@@ -16,7 +16,7 @@ export interface VisitedNodes {
   readonly nodes: ReadonlyMap<string, NodeState>;
 }
 
-/** A run that goes on. Of a file that runs several flows it is the first, which is what the canvas shows. */
+/** A run in progress. If a file runs several flows, only the first, which the canvas shows. */
 export class LiveRun implements VisitedNodes {
   readonly info: RunInfo;
   readonly stop: AbortController;
@@ -26,7 +26,7 @@ export class LiveRun implements VisitedNodes {
   #gathered: TraceEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `tell` gets what happens, a few times a second. */
+  /** `tell` is called with the new events, a few times a second. */
   constructor(info: RunInfo, stop: AbortController, tell: (events: readonly TraceEvent[]) => void) {
     this.info = info;
     this.stop = stop;
@@ -38,7 +38,7 @@ export class LiveRun implements VisitedNodes {
     return this.#timeline;
   }
 
-  /** What was told so far. The trace on the disk is ahead of it, or behind: who goes on from there misses events or gets them twice. */
+  /** The events so far. The trace on disk may be ahead or behind, so continuing from there would miss or repeat events. */
   get told(): readonly TraceEvent[] {
     return [...this.#told];
   }
@@ -59,7 +59,7 @@ export class LiveRun implements VisitedNodes {
     this.#timer ??= setTimeout(() => this.flush(), GATHER_MS);
   }
 
-  /** Tells what was gathered at once. */
+  /** Passes on the collected events now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -70,7 +70,7 @@ export class LiveRun implements VisitedNodes {
     this.#tell(events);
   }
 
-  /** Ends its process, or what follows it. */
+  /** Stops its process, or stops following it. */
   dispose(): void {
     clearTimeout(this.#timer);
     this.stop.abort();

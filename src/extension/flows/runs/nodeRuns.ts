@@ -3,13 +3,13 @@ import { mergeStates, type NodeState } from '../../../flows/run/protocol/nodeSta
 import { unitOfPath } from '../../../flows/graph/tracePath.ts';
 import { formatMicros } from '../../../core/text/format.ts';
 
-/** A node of the source with what it did in a run. */
+/** A node of the source with its state in a run. */
 export interface NodeRun {
   readonly node: FlowNode;
   readonly state: NodeState;
 }
 
-/** The nodes of a flow that a run has visited. Visits of one node under several outer visits count together. */
+/** The nodes of a flow that a run has visited. Visits of one node under several visits of its flow are added up. */
 export function nodeRunsOf(
   file: Pick<FlowFile, 'flows'>,
   flow: FlowGraph,
@@ -26,7 +26,7 @@ export function nodeRunsOf(
   return [...runs.values()];
 }
 
-/** `×12 · 3.4 s · 8.1k tokens · $0.02 · → retry`: what a node did, as short as it can be told. */
+/** `×12 · 3.4 s · 8.1k tokens · $0.02 · → retry`: the state of a node in one short line. */
 export function describeNodeRun({ status, visits, micros, lastAction, usage, error }: NodeState): string {
   const tokens = usage.inputTokens + usage.outputTokens;
   const parts = [

@@ -8,7 +8,7 @@ import { describeNodeRun, type NodeRun, nodeRunsOf } from './nodeRuns.ts';
 const MAX_TEXT = 120;
 const DRAW_MS = 250;
 
-/** Faded text behind the lines of nodes: what each did in the run that was started last in this window. */
+/** Faded text after the lines of nodes: the state of each in the run that this window started last. */
 export class RunDecorations implements Disposable {
   readonly #documents: FlowDocuments;
   readonly #runs: FlowRuns;
@@ -34,7 +34,7 @@ export class RunDecorations implements Disposable {
     own.add(vscode.window.onDidChangeVisibleTextEditors(() => this.#drawSoon()));
   }
 
-  /** What a node did in the last run, for hovers. */
+  /** The states of nodes in the last run, for hovers. */
   runsIn(document: vscode.TextDocument): readonly NodeRun[] {
     const readout = this.#documents.last(document.uri);
     const last = this.#runs.last(readerPath(document));

@@ -8,13 +8,13 @@ import type { Host } from '../state/host.ts';
 import type { Selection, Store } from '../state/store.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
-/** What a person does with the picture; changes of the source are in `Editing`. */
+/** Actions on the drawing; changes to the source are in `Editing`. */
 export class CanvasActions {
   readonly #store: Store;
   readonly #host: Host;
   readonly #viewport: Viewport;
   readonly #announcer: Announcer;
-  // By the path of the node; worth something only while the source stays as it was.
+  // By the path of the node; valid only until the source changes.
   readonly #beforeOpening = new Map<string, FlowLayout>();
 
   constructor(store: Store, host: Host, viewport: Viewport, announcer: Announcer) {
@@ -34,14 +34,14 @@ export class CanvasActions {
     return selected?.type === 'edge' ? drawing.edges.find(({ key }) => key === selected.key) : undefined;
   }
 
-  /** The nodes that an act on several takes: the marked ones, else the selected one. */
+  /** The nodes for an action on several: the marked ones, else the selected one. */
   get chosenNodes(): readonly DrawnNode[] {
     const { marked, drawing } = this.#store.state;
     if (marked.size > 0) return drawing.nodes.filter(({ path }) => marked.has(path));
     return this.selectedNode === undefined ? [] : [this.selectedNode];
   }
 
-  /** Selects and shows a thing, and says what it is. */
+  /** Selects and shows a node or connection, and announces it. */
   select(selected: Selection | undefined): void {
     this.#store.set({ selected });
     const [node, edge] = [this.selectedNode, this.selectedEdge];
@@ -52,7 +52,7 @@ export class CanvasActions {
     if (edge !== undefined) this.#announcer.say(describeEdge(edge, (path) => this.#nameOf(path)));
   }
 
-  /** Forgets which nodes were chosen together; false when none were. */
+  /** Clears the marked nodes; returns false if there were none. */
   clearMarks(): boolean {
     const hadMarks = this.#store.state.marked.size > 0;
     if (hadMarks) this.#store.set({ marked: new Set() });
@@ -64,13 +64,13 @@ export class CanvasActions {
     this.#store.set({ marked: marked.symmetricDifference(new Set([path])) });
   }
 
-  /** Shows the selected thing in the source; as a preview the keyboard stays here. */
+  /** Shows the selection in the source; as a preview, the focus stays here. */
   reveal(isPreview: boolean): void {
     const range = rangeOf(this.#store.state, this.#store.state.selected);
     if (range !== undefined) this.#host.send({ type: 'reveal', range, isPreview });
   }
 
-  /** Shows or hides the nested flow of a node. Closed again, everything goes back to where it made room. */
+  /** Expands or collapses the nested flow of a node. When it is collapsed, everything that made room moves back. */
   toggleOpen(path: string): void {
     const { shown, open } = this.#store.state;
     const before = open.has(path) ? this.#beforeOpening.get(path) : undefined;
@@ -89,7 +89,7 @@ export class CanvasActions {
     this.#viewport.fit(this.#store.state.drawing.bounds, { isWhole: false });
   }
 
-  /** Lays the flow out anew, as if it had never been changed, and forgets where people have put its nodes. */
+  /** Lays out the flow from scratch, and forgets the positions of nodes that were moved by hand. */
   tidy(): void {
     const { flow, moved } = this.#store.state;
     if (flow === undefined) return;
@@ -100,7 +100,7 @@ export class CanvasActions {
     this.#announcer.say('Layout reset');
   }
 
-  /** Puts a node somewhere else; the place is kept outside the source. */
+  /** Moves a node; its position is stored outside the source. */
   moveNode({ flow, node }: DrawnNode, x: number, y: number): void {
     const moved = { ...this.#store.state.moved[flow], [node.id]: { x: Math.round(x), y: Math.round(y) } };
     this.#store.set({ moved: { ...this.#store.state.moved, [flow]: moved } });
@@ -126,7 +126,7 @@ export class CanvasActions {
   }
 }
 
-/** A node in a sentence: what an eye sees at once. */
+/** A node in a sentence, for screen readers. */
 export function describeNode({ node, isStart, isOpen }: DrawnNode): string {
   return [
     `${titleOf(node)}${node.label === titleOf(node) ? '' : `, ${node.label}`}`,

@@ -6,20 +6,20 @@ import type { Runs } from './runs.ts';
 import type { Store } from '../state/store.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
-/** Something that a person can do, by a key or from the menu. */
+/** An action that is available by key or from the menu. */
 export interface Command {
   readonly title: string;
-  /** How the keys are called for people. */
+  /** The name of the keys for people. */
   readonly keys?: string | undefined;
   readonly run: () => void;
 }
 
 interface Binding extends Command {
-  /** `KeyboardEvent.key` in lower case, after `ctrl+` and `shift+` where they belong to it. */
+  /** `KeyboardEvent.key` in lower case, with the prefixes `ctrl+` and `shift+`. */
   readonly on: readonly string[];
-  /** Where it makes sense; absent everywhere. */
+  /** When it is available; always if absent. */
   readonly when?: () => boolean;
-  /** Whether it is in the menu of what is selected. */
+  /** Whether it is in the context menu of the selection. */
   readonly isInMenu?: boolean;
 }
 
@@ -33,7 +33,7 @@ interface Parts {
   readonly help: () => void;
 }
 
-/** All commands of the drawing: what the keyboard, the menus and the list of keys know. */
+/** All commands of the drawing, for the keyboard, the menus and the list of keys. */
 export function canvasCommands({ store, actions, editing, runs, viewport, find, help }: Parts): Binding[] {
   const isNode = (): boolean => actions.selectedNode !== undefined;
   const isEdge = (): boolean => actions.selectedEdge !== undefined;

@@ -16,7 +16,7 @@ type Destination =
 
 const CLASS_NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
-/** Changes of the source. Each is asked of the extension, which makes it or says why not. */
+/** Changes to the source. The extension makes each one or says why not. */
 export class Editing {
   readonly #store: Store;
   readonly #host: Host;
@@ -26,7 +26,7 @@ export class Editing {
   readonly #pending = new Map<number, string>();
   #last = 0;
 
-  /** `placeOf` gives the place on the page of a place of the drawing. */
+  /** `placeOf` converts a position in the drawing to one on the page. */
   constructor(page: HTMLElement, store: Store, host: Host, announcer: Announcer, placeOf: (point: Point) => Point) {
     this.#placeOf = placeOf;
     this.#page = page;
@@ -35,7 +35,7 @@ export class Editing {
     this.#announcer = announcer;
   }
 
-  /** Takes the extension's answer. */
+  /** Handles the extension's reply. */
   settle({ id, refusal }: EditResult): void {
     const done = this.#pending.get(id);
     this.#pending.delete(id);
@@ -43,7 +43,7 @@ export class Editing {
     else if (done !== undefined) this.#announcer.say(done);
   }
 
-  /** Connects an action of a node; what is not given is asked for. */
+  /** Connects an action of a node; asks for omitted arguments. */
   async connect(from: DrawnNode, given: { readonly action?: string; readonly target?: DrawnNode } = {}): Promise<void> {
     const action = given.action ?? (await this.#pickAction(from));
     if (action === undefined) return;
@@ -183,7 +183,7 @@ export class Editing {
   }
 }
 
-/** The path of the flow that a node lies in. */
+/** The path of the flow that contains a node. */
 function levelOf({ path, node }: Pick<DrawnNode, 'path' | 'node'>): string {
   return path.slice(0, path.length - node.id.length);
 }

@@ -6,7 +6,7 @@ export type Direction = 'up' | 'down' | 'left' | 'right';
 
 const centreX = ({ x, width }: Box): number => x + width / 2;
 
-/** Where an arrow key leads: along the connections up and down, to the neighbour of the same height sideways. */
+/** The target of an arrow key: up and down along connections, left and right to the neighbour at the same height. */
 export function moveSelection(drawing: Drawing, selected: Selection | undefined, to: Direction): Selection | undefined {
   if (selected === undefined) return firstOf(drawing);
   if (selected.type === 'edge') return fromEdge(drawing, selected.key, to);
@@ -17,7 +17,7 @@ export function moveSelection(drawing: Drawing, selected: Selection | undefined,
   return nearest === undefined ? selected : { type: 'node', path: nearest.path };
 }
 
-/** The connections that leave the selected node, one after the other, from the left. */
+/** The next connection of the selected node, from the left. */
 export function nextEdge(drawing: Drawing, selected: Selection | undefined, step: 1 | -1): Selection | undefined {
   const current = selected?.type === 'edge' ? drawing.edges.find(({ key }) => key === selected.key) : undefined;
   const source = current?.source ?? (selected?.type === 'node' ? selected.path : undefined);
@@ -28,7 +28,7 @@ export function nextEdge(drawing: Drawing, selected: Selection | undefined, step
   return key === undefined ? selected : { type: 'edge', key };
 }
 
-/** What a nested flow begins with, or the node that a nested one lies in. */
+/** The first node of a nested flow, or the node that contains the nested flow. */
 export function moveLevel(drawing: Drawing, selected: Selection | undefined, to: 'in' | 'out'): Selection | undefined {
   if (selected?.type !== 'node') return selected;
   if (to === 'out') {
@@ -60,7 +60,7 @@ function followed({ nodes, edges }: Drawing, at: DrawnNode, to: 'up' | 'down'): 
       : edges.filter(({ target }) => target === at.path).map(({ source }) => source),
   );
   const followers = nodes.filter(({ path }) => path !== at.path && paths.has(path));
-  // A connection that goes back is followed only where there is no other.
+  // A connection that points back is followed only if there is no other.
   const ahead = followers.filter(({ box }) => (to === 'down' ? box.y > at.box.y : box.y < at.box.y));
   return ahead.length > 0 ? ahead : followers;
 }

@@ -9,7 +9,7 @@ import type { Store } from '../state/store.ts';
 
 const TICK_MS = 200;
 
-/** The runs of the flow: starting and stopping them, and which moment of which is shown. */
+/** The runs of the flow: starts and stops them, and selects the run and step to show. */
 export class Runs {
   readonly #store: Store;
   readonly #host: Host;
@@ -27,7 +27,7 @@ export class Runs {
     return this.#store.state.run !== undefined;
   }
 
-  /** Microseconds since the last event of a run that goes on. */
+  /** Microseconds since the last event of a running run. */
   readonly idleMicros = (): number =>
     this.#store.state.run?.state === 'running' ? (performance.now() - this.#heardAt) * 1_000 : 0;
 
@@ -52,7 +52,7 @@ export class Runs {
     if (run !== undefined) this.#host.send({ type: 'pinTest', run: run.id });
   }
 
-  /** Opens a run of the history. */
+  /** Opens a recorded run. */
   open(id: string): void {
     this.#host.send({ type: 'openRun', run: id });
   }
@@ -67,10 +67,10 @@ export class Runs {
     this.#store.set({ run: undefined, progress: undefined, step: undefined, shared: undefined, comparison: undefined });
   }
 
-  /** Takes the list of runs; the one that is shown may have ended. */
+  /** Updates the list of runs; the shown run may have ended. */
   list(runs: readonly RunInfo[]): void {
     const { run: shown, runs: before, flow } = this.#store.state;
-    // A canvas that is opened while its flow runs joins in.
+    // A canvas that is opened while its flow runs shows that run.
     const running = runs.find((each) => each.state === 'running' && each.flow === flow);
     if (before.length === 0 && shown === undefined && running !== undefined) this.open(running.id);
     const run = runs.find(({ id }) => id === shown?.id) ?? shown;
@@ -82,7 +82,7 @@ export class Runs {
     }
   }
 
-  /** Shows a run from its beginning. */
+  /** Shows a run from its start. */
   show(run: RunInfo): void {
     const { file } = this.#store.state;
     const root = file?.flows.find(({ id }) => id === run.flow);
@@ -101,7 +101,7 @@ export class Runs {
     this.#store.set({ moment: moment + 1 });
   }
 
-  /** Looks at a step; undefined follows the run. */
+  /** Shows a step; undefined follows the run. */
   goTo(step: number | undefined): void {
     const { run, progress } = this.#store.state;
     if (run === undefined || progress === undefined) return;
@@ -119,7 +119,7 @@ export class Runs {
     const { progress, step, run } = this.#store.state;
     if (progress === undefined) return;
     const last = progress.firstStep + progress.steps.length - 1;
-    // While it runs, what is shown is already past the last step that has ended.
+    // While it runs, the canvas already shows the state after the last finished step.
     this.goTo((step ?? (run?.state === 'running' ? last + 1 : last)) + count);
   }
 
@@ -132,7 +132,7 @@ export class Runs {
     return path !== undefined && this.#store.state.run?.isRecorded === true && this.#lastStepOf(path) !== undefined;
   }
 
-  /** Runs again from a node: at the step that is looked at if it is one of that node, else at the node's last visit. */
+  /** Runs again from a node: at the shown step if it belongs to the node, else at the node's last visit. */
   rerunFrom(path: string): void {
     const { run } = this.#store.state;
     const step = this.#lastStepOf(path);
@@ -147,7 +147,7 @@ export class Runs {
     return current?.pagePath === path ? current : progress?.steps.findLast(({ pagePath }) => pagePath === path);
   }
 
-  // Times of nodes that run count up although no event comes.
+  // Updates the times of running nodes between events.
   async #tick(): Promise<void> {
     if (this.#isTicking) return;
     this.#isTicking = true;

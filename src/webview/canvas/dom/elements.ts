@@ -4,7 +4,7 @@ type Attributes = Readonly<Record<string, string | number | boolean | undefined>
 
 const SVG = 'http://www.w3.org/2000/svg';
 
-/** An HTML element. Attributes that are undefined or false are left out; children that are texts become text nodes. */
+/** An HTML element. Attributes that are undefined or false are omitted; strings become text nodes. */
 export function html<Name extends keyof HTMLElementTagNameMap>(
   name: Name,
   attributes: Attributes = {},
@@ -35,12 +35,12 @@ export function setAttributes(element: Element, attributes: Attributes): void {
   }
 }
 
-/** Replaces what an element contains by a text. */
+/** Replaces the content of an element by a text. */
 export function setText(element: Element, text: string): void {
   element.textContent = printableText(text);
 }
 
-/** Whether keys typed now belong to a text field. */
+/** Whether the focus is in a text field. */
 export function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLInputElement && target.type !== 'range';
 }

@@ -1,6 +1,6 @@
 import { svg } from './elements.ts';
 
-// Drawn on a field of 16 by 16, in strokes of one weight.
+// Drawn in a 16 × 16 box with one stroke width.
 const PATHS = {
   batch: 'M2.5 5.5h8v8h-8zM5.5 5.5v-3h8v8h-3',
   chevron: 'M5.5 3.5L10 8l-4.5 4.5',
@@ -33,14 +33,14 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** A small picture that says nothing to a screen reader: what it stands for is said in words beside it. */
+/** A decorative icon, hidden from screen readers: the text beside it has its meaning. */
 export function icon(name: IconName): SVGSVGElement {
   const picture = svg('svg', { class: 'icon', viewBox: '0 0 16 16', width: 16, height: 16, 'aria-hidden': 'true' });
   picture.append(svg('path', { d: PATHS[name] }));
   return picture;
 }
 
-/** The same picture as part of a drawing. */
+/** The same icon as part of a drawing. */
 export function iconPath(name: IconName, x: number, y: number, className: string): SVGPathElement {
   return svg('path', { class: `icon ${className}`, d: PATHS[name], transform: `translate(${x} ${y})` });
 }

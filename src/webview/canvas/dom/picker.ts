@@ -8,14 +8,14 @@ export interface Choice<T> {
 }
 
 interface PickOptions<T> {
-  /** What is asked, for everybody. */
+  /** The question, as a visible title. */
   readonly title: string;
-  /** Where on the host it stands, in place of what it asks about; at the top by default. */
+  /** Where to show it on the host; at the top by default. */
   readonly at?: Point | undefined;
   readonly placeholder?: string;
   readonly value?: string;
   readonly choices?: readonly Choice<T>[];
-  /** A choice from what was typed, or why it cannot be one; for free answers. */
+  /** For free answers: a choice from the typed text, or why it is not valid. */
   readonly fromText?: (text: string) => Choice<T> | { readonly refusal: string } | undefined;
 }
 
@@ -23,9 +23,9 @@ const MAX_SHOWN = 200;
 let opened = 0;
 
 /**
- * Asks for one of some choices, filtered by typing, as VS Code's quick pick does; Enter takes it, Escape leaves.
+ * Asks for one of several choices, filtered by typing, like VS Code's quick pick; Enter accepts, Escape cancels.
  *
- * Resolves to undefined when nothing was chosen. The focus goes back to where it was.
+ * Resolves to undefined if nothing was chosen. Restores the focus.
  */
 export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T | undefined> {
   const before = document.activeElement;
@@ -89,7 +89,7 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
   return new Promise((resolve) => {
     let isClosed = false;
     const close = (value: T | undefined): void => {
-      if (isClosed) return; // what is removed loses the focus once more
+      if (isClosed) return; // removing an element blurs it once more
       isClosed = true;
       box.remove();
       if (before instanceof HTMLElement) before.focus();
@@ -113,7 +113,7 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
       event.stopPropagation();
     });
     list.addEventListener('pointerdown', (event) => {
-      event.preventDefault(); // the input keeps the focus, so that its loss means that a person went elsewhere
+      event.preventDefault(); // the input keeps the focus, so that losing it means that the user went elsewhere
       const row = event.target instanceof Element ? event.target.closest('li') : null;
       const choice = row === null ? undefined : shown[[...list.children].indexOf(row)];
       if (choice !== undefined) close(choice.value);
@@ -129,7 +129,7 @@ export function pick<T>(host: HTMLElement, options: PickOptions<T>): Promise<T |
   });
 }
 
-/** In the middle of a place, as far as the host reaches. */
+/** Centred at a position, inside the host. */
 function standAt(box: HTMLElement, host: HTMLElement, { x, y }: Point): void {
   box.classList.add('is-inline');
   const within = (value: number, size: number, room: number): number => Math.max(4, Math.min(value, room - size - 4));

@@ -3,10 +3,10 @@ import type { Box, Point } from '../../../flows/layout/shape.ts';
 const MIN_SCALE = 0.08;
 const MAX_SCALE = 3;
 const MARGIN = 32;
-// Below this a fitted flow could not be read: it begins at its top instead, and the minimap shows the rest.
+// Below this scale a fitted flow would be unreadable: its top is shown instead, and the minimap shows the rest.
 const READABLE_SCALE = 0.6;
 
-/** Which part of the drawing is seen, and how large. */
+/** The visible part of the drawing, and its scale. */
 export class Viewport {
   readonly #surface: HTMLElement;
   readonly #world: SVGElement;
@@ -23,7 +23,7 @@ export class Viewport {
     return this.#scale;
   }
 
-  /** The part of the drawing that is seen, in its own pixels. */
+  /** The visible part of the drawing, in its own pixels. */
   get seen(): Box {
     const { clientWidth, clientHeight } = this.#surface;
     return {
@@ -38,13 +38,13 @@ export class Viewport {
     this.#listeners.push(listener);
   }
 
-  /** A place of the window as a place of the drawing. */
+  /** Converts a position in the window to one in the drawing. */
   toDrawing({ x, y }: Point): Point {
     const { left, top } = this.#surface.getBoundingClientRect();
     return { x: (x - left - this.#offset.x) / this.#scale, y: (y - top - this.#offset.y) / this.#scale };
   }
 
-  /** A place of the drawing as a place of the surface. */
+  /** Converts a position in the drawing to one on the surface. */
   toSurface({ x, y }: Point): Point {
     return { x: x * this.#scale + this.#offset.x, y: y * this.#scale + this.#offset.y };
   }
@@ -53,7 +53,7 @@ export class Viewport {
     this.#set({ x: this.#offset.x + dx, y: this.#offset.y + dy }, this.#scale);
   }
 
-  /** Zooms around a place of the window, or the middle. */
+  /** Zooms around a position in the window, or the middle. */
   zoomBy(factor: number, around?: Point): void {
     const scale = clamp(this.#scale * factor, MIN_SCALE, MAX_SCALE);
     const { left, top, width, height } = this.#surface.getBoundingClientRect();
@@ -66,7 +66,7 @@ export class Viewport {
     this.zoomBy(scale / this.#scale);
   }
 
-  /** Shows all of a box; where that would be too small to read, its top. */
+  /** Shows a whole box, or its top if the whole would be unreadable. */
   fit(box: Box, { isWhole = true } = {}): void {
     const { clientWidth, clientHeight } = this.#surface;
     const [width, height] = [clientWidth - 2 * MARGIN, clientHeight - 2 * MARGIN];
@@ -82,7 +82,7 @@ export class Viewport {
     );
   }
 
-  /** Moves as little as needed for a box to be seen. */
+  /** Scrolls as little as necessary to show a box. */
   reveal(box: Box): void {
     const { x, y, width, height } = this.seen;
     const margin = MARGIN / this.#scale;

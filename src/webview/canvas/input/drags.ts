@@ -7,7 +7,7 @@ import type { Scene } from '../scene/scene.ts';
 import type { Store } from '../state/store.ts';
 import type { Viewport } from '../dom/viewport.ts';
 
-/** What a drag works with. */
+/** The collaborators of a drag. */
 export interface DragParts {
   readonly surface: HTMLElement;
   readonly store: Store;
@@ -17,9 +17,9 @@ export interface DragParts {
   readonly editing: Editing;
 }
 
-/** What happens between pressing and letting go. */
+/** What happens between press and release. */
 export interface Drag {
-  /** Also called for the last place, before `drop`. */
+  /** Also called for the last position, before `drop`. */
   move(at: Point, event: PointerEvent): void;
   drop(event: PointerEvent): void;
   cancel(): void;
@@ -41,12 +41,12 @@ export function pan({ viewport, surface }: DragParts, start: PointerEvent): Drag
   };
 }
 
-/** Puts a node somewhere else. */
+/** Moves a node. */
 export function moveNode({ viewport, actions, scene }: DragParts, node: DrawnNode, start: PointerEvent): Drag {
   const from = viewport.toDrawing(pointOf(start));
   const level = node.path.slice(0, node.path.length - node.node.id.length);
   const ghost = svg('rect', { class: 'ghost', width: node.box.width, height: node.box.height, rx: 8 });
-  // A nested flow has its own origin: only its outermost nodes can be put where they look best on this page.
+  // A nested flow has its own origin, so only nodes of the outermost flow can be moved on this page.
   const canMove = level === '';
   let to = { x: node.box.x, y: node.box.y };
   return {
@@ -64,7 +64,7 @@ export function moveNode({ viewport, actions, scene }: DragParts, node: DrawnNod
   };
 }
 
-/** Draws a line from a node to where it is to lead; dropped on no node, that is asked for. */
+/** Draws a line from a node to its new target; if it is dropped on no node, asks for one. */
 export function connect(
   { scene, editing, surface, store }: DragParts,
   source: DrawnNode,
@@ -104,7 +104,7 @@ export function connect(
   };
 }
 
-/** Where in the window an event happened. */
+/** The position of an event in the window. */
 export const pointOf = ({ clientX, clientY }: { readonly clientX: number; readonly clientY: number }): Point => ({
   x: clientX,
   y: clientY,

@@ -10,7 +10,7 @@ const MOVES: readonly (readonly [string, string])[] = [
   ['Shift+click', 'Choose several nodes'],
 ];
 
-/** The list of all keys, in front of the drawing. */
+/** The list of all keys, as a dialog. */
 export function showHelp(host: HTMLElement, commands: readonly Command[]): void {
   const before = document.activeElement;
   const rows = new Map([

@@ -17,11 +17,11 @@ interface KeyboardParts {
   readonly actions: CanvasActions;
   readonly commands: ReturnType<typeof canvasCommands>;
   readonly openMenu: () => void;
-  /** Leaves what is going on; false when there was nothing. */
+  /** Cancels the current action; returns false if there was none. */
   readonly escape: () => boolean;
 }
 
-/** Everything by keys. Ctrl+F works on the whole page, the rest while the drawing has the keyboard. */
+/** Keyboard control. Ctrl+F works on the whole page, the rest while the drawing has the focus. */
 export function listenToKeys({ surface, store, actions, commands, openMenu, escape }: KeyboardParts): void {
   const runCommand = (event: KeyboardEvent): boolean => {
     const name = nameOf(event);

@@ -2,7 +2,7 @@ import type { Point } from '../../../flows/layout/shape.ts';
 import type { Command } from '../actions/commands.ts';
 import { html } from '../dom/elements.ts';
 
-/** Opens a menu at a place of the page. Arrow keys move, Enter acts, Escape and a click elsewhere close it. */
+/** Opens a menu at a position of the page. Arrow keys move, Enter selects, Escape and a click elsewhere close it. */
 export function openMenu(host: HTMLElement, label: string, commands: readonly Command[], at: Point): void {
   const before = document.activeElement;
   const menu = html('div', { class: 'menu', role: 'menu', 'aria-label': label });

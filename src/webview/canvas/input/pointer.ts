@@ -10,7 +10,7 @@ interface PointerParts extends DragParts {
   readonly openMenu: (at: Point) => void;
 }
 
-/** Mouse, pen and touch: what is clicked, dragged, wheeled and pinched. */
+/** Handles mouse, pen and touch: click, drag, wheel and pinch. */
 export class PointerInput {
   readonly #parts: PointerParts;
   readonly #fingers = new Map<number, Point>();
@@ -28,7 +28,7 @@ export class PointerInput {
     surface.addEventListener('contextmenu', (event) => this.#contextMenu(event));
   }
 
-  /** Leaves a drag where it began; false if there is none. */
+  /** Cancels a drag; returns false if there is none. */
   cancel(): boolean {
     this.#fingers.clear();
     if (this.#drag === undefined) return false;
@@ -129,14 +129,14 @@ export class PointerInput {
     openMenu({ x: event.clientX - left, y: event.clientY - top });
   }
 
-  /** Trackpads and wheels move; with Ctrl, and for the pinch that browsers report as such, they zoom. */
+  /** Trackpads and wheels scroll; with Ctrl, which browsers also report for a pinch, they zoom. */
   #wheel(event: WheelEvent): void {
     if (!isOfDrawing(event.target)) return;
     event.preventDefault();
     const { viewport } = this.#parts;
     const unit = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
     if (event.ctrlKey || event.metaKey) {
-      // The steps of a wheel are large, those of a pinch small: neither may jump.
+      // Steps of a wheel are large and those of a pinch small; neither may jump.
       const delta = Math.max(-120, Math.min(120, event.deltaY * unit)) * (Math.abs(event.deltaY) < 20 ? 4 : 1);
       viewport.zoomBy(Math.exp(-delta * WHEEL_SPEED), pointOf(event));
     } else if (event.shiftKey) viewport.panBy(-event.deltaY * unit, 0);

@@ -12,11 +12,11 @@ interface BannerParts {
   readonly addNode: () => void;
 }
 
-/** What stands between the source and the picture: an error in the text, what cannot be read, and why nothing is shown. */
+/** Problems between the source and the drawing: an error in the text, unreadable constructs, and why nothing is shown. */
 export class Banner {
   /** Above the drawing. */
   readonly element = html('div', { class: 'banners' });
-  /** In place of a drawing. */
+  /** Instead of a drawing. */
   readonly empty = html('div', { class: 'empty' });
   readonly #parts: BannerParts;
 
@@ -70,7 +70,7 @@ export class Banner {
         ),
       );
     }
-    // A person may be reading the list: it is drawn anew only when it says something else.
+    // Somebody may be reading the list, so it is replaced only if its text changes.
     if (
       parts.map(({ textContent }) => textContent).join('\n') !==
       [...this.element.children].map(({ textContent }) => textContent).join('\n')

@@ -58,7 +58,7 @@ export class Find {
     this.#search({ isQuiet: true });
   }
 
-  /** Closes it; the node that was found stays selected. False when it was not open. */
+  /** Closes it; the found node stays selected. Returns false if it was not open. */
   close(): boolean {
     if (this.element.hidden) return false;
     this.element.hidden = true;

@@ -4,10 +4,10 @@ import type { Viewport } from '../dom/viewport.ts';
 
 const SIZE = { width: 150, height: 110 };
 const MARGIN = 40;
-// A smaller flow is found again with one key, and a map would only lie on it.
+// A smaller flow is shown again with one key, and a map would only cover it.
 const MIN_NODES = 20;
 
-/** The whole flow in small, with the part that is seen; there when the flow is larger than the page. */
+/** A small view of the whole flow with the visible part; shown if the flow is larger than the page. */
 export class Minimap {
   readonly element = svg('svg', { class: 'minimap', ...SIZE, 'aria-hidden': 'true' });
   readonly #nodes = svg('path', { class: 'nodes' });
@@ -44,7 +44,7 @@ export class Minimap {
     const [x, y] = [bounds.x - MARGIN, bounds.y - MARGIN];
     const viewBox = `${x} ${y} ${bounds.width + 2 * MARGIN} ${bounds.height + 2 * MARGIN}`;
     setAttributes(this.element, { viewBox });
-    // One path for all: a flow of thousands of nodes stays one shape here.
+    // One path for all nodes: even thousands of nodes are one shape here.
     this.#nodes.setAttribute(
       'd',
       nodes.map(({ box }) => `M${box.x} ${box.y}h${box.width}v${box.height}h${-box.width}z`).join(''),

@@ -8,13 +8,13 @@ interface Item {
   readonly level: number;
   readonly text: string;
   readonly selection: Selection;
-  /** Undefined for what has nothing below it. */
+  /** Undefined for items without children. */
   readonly isExpanded: boolean | undefined;
   readonly setSize: number;
   readonly position: number;
 }
 
-/** The same content as a tree: for screen readers, and for those who read better in lines than in a picture. */
+/** The same content as a tree, for screen readers and for people who prefer text. */
 export class Outline {
   readonly element = html('div', { class: 'outline', role: 'tree', 'aria-label': 'Nodes and connections' });
   readonly #store: Store;
@@ -45,7 +45,7 @@ export class Outline {
     });
   }
 
-  // The picture comes first: a keystroke in the source must not wait for a list that is mostly out of sight.
+  // The drawing comes first: a keystroke in the source must not wait for a list that is mostly hidden.
   #schedule(): void {
     if (this.#isDue) return;
     this.#isDue = true;
@@ -64,7 +64,7 @@ export class Outline {
       fill(row, item);
       return row;
     });
-    // Rows that stay in their order are left in the page: only they keep the focus, and cost nothing.
+    // Rows that keep their order stay in the page, so that they keep the focus and cost nothing.
     if (rows.length !== before.size || rows.some((row, index) => this.element.children[index] !== row)) {
       this.element.replaceChildren(...rows);
     }

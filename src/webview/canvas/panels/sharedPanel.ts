@@ -3,11 +3,11 @@ import type { SharedChange } from '../state/messages.ts';
 import type { Runs } from '../actions/runs.ts';
 import type { CanvasState, Store } from '../state/store.ts';
 
-/** The shared state beside the drawing: what the step that is looked at has changed, and all of it afterwards. */
+/** The shared state beside the drawing: the changes of the shown step, and the whole state after it. */
 export class SharedPanel {
   readonly element = html('aside', { class: 'shared', 'aria-label': 'Shared state', tabindex: 0, hidden: true });
   readonly #runs: Runs;
-  // Kept over steps, so that a person who looks at the whole state goes on seeing it.
+  // Kept between steps, so that the whole state stays expanded.
   readonly #whole = html('details', { class: 'whole' }, html('summary', {}, 'All of shared'));
   readonly #json = html('pre');
   readonly #changes = html('div');
@@ -30,7 +30,7 @@ export class SharedPanel {
     );
     const isThere = shared?.run === run.id && shared.step === step;
     this.element.setAttribute('aria-busy', String(!isThere));
-    if (!isThere) return; // the earlier one stays until the new one is here: nothing flickers while stepping
+    if (!isThere) return; // the earlier state stays until the new one arrives, so that nothing flickers while stepping
     const { changes, state } = shared;
     const nothing = state === undefined ? 'The state was not recorded.' : 'This step did not change shared.';
     this.#changes.replaceChildren(

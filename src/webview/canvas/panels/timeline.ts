@@ -9,7 +9,7 @@ import type { Runs } from '../actions/runs.ts';
 import type { CanvasState, Store } from '../state/store.ts';
 import { iconButton, timeOf } from './toolbar.ts';
 
-// More could not be told apart on any screen.
+// More bars could not be distinguished on any screen.
 const MAX_BARS = 2_000;
 const STATE_ICONS: Readonly<Record<RunInfo['state'], IconName>> = {
   running: 'run',
@@ -18,7 +18,7 @@ const STATE_ICONS: Readonly<Record<RunInfo['state'], IconName>> = {
   stopped: 'stop',
 };
 
-/** The run below the drawing, step by step: what it took, where it is, and what can be done with it. */
+/** The run below the drawing, step by step: its costs, the shown step, and its actions. */
 export class Timeline {
   readonly element = html('section', { class: 'timeline', 'aria-label': 'Run', hidden: true });
   readonly #runs: Runs;
@@ -119,7 +119,7 @@ export class Timeline {
     this.#steps.setAttribute('d', steps.length > MAX_BARS ? `M0 2h${steps.length}v6h-${steps.length}z` : bars.join(''));
     this.#failures.setAttribute('d', steps.map(({ error }, index) => (error === undefined ? '' : bar(index))).join(''));
     this.#divergence.setAttribute('d', divergence === undefined ? '' : `M${divergence} 0v10`);
-    // The thumb stands over the middle of its step.
+    // The thumb is over the middle of its step.
     const half = 50 / Math.max(steps.length, 1);
     this.#slider.style.insetInlineStart = `calc(${half}% - 3px)`;
     this.#slider.style.width = `calc(${100 - 2 * half}% + 6px)`;

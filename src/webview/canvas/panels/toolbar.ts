@@ -18,7 +18,7 @@ interface ToolbarParts {
   readonly help: () => void;
 }
 
-/** A button with a picture; its words are its name and its hover, and are shown beside it where `isWide`. */
+/** A button with an icon; its text is its name and its tooltip, and is shown if `isWide`. */
 export function iconButton(name: IconName, label: string, run: () => void, { isWide = false } = {}): HTMLButtonElement {
   const button = html('button', { type: 'button', class: 'tool', 'aria-label': label, title: label }, icon(name));
   if (isWide) button.append(html('span', { class: 'words' }, label));
@@ -26,7 +26,7 @@ export function iconButton(name: IconName, label: string, run: () => void, { isW
   return button;
 }
 
-/** The row above the drawing: which flow, its runs, and how it is looked at. */
+/** The row above the drawing: the flow, its runs, and the view. */
 export function toolbar({
   store,
   actions,
@@ -129,7 +129,7 @@ export function toolbar({
   );
 }
 
-/** `14:03`, or with the day when that is not today. */
+/** `14:03`, with the day if it is not today. */
 export function timeOf(milliseconds: number): string {
   const at = new Date(milliseconds);
   const isToday = at.toDateString() === new Date().toDateString();

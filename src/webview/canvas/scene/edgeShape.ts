@@ -25,7 +25,7 @@ export class EdgeShape {
     if (shown === this.#shown) return;
     this.#shown = shown;
     const line = svg('path', { class: 'line', d: pathOf(points) });
-    // Each doubling of the visits is one step of width, so that a loop of a thousand rounds stays a line.
+    // Each doubling of the visits adds one step of width, so that a loop of a thousand rounds stays a line.
     if (taken > 0) line.style.strokeWidth = `${2 + Math.min(MAX_EXTRA_WIDTH, Math.log2(taken) * 0.5)}px`;
     this.element.replaceChildren(svg('path', { class: 'reach', d: pathOf(points) }), line, ...endOf(drawn));
     this.label.replaceChildren(...labelParts(drawn, taken));
@@ -68,7 +68,7 @@ function* endOf({ points, tail, edge, action }: DrawnEdge): Generator<SVGElement
   );
 }
 
-/** An arrowhead at the last point. Lines arrive upright, so it points up or down. */
+/** An arrowhead at the last point. Lines arrive vertically, so it points up or down. */
 function tipOf(points: readonly Point[]): string {
   const [before, end] = [points.at(-2), points.at(-1)];
   if (before === undefined || end === undefined) return '';

@@ -12,7 +12,7 @@ const ICON_WIDTH = 22;
 const CHEVRON_WIDTH = 20;
 const STATE_ICONS: Readonly<Record<NodeState['status'], IconName>> = { running: 'run', done: 'done', failed: 'failed' };
 
-/** A node in the drawing. It is built anew only when what it shows has changed. */
+/** A node in the drawing. It is rebuilt only if its content has changed. */
 export class NodeShape {
   readonly element: SVGGElement;
   #drawn: DrawnNode;
@@ -110,7 +110,7 @@ function startFlag(): SVGGElement {
   );
 }
 
-/** Marks a node that may return actions which the source does not tell; the hover says why. */
+/** Marks a node that may return actions that the source does not determine; the hover says why. */
 function doubt(height: number): SVGGElement {
   return svg(
     'g',

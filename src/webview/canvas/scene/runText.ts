@@ -7,7 +7,7 @@ export function tokensText(tokens: number): string {
   return tokens < 1_000 ? `${tokens} tok` : `${(tokens / 1_000).toFixed(tokens < 99_950 ? 1 : 0)}k tok`;
 }
 
-/** `$0.0042`: US dollars, two digits that count. */
+/** `$0.0042`: US dollars with two significant digits. */
 export function costText(dollars: number): string {
   return dollars >= 0.995 ? `$${dollars.toFixed(2)}` : `$${Number(dollars.toPrecision(2))}`;
 }

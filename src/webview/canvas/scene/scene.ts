@@ -6,10 +6,10 @@ import type { CanvasState, Store } from '../state/store.ts';
 
 const NO_OVERLAY: RunOverlay = { nodes: new Map(), taken: new Map() };
 
-/** The drawing of the flow. A change of the source touches only the shapes that it changes. */
+/** The drawing of the flow. A change to the source updates only the shapes that it affects. */
 export class Scene {
   readonly element = svg('svg', { class: 'scene', 'aria-hidden': 'true' });
-  /** All that pans and zooms. */
+  /** Everything that pans and zooms. */
   readonly world = svg('g', { class: 'world' });
   /** For lines that are being dragged. */
   readonly sketch = svg('g', { class: 'sketch' });
@@ -87,7 +87,7 @@ export class Scene {
       shape?.toggle('is-near', ends !== undefined && (drawn.source === ends || drawn.target === ends));
       shape?.toggle('is-caret', caret?.type === 'edge' && caret.key === drawn.key);
       shape?.toggle('is-missed', found !== undefined);
-      // Lines share tracks: the one that is meant lies on top.
+      // Lines share tracks, so the selected one is moved to the top.
       if (isSelected && shape !== undefined && this.#layers.edges.lastChild !== shape.element)
         this.#layers.edges.append(shape.element);
     }

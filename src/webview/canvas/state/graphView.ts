@@ -4,7 +4,7 @@ import { layoutFlow } from '../../../flows/drawing/flowLayout.ts';
 import type { GraphMessage } from './messages.ts';
 import { type CanvasState, NOTHING_DRAWN, type Selection } from './store.ts';
 
-/** The flow that is shown, or undefined where the file has none. */
+/** The flow that is shown; undefined if the file has none. */
 export function shownFlow({ file, flow }: Pick<CanvasState, 'file' | 'flow'>): FlowGraph | undefined {
   return file?.flows.find(({ id }) => id === flow);
 }
@@ -18,14 +18,14 @@ export function withGraph(state: CanvasState, message: GraphMessage): Partial<Ca
   return { file, version, isTrusted, moved: next.moved, flow, ...withLayout(next) };
 }
 
-/** The flow that a file is about: one that it runs, or at least none that is a part of another. */
+/** The main flow of a file: one that it runs, or else one that is not nested in another. */
 function mainFlow({ flows }: FlowFile): FlowGraph | undefined {
   const nested = new Set(flows.flatMap(({ nodes }) => nodes.flatMap(({ flow }) => flow ?? [])));
   const outer = flows.filter(({ id }) => !nested.has(id));
   return outer.find(({ runs }) => runs.length > 0) ?? outer[0] ?? flows[0];
 }
 
-/** The picture of a state; with `isTidy` it is laid out anew instead of kept where it was. */
+/** The drawing of a state; with `isTidy` it is laid out from scratch instead of keeping positions. */
 export function withLayout(state: CanvasState, { isTidy = false } = {}): Partial<CanvasState> {
   const graph = shownFlow(state);
   if (graph === undefined) return { shown: undefined, drawing: NOTHING_DRAWN, selected: undefined };
@@ -45,7 +45,7 @@ export function withLayout(state: CanvasState, { isTidy = false } = {}): Partial
   return { shown, drawing, selected, marked: state.marked.intersection(paths) };
 }
 
-/** What stands at a place of the source: the connection there, or else the node with the smallest piece of text around it. */
+/** The selection at an offset of the source: the connection there, or else the node with the smallest range around it. */
 export function selectionAt(state: CanvasState, file: string, offset: number): Selection | undefined {
   const holds = (range: SourceRange | undefined): boolean =>
     range !== undefined && range.file === file && range.start.offset <= offset && offset <= range.end.offset;
@@ -63,7 +63,7 @@ function lengthOf(range: SourceRange | undefined): number {
   return range === undefined ? 0 : range.end.offset - range.start.offset;
 }
 
-/** Where a selected thing stands in the source. */
+/** The range of the selection in the source. */
 export function rangeOf({ drawing }: CanvasState, selection: Selection | undefined): SourceRange | undefined {
   if (selection?.type === 'node') {
     const ranges = drawing.nodes.find(({ path }) => path === selection.path)?.node.ranges;
@@ -76,7 +76,7 @@ export function rangeOf({ drawing }: CanvasState, selection: Selection | undefin
   return returned ?? source?.ranges.post ?? source?.ranges.instance;
 }
 
-/** What the file keeps from being drawn: constructs that cannot be read, of the flow that is shown and of the file. */
+/** The unreadable constructs of the shown flow and of the file. */
 export function unreadOf(file: FlowFile, flow: string | undefined): FlowFile['unread'] {
   const graph = file.flows.find(({ id }) => id === flow);
   const all = [...file.unread, ...(graph?.unread ?? [])];

@@ -5,7 +5,7 @@ interface VsCodeApi {
   setState(state: { readonly document: string }): void;
 }
 
-// The only name that VS Code puts into a webview. It may be asked for once.
+// The only global that VS Code adds to a webview. It can be called once.
 declare const acquireVsCodeApi: () => VsCodeApi;
 
 /** The extension, as the page sees it. */
@@ -16,10 +16,10 @@ export class Host {
     this.#api.postMessage(message);
   }
 
-  /** VS Code's messages come from the frame around the page; nobody else can send any. */
+  /** VS Code's messages come from the frame around the page; nothing else can send any. */
   listen(listener: (message: ToCanvas) => void): void {
     window.addEventListener('message', ({ data }: MessageEvent<ToCanvas>) => {
-      // VS Code keeps this for a window that is loaded again, and gives it to whoever makes the page then.
+      // VS Code stores this for a reloaded window, and passes it to the code that restores the page.
       if (data.type === 'graph' && data.document !== undefined) this.#api.setState({ document: data.document });
       listener(data);
     });

@@ -3,7 +3,7 @@ import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
 import type { FlowFile, SourceRange } from '../../../flows/graph/graph.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 
-/** What the extension tells the canvas. All of it is plain data. */
+/** Messages from the extension to the canvas. All are plain data. */
 export type ToCanvas =
   | GraphMessage
   | CursorMessage
@@ -15,19 +15,19 @@ export type ToCanvas =
   | ComparisonMessage
   | FocusMessage;
 
-/** What the canvas asks of the extension. */
+/** Messages from the canvas to the extension. */
 export type FromCanvas =
   | { readonly type: 'ready' }
-  /** Show this place in the editor; `isPreview` leaves the focus on the canvas. */
+  /** Show this range in the editor; `isPreview` leaves the focus on the canvas. */
   | { readonly type: 'reveal'; readonly range: SourceRange; readonly isPreview: boolean }
   | EditRequest
-  /** A person has shown another flow of the file. */
+  /** The user has selected another flow of the file. */
   | { readonly type: 'showFlow'; readonly flow: string }
-  /** Keep these places of nodes; they replace the flow's earlier ones. */
+  /** Store these positions of nodes; they replace the flow's earlier ones. */
   | { readonly type: 'hints'; readonly flow: string; readonly moved: MovedNodes }
   | { readonly type: 'run' | 'debug' | 'submit'; readonly flow: string }
   | { readonly type: 'stop'; readonly run: string }
-  /** Run again from this step on, with what is recorded of the steps before it. */
+  /** Run again from this step on, with the recorded results of the earlier steps. */
   | { readonly type: 'rerunFrom'; readonly run: string; readonly path: string; readonly visit: number }
   | { readonly type: 'pinTest'; readonly run: string }
   /** Send `run` and its events for the timeline. */
@@ -37,28 +37,28 @@ export type FromCanvas =
   /** Send `comparison` for these two. */
   | { readonly type: 'compare'; readonly run: string; readonly other: string }
   | { readonly type: 'export'; readonly format: 'svg' | 'mermaid'; readonly flow: string; readonly text: string }
-  /** One step of the editor's own history of the source. */
+  /** Undo or redo in the editor of the source. */
   | { readonly type: 'undo' | 'redo' }
   | { readonly type: 'manageTrust' }
-  /** Something in the canvas went wrong, for the log. */
+  /** An error in the canvas, for the log. */
   | { readonly type: 'failure'; readonly message: string };
 
-/** Top left corners of nodes that people have moved, by node id, in pixels of the flow's own drawing. */
+/** Top left corners of nodes that were moved by hand, by node id, in pixels of the flow's own drawing. */
 export type MovedNodes = Readonly<Record<string, Point>>;
 
-/** The source as it stands now. Sent at first, and after each change of the text. */
+/** The graph of the current source. Sent first, and after each change of the text. */
 export interface GraphMessage {
   readonly type: 'graph';
-  /** The address of the document, by which a window that is loaded again finds it. */
+  /** The URI of the document, by which a reloaded window finds it. */
   readonly document?: string | undefined;
-  /** The document's version, which edits name again. */
+  /** The document's version, which edits must repeat. */
   readonly version: number;
   readonly file: FlowFile;
-  /** The flow to show; absent to stay with the one that is shown. */
+  /** The flow to show; absent to keep the current one. */
   readonly flow?: string | undefined;
-  /** Where people have put nodes, by flow; absent when nothing of that changed. */
+  /** Positions of moved nodes, by flow; absent if unchanged. */
   readonly moved?: Readonly<Record<string, MovedNodes>> | undefined;
-  /** Whether running is allowed: in an untrusted workspace reading and the canvas work, running does not. */
+  /** Whether running is allowed: an untrusted workspace has reading and the canvas, but no runs. */
   readonly isTrusted: boolean;
 }
 
@@ -70,11 +70,11 @@ interface CursorMessage {
   readonly offset: number;
 }
 
-/** Asks for one edit of the source. It is answered by an EditResult with its `id`, and by the new graph. */
+/** Requests one edit of the source. The reply is an EditResult with its `id`, and the new graph. */
 interface EditRequest {
   readonly type: 'edit';
   readonly id: number;
-  /** The version of the document that the canvas showed; an edit of another one is refused. */
+  /** The document version on the canvas; an edit of another version is refused. */
   readonly version: number;
   readonly operation: FlowOperation;
 }
@@ -82,7 +82,7 @@ interface EditRequest {
 export interface EditResult {
   readonly type: 'editResult';
   readonly id: number;
-  /** A sentence for people; undefined when the edit was made. */
+  /** Why the edit was refused; undefined if it was made. */
   readonly refusal: string | undefined;
 }
 
@@ -97,11 +97,11 @@ export interface RunInfo {
   readonly startedAt: number;
   /** Undefined while it runs. */
   readonly durationMs: number | undefined;
-  /** Where it runs when that is not here: the service's name and the job's id. */
+  /** For a job, the service's name and the job's id; undefined for a run on this machine. */
   readonly remote: string | undefined;
   /** Why it failed, in one sentence. */
   readonly message: string | undefined;
-  /** Whether it was recorded, so that it can be pinned as a test and run again from a step. */
+  /** Whether it was recorded, so that it can be pinned as a test or run again from a step. */
   readonly isRecorded: boolean;
 }
 
@@ -111,20 +111,20 @@ interface RunsMessage {
   readonly runs: readonly RunInfo[];
 }
 
-/** Shows a run on the canvas from its beginning; its events follow. */
+/** Shows a run on the canvas from its start; its events follow. */
 interface RunMessage {
   readonly type: 'run';
   readonly run: RunInfo;
 }
 
-/** More events of a run that is shown, in their order. They are best gathered for about 50 ms. */
+/** More events of the shown run, in order; collected for about 50 ms. */
 interface RunEventsMessage {
   readonly type: 'runEvents';
   readonly run: string;
   readonly events: readonly TraceEvent[];
 }
 
-/** One difference of the shared state over a step. Values are JSON or a short description, already cut to a readable size. */
+/** One change of the shared state in a step. Values are JSON or a short description, already truncated. */
 export interface SharedChange {
   /** Keys from the top. */
   readonly path: readonly string[];
@@ -142,7 +142,7 @@ export interface SharedMessage {
   readonly run: string;
   readonly step: number;
   readonly changes: readonly SharedChange[];
-  /** JSON, cut to a readable size; undefined when it was not recorded. */
+  /** JSON, truncated; undefined if it was not recorded. */
   readonly state: string | undefined;
 }
 
@@ -151,11 +151,11 @@ export interface ComparisonMessage {
   readonly type: 'comparison';
   readonly run: string;
   readonly other: string;
-  /** The number of the first step that differs; undefined when the one did all that the other did. */
+  /** The first step that differs; undefined if the runs are the same. */
   readonly divergence: { readonly step: number; readonly reason: string } | undefined;
 }
 
-/** Shows a node and gives it the keyboard, after commands such as "Open Canvas" on a line of the source. */
+/** Shows and focuses a node, after commands such as "Open Canvas" on a line of the source. */
 interface FocusMessage {
   readonly type: 'focus';
   readonly flow: string;

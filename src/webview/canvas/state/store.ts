@@ -4,10 +4,10 @@ import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
 import type { ComparisonMessage, MovedNodes, RunInfo, SharedMessage } from './messages.ts';
 import type { RunProgress } from './runProgress.ts';
 
-/** What the keyboard and the menus act on. */
+/** The target of the keyboard and the menus. */
 export type Selection =
   | { readonly type: 'node'; readonly path: string }
-  /** A connection, or an action that has none. */
+  /** A connection, or an unconnected action. */
   | { readonly type: 'edge'; readonly key: string };
 
 export interface CanvasState {
@@ -16,24 +16,24 @@ export interface CanvasState {
   readonly isTrusted: boolean;
   /** The id of the flow that is shown. */
   readonly flow: string | undefined;
-  /** Paths of the nodes whose nested flow is shown in place. */
+  /** Paths of the nodes whose nested flow is expanded. */
   readonly open: ReadonlySet<string>;
   readonly moved: Readonly<Record<string, MovedNodes>>;
   readonly shown: FlowLayout | undefined;
   readonly drawing: Drawing;
   readonly selected: Selection | undefined;
-  /** Paths of nodes that are chosen together, to extract them. */
+  /** Paths of the marked nodes, for extracting them. */
   readonly marked: ReadonlySet<string>;
-  /** Where the caret is in the source. */
+  /** The node or connection at the caret of the source. */
   readonly caret: Selection | undefined;
-  /** Paths of the nodes that the search finds; undefined while nobody searches. */
+  /** Paths of the nodes that the search finds; undefined without a search. */
   readonly found: ReadonlySet<string> | undefined;
   readonly runs: readonly RunInfo[];
   readonly run: RunInfo | undefined;
   readonly progress: RunProgress | undefined;
-  /** Counts up whenever `progress` has something new to show. */
+  /** Incremented whenever `progress` has changed. */
   readonly moment: number;
-  /** The step that is looked at; undefined follows the run. */
+  /** The shown step; undefined follows the run. */
   readonly step: number | undefined;
   readonly shared: SharedMessage | undefined;
   readonly comparison: ComparisonMessage | undefined;
@@ -68,7 +68,7 @@ interface Listener {
   readonly listen: (state: CanvasState) => void;
 }
 
-/** What the canvas shows. Parts of the page listen for the keys that they draw. */
+/** The state of the canvas. Parts of the page listen for the keys that they draw. */
 export class Store {
   #state = EMPTY;
   readonly #listeners: Listener[] = [];
@@ -77,7 +77,7 @@ export class Store {
     return this.#state;
   }
 
-  /** Listeners of a key are told once, after all of `changes` is there, in the order in which they came. */
+  /** Calls each listener once, after all changes are applied, in the order of registration. */
   set(changes: Partial<CanvasState>): void {
     const before = this.#state;
     this.#state = { ...before, ...changes };
