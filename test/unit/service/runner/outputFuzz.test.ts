@@ -7,6 +7,7 @@ import { MarkedLineReader, textOf } from '../../../../src/core/text/markedLines.
 import { readOutput } from '../../../../src/service/jobs/outputReader.ts';
 import { OutputLog } from '../../../../src/service/runner/outputLog.ts';
 import { randomFrom, TIMES } from '../../../random.ts';
+import { heldMegabytes } from '../../heldMemory.ts';
 import { hostileOutput, markedLines } from '../../../service/support/hostileOutput.ts';
 
 const SEEDS = 3 * TIMES;
@@ -68,7 +69,7 @@ test('marked lines of which each could be the first of a large value are not kep
   const reader = new MarkedLineReader();
   const writer = 'eeeeeeee';
   const [line = ''] = markedLines(`"${'x'.repeat(5_900)}`, { writer }).split(/(?<=\n)/);
-  const before = process.memoryUsage().heapUsed;
+  const before = heldMegabytes();
   // 180 MB of beginnings, one of each writer, and one value of 10 MB.
   for (let index = 0; index < 30_000; index += 1) {
     assert.deepEqual(reader.push(line.replace(writer, index.toString(16).padStart(8, '0'))), []);
@@ -78,7 +79,8 @@ test('marked lines of which each could be the first of a large value are not kep
   )) {
     reader.push(line);
   }
-  assert.ok(process.memoryUsage().heapUsed - before < 100e6);
+  assert.ok(heldMegabytes() - before < 100);
+  reader.end();
 });
 
 test('marks without an end take a time that grows with their number and no faster', { timeout: 120_000 }, () => {

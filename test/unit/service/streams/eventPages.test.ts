@@ -1,20 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { EventPages } from '../../../../src/service/streams/eventPages.ts';
+import { heldMegabytes } from '../../heldMemory.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
-
-setFlagsFromString('--expose-gc');
-const collectGarbage = runInNewContext('gc') as () => void;
-
-/** Memory that is held, in megabytes: objects and what lies outside of the heap. */
-function heldMegabytes(): number {
-  collectGarbage();
-  const { heapUsed, external } = process.memoryUsage();
-  return (heapUsed + external) / 1e6;
-}
 
 /** Waits until so few megabytes more are held: what compressors held is given back a while after they were collected. */
 async function untilHeld(before: number, more: number): Promise<void> {
