@@ -22,10 +22,10 @@ test('bad use gives 2 and says what to do, before anything is sent', async () =>
   const empty = await scratch.folder('empty', {});
   const ignored = await scratch.folder('ignored', { '.farwharfignore': '*', 'train.py': '' });
   const cases: [readonly string[], RegExp][] = [
-    [['submit', folder, '--script', 'trian.py'], /no file trian\.py.*train\.py/],
+    [['submit', folder, '--script', 'trian.py'], /trian\.py does not exist.*train\.py/],
     [['submit', folder], /--script FILE/],
-    [['submit', empty, '--script', 'train.py'], /nothing to send .*no files.*Put the script/],
-    [['submit', ignored, '--script', 'train.py'], /nothing to send .*every file.*left out.*--include/s],
+    [['submit', empty, '--script', 'train.py'], /Nothing to send .*no files.*Add the script/],
+    [['submit', ignored, '--script', 'train.py'], /Nothing to send .*every file.*left out.*--include/s],
     [['submit', join(folder, 'nowhere'), '--script', 'train.py'], /nowhere does not exist\. Check the path/],
     [['submit', join(folder, 'train.py'), '--script', 'train.py'], /is a file/],
     [['submit', folder, '--script', 'train.py', '--max-runtime', 'long'], /whole number/],

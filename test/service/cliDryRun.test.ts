@@ -43,8 +43,8 @@ test('for people it lists the files on stdout and the reasons on stderr', async 
   const folder = await scratch.folder('project', FOLDER);
   const told = await scratch.run(['submit', folder, '--dry-run', '--include', '.env', '--exclude', 'data']);
   assert.equal(told.stdout, '.env\n.gitignore\ntrain.py\n');
-  assert.match(told.stderr, /debug\.log \(by \.gitignore\)/);
-  assert.match(told.stderr, /3 files, .* would be sent\. Nothing was\./);
+  assert.match(told.stderr, /debug\.log \(ignored by git\)/);
+  assert.match(told.stderr, /3 files, .* would be sent\. Nothing was sent\./);
 });
 
 test('help and version go to stdout with 0; without a verb the help goes to stderr with 2', async () => {

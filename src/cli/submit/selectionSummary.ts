@@ -1,5 +1,6 @@
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { EXCLUSION_REASONS, groupExclusions } from '../../jobs/submit/exclusions.ts';
 import {
   estimateArchiveBytes,
   type Exclusion,
@@ -7,19 +8,6 @@ import {
   type Selection,
 } from '../../workspace/select/selection.ts';
 
-/** Why something stays at home, as the end of a line. The order is that of the summary: what matters most first. */
-const REASONS: Readonly<Record<ExclusionReason, string>> = {
-  secret: 'looks like a secret; send it with --include PATH',
-  limit: 'over the size limit',
-  unreadable: 'cannot be read',
-  link: 'leads out of the folder, or nowhere',
-  special: 'cannot be sent',
-  farwharfignore: 'by .farwharfignore',
-  gitignore: 'by .gitignore',
-  venv: 'virtual environment',
-  cache: 'can be made again',
-  git: "git's own data",
-};
 const SHOWN_NAMES = 4;
 
 /** `41 files, 3.2 MB`. */
@@ -27,12 +15,11 @@ export function describeSize({ files, totalBytes }: Selection): string {
   return `${formatCount(files.length, 'file')}, ${formatBytes(totalBytes)}`;
 }
 
-/** What of a folder is left out and why, and what a person should look at: lines for people. */
+/** The paths that are left out with the reasons, and the findings about files: lines for people. */
 export function describeExclusions({ excluded, findings }: Selection): string[] {
-  const groups = Map.groupBy(excluded, ({ reason }) => reason);
-  const lines = (Object.keys(REASONS) as ExclusionReason[]).flatMap((reason) => {
-    const group = groups.get(reason);
-    return group === undefined ? [] : [`  left out: ${describeNames(group, reason)} (${REASONS[reason]})`];
+  const lines = groupExclusions(excluded).map(([reason, group]) => {
+    const remedy = reason === 'secret' ? '; send it with --include PATH' : '';
+    return `  left out: ${describeNames(group, reason)} (${EXCLUSION_REASONS[reason]}${remedy})`;
   });
   const named = new Set(excluded.map(({ path }) => path));
   const notes = findings
@@ -41,7 +28,7 @@ export function describeExclusions({ excluded, findings }: Selection): string[] 
   return [...lines, ...notes];
 }
 
-/** Every secret is named; of the others the first few. */
+/** Names every secret, and the first few paths of the other reasons. */
 function describeNames(group: readonly Exclusion[], reason: ExclusionReason): string {
   const shown = reason === 'secret' ? group : group.slice(0, SHOWN_NAMES);
   const names = shown.map(({ path, type }) => printableLine(type === 'directory' ? `${path}/` : path));

@@ -1,30 +1,31 @@
 import { messageOf } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
-import { describeFinding, type JobFinding, type JobTerms, preflightJob } from '../../jobs/submit/preflight.ts';
+import type { SubmitPlan } from '../../jobs/submit/plan.ts';
+import { describeFinding, type JobFinding } from '../../jobs/submit/preflight.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import type { Account } from '../../remote/protocol/schemas.ts';
 import { EXIT } from '../command/exit.ts';
 import type { Session } from '../jobs/session.ts';
 
-// Long enough for a service that is just waking up; a dry run is also for people without a network.
+// Long enough for a service that is waking up, and short enough for people without a network.
 const DRY_RUN_TIMEOUT_SECONDS = 10;
 
 const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
-  'machine-class': 'Name one with --machine-class.',
-  'time-limit': 'Set a shorter one with --max-runtime SECONDS.',
-  credits: 'Set a shorter --max-runtime, or choose a cheaper --machine-class.',
-  'upload-size': 'See what is sent with --dry-run.',
+  'machine-class': 'Select one with --machine-class.',
+  'time-limit': 'Set a shorter limit with --max-runtime SECONDS.',
+  credits: 'Set a shorter --max-runtime, or select a cheaper --machine-class.',
+  'upload-size': 'List the files with --dry-run.',
 };
 
-/** What a dry run found out about its job: findings, and why nothing could be found out. */
+/** What a dry run found about its job. */
 export interface DryRunFindings {
   readonly findings: readonly JobFinding[];
-  /** Undefined when the service was asked. */
+  /** Why the service could not be asked; undefined when it was. */
   readonly unchecked: string | undefined;
 }
 
-/** The account; undefined for a service that does not have the request. @throws the service's or the system's error. */
+/** The account; undefined where the service has no accounts (404). @throws the service's or the system's error. */
 export async function readAccount(
   client: RemoteClient,
   options: { readonly signal: AbortSignal; readonly timeout?: number },
@@ -37,23 +38,24 @@ export async function readAccount(
   }
 }
 
-/** Checks a job that is not sent. A service that cannot be asked is no failure: a dry run works without one. */
+/** Checks a job that is not sent. An unreachable service is not a failure: a dry run works without one. */
 export async function checkDryRun(
   openSession: () => Session,
-  terms: JobTerms,
+  plan: (host: string, service: string, account: unknown) => Pick<SubmitPlan, 'findings'>,
   signal: AbortSignal,
 ): Promise<DryRunFindings> {
   try {
     await using session = openSession();
     const account = await readAccount(await session.client(), { signal, timeout: DRY_RUN_TIMEOUT_SECONDS });
-    return { findings: preflightJob(account, terms, session.hostName), unchecked: undefined };
+    const { findings } = plan(session.host, session.hostName, account);
+    return { findings, unchecked: undefined };
   } catch (error) {
     signal.throwIfAborted();
     return { findings: [], unchecked: `Limits and prices were not checked: ${printableLine(messageOf(error))}` };
   }
 }
 
-/** A finding in sentences, with the flag that mends it. */
+/** A finding in sentences, with the flag that fixes it. */
 export function describeWithFlag(finding: JobFinding): string {
   return `${describeFinding(finding)} ${FLAGS[finding.type]}`;
 }
@@ -68,7 +70,7 @@ export function findingsAsJson({ findings, unchecked }: DryRunFindings): readonl
   return unchecked === undefined ? found : [...found, { type: 'unchecked', severity: 'warning', message: unchecked }];
 }
 
-/** The exit status of a dry run: that of the submit which it stands for. */
+/** The exit status of a dry run: the same as that of the submit. */
 export function exitOfFindings(findings: readonly JobFinding[]): number {
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length === 0) return EXIT.done;

@@ -1,37 +1,24 @@
+import { agreementTo, reviewConsent } from '../../jobs/submit/consent.ts';
+import type { Agreement, FolderMemory, SubmitDraft } from '../../jobs/submit/draft.ts';
 import { readSetting } from '../contributions/config.ts';
-import { type Agreement, agreementTo, consentChanges } from './preflight/consentChanges.ts';
 import { showPreflight } from './preflight/preflight.ts';
-import type { SubmitDraft, SubmitView } from './preflight/submitDraft.ts';
-import type { FolderMemory } from './preflight/submitMemory.ts';
+import type { SubmitView } from './preflight/submitView.ts';
 
 export interface Confirmed {
-  readonly draft: SubmitDraft;
-  readonly view: SubmitView;
-  /** What need not be asked again; undefined when it must be. */
+  readonly plan: SubmitView;
+  /** The agreement to remember; undefined when the person must be asked again next time. */
   readonly agreement: Agreement | undefined;
 }
 
-/** Shows the preflight, unless the user's setting and what they agreed to before make it needless. Undefined: do not submit. */
+/** Shows the preflight, unless the setting and an earlier agreement make it needless. Undefined when the person stops. */
 export async function confirmSubmit(
-  draft: SubmitDraft,
-  memory: FolderMemory,
+  plan: SubmitView,
+  { agreement, scripts }: FolderMemory,
   view: (draft: SubmitDraft) => Promise<SubmitView>,
 ): Promise<Confirmed | undefined> {
-  const mode = readSetting('confirmSubmit');
-  const first = await view(draft);
-  const news = memory.agreement === undefined ? [] : consentChanges(memory.agreement, agreementOf(draft, first));
-  const isRefused = first.findings.some(({ severity }) => severity === 'error');
-  const isAgreed = mode === 'untilNew' && memory.agreement !== undefined && news.length === 0 && !isRefused;
-  if (mode === 'never' || isAgreed) return { draft, view: first, agreement: memory.agreement };
-  const answer = await showPreflight(draft, first, { recentScripts: memory.scripts, news, view });
+  const { mustAsk, changes } = reviewConsent(plan, agreement, readSetting('confirmSubmit'));
+  if (!mustAsk) return { plan, agreement };
+  const answer = await showPreflight(plan, { recentScripts: scripts, changes, view });
   if (!answer) return undefined;
-  return { ...answer, agreement: answer.isQuiet ? agreementOf(answer.draft, answer.view) : undefined };
-}
-
-function agreementOf(draft: SubmitDraft, { host, selection, estimate }: SubmitView): Agreement {
-  return agreementTo(selection, {
-    host,
-    cost: estimate.type === 'known' ? estimate.highest : undefined,
-    choices: [...draft.include.map((path) => `+${path}`), ...draft.exclude.map((path) => `-${path}`)],
-  });
+  return { plan: answer.view, agreement: answer.isQuiet ? agreementTo(answer.view) : undefined };
 }

@@ -1,20 +1,13 @@
 import { AppError } from '../../core/errors.ts';
+import type { SubmitIntent } from '../../jobs/submit/draft.ts';
 
-/** What a keybinding, a task or another extension may fix in advance; what is missing is asked for or remembered. */
-export interface SubmitArguments {
+/** What a keybinding, a task or another extension can fix in advance. */
+export interface SubmitArguments extends SubmitIntent {
   /** Absolute path of the folder. */
   readonly folder?: string;
-  /** Script with its parameters, as in a terminal. */
-  readonly script?: string;
-  /** Absolute path of a file of the folder to run; `script` wins. */
-  readonly file?: string;
-  /** Seconds. */
-  readonly maxRuntime?: number;
-  readonly machineClass?: string;
-  readonly project?: string;
-  /** The flow to run, where the script is a file of flows. */
+  /** The flow to run, where the script is a flow file. */
   readonly flow?: string;
-  /** What that flow begins with. */
+  /** The shared state that the flow starts with. */
   readonly shared?: Readonly<Record<string, unknown>>;
 }
 
@@ -32,19 +25,22 @@ export function readSubmitArguments(argument: unknown): SubmitArguments {
   if (typeof fields['fsPath'] === 'string' && typeof fields['scheme'] === 'string') return { file: fields['fsPath'] };
   const { maxRuntime } = fields;
   if (maxRuntime !== undefined && !(typeof maxRuntime === 'number' && Number.isFinite(maxRuntime) && maxRuntime >= 1)) {
-    throw new AppError('bad-input', '"maxRuntime" of the command must be a number of seconds, at least 1.');
+    throw new AppError(
+      'bad-input',
+      'Command argument "maxRuntime" is not valid. Enter a number of seconds, at least 1.',
+    );
   }
   const texts: Record<string, string> = {};
   for (const name of TEXTS) {
     const value = fields[name];
     if (value === undefined) continue;
     if (typeof value !== 'string' || value === '')
-      throw new AppError('bad-input', `"${name}" of the command must be a text.`);
+      throw new AppError('bad-input', `Command argument "${name}" is not valid. Enter text that is not empty.`);
     texts[name] = value;
   }
   const { shared } = fields;
   if (shared !== undefined && !isObject(shared)) {
-    throw new AppError('bad-input', '"shared" of the command must be an object.');
+    throw new AppError('bad-input', 'Command argument "shared" is not valid. Enter an object.');
   }
   return { ...texts, ...(maxRuntime !== undefined && { maxRuntime }), ...(shared !== undefined && { shared }) };
 }

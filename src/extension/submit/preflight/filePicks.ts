@@ -1,21 +1,24 @@
 import { formatBytes, formatCount } from '../../../core/text/format.ts';
 import { pickMany } from '../../ui/picks.ts';
+import { describeExclusion } from '../../../jobs/submit/exclusions.ts';
 import { preflightTitle } from './preflightItems.ts';
-import { exclusionReason, largestFiles } from './preflightText.ts';
-import type { SubmitDraft, SubmitView } from './submitDraft.ts';
+import { largestFiles } from './preflightText.ts';
+import type { SubmitDraft } from '../../../jobs/submit/draft.ts';
+import type { SubmitView } from './submitView.ts';
 import { type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 
-// A list of every file of a huge folder would take seconds to draw; the largest ones are those worth taking out.
+// Drawing every file of a huge folder would take seconds, and the largest files are the ones worth leaving out.
 const MAX_ROWS = 5000;
 
 interface PathItem extends PickItem {
   readonly path: string;
 }
 
-/** Shows the files that are sent, the largest first; unticked ones stay here. */
-export async function pickExcluded(draft: SubmitDraft, view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
-  const { files } = view.selection;
+/** Shows the files to send, the largest first. Unticked files are left out. */
+export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+  const { draft, selection } = view;
+  const { files } = selection;
   const items: PathItem[] = [
     ...largestFiles(files, MAX_ROWS).map(({ path, size }) => ({
       label: withoutIcons(path),
@@ -25,15 +28,15 @@ export async function pickExcluded(draft: SubmitDraft, view: SubmitView): Promis
     })),
     ...draft.exclude.map((path) => ({
       label: withoutIcons(path),
-      description: label`left out by you`,
+      description: label`you left this out`,
       path,
       picked: false,
     })),
   ];
-  const more = files.length > MAX_ROWS ? ` The largest ${formatCount(MAX_ROWS, 'file')} are listed.` : '';
+  const more = files.length > MAX_ROWS ? ` Only the largest ${formatCount(MAX_ROWS, 'file')} are listed.` : '';
   const chosen = await pickMany<PathItem>({
     title: `${preflightTitle(view)}: files sent`,
-    placeholder: `Untick what should stay here.${more}`,
+    placeholder: `Untick the files to leave out.${more}`,
     items,
     hasBack: true,
   });
@@ -42,28 +45,27 @@ export async function pickExcluded(draft: SubmitDraft, view: SubmitView): Promis
   return { ...draft, exclude: items.filter(({ path }) => !ticked.has(path)).map(({ path }) => path) };
 }
 
-/** Shows what is left out, and why, with secrets first; ticked ones are sent all the same. */
-export async function pickIncluded(draft: SubmitDraft, view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
-  const excluded = view.selection.excluded.toSorted(
-    (a, b) => Number(b.reason === 'secret') - Number(a.reason === 'secret'),
-  );
+/** Shows the paths that are left out and why, secrets first. Ticked paths are sent. */
+export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+  const { draft, selection } = view;
+  const excluded = selection.excluded.toSorted((a, b) => Number(b.reason === 'secret') - Number(a.reason === 'secret'));
   const items: PathItem[] = [
     ...draft.include.map((path) => ({
       label: withoutIcons(path),
-      description: label`sent because you chose it`,
+      description: label`you included this`,
       path,
       picked: true,
     })),
     ...excluded.slice(0, MAX_ROWS).map((exclusion) => ({
       label: label`${exclusion.reason === 'secret' ? '$(shield) ' : ''}${exclusion.path}${exclusion.type === 'directory' ? '/' : ''}`,
-      description: withoutIcons(exclusionReason(exclusion)),
+      description: withoutIcons(describeExclusion(exclusion)),
       path: exclusion.path,
       picked: false,
     })),
   ];
   const chosen = await pickMany<PathItem>({
     title: `${preflightTitle(view)}: left out`,
-    placeholder: items.length === 0 ? 'Nothing is left out.' : 'Tick what should be sent all the same.',
+    placeholder: items.length === 0 ? 'Nothing is left out.' : 'Tick the paths to send anyway.',
     items,
     hasBack: true,
   });

@@ -1,12 +1,13 @@
 import * as vscode from 'vscode';
 import { assertNever } from '../../../core/errors.ts';
 import { formatCredits, formatDuration } from '../../../core/text/format.ts';
+import { REQUIREMENTS_VENV, type SubmitDraft } from '../../../jobs/submit/draft.ts';
 import { type PreflightChoice, preflightRows, preflightTitle } from './preflightItems.ts';
 import { parseTimeLimit, timeLimitOffers } from './preflightText.ts';
 import { pickExcluded, pickIncluded } from './filePicks.ts';
 import { pickOne } from '../../ui/picks.ts';
 import { pickScript } from './scriptPick.ts';
-import type { SubmitDraft, SubmitView } from './submitDraft.ts';
+import type { SubmitView } from './submitView.ts';
 import { askText, type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 
@@ -16,39 +17,31 @@ interface PreflightItem extends PickItem {
 
 export interface PreflightDeps {
   readonly recentScripts: readonly string[];
-  /** What turned up since the person asked not to be asked again. */
-  readonly news: readonly string[];
-  /** Looks at the folder and the prices again, for a changed draft. */
+  /** What changed since the person asked not to be asked again. */
+  readonly changes: readonly string[];
+  /** Plans a changed draft. */
   view(draft: SubmitDraft): Promise<SubmitView>;
 }
 
-/**
- * Shows what will be sent, what it may cost and on which terms, and lets all of it be changed. Enter submits, Escape does not.
- * Undefined when the person does not submit.
- */
+/** Shows what will be sent, what it can cost and on which terms, and lets all of it be changed. Undefined when the person stops. */
 export async function showPreflight(
-  firstDraft: SubmitDraft,
-  firstView: SubmitView,
+  first: SubmitView,
   deps: PreflightDeps,
-): Promise<{ draft: SubmitDraft; view: SubmitView; isQuiet: boolean } | undefined> {
-  let draft = firstDraft;
-  let view = firstView;
+): Promise<{ view: SubmitView; isQuiet: boolean } | undefined> {
+  let view = first;
   for (;;) {
-    const items = preflightRows(draft, view, deps.news).map(toItem);
+    const items = preflightRows(view, deps.changes).map(toItem);
     const chosen = await pickOne<PreflightItem>({
       title: preflightTitle(view),
-      placeholder: 'Enter submits. Choose a line to change it.',
+      placeholder: 'Press Enter to submit, or select a line to change it.',
       items,
     });
     if (chosen === undefined || chosen === 'back' || chosen.choice === undefined) return undefined;
     const { choice } = chosen;
-    if (choice === 'submit' || choice === 'submitQuietly') return { draft, view, isQuiet: choice === 'submitQuietly' };
-    const changed = await change(draft, view, choice, deps);
+    if (choice === 'submit' || choice === 'submitQuietly') return { view, isQuiet: choice === 'submitQuietly' };
+    const changed = await change(view, choice, deps);
     if (changed === undefined) return undefined;
-    if (changed !== 'back') {
-      draft = changed;
-      view = await deps.view(draft);
-    }
+    if (changed !== 'back') view = await deps.view(changed);
   }
 }
 
@@ -57,39 +50,40 @@ function toItem({ choice, label, description, detail }: ReturnType<typeof prefli
   return { choice, label, ...(description ? { description } : {}), ...(detail ? { detail } : {}) };
 }
 
-/** Lets one thing be changed; `back` leaves it, undefined (Escape) ends the submit. */
+/** Asks for one term anew: the changed draft, `back` to keep it, or undefined (Escape) to stop the submit. */
 async function change(
-  draft: SubmitDraft,
   view: SubmitView,
   choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly'>,
   deps: PreflightDeps,
 ): Promise<SubmitDraft | 'back' | undefined> {
+  const { draft } = view;
   switch (choice) {
     case 'script': {
       const options = { recent: deps.recentScripts, folderName: view.folderName, hasBack: true };
       const chosen = await pickScript(view.selection.files, options);
-      return chosen === undefined || chosen === 'back' ? chosen : { ...draft, ...chosen };
+      return chosen === undefined || chosen === 'back' ? chosen : { ...draft, script: chosen };
     }
     case 'machine':
-      return pickMachine(draft, view);
+      return pickMachine(view);
     case 'time':
-      return pickTimeLimit(draft, view);
+      return pickTimeLimit(view);
     case 'project':
-      return askProject(draft, view);
+      return askProject(view);
     case 'requirements':
-      return { ...draft, usesRequirements: !draft.usesRequirements };
+      return toggleRequirements(draft);
     case 'sent':
-      return pickExcluded(draft, view);
+      return pickExcluded(view);
     case 'left':
-      return pickIncluded(draft, view);
+      return pickIncluded(view);
     default:
       return assertNever(choice);
   }
 }
 
-async function pickMachine(draft: SubmitDraft, view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+async function pickMachine(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+  const { draft } = view;
   const { machineClass: _, ...rest } = draft;
-  const open = { label: label`The service decides`, draft: rest as SubmitDraft };
+  const open: PickItem & { draft: SubmitDraft } = { label: label`Service default`, draft: rest };
   const offers = view.rates.flatMap(({ machineClass, creditsPerMinute, description }) => {
     if (machineClass === null) return [];
     const highest = formatCredits((creditsPerMinute * draft.maxRuntime) / 60);
@@ -104,7 +98,7 @@ async function pickMachine(draft: SubmitDraft, view: SubmitView): Promise<Submit
   const active = items.find((item) => item.draft.machineClass === draft.machineClass);
   const chosen = await pickOne({
     title: `${preflightTitle(view)}: machine class`,
-    placeholder: 'Which machine runs the job?',
+    placeholder: 'Select the machine class that runs the job.',
     items,
     hasBack: true,
     ...(active === undefined ? {} : { active }),
@@ -112,7 +106,8 @@ async function pickMachine(draft: SubmitDraft, view: SubmitView): Promise<Submit
   return chosen === undefined || chosen === 'back' ? chosen : chosen.draft;
 }
 
-async function pickTimeLimit(draft: SubmitDraft, view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+async function pickTimeLimit(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
+  const { draft } = view;
   const rate = view.estimate.type === 'known' ? view.estimate.creditsPerMinute : undefined;
   const items = timeLimitOffers(rate).map(({ seconds, label, cost }) => ({
     label: withoutIcons(label),
@@ -122,7 +117,7 @@ async function pickTimeLimit(draft: SubmitDraft, view: SubmitView): Promise<Subm
   const active = items.find(({ seconds }) => seconds === draft.maxRuntime);
   const chosen = await pickOne<PickItem & { seconds: number }>({
     title: `${preflightTitle(view)}: time limit`,
-    placeholder: 'After this time the job is ended. Type any other one: 90 min, 6 h',
+    placeholder: 'The service stops the job after this time. Select a limit, or type one: 90 min, 6 h',
     items,
     hasBack: true,
     ...(active === undefined ? {} : { active }),
@@ -143,14 +138,19 @@ async function pickTimeLimit(draft: SubmitDraft, view: SubmitView): Promise<Subm
   return chosen === undefined || chosen === 'back' ? chosen : { ...draft, maxRuntime: chosen.seconds };
 }
 
-async function askProject(draft: SubmitDraft, view: SubmitView): Promise<SubmitDraft | 'back'> {
+async function askProject(view: SubmitView): Promise<SubmitDraft | 'back'> {
+  const { draft } = view;
   const answer = await askText({
     title: `${preflightTitle(view)}: project`,
-    prompt: 'The project that the service accounts this job to. Empty for none.',
+    prompt: 'Enter the project to charge this job to. Leave empty for none.',
     value: draft.project ?? '',
     ignoreFocusOut: true,
   });
   if (answer === undefined) return 'back';
   const { project: _, ...rest } = draft;
   return answer.trim() === '' ? rest : { ...rest, project: answer.trim() };
+}
+
+function toggleRequirements({ venv, ...rest }: SubmitDraft): SubmitDraft {
+  return venv === undefined ? { ...rest, venv: REQUIREMENTS_VENV } : rest;
 }

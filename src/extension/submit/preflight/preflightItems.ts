@@ -3,7 +3,7 @@ import { type Printable, printableLine } from '../../../core/text/printable.ts';
 import { describeEstimate } from '../../../jobs/submit/estimate.ts';
 import type { JobFinding } from '../../../jobs/submit/preflight.ts';
 import { exclusionSentence, headline, largestSentence } from './preflightText.ts';
-import type { SubmitDraft, SubmitView } from './submitDraft.ts';
+import type { SubmitView } from './submitView.ts';
 import { hostLabel } from '../../ui/words.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 
@@ -18,7 +18,7 @@ export type PreflightChoice =
   | 'sent'
   | 'left';
 
-/** A row of the preflight in plain values; one without a choice starts a section. */
+/** A row of the preflight as plain values. A row without a choice starts a section. */
 export interface PreflightRow {
   readonly choice?: PreflightChoice;
   readonly label: Printable;
@@ -27,7 +27,7 @@ export interface PreflightRow {
 }
 
 const REQUIREMENTS = 'requirements.txt';
-/** Where each finding is mended. */
+/** The row that fixes each finding. */
 const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   'machine-class': 'machine',
   'time-limit': 'time',
@@ -35,22 +35,24 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   'upload-size': 'sent',
 };
 
-/** The rows of the preflight: first the answer, then each thing that can be changed, with what it is now. */
-export function preflightRows(draft: SubmitDraft, view: SubmitView, news: readonly string[]): PreflightRow[] {
-  const { selection } = view;
+/** The rows of the preflight: first the summary, then each term that can be changed, with its value. */
+export function preflightRows(view: SubmitView, changes: readonly string[]): PreflightRow[] {
+  const { draft, selection } = view;
   const sent = `${formatCount(selection.files.length, 'file')}, ${formatBytes(selection.totalBytes)}`;
   const rows: PreflightRow[] = [
     {
       choice: 'submit',
       label: label`$(rocket) Submit`,
       description: label`to ${hostLabel(view.host)}`,
-      detail: withoutIcons([headline(selection, view.estimate), ...news, ...foreignRepositories(selection)].join(' ')),
+      detail: withoutIcons(
+        [headline(selection, view.estimate), ...changes, ...foreignRepositories(selection)].join(' '),
+      ),
     },
-    { choice: 'submitQuietly', label: label`$(check-all) Submit, and don't ask again until something new turns up` },
+    { choice: 'submitQuietly', label: label`$(check-all) Submit, and don't ask again until something changes` },
     ...warnings(view),
     { label: label`Job` },
     { choice: 'script', label: label`$(terminal) Script`, description: withoutIcons(draft.script) },
-    { choice: 'machine', label: label`$(server) Machine class`, ...machineText(draft, view) },
+    { choice: 'machine', label: label`$(server) Machine class`, ...machineText(view) },
     {
       choice: 'time',
       label: label`$(watch) Time limit`,
@@ -59,9 +61,10 @@ export function preflightRows(draft: SubmitDraft, view: SubmitView, news: readon
     { choice: 'project', label: label`$(tag) Project`, description: withoutIcons(draft.project ?? 'none') },
   ];
   if (selection.files.some(({ path }) => path === REQUIREMENTS)) {
-    const answer = draft.usesRequirements
-      ? `installs ${REQUIREMENTS} first`
-      : `uses what is installed there; ${REQUIREMENTS} is not installed`;
+    const answer =
+      draft.venv !== undefined
+        ? `installs the packages in ${REQUIREMENTS} first`
+        : `uses the installed packages only, not ${REQUIREMENTS}`;
     rows.push({ choice: 'requirements', label: label`$(package) Packages`, description: withoutIcons(answer) });
   }
   rows.push(
@@ -82,7 +85,7 @@ export function preflightRows(draft: SubmitDraft, view: SubmitView, news: readon
   return rows;
 }
 
-/** What to write above the rows. */
+/** The title above the rows. */
 export function preflightTitle(view: SubmitView): string {
   return `Submit ${printableLine(view.folderName)} to ${hostLabel(view.host)}`;
 }
@@ -100,18 +103,16 @@ function warnings(view: SubmitView): PreflightRow[] {
     rows.push({
       choice: 'left',
       label: label`$(warning) No file would be sent`,
-      description: label`See what is left out, and why.`,
+      description: label`Select to see the files that are left out, and why.`,
     });
-  return rows.length === 0 ? [] : [{ label: label`To look at` }, ...rows];
+  return rows.length === 0 ? [] : [{ label: label`Check before you submit` }, ...rows];
 }
 
-function machineText(
-  { machineClass: name }: SubmitDraft,
-  { rates }: SubmitView,
-): { description: Printable; detail?: Printable } {
-  if (name === undefined) return { description: label`the service decides` };
+function machineText({ draft, rates }: SubmitView): { description: Printable; detail?: Printable } {
+  const name = draft.machineClass;
+  if (name === undefined) return { description: label`service default` };
   const rate = rates.find(({ machineClass }) => machineClass === name);
-  if (!rate) return { description: label`${name} · not on the price list` };
+  if (!rate) return { description: label`${name} · no price listed` };
   const description = label`${name} · ${formatCredits(rate.creditsPerMinute)} credits a minute`;
   return rate.description === null ? { description } : { description, detail: withoutIcons(rate.description) };
 }

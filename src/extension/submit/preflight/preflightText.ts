@@ -1,24 +1,8 @@
 import { formatBytes, formatCount, formatCredits, formatDuration } from '../../../core/text/format.ts';
 import { type CostEstimate, describeEstimate } from '../../../jobs/submit/estimate.ts';
+import { EXCLUSION_REASONS, groupExclusions } from '../../../jobs/submit/exclusions.ts';
 import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../../workspace/select/selection.ts';
 
-/** Why something stays at home, in words. */
-export const REASONS: Readonly<Record<ExclusionReason, string>> = {
-  gitignore: 'ignored by git',
-  farwharfignore: 'ignored by .farwharfignore',
-  git: "git's own data",
-  secret: 'looks like a secret',
-  venv: 'virtual environment',
-  cache: 'cache or installed packages',
-  link: 'link that leads out of the folder',
-  special: 'not a regular file',
-  unreadable: 'cannot be read',
-  limit: 'over a size limit',
-};
-// Secrets come first: they are what a person must not overlook.
-const REASON_ORDER = Object.keys(REASONS).sort(
-  (a, b) => Number(b === 'secret') - Number(a === 'secret'),
-) as ExclusionReason[];
 const NAMED = 3;
 
 /** `41 files, 3.2 MB will be sent. At most 6 credits of 312.` */
@@ -40,13 +24,11 @@ export function largestSentence(files: readonly SelectedFile[]): string {
     .join(', ')}`;
 }
 
-/** `2 look like secrets (.env, key.pem) · 3 ignored by git`: every kind of exclusion with its count, secrets named and first. */
+/** `2 secrets (.env, key.pem) · 3 ignored by git`: the number of paths for each reason, secrets first and with their names. */
 export function exclusionSentence(excluded: readonly Exclusion[]): string {
-  const byReason = Map.groupBy(excluded, ({ reason }) => reason);
-  return REASON_ORDER.flatMap((reason) => {
-    const group = byReason.get(reason);
-    return group === undefined ? [] : [groupSentence(reason, group)];
-  }).join(' · ');
+  return groupExclusions(excluded)
+    .map(([reason, group]) => groupSentence(reason, group))
+    .join(' · ');
 }
 
 function groupSentence(reason: ExclusionReason, group: readonly Exclusion[]): string {
@@ -55,13 +37,8 @@ function groupSentence(reason: ExclusionReason, group: readonly Exclusion[]): st
     .map(({ path }) => path)
     .join(', ');
   const more = group.length > NAMED ? ', …' : '';
-  if (reason !== 'secret') return `${group.length} ${REASONS[reason]}`;
+  if (reason !== 'secret') return `${group.length} ${EXCLUSION_REASONS[reason]}`;
   return `${formatCount(group.length, 'secret')} (${names}${more})`;
-}
-
-/** Why this one is left out: `ignored by git: *.log (sub/.gitignore:3)`. */
-export function exclusionReason({ reason, rule, at }: Exclusion): string {
-  return `${REASONS[reason]}${rule === undefined ? '' : `: ${rule}`}${at === undefined ? '' : ` (${at})`}`;
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, min: 60, h: 3600, d: 86_400 };

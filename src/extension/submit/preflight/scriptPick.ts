@@ -1,7 +1,8 @@
 import * as vscode from 'vscode';
+import { quotePath, suggestScripts } from '../../../jobs/submit/scriptSuggestions.ts';
 import type { SelectedFile } from '../../../workspace/select/selection.ts';
 import { pickOne } from '../../ui/picks.ts';
-import { quotePath, suggestScripts } from './scripts.ts';
+
 import { type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 
@@ -9,11 +10,11 @@ interface ScriptItem extends PickItem {
   readonly line?: string;
 }
 
-/** Asks what to run: a command line used before, a script of the folder, or any other one that is typed, with its parameters. */
+/** Asks for the script: a recent command line, a script in the folder, or any command line that is typed. */
 export async function pickScript(
   files: readonly SelectedFile[],
   options: { recent: readonly string[]; folderName: string; hasBack: boolean },
-): Promise<{ readonly script: string } | 'back' | undefined> {
+): Promise<string | undefined> {
   const { recent, found } = suggestScripts(files, options.recent);
   const item = (line: string, icon: string): ScriptItem => ({ label: label`$(${icon}) ${line}`, line });
   const separator = (label: string): ScriptItem => ({
@@ -21,16 +22,20 @@ export async function pickScript(
     kind: vscode.QuickPickItemKind.Separator,
   });
   const items: ScriptItem[] = [];
-  if (recent.length > 0) items.push(separator('used before'), ...recent.map((line) => item(line, 'history')));
+  if (recent.length > 0) items.push(separator('recent'), ...recent.map((line) => item(line, 'history')));
   if (found.length > 0)
-    items.push(separator('scripts of the folder'), ...found.map((path) => item(quotePath(path), 'file-code')));
+    items.push(separator('scripts in this folder'), ...found.map((path) => item(quotePath(path), 'file-code')));
   const chosen = await pickOne<ScriptItem>({
-    title: `Submit ${options.folderName}: what to run`,
-    placeholder: 'Choose a script, or type one with its parameters: train.py --epochs 3',
+    title: `Submit ${options.folderName}: script`,
+    placeholder: 'Select a script, or type one with its parameters: train.py --epochs 3',
     items,
     hasBack: options.hasBack,
-    typed: (line) => ({ label: label`$(terminal) ${line}`, description: label`run this`, line, alwaysShow: true }),
+    typed: (line) => ({
+      label: label`$(terminal) ${line}`,
+      description: label`run this command`,
+      line,
+      alwaysShow: true,
+    }),
   });
-  if (chosen === 'back') return 'back';
-  return chosen?.line === undefined ? undefined : { script: chosen.line };
+  return chosen === 'back' ? chosen : chosen?.line;
 }

@@ -1,23 +1,11 @@
 import type * as vscode from 'vscode';
-import type { Agreement } from './consentChanges.ts';
-import { remember } from './scripts.ts';
-
-/** What is remembered of a folder's submits. Kept by VS Code, never in the folder, so the folder cannot change it. */
-export interface FolderMemory {
-  readonly scripts: readonly string[];
-  readonly maxRuntime?: number;
-  readonly machineClass?: string;
-  readonly project?: string;
-  readonly usesRequirements?: boolean;
-  readonly include?: readonly string[];
-  readonly exclude?: readonly string[];
-  /** There when a person asked not to be asked again. */
-  readonly agreement?: Agreement;
-}
+import type { FolderMemory } from '../../../jobs/submit/draft.ts';
+import { remember } from '../../../jobs/submit/scriptSuggestions.ts';
 
 const SUBMITTED_KEY = 'submittedHere';
 const MAX_SUBMITTED = 100;
 
+/** Remembers submits. Stored by VS Code, never in the folder, so that the folder cannot change it. */
 export class SubmitMemory {
   readonly #memento: vscode.Memento;
 

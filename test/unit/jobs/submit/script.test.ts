@@ -27,19 +27,19 @@ const refusals: readonly [string, string, Selection, RegExp][] = [
   ['the wrong case', 'Train.py', select(['train.py']), /Did you mean train\.py\?/],
   ['backslashes', 'src\\train.py', select(['src/train.py']), /Did you mean src\/train\.py\?/],
   ['nothing alike', 'qqqqqq.sh', select(['train.py']), /Paths are relative to the folder/],
-  ['an empty folder', 'train.py', select([]), /There is nothing to send/],
-  ['no script', '   ', select(['train.py']), /No script is given/],
+  ['an empty folder', 'train.py', select([]), /No file in .* would be sent/],
+  ['no script', '   ', select(['train.py']), /No script is specified/],
   [
     'an ignored file, with rule and place',
     'train.py',
     select(['a'], [{ path: 'train.py', type: 'file', reason: 'gitignore', rule: '*.py', at: '.gitignore:3' }]),
-    /train\.py would not be sent: git ignores it \(rule "\*\.py" at \.gitignore:3, for train\.py\)/,
+    /train\.py is left out, so nothing was sent\. Reason: ignored by git: \*\.py \(\.gitignore:3\)\./,
   ],
   [
     'a file in an excluded folder',
     'venv/bin/run',
     select(['a'], [{ path: 'venv', type: 'directory', reason: 'venv' }]),
-    /it lies in a virtual environment/,
+    /Reason: virtual environment\./,
   ],
 ];
 for (const [name, script, selection, message] of refusals) {

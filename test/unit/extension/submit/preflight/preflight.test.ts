@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type PreflightRow, preflightRows } from '../../../../../src/extension/submit/preflight/preflightItems.ts';
 import {
-  exclusionReason,
   exclusionSentence,
   largestFiles,
   parseTimeLimit,
   timeLimitOffers,
 } from '../../../../../src/extension/submit/preflight/preflightText.ts';
-import type { SubmitDraft, SubmitView } from '../../../../../src/extension/submit/preflight/submitDraft.ts';
+import type { SubmitView } from '../../../../../src/extension/submit/preflight/submitView.ts';
+import type { SubmitDraft } from '../../../../../src/jobs/submit/draft.ts';
 import { preflightJob } from '../../../../../src/jobs/submit/preflight.ts';
 import type { Exclusion, SelectedFile, Selection } from '../../../../../src/workspace/select/selection.ts';
 
@@ -26,35 +26,36 @@ const draft: SubmitDraft = {
   script: 'train.py',
   maxRuntime: 1200,
   machineClass: 'a10g',
-  usesRequirements: false,
   include: [],
   exclude: [],
 };
 const view: SubmitView = {
   folderName: 'model',
+  draft,
   host: 'https://gpu.example.org',
   selection,
   rates: [{ machineClass: 'a10g', creditsPerMinute: 0.3, description: 'one A10G' }],
   estimate: { type: 'known', creditsPerMinute: 0.3, highest: 6, balance: 312 },
   findings: [],
   maxUploadBytes: undefined,
+  accountId: undefined,
 };
 const find = (rows: readonly PreflightRow[], choice: PreflightRow['choice']) =>
   rows.find((row) => row.choice === choice);
 
 test('the first row submits and says what is sent and what it costs at most', () => {
-  const [first] = preflightRows(draft, view, []);
+  const [first] = preflightRows(view, []);
   assert.equal(first?.choice, 'submit');
   assert.equal(first?.detail, '3 files, 3.0 MB will be sent. At most 6 credits of 312.');
 });
 
 test('what is new since the last agreement stands in the first row', () => {
-  const [first] = preflightRows(draft, view, ['New: key.pem looks like a secret.']);
+  const [first] = preflightRows(view, ['New: key.pem looks like a secret.']);
   assert.match(first?.detail ?? '', /key\.pem looks like a secret/);
 });
 
 test('each term has its row, with what it is now', () => {
-  const rows = preflightRows(draft, view, []);
+  const rows = preflightRows(view, []);
   assert.equal(find(rows, 'script')?.description, 'train.py');
   assert.equal(find(rows, 'machine')?.description, 'a10g · 0.3 credits a minute');
   assert.equal(find(rows, 'machine')?.detail, 'one A10G');
@@ -65,9 +66,9 @@ test('each term has its row, with what it is now', () => {
 });
 
 test('packages are a question only where the folder lists some', () => {
-  assert.ok(find(preflightRows(draft, view, []), 'requirements'));
+  assert.ok(find(preflightRows(view, []), 'requirements'));
   const without = { ...view, selection: { ...selection, files: selection.files.slice(0, 2) } };
-  assert.equal(find(preflightRows(draft, without, []), 'requirements'), undefined);
+  assert.equal(find(preflightRows(without, []), 'requirements'), undefined);
 });
 
 test('what the service would refuse, findings and an empty folder are pointed out before the terms', () => {
@@ -85,7 +86,7 @@ test('what the service would refuse, findings and an empty folder are pointed ou
       'gpu.example.org',
     ),
   };
-  const rows = preflightRows(draft, poor, []);
+  const rows = preflightRows(poor, []);
   const labels = rows
     .map(({ label }) => label)
     .slice(
@@ -107,17 +108,6 @@ test('secrets are named and come first among what is left out', () => {
   const excluded = [left('x', 'cache'), ...['a', 'b', 'c', 'd'].map((name) => left(`${name}.pem`, 'secret'))];
   assert.equal(exclusionSentence(excluded), '4 secrets (a.pem, b.pem, c.pem, …) · 1 cache or installed packages');
   assert.equal(exclusionSentence([]), '');
-});
-
-test('a reason says which rule decided, and where it stands', () => {
-  const exclusion: Exclusion = {
-    path: 'a.log',
-    type: 'file',
-    reason: 'gitignore',
-    rule: '*.log',
-    at: 'sub/.gitignore:3',
-  };
-  assert.equal(exclusionReason(exclusion), 'ignored by git: *.log (sub/.gitignore:3)');
 });
 
 test('the largest files come first, those of one size by name', () => {

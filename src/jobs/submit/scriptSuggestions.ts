@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
-import { scriptPath } from '../../../jobs/submit/script.ts';
-import type { SelectedFile } from '../../../workspace/select/selection.ts';
+import { scriptPath } from './script.ts';
+import type { SelectedFile } from '../../workspace/select/selection.ts';
 
 const EXTENSIONS = new Set(['.py', '.sh', '.js', '.mjs', '.ts']);
 // Declarations and tests can be run, but are never what a person means first.

@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type Agreement,
-  agreementTo,
-  consentChanges,
-} from '../../../../../src/extension/submit/preflight/consentChanges.ts';
-import type { Selection } from '../../../../../src/workspace/select/selection.ts';
+import { agreementTo, consentChanges, reviewConsent } from '../../../../src/jobs/submit/consent.ts';
+import type { Agreement } from '../../../../src/jobs/submit/draft.ts';
+import { planSubmit } from '../../../../src/jobs/submit/plan.ts';
+import type { Selection } from '../../../../src/workspace/select/selection.ts';
 
 const agreed: Agreement = {
   host: 'https://gpu.example.org',
@@ -30,7 +28,7 @@ const changes: readonly [string, Partial<Agreement>, RegExp][] = [
   ['a file that looks like a secret', { secrets: ['.env', 'key.pem'] }, /key\.pem looks like a secret/],
   ['another kind of exclusion', { reasons: ['gitignore', 'secret', 'venv'] }, /virtual environment/],
   ['another finding', { findings: ['large-file data.bin'] }, /1 new finding/],
-  ['a choice by hand', { choices: ['+.env'] }, /chosen by hand/],
+  ['a choice by hand', { choices: ['+.env'] }, /chose other files/],
   ['twice the size', { bytes: 6_000_001 }, /grew from 3\.0 MB to 6\.0 MB/],
   ['a higher cost', { cost: 6.5 }, /6\.5 credits/],
 ];
@@ -44,7 +42,7 @@ for (const [name, change, sentence] of changes) {
 
 test('a price that is no longer known is new', () => {
   const { cost: _, ...unpriced } = agreed;
-  assert.match(consentChanges(agreed, unpriced)[0] ?? '', /price is not known/);
+  assert.match(consentChanges(agreed, unpriced)[0] ?? '', /price is no longer known/);
   assert.deepEqual(consentChanges(unpriced, unpriced), []);
 });
 
@@ -71,7 +69,9 @@ test('the agreement names secrets that stay and secrets that are sent', () => {
       { type: 'large-file', path: 'data.bin', message: 'is large' },
     ],
   };
-  assert.deepEqual(agreementTo(selection, { host: 'local', cost: undefined, choices: ['+config.py'] }), {
+  const draft = { script: 'train.py', maxRuntime: 60, include: ['config.py'], exclude: [] };
+  const plan = planSubmit({ host: 'local', service: 'this machine', account: undefined }, draft, selection);
+  assert.deepEqual(agreementTo(plan), {
     host: 'local',
     bytes: 5,
     reasons: ['secret', 'gitignore'],
@@ -79,4 +79,22 @@ test('the agreement names secrets that stay and secrets that are sent', () => {
     findings: ['large-file data.bin'],
     choices: ['+config.py'],
   });
+});
+
+test('a plan is sent without a question only as the setting says, while nothing changed and nothing is refused', () => {
+  const draft = { script: 'train.py', maxRuntime: 60, include: [], exclude: [] };
+  const selection: Selection = { root: '/w', files: [], totalBytes: 5, excluded: [], findings: [] };
+  const planFor = (host: string, maxRuntime = 60) =>
+    planSubmit({ host, service: host, account: { limits: { max_runtime: 60 } } }, { ...draft, maxRuntime }, selection);
+  const same = planFor('local');
+  const consent = agreementTo(same);
+  assert.deepEqual(reviewConsent(same, consent, 'untilNew'), { mustAsk: false, changes: [] });
+  assert.equal(reviewConsent(same, undefined, 'untilNew').mustAsk, true);
+  assert.equal(reviewConsent(same, consent, 'always').mustAsk, true);
+  assert.deepEqual(reviewConsent(planFor('https://gpu.example.org'), consent, 'untilNew'), {
+    mustAsk: true,
+    changes: ['The job now goes to https://gpu.example.org.'],
+  });
+  assert.equal(reviewConsent(planFor('local', 61), consent, 'untilNew').mustAsk, true);
+  assert.equal(reviewConsent(planFor('local', 61), undefined, 'never').mustAsk, false);
 });

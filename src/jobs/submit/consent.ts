@@ -1,0 +1,70 @@
+import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import type { Agreement } from './draft.ts';
+import { EXCLUSION_REASONS } from './exclusions.ts';
+import type { SubmitPlan } from './plan.ts';
+
+// Twice the size is a jump, but not among folders so small that a jump costs nobody anything.
+const SIZE_JUMP = 2;
+const SMALL_BYTES = 1_000_000;
+
+/** The agreement that sending this plan needs. */
+export function agreementTo({
+  host,
+  selection,
+  estimate,
+  draft,
+}: Pick<SubmitPlan, 'host' | 'selection' | 'estimate' | 'draft'>): Agreement {
+  const secrets = new Set(selection.excluded.filter(({ reason }) => reason === 'secret').map(({ path }) => path));
+  for (const { type, path } of selection.findings) if (type === 'secret') secrets.add(path);
+  return {
+    host,
+    bytes: selection.totalBytes,
+    ...(estimate.type === 'known' && { cost: estimate.highest }),
+    reasons: [...new Set(selection.excluded.map(({ reason }) => reason))],
+    secrets: [...secrets],
+    findings: selection.findings
+      .filter(({ type }) => type !== 'secret' && type !== 'foreign-repository')
+      .map(({ type, path }) => `${type} ${path}`),
+    choices: [...draft.include.map((path) => `+${path}`), ...draft.exclude.map((path) => `-${path}`)],
+  };
+}
+
+/**
+ * Whether a person must be asked before a plan is sent, and what changed since they agreed, one sentence each.
+ *
+ * @param mode the setting: `never` asks never, `untilNew` asks until a person agrees and again after each change.
+ */
+export function reviewConsent(
+  plan: SubmitPlan,
+  agreed: Agreement | undefined,
+  mode: 'always' | 'untilNew' | 'never',
+): { readonly mustAsk: boolean; readonly changes: readonly string[] } {
+  const changes = agreed === undefined ? [] : consentChanges(agreed, agreementTo(plan));
+  const isRefused = plan.findings.some(({ severity }) => severity === 'error');
+  const isAgreed = mode === 'untilNew' && agreed !== undefined && changes.length === 0 && !isRefused;
+  return { mustAsk: mode !== 'never' && !isAgreed, changes };
+}
+
+/** What changed since a person asked not to be asked again, one sentence each. */
+export function consentChanges(agreed: Agreement, now: Agreement): string[] {
+  const added = <T>(before: readonly T[], after: readonly T[]): T[] => after.filter((item) => !before.includes(item));
+  const secrets = added(agreed.secrets, now.secrets);
+  const reasons = added(agreed.reasons, now.reasons).filter((reason) => reason !== 'secret');
+  const findings = added(agreed.findings, now.findings);
+  const things: string[] = [];
+  if (now.host !== agreed.host) things.push(`The job now goes to ${printableLine(now.host)}.`);
+  if (secrets.length > 0) things.push(`New: ${secrets.slice(0, 3).map(printableLine).join(', ')} looks like a secret.`);
+  if (reasons.length > 0)
+    things.push(`Now left out as well: ${reasons.map((reason) => EXCLUSION_REASONS[reason]).join(', ')}.`);
+  if (findings.length > 0) things.push(`${formatCount(findings.length, 'new finding')}.`);
+  if (added(agreed.choices, now.choices).length > 0) things.push('You chose other files by hand.');
+  if (now.bytes > SMALL_BYTES && now.bytes > SIZE_JUMP * agreed.bytes) {
+    things.push(`The folder grew from ${formatBytes(agreed.bytes)} to ${formatBytes(now.bytes)}.`);
+  }
+  if (now.cost === undefined && agreed.cost !== undefined) things.push('The price is no longer known.');
+  if (now.cost !== undefined && (agreed.cost === undefined || now.cost > agreed.cost)) {
+    things.push(`The job can now cost up to ${formatCredits(now.cost)} credits.`);
+  }
+  return things;
+}

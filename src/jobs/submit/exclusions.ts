@@ -1,0 +1,31 @@
+import type { Exclusion, ExclusionReason } from '../../workspace/select/selection.ts';
+
+/** Why a path is left out, in words. Secrets come first: they are what a person must not overlook. */
+export const EXCLUSION_REASONS: Readonly<Record<ExclusionReason, string>> = {
+  secret: 'looks like a secret',
+  limit: 'over a size or count limit',
+  unreadable: 'cannot be read',
+  link: 'link that leads out of the folder, or nowhere',
+  special: 'not a regular file',
+  farwharfignore: 'ignored by .farwharfignore',
+  gitignore: 'ignored by git',
+  venv: 'virtual environment',
+  cache: 'cache or installed packages',
+  git: "git's own data, or a repository inside this one",
+};
+
+/** Excluded paths by reason, in the order of `EXCLUSION_REASONS`; reasons without paths are missing. */
+export function groupExclusions(
+  excluded: readonly Exclusion[],
+): readonly (readonly [reason: ExclusionReason, group: readonly Exclusion[]])[] {
+  const groups = Map.groupBy(excluded, ({ reason }) => reason);
+  const order = Object.keys(EXCLUSION_REASONS);
+  return [...groups].toSorted(([a], [b]) => order.indexOf(a) - order.indexOf(b));
+}
+
+/** Why this path is left out: `ignored by git: *.log (sub/.gitignore:3)`. */
+export function describeExclusion({ reason, rule, at }: Exclusion): string {
+  const pattern = rule === undefined ? '' : `: ${rule}`;
+  const place = at === undefined ? '' : ` (${at})`;
+  return `${EXCLUSION_REASONS[reason]}${pattern}${place}`;
+}

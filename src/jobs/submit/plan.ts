@@ -1,0 +1,114 @@
+import * as z from 'zod';
+import { estimateArchiveBytes, type Selection } from '../../workspace/select/selection.ts';
+import type { JobRecord } from '../ledger/record.ts';
+import type { FileChoice, SubmitDraft } from './draft.ts';
+import { type CostEstimate, estimateCost, type Rate, readRateCard } from './estimate.ts';
+import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
+import { readLimits } from './serviceLimits.ts';
+import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.ts';
+
+const accountWithId = z.looseObject({ account_id: z.string().min(1) });
+
+/** Where a job would go. */
+export interface SubmitTarget {
+  readonly host: string;
+  /** The name of the service in sentences. */
+  readonly service: string;
+  /** The reply of `GET /v1/me`; undefined where there is none. */
+  readonly account: unknown;
+}
+
+/** What a draft means for a folder and an account: what to show before it is sent, and all that sending needs. */
+export interface SubmitPlan {
+  readonly host: string;
+  readonly draft: SubmitDraft;
+  /** The files to send; `selection.root` is the folder. */
+  readonly selection: Selection;
+  readonly rates: readonly Rate[];
+  readonly estimate: CostEstimate;
+  /** What the service would refuse. */
+  readonly findings: readonly JobFinding[];
+  /** The largest archive that the service accepts, where it states a limit. */
+  readonly maxUploadBytes: number | undefined;
+  /** The account that the job is charged to, where the service names it. */
+  readonly accountId: string | undefined;
+}
+
+/** Reads a folder for a submit. */
+export interface FolderReader {
+  select(choice: FileChoice): Promise<Selection>;
+  /** The selection with the files that run the script, where a script needs any. */
+  withRuntime(selection: Selection, script: string): Promise<Selection>;
+}
+
+/** The plan for a draft whose files are known. */
+export function planSubmit(target: SubmitTarget, draft: SubmitDraft, selection: Selection): SubmitPlan {
+  const { host, service, account } = target;
+  const { machineClass, maxRuntime } = draft;
+  const terms = { maxRuntime, ...(machineClass !== undefined && { machineClass }) };
+  return {
+    host,
+    draft,
+    selection,
+    rates: readRateCard(account),
+    estimate: estimateCost(account, terms),
+    findings: preflightJob(account, { ...terms, estimatedBytes: estimateArchiveBytes(selection) }, service),
+    maxUploadBytes: readLimits(account).maxUploadBytes,
+    accountId: accountWithId.safeParse(account).data?.account_id,
+  };
+}
+
+/**
+ * A function that plans drafts of one folder.
+ *
+ * @param known what was selected already. The folder is read again only for another choice of files, which may take seconds.
+ */
+export function createPlanner(
+  target: SubmitTarget,
+  folder: FolderReader,
+  known: { readonly choice: FileChoice; readonly selection: Selection },
+): (draft: SubmitDraft) => Promise<SubmitPlan> {
+  let { choice, selection } = known;
+  return async (draft) => {
+    if (!isSameChoice(choice, draft)) {
+      selection = await folder.select(draft);
+      choice = draft;
+    }
+    return planSubmit(target, draft, await folder.withRuntime(selection, draft.script));
+  };
+}
+
+/**
+ * Packs and sends what a plan describes, once.
+ *
+ * @param options.isTrusted whether the commit may be read from `.git`.
+ * @throws AppError `bad-input` or `no-credits` when the plan has errors; otherwise as `submitWorkspace`.
+ */
+export async function sendPlan(
+  deps: SubmitDeps,
+  plan: SubmitPlan,
+  { isTrusted, ...options }: SubmitOptions & { readonly isTrusted: boolean },
+): Promise<JobRecord> {
+  refuseErrors(plan.findings);
+  const { host, selection, estimate, maxUploadBytes, accountId } = plan;
+  const { script, maxRuntime, machineClass, project, venv } = plan.draft;
+  const request = {
+    host,
+    selection,
+    script,
+    maxRuntime,
+    isTrusted,
+    ...(accountId !== undefined && { account: accountId }),
+    ...(machineClass !== undefined && { machineClass }),
+    ...(project !== undefined && { project }),
+    ...(venv !== undefined && { venv }),
+    ...(estimate.type === 'known' && { creditsPerMinute: estimate.creditsPerMinute }),
+    ...(maxUploadBytes !== undefined && { maxUploadBytes }),
+  };
+  return submitWorkspace(deps, request, options);
+}
+
+function isSameChoice(a: FileChoice, b: FileChoice): boolean {
+  const text = ({ include, exclude }: FileChoice): string => JSON.stringify([include, exclude]);
+  return text(a) === text(b);
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { directArchiver } from '../../../../src/jobs/archives/archiver.ts';
+import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
+import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
+import type { FileChoice, SubmitDraft } from '../../../../src/jobs/submit/draft.ts';
+import { createPlanner, planSubmit, sendPlan } from '../../../../src/jobs/submit/plan.ts';
+import { type Selection, selectFiles } from '../../../../src/workspace/select/selection.ts';
+import { tempHome } from '../fixtures.ts';
+import { connectTo } from '../testClient.ts';
+import { sendJson, TestService } from '../testService.ts';
+
+const draft: SubmitDraft = { script: 'train.py', maxRuntime: 600, machineClass: 'a10g', include: [], exclude: [] };
+const account = {
+  account_id: 'ada',
+  credits: 10,
+  rate_card: [{ machine_class: 'a10g', credits_per_minute: 0.5 }],
+  limits: { max_runtime: 3600, max_upload_bytes: 1_000_000 },
+};
+const selectionOf = (...paths: readonly string[]): Selection => ({
+  root: '/w',
+  files: paths.map((path) => ({ path, size: 1, mode: 0o644, mtimeMs: 0 })),
+  totalBytes: paths.length,
+  excluded: [],
+  findings: [],
+});
+
+test('a plan has the cost, the findings and the limits of its draft', () => {
+  const target = { host: 'https://gpu.example.org', service: 'gpu.example.org', account };
+  const plan = planSubmit(target, draft, selectionOf('train.py'));
+  assert.deepEqual(plan.estimate, { type: 'known', creditsPerMinute: 0.5, highest: 5, balance: 10 });
+  assert.deepEqual(plan.findings, []);
+  assert.deepEqual([plan.maxUploadBytes, plan.accountId, plan.rates.length], [1_000_000, 'ada', 1]);
+  const dear = planSubmit(target, { ...draft, maxRuntime: 3000 }, selectionOf('train.py'));
+  assert.deepEqual(
+    dear.findings.map(({ summary }) => summary),
+    ['You need 15 more credits'],
+  );
+});
+
+test('the folder is read again only for another choice of files, and each plan has the files that its script needs', async () => {
+  const choices: FileChoice[] = [];
+  const planner = createPlanner(
+    { host: 'local', service: 'this machine', account: undefined },
+    {
+      select: async (choice) => {
+        choices.push(choice);
+        return selectionOf('train.py', ...choice.include);
+      },
+      withRuntime: async (selection, script) =>
+        selectionOf(...selection.files.map(({ path }) => path), `runtime of ${script}`),
+    },
+    { choice: { include: [], exclude: [] }, selection: selectionOf('train.py') },
+  );
+  const pathsOf = async (changes: Partial<SubmitDraft>): Promise<string[]> =>
+    (await planner({ ...draft, ...changes })).selection.files.map(({ path }) => path);
+  assert.deepEqual(await pathsOf({ maxRuntime: 5 }), ['train.py', 'runtime of train.py']);
+  assert.equal(choices.length, 0);
+  assert.deepEqual(await pathsOf({ include: ['.env'] }), ['train.py', '.env', 'runtime of train.py']);
+  assert.deepEqual(await pathsOf({ include: ['.env'], script: 'b.py' }), ['train.py', '.env', 'runtime of b.py']);
+  assert.equal(choices.length, 1);
+  assert.deepEqual(await pathsOf({}), ['train.py', 'runtime of train.py']);
+});
+
+test('a plan is sent with all its terms, and one with errors is not sent', async (t) => {
+  const [home, folder] = [tempHome(t), tempHome(t)];
+  writeFileSync(join(folder, 'train.py'), '');
+  let body = '';
+  const http = await TestService.start(t, {
+    submit: async (request, response) => {
+      body = Buffer.concat(await request.toArray()).toString('latin1');
+      sendJson(response, { job_id: 'job-1' });
+    },
+  });
+  const ledger = new JobLedger(home);
+  t.after(() => ledger.dispose());
+  const deps = { service: connectTo(http.url), archiver: directArchiver, ledger: directLedger(ledger), home };
+  const selection = await selectFiles(folder, { isTrusted: false });
+  const target = { host: http.url, service: 'test', account };
+  const terms = { ...draft, project: 'tides', venv: { requirements: 'requirements.txt' } };
+
+  const refused = planSubmit(target, { ...terms, machineClass: 'h100' }, selection);
+  await assert.rejects(sendPlan(deps, refused, { isTrusted: false }), {
+    code: 'bad-input',
+    message: /h100.* Nothing was sent\.$/,
+  });
+  assert.equal(http.attempts.submit, 0);
+
+  const record = await sendPlan(deps, planSubmit(target, terms, selection), { isTrusted: false });
+  assert.match(body, /"machine_class":"a10g"/);
+  assert.match(body, /"requirements":"requirements\.txt"/);
+  assert.deepEqual(
+    [record.account, record.project, record.creditsPerMinute, record.maxRuntime],
+    ['ada', 'tides', 0.5, 600],
+  );
+});
