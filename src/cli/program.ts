@@ -8,18 +8,18 @@ import { describeFailure, EXIT, type Failure } from './command/exit.ts';
 import { FIRST_STEPS } from './command/firstSteps.ts';
 import { recoverInterrupted } from './command/interruptedResults.ts';
 import { listenForInterrupt } from './command/interrupt.ts';
-import { addAdminVerbs } from './admin/adminCommands.ts';
-import { addCompletion } from './completion/completionCommand.ts';
+import { adminVerb } from './admin/adminVerbs.ts';
+import { completionVerb } from './completion/completionVerb.ts';
 import { examples } from './grammar/examples.ts';
-import { addFlowVerbs } from './flows/flowCommands.ts';
+import { flowVerb } from './flows/flowVerbs.ts';
 import { addHelpCommands } from './grammar/helpCommand.ts';
-import { addIndexVerbs } from './search/indexCommands.ts';
-import { addJobVerbs } from './jobs/jobCommands.ts';
-import { addServe } from './serve/serveCommand.ts';
+import { searchVerbs } from './search/searchVerbs.ts';
+import { jobVerbs } from './jobs/jobVerbs.ts';
+import { serveVerb } from './serve/serveVerb.ts';
 import { describeUsageError } from './grammar/usageError.ts';
-import { addSubmit } from './submit/submitCommand.ts';
+import { submitVerb } from './submit/submitVerb.ts';
 import { Terminal } from './terminal/terminal.ts';
-import type { Verb } from './command/verb.ts';
+import type { Run, Verb } from './command/verb.ts';
 
 const EPILOGUE = `
 Environment:
@@ -43,7 +43,7 @@ interface ProgramOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Parses the arguments, runs the verb, and gives the exit status of the process. All failures end up here and are told once. */
+/** Parses the arguments, runs the verb, and returns the exit status of the process. Every failure ends up here and is reported once. */
 export async function runProgram(argv: readonly string[], { entry, env }: ProgramOptions): Promise<number> {
   const isCompletion = argv[0] === COMPLETION_REQUEST;
   const terminal = new Terminal({
@@ -58,10 +58,12 @@ export async function runProgram(argv: readonly string[], { entry, env }: Progra
     const outputSignal = AbortSignal.any([signal, terminal.closed]);
     return { terminal, env, remote, signal, outputSignal, onHangup, program: locateProgram(entry) };
   };
-  const program = describeProgram(locateProgram(entry), terminal, async (remote, work) => {
-    exit = await work(createContext(remote));
+  const program = describeProgram(locateProgram(entry), terminal, async ({ remote, isService }, work) => {
+    const context = createContext(remote);
+    if (!isService) await recoverInterrupted(context);
+    exit = await work(context);
   });
-  /** Tells what went wrong. @returns the exit status. */
+  /** Reports an error. @returns the exit status. */
   const report = (error: unknown): number => {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
     if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.badUse; // it has shown the help
@@ -69,7 +71,7 @@ export async function runProgram(argv: readonly string[], { entry, env }: Progra
       error instanceof CommanderError
         ? { exit: EXIT.badUse, code: 'bad-input', message: describeUsageError(error, program, argv) }
         : describeFailure(error, program.opts<{ remote?: string }>().remote ?? env['FARWHARF_REMOTE_HOST']);
-    tellFailure(terminal, failure, error, env);
+    reportFailure(terminal, failure, error, env);
     return failure.exit;
   };
   try {
@@ -97,7 +99,7 @@ function wantsJson(argv: readonly string[]): boolean {
   return argv.slice(0, end === -1 ? argv.length : end).includes('--json');
 }
 
-function tellFailure(terminal: Terminal, { code, message }: Failure, error: unknown, env: NodeJS.ProcessEnv): void {
+function reportFailure(terminal: Terminal, { code, message }: Failure, error: unknown, env: NodeJS.ProcessEnv): void {
   const redactor = new Redactor();
   redactor.add(env['FARWHARF_API_KEY'] ?? '');
   terminal.clearStatus();
@@ -106,10 +108,18 @@ function tellFailure(terminal: Terminal, { code, message }: Failure, error: unkn
   if (env['FARWHARF_DEBUG']) terminal.noteText(redactor.redact(inspect(error)));
 }
 
-type Run = (remote: string | undefined, work: (context: Context) => Promise<number>) => Promise<void>;
+/** The verbs of the program, in the order of its help. */
+function allVerbs(): readonly Verb[] {
+  return [submitVerb(), ...jobVerbs(), ...searchVerbs(), flowVerb(), serveVerb(), adminVerb(), completionVerb()];
+}
 
-/** The whole grammar of the command. Each verb's code is loaded when it is run, so that `--help` answers at once. */
-export function describeProgram(files: ProgramFiles, terminal: Terminal, run: Run): Command {
+/** The grammar of the whole command line. */
+export function describeProgram(
+  files: ProgramFiles,
+  terminal: Terminal,
+  run: Run,
+  verbs: readonly Verb[] = allVerbs(),
+): Command {
   const program = new Command('farwharf')
     .description('Send a folder to remote compute as a job, watch it live, bring the results home, know the price.')
     .option('--remote <url>', 'service to use (default: FARWHARF_REMOTE_HOST, else this machine)')
@@ -121,28 +131,9 @@ export function describeProgram(files: ProgramFiles, terminal: Terminal, run: Ru
     .configureOutput({
       writeOut: (text) => terminal.answerText(text.trimEnd()),
       writeErr: (text) => terminal.noteText(text.trimEnd()),
-      outputError: () => {}, // told with all other failures
+      outputError: () => {}, // reported with all other failures
     });
-  const runs =
-    <Options>(load: () => Promise<Verb<Options>>) =>
-    (...input: readonly unknown[]): Promise<void> => {
-      const command = input.at(-1) as Command;
-      const globals = command.optsWithGlobals<{ remote?: string }>();
-      return run(globals.remote, async (context) => {
-        // A service has nobody to say it to: it is started in the background by commands and windows.
-        if (command.name() !== 'serve') await recoverInterrupted(context);
-        const verb = await load();
-        const [argument = '', ...rest] = command.args;
-        return verb(context, argument, command.opts<Options & object>(), rest);
-      });
-    };
-  addSubmit(program, runs);
-  addJobVerbs(program, runs);
-  addIndexVerbs(program, runs);
-  addFlowVerbs(program, runs);
-  addServe(program, runs);
-  addAdminVerbs(program, runs);
-  addCompletion(program, runs);
+  for (const verb of verbs) verb.addTo(program, run);
   addHelpCommands(program);
   return program;
 }

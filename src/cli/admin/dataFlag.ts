@@ -1,2 +1,6 @@
-/** The description of `--data` of the commands for whoever runs a service. */
-export const DATA = "the service's data folder (default: 'serve' in FARWHARF_HOME)";
+import { type Flag, textFlag } from '../grammar/flags.ts';
+
+/** `--data`, for the verbs that manage a service. */
+export function dataFlag(): Flag<string | undefined> {
+  return textFlag('--data <dir>', "the service's data folder (default: 'serve' in FARWHARF_HOME)");
+}

@@ -1,12 +1,73 @@
+import { Argument, type Command } from 'commander';
+import { type Example, examples } from '../grammar/examples.ts';
+import { type Flags, type FlagValues, readFlags } from '../grammar/flags.ts';
 import type { Context } from './context.ts';
 
-/** A verb's work: gives the exit status. `rest` are the arguments after the first one. */
-export type Verb<Options> = (
-  context: Context,
-  argument: string,
-  options: Options,
-  rest: readonly string[],
-) => Promise<number>;
+/** A verb's work: returns the exit status. `rest` has the arguments after the first one. */
+type Work<Values> = (context: Context, argument: string, flags: Values, rest: readonly string[]) => Promise<number>;
 
-/** Makes the action of a command out of a verb, which is loaded when it is run. */
-export type Runs = <Options>(load: () => Promise<Verb<Options>>) => (...input: readonly unknown[]) => Promise<void>;
+/** What the help shows of a command. */
+interface Help {
+  readonly name: string;
+  readonly summary: string;
+  readonly examples: readonly Example[];
+}
+
+interface VerbDefinition<F extends Flags> extends Help {
+  /** `<id>`, or with a description and choices an `Argument`. */
+  readonly args?: readonly (string | Argument)[];
+  readonly flags: F;
+  /** More help, above the examples. */
+  readonly notes?: string;
+  /** A service does not offer to finish interrupted downloads: nobody reads what it prints at its start. */
+  readonly isService?: boolean;
+  /** Loads the verb's code. Called when the verb is run, so that `--help` answers at once. */
+  readonly load: () => Promise<Work<FlagValues<F>>>;
+}
+
+/** How a program runs a verb: `work` with the context for this command line. */
+export type Run = (
+  command: { readonly remote: string | undefined; readonly isService: boolean },
+  work: (context: Context) => Promise<number>,
+) => Promise<void>;
+
+/** A command that can be added to a program, or to a command above it. */
+export interface Verb {
+  addTo(parent: Command, run: Run): void;
+}
+
+/** A verb from its definition: the flags that `load` receives have the types that `flags` declares. */
+export function defineVerb<const F extends Flags>(definition: VerbDefinition<F>): Verb {
+  const { args = [], flags, isService = false, load } = definition;
+  return {
+    addTo: (parent, run) => {
+      const command = describe(parent, definition, definition.notes);
+      for (const arg of args) command.addArgument(typeof arg === 'string' ? new Argument(arg) : arg);
+      for (const option of Object.values(flags).flatMap(({ options }) => options)) command.addOption(option);
+      command.action(() => {
+        const { remote } = command.optsWithGlobals<{ remote?: string }>();
+        return run({ remote, isService }, async (context) => {
+          const work = await load();
+          const [argument = '', ...rest] = command.args;
+          return work(context, argument, readFlags(flags, command.opts()), rest);
+        });
+      });
+    },
+  };
+}
+
+/** A command that has verbs of its own, such as `farwharf flow`. */
+export function defineGroup(help: Help, verbs: readonly Verb[]): Verb {
+  return {
+    addTo: (parent, run) => {
+      const command = describe(parent, help);
+      for (const verb of verbs) verb.addTo(command, run);
+    },
+  };
+}
+
+function describe(parent: Command, { name, summary, examples: list }: Help, notes?: string): Command {
+  const command: Command = parent.command(name).description(summary);
+  if (notes !== undefined) command.addHelpText('after', notes);
+  return command.addHelpText('after', examples(...list));
+}

@@ -1,5 +1,5 @@
-/** A line to type, and what it does. */
-type Example = readonly [line: string, meaning: string];
+/** A command line and what it does. */
+export type Example = readonly [line: string, meaning: string];
 
 /** The examples at the end of a command's help. */
 export function examples(...list: readonly Example[]): string {

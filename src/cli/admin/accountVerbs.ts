@@ -1,0 +1,178 @@
+import { Argument } from 'commander';
+import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
+import { jsonFlag, textFlag } from '../grammar/flags.ts';
+import { dataFlag } from './dataFlag.ts';
+
+/** `farwharf admin account` and its verbs. */
+export function accountVerb(): Verb {
+  return defineGroup(
+    {
+      name: 'account',
+      summary: 'accounts and their limits',
+      examples: [
+        ['farwharf admin account list', 'list all accounts'],
+        ['farwharf admin account show ada', 'show one account'],
+      ],
+    },
+    [
+      defineVerb({
+        name: 'add',
+        summary: 'add an account',
+        args: [new Argument('<account>', 'its id: small letters, digits, ".", "_" and "-"')],
+        flags: {
+          name: textFlag('--name <name>', 'whose it is'),
+          plan: textFlag('--plan <name>', 'what the account is told as its plan (default: team)'),
+          credits: textFlag('--credits <n>', 'credits to begin with (default: none)'),
+          data: dataFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          ['farwharf admin account add ada --credits 100', 'add an account with 100 credits'],
+          ["farwharf admin account add ada --name 'Ada L.' --plan team", 'add one with a name and a plan'],
+        ],
+        load: async () => (await import('./accounts.ts')).addAccount,
+      }),
+      defineVerb({
+        name: 'list',
+        summary: 'list all accounts',
+        flags: {
+          data: dataFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          ['farwharf admin account list', 'list all accounts'],
+          [
+            'farwharf admin account list --data /srv/farwharf --json',
+            'list those of another data folder for a program',
+          ],
+        ],
+        load: async () => (await import('./accounts.ts')).listAccounts,
+      }),
+      defineVerb({
+        name: 'show',
+        summary: 'show one account with its credits and limits',
+        args: ['<account>'],
+        flags: {
+          data: dataFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          ['farwharf admin account show ada', 'show credits and limits'],
+          ['farwharf admin account show ada --json', 'show them for a program'],
+        ],
+        load: async () => (await import('./accounts.ts')).showAccount,
+      }),
+      defineVerb({
+        name: 'disable',
+        summary: 'refuse all its keys at once; its jobs that run go on, those that wait do not start',
+        args: ['<account>'],
+        flags: {
+          data: dataFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          ['farwharf admin account disable ada', 'refuse the keys of ada'],
+          ['farwharf admin account disable ada --data /srv/farwharf', 'do so for the service of another data folder'],
+        ],
+        load: async () => (await import('./accounts.ts')).disableAccount,
+      }),
+      defineVerb({
+        name: 'enable',
+        summary: 'accept its keys again',
+        args: ['<account>'],
+        flags: {
+          data: dataFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          ['farwharf admin account enable ada', 'accept the keys of ada again'],
+          ['farwharf admin account enable ada --data /srv/farwharf', 'do so for the service of another data folder'],
+        ],
+        load: async () => (await import('./accounts.ts')).enableAccount,
+      }),
+      defineVerb({
+        name: 'limits',
+        summary: "change an account's own limits; the word default gives one back to the service's configuration",
+        args: ['<account>'],
+        flags: {
+          runningJobs: textFlag('--running-jobs <n>', 'jobs at once; others wait'),
+          queuedJobs: textFlag('--queued-jobs <n>', 'jobs that may wait'),
+          uploadGb: textFlag('--upload-gb <n>', 'size of one archive'),
+          uploads: textFlag('--uploads <n>', 'uploads at once'),
+          streams: textFlag('--streams <n>', 'event streams and downloads at once'),
+          requestsPerMinute: textFlag('--requests-per-minute <n>', 'requests, a stream counted once'),
+          data: dataFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          [
+            'farwharf admin account limits ada --running-jobs 4 --upload-gb 2',
+            'allow four jobs at once, and archives of 2 GB',
+          ],
+          ['farwharf admin account limits ada --running-jobs default', 'use the limit of the configuration again'],
+        ],
+        load: async () => (await import('./accounts.ts')).limitAccount,
+      }),
+    ],
+  );
+}
+
+/** `farwharf admin key` and its verbs. */
+export function keyVerb(): Verb {
+  return defineGroup(
+    {
+      name: 'key',
+      summary: 'API keys of accounts',
+      examples: [
+        ['farwharf admin key add ada', 'make a key'],
+        ['farwharf admin key list', 'list all keys'],
+      ],
+    },
+    [
+      defineVerb({
+        name: 'add',
+        summary: 'make a key and show it, once',
+        args: ['<account>'],
+        flags: {
+          label: textFlag('--label <text>', 'what it is for'),
+          expires: textFlag('--expires <when>', 'a day (2027-01-31), or a time from now (90d, 12h)'),
+          data: dataFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          ['farwharf admin key add ada --label laptop', 'make a key, and show it once'],
+          ['farwharf admin key add ada --expires 90d', 'make one that expires after 90 days'],
+        ],
+        load: async () => (await import('./keys.ts')).addKey,
+      }),
+      defineVerb({
+        name: 'list',
+        summary: 'list keys; what a key is nobody can list',
+        args: [new Argument('[account]', 'of this account only')],
+        flags: {
+          data: dataFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          ['farwharf admin key list', 'list all keys'],
+          ['farwharf admin key list ada', 'list the keys of one account'],
+        ],
+        load: async () => (await import('./keys.ts')).listKeys,
+      }),
+      defineVerb({
+        name: 'revoke',
+        summary: 'end a key for good, at once',
+        args: [new Argument('<key>', 'its id, from farwharf admin key list')],
+        flags: {
+          data: dataFlag(),
+          json: jsonFlag(),
+        },
+        examples: [
+          ['farwharf admin key revoke 7f3a', 'revoke a key'],
+          ['farwharf admin key revoke 7f3a --json', 'revoke it, and print the outcome for a program'],
+        ],
+        load: async () => (await import('./keys.ts')).revokeKey,
+      }),
+    ],
+  );
+}
