@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
 import * as esbuild from 'esbuild';
+import { compiledKernels } from './scripts/compiledKernels.mjs';
 import { lowestNode } from './scripts/requirements.mjs';
 import { thirdPartyLicenses } from './scripts/thirdPartyLicenses.mjs';
 
@@ -102,7 +103,7 @@ const configurations = [
     format: 'cjs',
     external: ['vscode'],
     supported: { 'dynamic-import': false },
-    plugins: [lazyChunks],
+    plugins: [compiledKernels, lazyChunks],
   },
   // Command line, threads and libraries together: what two of them need is there once.
   {
@@ -112,7 +113,7 @@ const configurations = [
     chunkNames: 'chunks/[name]-[hash]',
     format: 'esm',
     splitting: true,
-    plugins: [importedBuiltins, browserStandIns],
+    plugins: [compiledKernels, importedBuiltins, browserStandIns],
     entryPoints: {
       cli: 'src/cli/main.ts',
       jobRunner: 'src/service/runner/jobRunner.ts',

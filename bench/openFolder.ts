@@ -32,8 +32,8 @@ function threadCpuMs(): number {
 
 const thread = new IndexThread({
   home,
-  program: bundleProgram(join(ROOT, 'src/extension/threads/folderIndexWorker.ts'), home),
-  workerProgram: bundleProgram(join(ROOT, 'src/retrieval/building/indexWorker.ts'), home),
+  program: await bundleProgram(join(ROOT, 'src/extension/threads/folderIndexWorker.ts'), home),
+  workerProgram: await bundleProgram(join(ROOT, 'src/retrieval/building/indexWorker.ts'), home),
   modelProgram: join(ROOT, 'src/retrieval/embedding/modelWorker.ts'),
   log: createLogger((_level, line) => print(line)),
 });

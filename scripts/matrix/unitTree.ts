@@ -6,9 +6,12 @@ import { writeUnitGroups } from '../unitGroups.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TREE = join(ROOT, 'out', 'unit');
+// AssemblyScript, compiled by its own compiler.
+const KERNELS = 'src/retrieval/kernel/assembly/**/*.ts';
 const SOURCES = ['src/**/*.ts', 'test/**/*.ts', 'scripts/**/*.ts', 'bench/**/*.ts'];
-const COPIED = ['{src,test,scripts,bench}/**/*.{json,css,cjs,mjs}', 'test/fixtures/**/*.{sql,pem}'];
+const COPIED = ['{src,test,scripts,bench}/**/*.{json,css,cjs,mjs}', 'test/fixtures/**/*.{sql,pem}', KERNELS];
 const PACKAGES = ['**/node_modules/**'];
+
 const LINKED = ['dist', 'docs', 'examples', 'media', 'node_modules', 'package.json', 'package-lock.json'];
 /** They check the checkout itself, or compile its sources with their types, which the tree does not have. */
 const EXCLUDED =
@@ -24,7 +27,7 @@ export async function compileUnitTests(): Promise<{ folder: string; files: strin
   await rm(TREE, { recursive: true, force: true });
   await esbuild.build({
     absWorkingDir: ROOT,
-    entryPoints: await Array.fromAsync(glob(SOURCES, { cwd: ROOT, exclude: PACKAGES })),
+    entryPoints: await Array.fromAsync(glob(SOURCES, { cwd: ROOT, exclude: [...PACKAGES, KERNELS] })),
     outdir: TREE,
     outbase: ROOT,
     outExtension: { '.js': '.ts' },

@@ -25,7 +25,7 @@ const FOLDERS: Record<string, string> = {
   remote: 'protocol http events transfers .',
   workspace: 'files secrets git archive select pack extract results',
   retrieval: `
-    chunks postings kernel/assembler kernel tokenizer segments search building store vectors embedding semantic
+    chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search building store vectors embedding semantic
     folder .`,
   agents: 'run graph llm rag .',
   jobs: 'service ledger archives log submit results .',

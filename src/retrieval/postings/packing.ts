@@ -3,12 +3,6 @@
 // count of those that do not fit, all their bits, and the others. Unpacking has no branches that depend on the numbers, which a
 // processor would guess wrong.
 
-/** So many numbers are packed together at most. */
-export const MOST_PACKED = 128;
-/** Fewer are shorter as single numbers. */
-export const LEAST_PACKED = 24;
-/** What is wider goes behind the others, so that four bytes hold a number wherever its first bit lies in the first of them. */
-export const MOST_WIDTH = 24;
 /** Bytes that must be there behind what was packed: numbers are read by eight, and those by two words of four bytes. */
 export const PADDING = 8;
 /** Unpacks `count` numbers from what lies at `start`, and gives the place behind it. */

@@ -2,14 +2,8 @@
 // of documents is kept as one of a few levels, so that a search knows without decoding a posting which ranges can hold one of the
 // best (blocks by documents as of Dimopoulos and others, "Optimizing Top-k Document Retrieval Strategies for Block-Max Indexes",
 // 2013).
+import { HIGHEST_LEVEL, MOST_SKIPPED, RANGE } from '../kernel/assembly/layout/postings.ts';
 import { B, K1 } from './bm25.ts';
-
-/** A range is as many documents as a number has bits: few, since the fewer they are the nearer a bound is to what each of them gets. */
-export const RANGE = 32;
-/** The highest level. Of a range without a document that has the term the level is 0. */
-export const HIGHEST_LEVEL = 15;
-/** Ranges that a byte can pass over. */
-export const MOST_PASSED = 15;
 
 // The words of a mean document that levels are made for; where the documents are shorter on average, they are only less sharp.
 const LEVEL_AVERAGE = 64;
@@ -48,7 +42,7 @@ export function readLevels(
   for (let range = -1, at = start; range < lastRange; at += 1) {
     const byte = bytes[at] ?? 0;
     const level = byte >>> 4;
-    range += (byte & MOST_PASSED) + 1;
+    range += (byte & MOST_SKIPPED) + 1;
     levels[range] = level;
     sums[range] = (sums[range] ?? 0) + (bounds[level] ?? 0);
   }

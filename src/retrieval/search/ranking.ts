@@ -1,5 +1,6 @@
 import type { LiveSegment } from '../segments/liveSegment.ts';
-import { levelParts, RANGE } from '../postings/scoreLevels.ts';
+import { RANGE } from '../kernel/assembly/layout/postings.ts';
+import { levelParts } from '../postings/scoreLevels.ts';
 import { Scorer, type WeightedList } from './scorer.ts';
 import type { TopK } from './topK.ts';
 

@@ -210,7 +210,7 @@ export class DictionaryWriter {
     entries.hold(this.#length + size + ENTRY_BYTES, this.#length);
     last.hold(size + ENTRY_BYTES, this.#lastSize);
     const to = entries.address + this.#length;
-    const end = this.#memory.program.dictionary(last.address, this.#lastSize, term, size, length, to);
+    const end = this.#memory.kernel.writeEntry(last.address, this.#lastSize, term, size, length, to);
     this.#length = end - entries.address;
     this.#lastSize = size;
     this.#size += 1;

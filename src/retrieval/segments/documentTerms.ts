@@ -70,7 +70,7 @@ export class DocumentTerms {
     const end = this.#gather();
     const count = (end - this.#present.address) / 4;
     const block = this.#blockFor(count);
-    memory.program.note(
+    memory.kernel.noteTerms(
       this.#present.address,
       end,
       this.#counts.address,
@@ -94,7 +94,7 @@ export class DocumentTerms {
     this.#holders.hold(4 * order.length);
     documents.hold(4 * this.postingCount, 0);
     frequencies.hold(2 * this.postingCount, 0);
-    const { numbers, program } = memory;
+    const { numbers, kernel } = memory;
     const [nextAt, holdersAt] = [next.address / 4, this.#holders.address / 4];
     let sum = 0;
     for (const term of order) {
@@ -104,7 +104,7 @@ export class DocumentTerms {
     let document = 0;
     for (const block of this.#blocks) {
       const sizes = this.#sizes.address + 4 * document;
-      program.scatter(
+      kernel.scatterPostings(
         block.terms,
         block.frequencies,
         sizes,
@@ -146,7 +146,7 @@ export class DocumentTerms {
     this.#holders.hold(bytes);
     this.#present.hold(bytes, 0);
     const { address } = counted.buffer;
-    const end = memory.program.gather(
+    const end = memory.kernel.gatherTerms(
       address,
       address + 4 * counted.count,
       words.address,

@@ -1,4 +1,5 @@
-import { LEAST_PACKED, unpack } from '../postings/packing.ts';
+import { LEAST_PACKED } from '../kernel/assembly/layout/postings.ts';
+import { unpack } from '../postings/packing.ts';
 import { BLOCK } from './postings.ts';
 import { makeLevels, type RangeBounds, readLevels } from '../postings/scoreLevels.ts';
 

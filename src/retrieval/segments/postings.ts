@@ -1,5 +1,6 @@
-import { MOST_PACKED, PADDING } from '../postings/packing.ts';
-import { MOST_PASSED, RANGE } from '../postings/scoreLevels.ts';
+import { MOST_PACKED, MOST_SKIPPED, RANGE } from '../kernel/assembly/layout/postings.ts';
+import { PADDING } from '../postings/packing.ts';
+import { LEVEL_BASE, LEVEL_SLOPE } from '../postings/scoreLevels.ts';
 import { GrowableBuffer, type KernelMemory } from '../tokenizer/kernelMemory.ts';
 
 /** Postings of a block: as many are decoded at once, and skipped at once when none of them can matter. */
@@ -30,23 +31,23 @@ export class PostingsWriter {
   /** Writes a list; where its documents and frequencies and the lengths of all documents lie is given by addresses of the memory. */
   add(documents: number, frequencies: number, count: number, lengths: number): void {
     const [lists, blocks] = [this.#lists, this.#blocks];
-    const { program } = this.#memory;
-    const most = MOST_BYTES * count + LIST_BYTES + this.#passedBytes(documents, count);
+    const { kernel } = this.#memory;
+    const most = MOST_BYTES * count + LIST_BYTES + this.#skippedBytes(documents, count);
     lists.hold(this.length + most, this.length);
     const to = lists.address + this.length;
     let levelsEnd = 0;
     if (count > BLOCK) {
       blocks.hold(most, 0);
-      levelsEnd = program.levels(documents, frequencies, count, lengths, blocks.address);
+      levelsEnd = kernel.writeLevels(documents, frequencies, count, lengths, blocks.address, LEVEL_BASE, LEVEL_SLOPE);
     }
-    const end = program.postings(documents, frequencies, count, blocks.address, levelsEnd, to);
+    const end = kernel.writePostings(documents, frequencies, count, blocks.address, levelsEnd, to);
     this.length = end - lists.address;
   }
 
-  /** How many bytes say at most that ranges without a document were passed over. */
-  #passedBytes(documents: number, count: number): number {
+  /** How many bytes say at most that ranges without a document were skipped. */
+  #skippedBytes(documents: number, count: number): number {
     const last = this.#memory.numbers[documents / 4 + count - 1] ?? 0;
-    return Math.ceil(last / (RANGE * (MOST_PASSED + 1)));
+    return Math.ceil(last / (RANGE * (MOST_SKIPPED + 1)));
   }
 
   /** The bytes of all lists; it begins anew then. */

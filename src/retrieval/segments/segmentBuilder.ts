@@ -6,7 +6,7 @@ import type { Segment, SegmentSource, Source } from './segment.ts';
 import { summaryPlaces } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
 import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
-import { FIRST } from '../kernel/kernelLayout.ts';
+import { FIRST } from '../kernel/assembly/layout/memory.ts';
 
 // How often a word counts by where it is, besides once for each place in the text; `bench/ranking.ts --sweep` chose them. They
 // do not add to the length, which is that of the text alone.
@@ -23,8 +23,8 @@ interface Counter {
   readonly nameWords: WordList;
 }
 
-// One that is not in use. It has a memory and a program of its own, which take long to be had anew; and the code that calls the
-// program is optimised for that one, and given up with the next. One builder after the other needs no second.
+// One that is not in use. Its memory and kernel take long to start again, and the engine has optimized the code that calls the kernel
+// for this one, and would start over with another. Builders that follow each other share it.
 let idleCounter: Counter | undefined;
 // Its memory never shrinks. Files of 24 MB, which a thread indexes at once, need 50 to 80 MB.
 const MOST_IDLE_BYTES = 128 * 1024 * 1024;

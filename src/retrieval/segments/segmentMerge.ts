@@ -4,7 +4,7 @@ import { PostingList } from './postingList.ts';
 import { PostingsWriter } from './postings.ts';
 import type { Segment, SegmentSource } from './segment.ts';
 import { GrowableBuffer, KernelMemory } from '../tokenizer/kernelMemory.ts';
-import { TERM_PADDING } from '../kernel/kernelLayout.ts';
+import { TERM_PADDING } from '../kernel/assembly/layout/memory.ts';
 
 interface Cursor {
   readonly live: LiveSegment;

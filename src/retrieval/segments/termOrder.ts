@@ -1,4 +1,4 @@
-import { ENTRY_BYTES, RECORD } from '../kernel/orderFunction.ts';
+import { ENTRY_BYTES, RECORD } from '../kernel/assembly/layout/order.ts';
 import type { KernelMemory } from '../tokenizer/kernelMemory.ts';
 import type { TermInternTable } from '../tokenizer/termInternTable.ts';
 
@@ -7,7 +7,7 @@ export function orderTerms(memory: KernelMemory, table: TermInternTable): Uint32
   const size = ENTRY_BYTES * table.size;
   const buffer = memory.take(2 * size);
   const { address, first, end } = table;
-  const entries = memory.program.order(address + first, address + end, buffer, buffer + size);
+  const entries = memory.kernel.sortWords(address + first, address + end, buffer, buffer + size);
   const { numbers } = memory;
   const order = new Uint32Array(table.size);
   for (let at = 0; at < order.length; at += 1) {

@@ -1,91 +1,51 @@
+import { randomFillSync } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
-import { WORD_PROGRAM, writeConstants } from '../kernel/tokenizerKernel.ts';
-import { FREE_FROM, STEP_BYTES } from '../kernel/kernelLayout.ts';
+import { FREE_FROM, SEED, STEP_BYTES } from '../kernel/assembly/layout/memory.ts';
+import { writeByteKinds } from '../kernel/byteKinds.ts';
+import { PAGE_BYTES, startKernel, type WasmMemory } from '../kernel/kernelInstance.ts';
+import { writeRules } from '../kernel/stemRules.ts';
+import type { TokenizerFunctions } from '../kernel/tokenizerFunctions.ts';
 
-const PAGE_BYTES = 65_536;
 // Each growth makes new views.
 const LEAST_GROWTH = 16 * PAGE_BYTES;
-// Addresses above this are negative numbers where the program gives them.
+// Addresses above this are negative numbers where the kernel returns them.
 const MOST_PAGES = 2 ** 31 / PAGE_BYTES - 1;
 const ALIGNMENT = 16;
-
-/** The functions of the program, as `tokenizerKernel.ts` defines them. */
-interface WordFunctions {
-  borders(text: number, end: number, borders: number): number;
-  find(
-    borders: number,
-    bordersEnd: number,
-    found: number,
-    records: number,
-    end: number,
-    slots: number,
-    mask: number,
-    size: number,
-  ): number;
-  index(records: number, record: number, end: number, slots: number, mask: number): void;
-  split(record: number, recordsEnd: number, text: number, borders: number): number;
-  stem(borders: number, bordersEnd: number): void;
-  list(record: number, recordsEnd: number, found: number, terms: number, lists: number, end: number): number;
-  count(found: number, end: number, records: number, weight: number, counted: number): number;
-  gather(counted: number, end: number, records: number, lists: number, counts: number, present: number): number;
-  note(present: number, end: number, counts: number, holders: number, terms: number, frequencies: number): void;
-  scatter(
-    terms: number,
-    frequencies: number,
-    sizes: number,
-    end: number,
-    document: number,
-    next: number,
-    documents: number,
-    counts: number,
-  ): void;
-  postings(documents: number, frequencies: number, count: number, levels: number, blocks: number, to: number): number;
-  levels(documents: number, frequencies: number, count: number, lengths: number, to: number): number;
-  order(record: number, recordsEnd: number, entries: number, spare: number): number;
-  dictionary(last: number, lastSize: number, term: number, size: number, length: number, to: number): number;
-}
-
-// The part of https://webassembly.github.io/spec/js-api/ that is used; the compiler knows it with the browser's types only.
-interface WasmMemory {
-  readonly buffer: ArrayBuffer;
-  grow(pages: number): number;
-}
-interface WebAssemblyApi {
-  readonly Memory: new (limits: { readonly initial: number; readonly maximum: number }) => WasmMemory;
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (module: object, imports: object) => { readonly exports: WordFunctions };
-}
 
 interface Place {
   address: number;
   length: number;
 }
 
-/** Memory that grows, and the program that finds and counts words in it. */
+/** Memory that grows, and the kernel that finds and counts words in it. */
 export class KernelMemory {
   /** All of it; others after each growth. */
   bytes: Buffer;
   numbers: Uint32Array;
   halves: Uint16Array;
-  readonly program: WordFunctions;
+  readonly kernel: TokenizerFunctions;
   readonly #memory: WasmMemory;
   #used = FREE_FROM;
-  /** What rooms have left, in the order of the addresses; without it a thread needs half as much memory again. */
+  /** What buffers have left, in the order of the addresses; without it a thread needs half as much memory again. */
   #left: Place[] = [];
 
   constructor() {
-    const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi;
-    this.#memory = new api.Memory({ initial: LEAST_GROWTH / PAGE_BYTES, maximum: MOST_PAGES });
-    const { buffer } = this.#memory;
-    this.program = new api.Instance(new api.Module(WORD_PROGRAM), { env: { memory: this.#memory } }).exports;
+    const limits = { initial: LEAST_GROWTH / PAGE_BYTES, maximum: MOST_PAGES };
+    const { memory, functions } = startKernel<TokenizerFunctions>('tokenizer', limits);
+    const { buffer } = memory;
+    this.#memory = memory;
+    this.kernel = functions;
     this.bytes = Buffer.from(buffer);
     this.numbers = new Uint32Array(buffer);
     this.halves = new Uint16Array(buffer);
-    writeConstants(buffer);
+    // Another one in each thread, so that nobody can write a file whose words all go into one slot.
+    randomFillSync(this.bytes, SEED, 8);
+    writeByteKinds(buffer);
+    writeRules(buffer);
   }
 
   /**
-   * The address of so many bytes more, which are zeros. Behind the last of them the program can read as much as it looks at together.
+   * The address of so many bytes more, which are zeros. Behind the last of them the kernel can read as much as it reads together.
    *
    * @throws AppError `limit` where there is no room.
    */

@@ -1,7 +1,7 @@
 import { GrowableBuffer, KernelMemory } from './kernelMemory.ts';
-import { MAX_WORD, TERM_PADDING } from '../kernel/kernelLayout.ts';
+import { MAX_WORD, TERM_PADDING } from '../kernel/assembly/layout/memory.ts';
 
-/** Stems single words with the program that stems those of a folder. */
+/** Stems single words with the kernel that stems those of a folder. */
 export class Stemmer {
   readonly #memory = new KernelMemory();
   readonly #word = new GrowableBuffer(this.#memory);
@@ -15,12 +15,12 @@ export class Stemmer {
   /** The Porter stem of a word of lower case; of one with more than 64 bytes in UTF-8 the word itself. */
   stem(word: string): string {
     if (Buffer.byteLength(word) > MAX_WORD) return word;
-    const { bytes, numbers, program } = this.#memory;
+    const { bytes, numbers, kernel } = this.#memory;
     const start = this.#word.address + TERM_PADDING;
     const borders = this.#borders.address;
     numbers[borders / 4] = start;
     numbers[borders / 4 + 1] = start + bytes.write(word, start);
-    program.stem(borders, borders + 8);
+    kernel.stemTerms(borders, borders + 8);
     return bytes.toString('utf8', start, numbers[borders / 4 + 1]);
   }
 }

@@ -1,5 +1,5 @@
 import { GrowableBuffer, type KernelMemory } from './kernelMemory.ts';
-import { BYTES, LENGTH, SIZE_AT } from '../kernel/kernelLayout.ts';
+import { BYTES, LENGTH, SIZE_AT } from '../kernel/assembly/layout/memory.ts';
 
 // No record begins at 0, which stands for no word.
 const FIRST_RECORD = 8;
@@ -85,7 +85,7 @@ export class TermInternTable {
     this.#makeSlots(count);
     const records = this.#records;
     const slots = this.#slots;
-    const end = memory.program.find(
+    const end = memory.kernel.internWords(
       borders,
       borders + 8 * count,
       found,
@@ -108,7 +108,7 @@ export class TermInternTable {
     this.#slotBytes = size;
     if (size > slots.size) slots.hold(size, 0);
     else slots.clear(size);
-    this.#memory.program.index(
+    this.#memory.kernel.fillSlots(
       records.address,
       records.address + FIRST_RECORD,
       records.address + this.end,

@@ -1,6 +1,6 @@
 import { findBorders } from './scanWords.ts';
 import { GrowableBuffer, KernelMemory } from './kernelMemory.ts';
-import { LENGTH_AT, STEP_BYTES } from '../kernel/kernelLayout.ts';
+import { LENGTH_AT, STEP_BYTES } from '../kernel/assembly/layout/memory.ts';
 import { TermInternTable } from './termInternTable.ts';
 import { WordTerms } from './wordTerms.ts';
 
@@ -65,7 +65,7 @@ export class Vocabulary {
     this.#isAscii = length === text.length;
     let bordersEnd;
     if (this.#isAscii) {
-      bordersEnd = memory.program.borders(buffer.address, end, borders);
+      bordersEnd = memory.kernel.findSpans(buffer.address, end, borders);
     } else {
       memory.bytes[end] = 0;
       bordersEnd = 4 * findBorders(memory.bytes, buffer.address, end, memory.numbers, borders / 4);
@@ -81,7 +81,7 @@ export class Vocabulary {
     const { counted, memory } = this;
     counted.buffer.hold(4 * (counted.count + count + 1));
     const from = counted.buffer.address + 4 * counted.count;
-    const to = memory.program.count(found, found + 4 * count, this.words.address, weight, from);
+    const to = memory.kernel.countWords(found, found + 4 * count, this.words.address, weight, from);
     counted.count += (to - from) / 4;
     return memory.numbers[LENGTH_AT / 4] ?? 0;
   }

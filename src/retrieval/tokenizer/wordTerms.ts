@@ -1,5 +1,5 @@
 import { GrowableBuffer, type KernelMemory } from './kernelMemory.ts';
-import { SECOND, STOPPED_AT, TERM_PADDING } from '../kernel/kernelLayout.ts';
+import { SECOND, STOPPED_AT, TERM_PADDING } from '../kernel/assembly/layout/memory.ts';
 import { partsOf } from './words.ts';
 import { TermInternTable } from './termInternTable.ts';
 
@@ -39,13 +39,13 @@ export class WordTerms {
     let end = this.#borders.address;
     for (let record = first; record !== words.end; ) {
       const text = end === this.#borders.address ? this.#text.address : (memory.numbers[end / 4 - 1] ?? 0);
-      end = memory.program.split(words.address + record, words.address + words.end, text + TERM_PADDING, end);
+      end = memory.kernel.splitWords(words.address + record, words.address + words.end, text + TERM_PADDING, end);
       record = (memory.numbers[STOPPED_AT / 4] ?? 0) - words.address;
       if (record === words.end) break;
       end = this.#write(record, end);
       record = words.behind(record);
     }
-    memory.program.stem(this.#borders.address, end);
+    memory.kernel.stemTerms(this.#borders.address, end);
     this.#list(first, (end - this.#borders.address) / 8);
   }
 
@@ -80,7 +80,7 @@ export class WordTerms {
     this.table.find(this.#borders.address, count, found.address);
     this.lists.hold(this.#listEnd + 4 * count, this.#listEnd);
     const { address } = this.lists;
-    const end = this.#memory.program.list(
+    const end = this.#memory.kernel.listTerms(
       words.address + first,
       words.address + words.end,
       found.address,

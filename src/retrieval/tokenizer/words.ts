@@ -1,7 +1,7 @@
 import lunr from 'lunr';
 import { scanWords } from './scanWords.ts';
 import { Stemmer } from './stemmer.ts';
-import { MAX_WORD } from '../kernel/kernelLayout.ts';
+import { MAX_WORD } from '../kernel/assembly/layout/memory.ts';
 
 const NO_PARTS: readonly string[] = [];
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;

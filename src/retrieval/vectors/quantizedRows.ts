@@ -1,7 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { TopK } from '../search/topK.ts';
-import { NUMBERS_PER_STEP, ROWS_PER_STEP } from './dotProgram.ts';
-import { PAGE_BYTES, PlainMemory, type RowMemory, simdMemory } from './rowMemory.ts';
+import { NUMBERS_PER_STEP, ROWS_PER_STEP } from '../kernel/assembly/layout/dots.ts';
+import { PAGE_BYTES } from '../kernel/kernelInstance.ts';
+import { PlainMemory, type RowMemory, simdMemory } from './rowMemory.ts';
 
 // Products are written here for so many rows at a time, which stay in the processor's nearest cache until they are read.
 const BLOCK_ROWS = 4096;

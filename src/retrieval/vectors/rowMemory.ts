@@ -1,39 +1,24 @@
-import { DOT_PROGRAM } from './dotProgram.ts';
+import { canStartKernel, PAGE_BYTES, startKernel } from '../kernel/kernelInstance.ts';
 
-export const PAGE_BYTES = 65_536;
 const MAX_PAGES = 65_536; // what a 32-bit address can name
 
-/** Memory that grows, and the program that multiplies what lies in it. */
-export interface RowMemory {
+/** The functions of `kernel/assembly/dots.ts`. */
+interface DotFunctions {
+  readonly dots: (query: number, rows: number, rowsEnd: number, stride: number, out: number) => void;
+}
+
+/** Memory that grows, and the kernel that multiplies the vectors in it. */
+export interface RowMemory extends DotFunctions {
   /** Another one after each growth. */
   readonly buffer: ArrayBuffer;
-  /** Whether it was to be had. */
+  /** Whether so much was available. */
   grow(pages: number): boolean;
-  /** As `DOT_PROGRAM` says. */
-  dots(query: number, rows: number, rowsEnd: number, stride: number, out: number): void;
 }
 
-// The part of https://webassembly.github.io/spec/js-api/ that is used; the compiler knows it with the browser's types only.
-interface WasmMemory {
-  readonly buffer: ArrayBuffer;
-  grow(pages: number): number;
-}
-interface WebAssemblyApi {
-  validate(bytes: Uint8Array): boolean;
-  readonly Memory: new (limits: { readonly initial: number; readonly maximum: number }) => WasmMemory;
-  readonly Module: new (bytes: Uint8Array) => object;
-  readonly Instance: new (
-    module: object,
-    imports: object,
-  ) => { readonly exports: { readonly dots: RowMemory['dots'] } };
-}
-
-/** Memory with the program in WebAssembly; undefined where WebAssembly or its SIMD is missing. */
+/** Memory with the kernel in WebAssembly; undefined where WebAssembly or its SIMD instructions are missing. */
 export function simdMemory(pages: number): RowMemory | undefined {
-  const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi | undefined;
-  if (api === undefined || !api.validate(DOT_PROGRAM)) return undefined;
-  const memory = new api.Memory({ initial: pages, maximum: MAX_PAGES });
-  const { dots } = new api.Instance(new api.Module(DOT_PROGRAM), { env: { memory } }).exports;
+  if (!canStartKernel('dots')) return undefined;
+  const { memory, functions } = startKernel<DotFunctions>('dots', { initial: pages, maximum: MAX_PAGES });
   return {
     get buffer() {
       return memory.buffer;
@@ -46,7 +31,7 @@ export function simdMemory(pages: number): RowMemory | undefined {
         return false;
       }
     },
-    dots,
+    dots: functions.dots,
   };
 }
 

@@ -4,7 +4,7 @@ import lunr from 'lunr';
 import { Stemmer } from '../../../../src/retrieval/tokenizer/stemmer.ts';
 import { orderTerms } from '../../../../src/retrieval/segments/termOrder.ts';
 import { Vocabulary, WordList } from '../../../../src/retrieval/tokenizer/vocabulary.ts';
-import { COUNT, FIRST, SECOND } from '../../../../src/retrieval/kernel/kernelLayout.ts';
+import { COUNT, FIRST, SECOND } from '../../../../src/retrieval/kernel/assembly/layout/memory.ts';
 import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
 import { type Below, seeded } from '../../../random.ts';
 import { bytesOf } from './bytesOf.ts';

@@ -1,0 +1,41 @@
+import { type KernelName, kernelBytes } from './compiledKernel.ts';
+
+/** Bytes of a page, the unit in which memory grows. */
+export const PAGE_BYTES = 65_536;
+
+// The part of https://webassembly.github.io/spec/js-api/ that is used; the compiler knows it with the browser's types only.
+export interface WasmMemory {
+  /** Another one after each growth. */
+  readonly buffer: ArrayBuffer;
+  /** @throws RangeError when the memory is not available. */
+  grow(pages: number): number;
+}
+interface WebAssemblyApi {
+  readonly Memory: new (limits: { readonly initial: number; readonly maximum: number }) => WasmMemory;
+  readonly Module: new (bytes: Uint8Array) => object;
+  readonly Instance: new (module: object, imports: object) => { readonly exports: unknown };
+  validate(bytes: Uint8Array): boolean;
+}
+
+/** The functions of a kernel, and the memory that they work in. */
+export interface KernelInstance<Functions> {
+  readonly memory: WasmMemory;
+  readonly functions: Functions;
+}
+
+/** Whether a kernel can be started here: it needs WebAssembly, and its SIMD instructions. */
+export function canStartKernel(name: KernelName): boolean {
+  const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi | undefined;
+  return api?.validate(kernelBytes(name)) === true;
+}
+
+/** Starts a kernel with memory of its own, whose limits are in pages. `Functions` must be what its source exports. */
+export function startKernel<Functions>(
+  name: KernelName,
+  limits: { readonly initial: number; readonly maximum: number },
+): KernelInstance<Functions> {
+  const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi;
+  const memory = new api.Memory(limits);
+  const { exports } = new api.Instance(new api.Module(kernelBytes(name)), { env: { memory } });
+  return { memory, functions: exports as Functions };
+}
