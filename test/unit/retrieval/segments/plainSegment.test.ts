@@ -6,8 +6,8 @@ import { summariesOf } from '../../../../src/retrieval/chunks/summaries.ts';
 import { NO_DOCUMENT, PostingList } from '../../../../src/retrieval/segments/postingList.ts';
 import type { Segment } from '../../../../src/retrieval/segments/segment.ts';
 import { SegmentBuilder } from '../../../../src/retrieval/segments/segmentBuilder.ts';
-import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
 import { type Below, seeded, TIMES } from '../../../random.ts';
+import { plainTermsOf } from '../tokenizer/plainTerms.ts';
 
 const ASCII = [...Array.from('aAbBzyY019_$eisd'), 'ational', 'ing', 'ed', 'ies', 'HTTP', 'Server', 'ss'];
 const OTHER = Array.from('ßéИ検索ーア한\u0301٣Ⅷ²𝒳𐀀කကİǅʰ');
@@ -55,11 +55,10 @@ function randomChunks(random: Below, words: readonly string[], source: string): 
   });
 }
 
-/** Of each term how often each document has it, and the words of each document, as the definition of words and terms has it. */
+/** Of each term how often each document has it, and the words of each document, by the plain definition of terms. */
 class PlainSegment {
   readonly lengths: number[] = [];
   readonly postings = new Map<string, [document: number, frequency: number][]>();
-  readonly #analyzer = new WordAnalyzer();
 
   add(path: string, chunks: readonly Chunk[]): void {
     for (const term of this.#termLists(path).flat()) this.#postingsOf(term);
@@ -81,7 +80,7 @@ class PlainSegment {
 
   #termLists(text: string): (readonly string[])[] {
     const words = text.toWellFormed().match(/[\p{L}\p{N}\p{M}_$]+/gu) ?? [];
-    return words.map((word) => this.#analyzer.termsOf(word));
+    return words.map(plainTermsOf);
   }
 
   #postingsOf(term: string): [number, number][] {

@@ -8,6 +8,7 @@ import { COUNT, FIRST, SECOND } from '../../../../src/retrieval/kernel/assembly/
 import { WordAnalyzer } from '../../../../src/retrieval/tokenizer/words.ts';
 import { type Below, seeded } from '../../../random.ts';
 import { bytesOf } from './bytesOf.ts';
+import { plainTermsOf } from './plainTerms.ts';
 
 const pick = (random: Below, from: readonly string[], most: number): string =>
   Array.from({ length: 1 + random(most) }, () => from[random(from.length)]).join('');
@@ -44,13 +45,17 @@ function termsByWord(vocabulary: Vocabulary, text: string): string[][] {
   });
 }
 
-test('words have the same terms in a folder as in a query', () => {
+test('words have the same terms in a folder, in a query and by the plain definition', () => {
   const random = seeded(52);
   const analyzer = new WordAnalyzer();
   const vocabulary = new Vocabulary();
   const pieces = [...Array.from('aAbBzZ019_$'), 'Http', 'SERVER', 'ies', 'ing', 'größe', 'É', '検索', 'x'.repeat(30)];
   const words = Array.from({ length: 8000 }, (_, at) => pick(random, pieces.slice(0, at % 2 === 0 ? 16 : 20), 7));
-  const expected = words.map((word) => [...analyzer.termsOf(word)]);
+  const expected = words.map((word) => [...plainTermsOf(word)]);
+  assert.deepEqual(
+    words.map((word) => analyzer.termsOf(word)),
+    expected,
+  );
   assert.deepEqual(termsByWord(vocabulary, words.join(' ')), expected);
   vocabulary.clear();
   assert.deepEqual(termsByWord(vocabulary, words.join(' ')), expected, 'in the same buffer again');
