@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { drawFlow } from '../../../src/flows/drawing/drawing.ts';
 import { layoutFlow } from '../../../src/flows/drawing/flowLayout.ts';
-import { type Direction, moveLevel, moveSelection, nextEdge } from '../../../src/webview/canvas/actions/navigation.ts';
+import {
+  ARROW_KEYS,
+  type Direction,
+  moveLevel,
+  moveSelection,
+  nextEdge,
+} from '../../../src/webview/canvas/actions/navigation.ts';
 import type { Selection } from '../../../src/webview/canvas/state/store.ts';
 import { drawnFlow } from '../flows/drawnFlows.ts';
 
@@ -25,6 +31,18 @@ test('arrow keys follow the connections down and up, and go to neighbours sidewa
   assert.deepEqual(walk(node('a'), 'down', 'down'), node('d'));
   assert.deepEqual(walk(node('b'), 'right'), node('c'));
   assert.deepEqual(walk(node('c'), 'left', 'up'), node('a'));
+});
+
+test('each arrow key leads to where it points', () => {
+  const press = (path: string, key: string): Selection | undefined => {
+    const direction = ARROW_KEYS[key];
+    assert.ok(direction);
+    return walk(node(path), direction);
+  };
+  assert.deepEqual(press('b', 'ArrowUp'), node('a'));
+  assert.deepEqual(press('b', 'ArrowDown'), node('d'));
+  assert.deepEqual(press('b', 'ArrowRight'), node('c'));
+  assert.deepEqual(press('c', 'ArrowLeft'), node('b'));
 });
 
 test('a connection that goes back is followed where no other leads on', () => {

@@ -4,6 +4,14 @@ import type { Selection } from '../state/store.ts';
 
 export type Direction = 'up' | 'down' | 'left' | 'right';
 
+/** The direction of each arrow key, by its name in keyboard events. */
+export const ARROW_KEYS: Readonly<Record<string, Direction>> = {
+  ArrowUp: 'up',
+  ArrowDown: 'down',
+  ArrowLeft: 'left',
+  ArrowRight: 'right',
+};
+
 const centreX = ({ x, width }: Box): number => x + width / 2;
 
 /** The target of an arrow key: up and down along connections, left and right to the neighbour at the same height. */

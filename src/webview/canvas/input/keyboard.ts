@@ -1,15 +1,8 @@
 import type { CanvasActions } from '../actions/canvasActions.ts';
 import { isTyping } from '../dom/elements.ts';
-import { type Direction, moveSelection } from '../actions/navigation.ts';
+import { ARROW_KEYS, moveSelection } from '../actions/navigation.ts';
 import type { Store } from '../state/store.ts';
 import type { canvasCommands } from '../actions/commands.ts';
-
-const DIRECTIONS: Readonly<Record<string, Direction>> = {
-  ArrowUp: 'up',
-  ArrowDown: 'down',
-  ArrowLeft: 'left',
-  ArrowRight: 'right',
-};
 
 interface KeyboardParts {
   readonly surface: HTMLElement;
@@ -31,7 +24,7 @@ export function listenToKeys({ surface, store, actions, commands, openMenu, esca
   };
   surface.addEventListener('keydown', (event) => {
     if (isTyping(event.target) || event.altKey) return;
-    const direction = DIRECTIONS[event.key];
+    const direction = ARROW_KEYS[event.key];
     if (direction !== undefined && !event.ctrlKey && !event.metaKey) {
       actions.select(moveSelection(store.state.drawing, store.state.selected, direction));
     } else if (event.key === 'ContextMenu' || (event.key === 'F10' && event.shiftKey)) openMenu();

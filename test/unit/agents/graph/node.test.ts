@@ -155,7 +155,7 @@ test('an attempt over its timeout fails, aborts its signal and is retried', asyn
 test('a timeout names the node and the seconds, even when exec ignores the signal', async () => {
   class Deaf extends Node<Shared> {
     override async exec(): Promise<void> {
-      await sleep(100);
+      await Promise.withResolvers<void>().promise;
     }
   }
   await assert.rejects(new Deaf({ timeout: 0.01, name: 'deaf' }).run({}), /"deaf".*0\.01 s/);

@@ -8,7 +8,7 @@ import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
 import { EventSpool, type SpooledEvent } from '../../../../src/jobs/log/spool.ts';
 import type { JobEvent } from '../../../../src/remote/protocol/schemas.ts';
-import { withGrowingLimit } from '../../timeLimits.ts';
+import { GUARD_MS, withGrowingLimit } from '../../timeLimits.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { type Answers, cut, sendEvents, sendJson, TestService } from '../testService.ts';
@@ -93,6 +93,20 @@ test('after each cut it goes on behind the last event id, without loss or double
   assert.equal(last.exitCode, 0);
   assert.deepEqual(kinds(await spooled(setting.spool)), kinds(whole as SpooledEvent[]));
   assert.deepEqual(setting.http.lastEventIds, [undefined, '2', '4', '6']);
+});
+
+test('a connection that brought events sets the delay back to the first', { timeout: GUARD_MS }, async (t) => {
+  const setting = await setUp(t, {
+    events: (request, response) => {
+      const after = Number(request.headers['last-event-id'] ?? 0);
+      sendEvents(response, whole.slice(after, after + 1), after + 1);
+      cut(response);
+    },
+    job: (_, response) => running(response),
+  });
+  const retryDelaysMs = [1, 2 * GUARD_MS];
+  await followJob(setting, setting.record.id, { ...FAST, retryDelaysMs, signal: t.signal });
+  assert.equal(setting.http.attempts.events, whole.length);
 });
 
 test('a service that numbers events but begins again each time is understood', async (t) => {
@@ -230,8 +244,13 @@ test('a missing network is waited out', async (t) => {
   const setting = await setUp(t, {});
   const { port } = setting.http;
   setting.http.stop();
-  const following = followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
-  await sleep(100);
+  const failed = Promise.withResolvers<void>();
+  const reconnect = async (): Promise<FollowDeps['service']> => {
+    failed.resolve();
+    return setting.service;
+  };
+  const following = followJob({ ...setting, reconnect }, setting.record.id, { ...FAST, signal: t.signal });
+  await failed.promise;
   await TestService.start(
     t,
     {

@@ -19,6 +19,10 @@ test('the same submit brings nothing new', () => {
   assert.deepEqual(consentChanges(agreed, agreed), []);
 });
 
+test('a folder that grew to at most twice its size is nothing new', () => {
+  assert.deepEqual(consentChanges(agreed, { ...agreed, bytes: 6_000_000 }), []);
+});
+
 test('less of everything is nothing new', () => {
   assert.deepEqual(consentChanges(agreed, { ...agreed, bytes: 10, cost: 1, reasons: [], secrets: [] }), []);
 });
