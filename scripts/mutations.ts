@@ -1,0 +1,78 @@
+// Changes one operator, condition, number or statement at a time in a copy of the sources, and counts how many of a seeded
+// sample of such mutants the nearest unit tests kill: `--sample`, `--seed`, `--only TEXT` (in the path), `--tests` per mutant.
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { seeded } from '../test/random.ts';
+import { findMutants, type Mutant } from './mutations/mutants.ts';
+import { NearestTests } from './mutations/nearestTests.ts';
+import { TestCopy } from './mutations/testCopy.ts';
+
+const AREAS = ['core', 'remote', 'workspace', 'jobs', 'service/store', 'retrieval/search'];
+const { values: flags } = parseArgs({
+  options: {
+    sample: { type: 'string', default: '300' },
+    seed: { type: 'string', default: '1' },
+    tests: { type: 'string', default: '10' },
+    only: { type: 'string', default: '' },
+  },
+});
+
+const root = join(import.meta.dirname, '..');
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const sources = new Map(
+  AREAS.flatMap((area) => globSync(`src/${area}/**/*.ts`, { cwd: root }))
+    .filter((path) => path.includes(flags.only))
+    .toSorted()
+    .map((path) => [path, readFileSync(join(root, path), 'utf8')]),
+);
+const all = [...sources].flatMap(([path, source]) => findMutants(path, source));
+const below = seeded(Number(flags.seed));
+const sample: Mutant[] = [];
+while (sample.length < Number(flags.sample) && all.length > 0) sample.push(...all.splice(below(all.length), 1));
+print(`${sample.length} of ${sample.length + all.length} mutants in ${sources.size} files`);
+
+const nearest = new NearestTests(root);
+const scores = new Map(AREAS.map((area) => [area, { killed: 0, survived: 0 }]));
+const copy = await TestCopy.create(root);
+try {
+  for (const [index, mutant] of sample.entries()) {
+    if (index % 20 === 0 && index > 0) process.stderr.write(`${index} mutants tested\n`);
+    const area = AREAS.find((name) => mutant.path.startsWith(`src/${name}/`));
+    const score = area === undefined ? undefined : scores.get(area);
+    if (score === undefined) continue;
+    if (await isKilled(mutant)) score.killed += 1;
+    else {
+      score.survived += 1;
+      const original = sources.get(mutant.path)?.slice(mutant.start, mutant.end) ?? '';
+      print(`survived ${mutant.path}:${mutant.line}\n    ${oneLine(original)}\n  → ${oneLine(mutant.replacement)}`);
+    }
+  }
+} finally {
+  await copy.dispose();
+}
+const total = { killed: 0, survived: 0 };
+for (const [area, { killed, survived }] of scores) {
+  print(`${area}: ${formatScore(killed, survived)}`);
+  total.killed += killed;
+  total.survived += survived;
+}
+print(`all: ${formatScore(total.killed, total.survived)}`);
+
+async function isKilled({ path, start, end, replacement }: Mutant): Promise<boolean> {
+  const original = sources.get(path) ?? '';
+  const source = { path, original, changed: original.slice(0, start) + replacement + original.slice(end) };
+  for (const test of nearest.of(path, Number(flags.tests))) {
+    if ((await copy.passes(test, source)) === false) return true;
+  }
+  return false;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').slice(0, 150);
+}
+
+function formatScore(killed: number, survived: number): string {
+  const sum = killed + survived;
+  return `${killed} of ${sum} killed${sum === 0 ? '' : ` (${((100 * killed) / sum).toFixed(0)} %)`}`;
+}
