@@ -58,6 +58,7 @@ const ACCEPTED: Record<string, { entries: Buffer[]; files?: Record<string, strin
     entries: [good, tarEntry({ type: 'L', body: `${long}\0` }), tarEntry({ name: long.slice(0, 100), body: 'x' })],
     files: { [long]: 'x' },
   },
+  'a pax header of 1 MB': { entries: [paxHeader({ comment: 'c'.repeat(2 ** 20 - 17) }), good] },
   "git's comment for all": { entries: [paxHeader({ comment: 'abc' }, 'g'), good] },
   'folders and dots': {
     entries: [

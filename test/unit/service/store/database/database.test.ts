@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { type TestContext, test } from 'node:test';
+import { openDatabase } from '../../../../../src/service/store/database/database.ts';
+
+function storePath(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-store-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return join(folder, 'service.db');
+}
+
+test('a store that another service holds is a conflict, until that one closes it', (t) => {
+  const path = storePath(t);
+  const holder = openDatabase(path);
+  assert.throws(() => openDatabase(path), { code: 'conflict', message: /Another job service uses/ });
+  holder.close();
+  openDatabase(path).close();
+});
+
+test('a damaged store is refused, and the message names its path', (t) => {
+  const path = storePath(t);
+  writeFileSync(path, 'no database at all '.repeat(100), { mode: 0o600 });
+  assert.throws(
+    () => openDatabase(path),
+    ({ code, message }: Error & { code: string }) => code === 'corrupt' && message.includes(`${path} cannot be used`),
+  );
+});
+
+test('a store of a later version is refused, and stays as it was', (t) => {
+  const path = storePath(t);
+  openDatabase(path).close();
+  const later = new DatabaseSync(path);
+  later.exec('PRAGMA user_version = 9999');
+  later.close();
+  assert.throws(() => openDatabase(path), { code: 'corrupt', message: /later version of Farwharf/ });
+  const unchanged = new DatabaseSync(path);
+  assert.equal(unchanged.prepare('PRAGMA user_version').get()?.['user_version'], 9999);
+  unchanged.close();
+});
