@@ -56,12 +56,12 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
       visit?.finished(action);
     }
     if (frame.flow === undefined) {
-      if (run.hosted !== undefined) await tellHost(run.hosted, node, frame, shared);
+      if (run.hosted !== undefined) await reportStep(run.hosted, node, frame, shared);
       return action;
     }
     const name = actionName(action, node, frame);
     if (resumed?.isFinished !== true && run.hosted !== undefined) {
-      await tellHost(run.hosted, node, frame, shared, () => checkpointOf(frame, shared, name));
+      await reportStep(run.hosted, node, frame, shared, () => checkpointOf(frame, shared, name));
       run.micros();
       run.throwIfAborted();
     }
@@ -122,7 +122,7 @@ function warnOfMissing(action: string, node: GraphNode, frame: Frame): void {
   frame.run.warn({ ...placeOf(node, frame), node: node.label }, action, message);
 }
 
-function tellHost(
+function reportStep(
   hosted: HostedRun,
   node: GraphNode,
   frame: Frame,

@@ -54,7 +54,7 @@ class HostedCompletions implements Completions {
     const known = this.#find(request);
     const answer =
       known === undefined ? await (await this.#connect()).complete(body, options) : { value: known, retries: 0 };
-    this.#tell(request, answer.value, startedAt);
+    this.#report(request, answer.value, startedAt);
     return answer;
   }
 
@@ -73,7 +73,7 @@ class HostedCompletions implements Completions {
       yield chunk;
     }
     const choice = { index: 0, message: { role: 'assistant', content }, finish_reason: reason };
-    this.#tell(request, { choices: [choice], ...(usage && { usage }) }, startedAt);
+    this.#report(request, { choices: [choice], ...(usage && { usage }) }, startedAt);
   }
 
   #find(request: ModelExchange['request']): ChatCompletion | undefined {
@@ -83,7 +83,7 @@ class HostedCompletions implements Completions {
     throw new AppError('corrupt', `The recorded reply of ${provider} is not a completion. Record the run again.`);
   }
 
-  #tell(request: ModelExchange['request'], completion: Counted, startedAt: number): void {
+  #report(request: ModelExchange['request'], completion: Counted, startedAt: number): void {
     const { prompt_tokens: input, completion_tokens: output } = completion.usage ?? {};
     const isCounted = input !== undefined && output !== undefined;
     const cost = isCounted ? estimateCost(this.#endpoint, { input, output }) : undefined;

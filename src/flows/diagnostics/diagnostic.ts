@@ -3,7 +3,7 @@ import type { FlowFile, FlowGraph, FlowNode, SourceRange, TextEdit } from '../gr
 
 type DiagnosticCode =
   | 'syntax' // the text does not parse
-  | 'unread' // something that only a run can tell hides a part of the flow
+  | 'unread' // a part of the flow is only known at run time
   | 'no-start' // a run would fail at once
   | 'unconnected-action' // `post` can return it, and the flow would end there with a warning
   | 'unused-connection' // `post` never returns the action

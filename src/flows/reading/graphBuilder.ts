@@ -47,7 +47,7 @@ function isFlow(instance: Instance | null): instance is FlowInstance {
 export class GraphBuilder {
   readonly #evaluator: Evaluator;
   #depth = 0;
-  readonly #actions = new Map<Instance, NodeActions | 'under way'>();
+  readonly #actions = new Map<Instance, NodeActions | 'in progress'>();
 
   constructor(evaluator: Evaluator) {
     this.#evaluator = evaluator;
@@ -143,13 +143,13 @@ export class GraphBuilder {
   #innerActions(node: Instance): NodeActions | undefined {
     if (!isFlow(node)) return undefined;
     const known = this.#actions.get(node);
-    if (known === 'under way') return { known: [], unknown: undefined }; // a flow that contains itself
+    if (known === 'in progress') return { known: [], unknown: undefined }; // a flow that contains itself
     if (known !== undefined) return known;
     if (this.#depth === MAX_DEPTH) {
       this.#evaluator.budget.exceed('level');
       return { known: [], unknown: undefined };
     }
-    this.#actions.set(node, 'under way');
+    this.#actions.set(node, 'in progress');
     this.#depth += 1;
     const actions = this.#endings(node);
     this.#depth -= 1;

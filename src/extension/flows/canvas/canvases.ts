@@ -45,21 +45,21 @@ export class Canvases implements Disposable {
   constructor(deps: CanvasesDeps) {
     this.#deps = deps;
     const own = this.#disposables;
-    own.add(deps.documents.onDidRead((readout) => this.#tellGraph(readout)));
-    own.add(vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.#tellCursor(textEditor)));
+    own.add(deps.documents.onDidRead((readout) => this.#sendGraph(readout)));
+    own.add(vscode.window.onDidChangeTextEditorSelection(({ textEditor }) => this.#sendCursor(textEditor)));
     own.add(
       deps.runs.onNews((news) => {
         for (const canvas of this.#open.values()) {
           if (readerPath(canvas.document) !== news.file) continue;
           if (news.type === 'events') canvas.send({ type: 'runEvents', run: news.run.id, events: news.events });
           else if (news.type === 'begin') canvas.send({ type: 'run', run: news.run });
-          if (news.type !== 'events') this.#tellRuns(canvas).catch(deps.report);
+          if (news.type !== 'events') this.#sendRuns(canvas).catch(deps.report);
         }
       }),
     );
     own.add(
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
-        for (const readout of deps.documents.all()) this.#tellGraph(readout);
+        for (const readout of deps.documents.all()) this.#sendGraph(readout);
       }),
     );
   }
@@ -84,7 +84,7 @@ export class Canvases implements Disposable {
   /** Shows graphs that were found by running the file, until its text changes. */
   showExact({ document, version, file, flow }: FoundFlow, exact: readonly ExactGraph[]): void {
     this.show(document, flow.id);
-    this.#tellGraph({ document, version, file: mergeExact(file, exact) });
+    this.#sendGraph({ document, version, file: mergeExact(file, exact) });
   }
 
   /** Restores the panel of a canvas that was open when the window was closed. */
@@ -121,7 +121,7 @@ export class Canvases implements Disposable {
           ...this.#graphMessage(await documents.read(await canvas.opened())),
           moved: this.#movedIn(document),
         });
-        return this.#tellRuns(canvas);
+        return this.#sendRuns(canvas);
       case 'reveal':
         return revealSource(message.range, message.isPreview);
       case 'edit': {
@@ -198,7 +198,7 @@ export class Canvases implements Disposable {
     return undefined;
   }
 
-  #tellGraph(readout: FlowReadout): void {
+  #sendGraph(readout: FlowReadout): void {
     this.#open.get(readout.document.uri.toString())?.send(this.#graphMessage(readout));
   }
 
@@ -206,7 +206,7 @@ export class Canvases implements Disposable {
     return { type: 'graph', document: document.uri.toString(), version, file, isTrusted: vscode.workspace.isTrusted };
   }
 
-  #tellCursor({ document, selection }: vscode.TextEditor): void {
+  #sendCursor({ document, selection }: vscode.TextEditor): void {
     const file = readerPath(document);
     const offset = document.offsetAt(selection.active);
     for (const canvas of this.#open.values()) {
@@ -217,7 +217,7 @@ export class Canvases implements Disposable {
     }
   }
 
-  async #tellRuns(canvas: CanvasPanel): Promise<void> {
+  async #sendRuns(canvas: CanvasPanel): Promise<void> {
     const { document } = canvas;
     const flows = this.#deps.documents.last(document.uri)?.file.flows ?? [];
     canvas.send({ type: 'runs', runs: await this.#deps.runs.list(readerPath(document), flows) });
@@ -227,7 +227,7 @@ export class Canvases implements Disposable {
     const file = readerPath(canvas.document);
     const flows = this.#deps.documents.last(canvas.document.uri)?.file.flows ?? [];
     const run = (await this.#deps.runs.list(file, flows)).find((one) => one.id === id);
-    if (run === undefined) return this.#tellRuns(canvas); // removed by another window
+    if (run === undefined) return this.#sendRuns(canvas); // removed by another window
     canvas.send({ type: 'run', run });
     canvas.send({ type: 'runEvents', run: id, events: await this.#deps.runs.events(file, id) });
   }

@@ -34,7 +34,7 @@ export class FlowDocuments implements Disposable {
   /** The documents with a dependency that has changed since their reading started. */
   readonly #stale = new Set<string>();
   /** The paths whose texts were sent to the reader, which it does not read from disk. */
-  readonly #told = new Set<string>();
+  readonly #sent = new Set<string>();
   readonly #read = new Emitter<FlowReadout>();
   readonly #closed = new Emitter<vscode.TextDocument>();
   readonly #disposables = new DisposableStore();
@@ -98,10 +98,10 @@ export class FlowDocuments implements Disposable {
   async #readNow(document: vscode.TextDocument): Promise<FlowReadout> {
     const { version } = document;
     const path = readerPath(document);
-    await this.#tell(document);
+    await this.#send(document);
     let file = await this.#reader.read(path);
-    for (let unsaved = this.#untold(file); unsaved.length > 0; unsaved = this.#untold(file)) {
-      await Promise.all(unsaved.map((one) => this.#tell(one)));
+    for (let unsaved = this.#unsent(file); unsaved.length > 0; unsaved = this.#unsent(file)) {
+      await Promise.all(unsaved.map((one) => this.#send(one)));
       file = await this.#reader.read(path);
     }
     const readout = { document, version, file };
@@ -111,18 +111,18 @@ export class FlowDocuments implements Disposable {
   }
 
   /** Sends the text of an open document to the reader, until it is closed. */
-  async #tell(document: vscode.TextDocument): Promise<void> {
+  async #send(document: vscode.TextDocument): Promise<void> {
     if (document.isClosed) return; // it would never be removed
     const path = readerPath(document);
-    this.#told.add(path);
+    this.#sent.add(path);
     await this.#reader.setText(path, document.getText(), document.version);
   }
 
   /** The open, unsaved files of a flow that the reader has read from disk. */
-  #untold({ dependencies }: FlowFile): readonly vscode.TextDocument[] {
+  #unsent({ dependencies }: FlowFile): readonly vscode.TextDocument[] {
     return vscode.workspace.textDocuments.filter((document) => {
       const path = readerPath(document);
-      return document.isDirty && !document.isClosed && dependencies.includes(path) && !this.#told.has(path);
+      return document.isDirty && !document.isClosed && dependencies.includes(path) && !this.#sent.has(path);
     });
   }
 
@@ -135,8 +135,8 @@ export class FlowDocuments implements Disposable {
     if (isFlow) this.#readInBackground(document);
     if (!canImport(document)) return;
     const path = readerPath(document);
-    if (this.#dependents(path).length === 0 && (isFlow || !this.#told.has(path))) return;
-    this.#tell(document).then(
+    if (this.#dependents(path).length === 0 && (isFlow || !this.#sent.has(path))) return;
+    this.#send(document).then(
       () => this.#readDependents(path),
       (error: unknown) => this.#log.error('a text could not be read', { error }),
     );
@@ -148,7 +148,7 @@ export class FlowDocuments implements Disposable {
     this.#readouts.delete(key);
     this.#stale.delete(key);
     const path = readerPath(document);
-    if (!this.#told.delete(path)) return;
+    if (!this.#sent.delete(path)) return;
     this.#reader.closeText(path).then(
       () => this.#readDependents(path),
       () => {}, // the thread is gone, and the text with it

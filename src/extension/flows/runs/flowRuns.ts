@@ -87,7 +87,7 @@ export class FlowRuns implements Disposable {
   /** The events of a run so far; for a run in progress, `onNews` reports the rest. */
   async events(file: string, id: string): Promise<readonly TraceEvent[]> {
     const live = this.#live.get(id);
-    if (live !== undefined) return live.told;
+    if (live !== undefined) return live.reported;
     return this.jobs.isJob(id) ? this.jobs.events(id) : this.#deps.queries.events(file, id);
   }
 

@@ -20,17 +20,17 @@ export interface VisitedNodes {
 export class LiveRun implements VisitedNodes {
   readonly info: RunInfo;
   readonly stop: AbortController;
-  readonly #tell: (events: readonly TraceEvent[]) => void;
-  readonly #told: TraceEvent[] = [];
+  readonly #report: (events: readonly TraceEvent[]) => void;
+  readonly #reported: TraceEvent[] = [];
   #timeline: RunTimeline | undefined;
   #gathered: TraceEvent[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `tell` is called with the new events, a few times a second. */
-  constructor(info: RunInfo, stop: AbortController, tell: (events: readonly TraceEvent[]) => void) {
+  /** `report` is called with the new events, a few times a second. */
+  constructor(info: RunInfo, stop: AbortController, report: (events: readonly TraceEvent[]) => void) {
     this.info = info;
     this.stop = stop;
-    this.#tell = tell;
+    this.#report = report;
   }
 
   /** Undefined before the first event. */
@@ -39,8 +39,8 @@ export class LiveRun implements VisitedNodes {
   }
 
   /** The events so far. The trace on disk may be ahead or behind, so continuing from there would miss or repeat events. */
-  get told(): readonly TraceEvent[] {
-    return [...this.#told];
+  get reported(): readonly TraceEvent[] {
+    return [...this.#reported];
   }
 
   get flow(): string {
@@ -66,8 +66,8 @@ export class LiveRun implements VisitedNodes {
     const events = this.#gathered;
     this.#gathered = [];
     if (events.length === 0) return;
-    for (const event of events) this.#told.push(event);
-    this.#tell(events);
+    for (const event of events) this.#reported.push(event);
+    this.#report(events);
   }
 
   /** Stops its process, or stops following it. */

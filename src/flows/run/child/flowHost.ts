@@ -107,13 +107,14 @@ class HostedFlow implements HostedRun {
 
   stepped(step: HostedStep): Promise<void> | undefined {
     const { files, pause } = this.#parts;
-    if (this.#budget.hasRoom || step.checkpoint === undefined) this.#budget.spend(() => this.#tellChanges(step));
+    if (this.#budget.hasRoom || step.checkpoint === undefined) this.#budget.spend(() => this.#reportChanges(step));
     if (step.checkpoint !== undefined) files?.checkpoint(this.#run, step.checkpoint);
     return pause();
   }
 
   ended({ at, action, failure }: Parameters<HostedRun['ended']>[0]): void {
-    if (failure !== undefined) this.#tellChanges({ path: this.#failedPath ?? '', visit: 1, at, shared: this.#shared });
+    if (failure !== undefined)
+      this.#reportChanges({ path: this.#failedPath ?? '', visit: 1, at, shared: this.#shared });
     this.#emit({
       type: 'run-end',
       run: this.#run,
@@ -139,7 +140,7 @@ class HostedFlow implements HostedRun {
       ...options,
       signal: options.signal === undefined ? stop : AbortSignal.any([options.signal, stop]),
       onEvent: (event) => {
-        this.#tell(event);
+        this.#report(event);
         options.onEvent?.(event);
       },
       ...((files !== undefined || options.record !== undefined) && {
@@ -172,14 +173,14 @@ class HostedFlow implements HostedRun {
     }
   }
 
-  #tell(event: TraceEvent): void {
+  #report(event: TraceEvent): void {
     if (event.type === 'error') this.#failedPath ??= event.path;
     const { clean } = this.#parts;
     const isText = event.type === 'error' || event.type === 'retry' || event.type === 'fallback';
     this.#emit({ run: this.#run, ...event, ...(isText && { message: clean(event.message) }) });
   }
 
-  #tellChanges({ path, visit, at, shared }: { path: string; visit: number; at: number; shared: unknown }): void {
+  #reportChanges({ path, visit, at, shared }: { path: string; visit: number; at: number; shared: unknown }): void {
     const view = this.#viewOf(shared);
     const changes = changesBetween(this.#view, view);
     this.#view = view;

@@ -13,7 +13,7 @@ import { type Outlet, runChild, type RuntimeFiles } from './childMain.ts';
 
 const STOP_GRACE_MS = 1_000;
 // Services keep only a part of a long log, which should be the program's own output.
-const MAX_TOLD_CHARACTERS = 8 * 1024 * 1024;
+const MAX_LOG_CHARACTERS = 8 * 1024 * 1024;
 // A log is no place for a large state; the trace among the results has all of it.
 const VIEW_LIMITS = { text: 1_000, items: 50, depth: 8, total: 20_000 };
 
@@ -55,10 +55,10 @@ class JobReport implements Outlet {
   readonly #record: RunRecord;
   readonly #ending = new FlowEnding();
   readonly #writer = new MarkedLineWriter((line) => {
-    this.#told += line.length;
+    this.#written += line.length;
     process.stdout.write(line);
   });
-  #told = 0;
+  #written = 0;
   #isFull = false;
   #timeline: RunTimeline | undefined;
 
@@ -83,11 +83,11 @@ class JobReport implements Outlet {
     this.#ending.note({ type: 'events', batch: 0, events: [event] });
     if (event.type === 'run-start') this.#timeline ??= new RunTimeline(event);
     if (event.run === this.#timeline?.start.run) this.#timeline.push(event);
-    this.#tell(event);
+    this.#log(event);
   }
 
-  #tell(event: RunEvent): void {
-    if (this.#told < MAX_TOLD_CHARACTERS || event.type === 'run-end') {
+  #log(event: RunEvent): void {
+    if (this.#written < MAX_LOG_CHARACTERS || event.type === 'run-end') {
       this.#writer.write(event);
     } else if (!this.#isFull) {
       this.#isFull = true;

@@ -18,18 +18,18 @@ export async function readByRunning(
   request: Pick<FlowRunRequest, 'file' | 'cwd' | keyof VariableSource>,
   signal: AbortSignal,
 ): Promise<readonly ExactGraph[]> {
-  const told = new AbortController();
+  const received = new AbortController();
   const limit = AbortSignal.timeout(LOAD_LIMIT_MS);
   let graphs: readonly ExactGraph[] | undefined;
   const outcome = await runFlow(
     runtime,
     { ...request, isGraphOnly: true },
     {
-      signal: AbortSignal.any([signal, limit, told.signal]),
+      signal: AbortSignal.any([signal, limit, received.signal]),
       onEvent: (event) => {
         if (event.type !== 'graph') return;
         graphs = event.graphs;
-        told.abort();
+        received.abort();
       },
     },
   );

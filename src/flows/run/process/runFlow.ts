@@ -36,7 +36,7 @@ export async function runFlow(
   const ending = new FlowEnding();
   const broken = new AbortController();
   const fail = (error: unknown): void => broken.abort(error);
-  const tell = (event: FlowProcessEvent): Promise<void> | undefined => {
+  const emit = (event: FlowProcessEvent): Promise<void> | undefined => {
     if (broken.signal.aborted) return undefined;
     try {
       return onEvent(event)?.catch(fail);
@@ -51,7 +51,7 @@ export async function runFlow(
       message.type === 'events'
         ? message.events.map((event): FlowProcessEvent => ({ type: 'run', event }))
         : eventsOf(message, child.pid, runtime);
-    for (const event of events) await tell(event);
+    for (const event of events) await emit(event);
     if (message.type === 'events') child.send({ type: 'taken', batch: message.batch });
   };
   let handled = Promise.resolve();
@@ -69,7 +69,7 @@ export async function runFlow(
       },
       output: (stream, line) => {
         if (request.isDebugged === true && stream === 'stderr' && DEBUGGER_LINES.test(line.text)) return undefined;
-        return tell({ type: 'output', stream, ...line });
+        return emit({ type: 'output', stream, ...line });
       },
     },
   );
@@ -86,7 +86,7 @@ export async function runFlow(
     broken.signal.throwIfAborted();
     const outcome = ending.outcome({ code, signal: killer, isStopped: end === undefined });
     const hint = await hintFor(request, outcome);
-    if (hint !== undefined) await tell({ type: 'note', message: hint });
+    if (hint !== undefined) await emit({ type: 'note', message: hint });
     broken.signal.throwIfAborted();
     return outcome;
   } finally {
@@ -111,7 +111,7 @@ function eventsOf(
       return [{ type: 'debugger', host: hostname, port: Number(port), url: message.url }];
     }
     case 'refused':
-    case 'threw': // told by the outcome
+    case 'threw': // reported by the outcome
     case 'key':
       return [];
     default:

@@ -42,7 +42,7 @@ const CHILD_MESSAGES: ReadonlySet<unknown> = new Set<ChildMessage['type']>([
   'threw',
 ]);
 
-/** Tells the runner's own messages from those that the code of a flow sends, which are ignored. */
+/** Distinguishes the runner's own messages from those of a flow's code, which are ignored. */
 export function isChildMessage(message: unknown): message is ChildMessage {
   return typeof message === 'object' && message !== null && 'type' in message && CHILD_MESSAGES.has(message.type);
 }

@@ -38,7 +38,7 @@ test('who looks at a run that goes on gets each of its events once', () => {
   live.take(begin('A'));
   live.flush();
   live.take(begin('B'));
-  const before = live.told;
+  const before = live.reported;
   const known = told.length;
   live.flush();
   assert.deepEqual([...before, ...told.slice(known)], [begin('A'), begin('B')]);
