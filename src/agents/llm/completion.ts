@@ -1,4 +1,9 @@
-import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
+import type {
+  ChatCompletion,
+  ChatCompletionChunk,
+  ChatCompletionCreateParamsNonStreaming,
+  ChatCompletionCreateParamsStreaming,
+} from 'openai/resources/chat/completions';
 
 /** A part of a streamed reply, as far as the client reads it. */
 export interface Chunk {
@@ -18,4 +23,19 @@ export function isCompletion(value: unknown): value is ChatCompletion {
       typeof choice === 'object' && choice !== null && 'message' in choice ? choice.message : undefined;
     return typeof message === 'object' && message !== null;
   });
+}
+
+/** The body of a request. Messages are passed on unchecked: the service reports those that it does not accept. */
+export function completionBody(
+  model: string,
+  messages: readonly object[],
+  extra: { readonly stream: true; readonly stream_options: object },
+): ChatCompletionCreateParamsStreaming;
+export function completionBody(
+  model: string,
+  messages: readonly object[],
+  extra: object,
+): ChatCompletionCreateParamsNonStreaming;
+export function completionBody(model: string, messages: readonly object[], extra: object): object {
+  return { ...extra, model, messages: [...messages] };
 }

@@ -3,6 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { tracedRun } from '../run/run.ts';
 import { estimateCost, type Price } from './prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from './providers.ts';
+import { completionBody } from './completion.ts';
 import { type Completions, hosted } from './hostedCompletions.ts';
 import type { CallOptions } from './service.ts';
 import { serviceKey } from './serviceKey.ts';
@@ -131,7 +132,7 @@ export class LLMClient {
     let retries = 0;
     let usage: { prompt_tokens?: number; completion_tokens?: number } | null | undefined;
     let length = 0;
-    const body = bodyOf(this.model, messages, { stream: true, stream_options: { include_usage: true } });
+    const body = completionBody(this.model, messages, { stream: true, stream_options: { include_usage: true } });
     const chunks = service.stream(body, callOptions(options), (count) => {
       retries = count;
     });
@@ -181,7 +182,7 @@ export class LLMClient {
   async #complete(messages: readonly ChatMessage[], options: AskOptions, extra: object): Promise<ChatReply> {
     const service = await this.#connect();
     const startedAt = performance.now();
-    const body = bodyOf(this.model, messages, extra);
+    const body = completionBody(this.model, messages, extra);
     const { value, retries } = await service.complete(body, callOptions(options));
     this.#report(startedAt, value.usage, retries);
     const [choice] = value.choices;
@@ -243,15 +244,4 @@ function callOptions({
   signal,
 }: AskOptions): CallOptions {
   return { retries, timeoutMs: timeout * 1000, signal };
-}
-
-// Messages are passed on unchecked: the service reports those that it does not accept.
-function bodyOf(
-  model: string,
-  messages: readonly ChatMessage[],
-  extra: { readonly stream: true; readonly stream_options: object },
-): Parameters<Completions['stream']>[0];
-function bodyOf(model: string, messages: readonly ChatMessage[], extra: object): Parameters<Completions['complete']>[0];
-function bodyOf(model: string, messages: readonly ChatMessage[], extra: object): object {
-  return { ...extra, model, messages: [...messages] };
 }

@@ -1,6 +1,7 @@
 import type * as t from '@babel/types';
 import { dirname, isAbsolute, join } from 'node:path';
 import { Evaluator } from '../interpreter/evaluator.ts';
+import { boundNames } from '../syntax/boundNames.ts';
 import { given, keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from '../interpreter/values/scope.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
@@ -144,7 +145,9 @@ export class Module {
     }
     if (statement.type === 'ExportDefaultDeclaration') this.#exports.set('default', () => this.#local('default'));
     if (statement.type !== 'ExportNamedDeclaration') return;
-    for (const name of declaredNames(statement.declaration)) this.#exports.set(name, () => this.#local(name));
+    const { declaration } = statement;
+    const names = given(declaration) ? boundNames(declaration) : [];
+    for (const name of names) this.#exports.set(name, () => this.#local(name));
     for (const specifier of statement.specifiers) {
       const exported = keyName(specifier.exported, false);
       if (exported === undefined) continue;
@@ -186,20 +189,4 @@ export class Module {
     }
     return name === undefined ? module : module.get(name);
   }
-}
-
-/** The names that a declaration defines. */
-function declaredNames(declaration: t.Node | null | undefined): string[] {
-  if (!given(declaration)) return [];
-  if (declaration.type === 'VariableDeclaration') return declaration.declarations.flatMap(({ id }) => boundNames(id));
-  return 'id' in declaration && declaration.id?.type === 'Identifier' ? [declaration.id.name] : [];
-}
-
-function boundNames(pattern: t.Node | null): string[] {
-  if (pattern?.type === 'Identifier') return [pattern.name];
-  if (pattern?.type === 'AssignmentPattern') return boundNames(pattern.left);
-  if (pattern?.type === 'RestElement') return boundNames(pattern.argument);
-  if (pattern?.type === 'ArrayPattern') return pattern.elements.flatMap(boundNames);
-  if (pattern?.type !== 'ObjectPattern') return [];
-  return pattern.properties.flatMap((one) => boundNames(one.type === 'RestElement' ? one : one.value));
 }

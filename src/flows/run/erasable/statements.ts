@@ -1,7 +1,7 @@
 import type * as t from '@babel/types';
 import { endOf, startOf } from '../../syntax/sourceFile.ts';
 import { lowerEnum } from './enums.ts';
-import { boundNames } from './boundNames.ts';
+import { boundNames } from '../../syntax/boundNames.ts';
 import { isTypeOnly } from './typeOnly.ts';
 import type { TextEdits } from './textEdits.ts';
 

@@ -1,5 +1,5 @@
 import type * as t from '@babel/types';
-import { type Rules, ruleFor } from '../../syntax/nodes.ts';
+import { given, type Rules, ruleFor } from './nodes.ts';
 
 const NAMES: Rules<[], string[]> = {
   VariableDeclaration: ({ declarations }) => declarations.flatMap(({ id }) => boundNames(id)),
@@ -14,11 +14,11 @@ const NAMES: Rules<[], string[]> = {
   RestElement: ({ argument }) => boundNames(argument),
 };
 
-/** The names that a declaration declares; none for other nodes. */
+/** The names that a declaration or pattern defines; none for other nodes. */
 export function boundNames(node: t.Node): string[] {
   return ruleFor(NAMES, node)?.(node) ?? [];
 }
 
 function optionalName(id: t.Identifier | null | undefined): string[] {
-  return id === null || id === undefined ? [] : [id.name];
+  return given(id) ? [id.name] : [];
 }
