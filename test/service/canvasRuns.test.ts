@@ -1,7 +1,8 @@
 // Runs on the canvas, in a real browser: live, stepped through, compared.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { RunInfo, SharedChange } from '../../src/webview/canvas/state/messages.ts';
+import type { ShownChange } from '../../src/flows/run/protocol/shownState.ts';
+import type { RunInfo } from '../../src/webview/canvas/state/messages.ts';
 import { drawnFile, drawnFlow } from '../unit/flows/drawnFlows.ts';
 import { tracedRun } from '../unit/webview/tracedRun.ts';
 import { CanvasBench, type CanvasPage } from './support/canvas.ts';
@@ -119,7 +120,7 @@ onPage('a run is stepped through, with what each step changed in shared', async 
   assert.equal((await canvas.next('readShared')).step, 2);
   assert.equal(await canvas.page.locator('.node.is-failed').count(), 0);
   assert.equal(await canvas.page.locator('.node.is-current').getAttribute('data-path'), 'decide');
-  const changes: SharedChange[] = [
+  const changes: ShownChange[] = [
     { path: ['query'], before: '"old"', after: '"new"' },
     { path: ['notes', '0'], before: undefined, after: '"<b>"' },
   ];

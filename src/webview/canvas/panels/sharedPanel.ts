@@ -1,5 +1,5 @@
 import { html, setText } from '../dom/elements.ts';
-import type { SharedChange } from '../state/messages.ts';
+import type { ShownChange } from '../../../flows/run/protocol/shownState.ts';
 import type { Runs } from '../actions/runs.ts';
 import type { CanvasState, Store } from '../state/store.ts';
 
@@ -41,7 +41,7 @@ export class SharedPanel {
   }
 }
 
-function changeElement({ path, before, after }: SharedChange): HTMLElement {
+function changeElement({ path, before, after }: ShownChange): HTMLElement {
   const kind = before === undefined ? 'added' : after === undefined ? 'removed' : 'changed';
   const line = (sign: string, name: string, text: string | undefined): HTMLElement[] =>
     text === undefined

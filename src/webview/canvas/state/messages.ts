@@ -1,6 +1,7 @@
 import type { TraceEvent } from '../../../agents/run/trace.ts';
 import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
 import type { FlowFile, SourceRange } from '../../../flows/graph/graph.ts';
+import type { ShownChange } from '../../../flows/run/protocol/shownState.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 
 /** Messages from the extension to the canvas. All are plain data. */
@@ -124,15 +125,6 @@ interface RunEventsMessage {
   readonly events: readonly TraceEvent[];
 }
 
-/** One change of the shared state in a step. Values are JSON or a short description, already truncated. */
-export interface SharedChange {
-  /** Keys from the top. */
-  readonly path: readonly string[];
-  /** Undefined if the key did not exist. */
-  readonly before: string | undefined;
-  readonly after: string | undefined;
-}
-
 /**
  * The changes of a step to `shared`, and the whole state afterwards. Steps are the visits of nodes that are not flows, in the
  * order in which they end, from 0.
@@ -141,7 +133,7 @@ export interface SharedMessage {
   readonly type: 'shared';
   readonly run: string;
   readonly step: number;
-  readonly changes: readonly SharedChange[];
+  readonly changes: readonly ShownChange[];
   /** JSON, truncated; undefined if it was not recorded. */
   readonly state: string | undefined;
 }
