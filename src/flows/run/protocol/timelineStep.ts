@@ -39,6 +39,7 @@ export interface ModelUsage {
 export const NO_USAGE: ModelUsage = { calls: 0, inputTokens: 0, outputTokens: 0, cost: 0 };
 
 export function addUsage(a: ModelUsage, b: ModelUsage): ModelUsage {
+  if (b === NO_USAGE) return a; // most steps call no model
   return {
     calls: a.calls + b.calls,
     inputTokens: a.inputTokens + b.inputTokens,

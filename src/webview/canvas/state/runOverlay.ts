@@ -42,11 +42,13 @@ export class OverlayBuilder implements RunOverlay {
     this.#finished.set(path, state);
   }
 
-  /** Counts the time of running nodes until `now`, in microseconds of the run. */
-  addRunningTime(now: number): void {
+  /** A copy in which the time of running nodes counts until `now`, in microseconds of the run. */
+  at(now: number): RunOverlay {
+    const nodes = new Map(this.nodes);
     for (const [path, step] of this.#running) {
       const finishedAt = Math.max(now, step.startedAt);
-      this.nodes.set(path, visited(this.#finished.get(path), { ...step, finishedAt }));
+      nodes.set(path, visited(this.#finished.get(path), { ...step, finishedAt }));
     }
+    return { nodes, taken: new Map(this.taken) };
   }
 }

@@ -21,6 +21,8 @@ export class RunProgress {
   readonly #reducer = new StepReducer();
   readonly #entries: Entry[] = [];
   readonly #steps: CanvasStep[] = [];
+  /** The sum of all entries, so that following a run does not cost more the longer it is. */
+  #overlay = new OverlayBuilder();
   #dropped = 0;
   #latest = 0;
 
@@ -58,23 +60,24 @@ export class RunProgress {
 
   /** The run after a step, or without one as it is `idleMicros` after the last event. */
   overlayAt(step: number | undefined, idleMicros = 0): RunOverlay {
+    if (step === undefined) return this.#overlay.at(this.#latest + idleMicros);
     const overlay = new OverlayBuilder();
     let count = this.#dropped - 1;
     for (const entry of this.#entries) {
       if (entry.type === 'step') {
         // After its last step, a past moment still shows the connection taken and the flows that ended, but not what begins then.
         const isFlowEnd = entry.step.type === 'flow' && entry.step.status !== 'running';
-        if (step !== undefined && count >= step && !isFlowEnd) break;
+        if (count >= step && !isFlowEnd) break;
         if (isLeafEnd(entry.step)) count += 1;
       }
       overlay.add(entry);
     }
-    if (step === undefined) overlay.addRunningTime(this.#latest + idleMicros);
     return overlay;
   }
 
   #push(entry: Entry): void {
     this.#entries.push(entry);
+    this.#overlay.add(entry);
     if (this.#entries.length <= MAX_ENTRIES * 1.2) return;
     const removed = this.#entries.splice(0, this.#entries.length - MAX_ENTRIES);
     const ended = removed.flatMap((one) => (one.type === 'step' && one.step.status !== 'running' ? [one.step] : []));
@@ -82,6 +85,8 @@ export class RunProgress {
     const steps = ended.filter(isLeafEnd).length;
     this.#steps.splice(0, steps);
     this.#dropped += steps;
+    this.#overlay = new OverlayBuilder();
+    for (const one of this.#entries) this.#overlay.add(one);
   }
 }
 
