@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readArchive } from '../../test/service/support/archive.ts';
-import { isFinalState } from '../../src/remote/protocol/schemas.ts';
+import { isFinalState } from '../../src/remote/protocol/states.ts';
 import type { JobAnswer, LoadClient, SeenEvent } from './client.ts';
 import type { Load, SentJob } from './load.ts';
 import { processesOfJobs } from './processes.ts';

@@ -11,6 +11,6 @@ export function numberField(data: unknown, name: string): number | undefined {
 }
 
 /** A field of JSON from outside, never one that its prototype has; undefined for what has no fields. */
-export function fieldOf(data: unknown, name: string): unknown {
+function fieldOf(data: unknown, name: string): unknown {
   return typeof data === 'object' && data !== null ? Object.getOwnPropertyDescriptor(data, name)?.value : undefined;
 }

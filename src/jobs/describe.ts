@@ -1,11 +1,22 @@
 import { formatCredits, formatDuration } from '../core/text/format.ts';
 import { printableLine } from '../core/text/printable.ts';
+import { stateOfWord } from '../remote/protocol/spellings.ts';
 import { costSoFar } from './submit/estimate.ts';
 import { hasSucceeded, isOver, type JobRecord } from './ledger/record.ts';
 
 /** Icon families of a job row; each face has its own drawings. */
 export type JobIcon = 'sending' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed-out' | 'unknown';
 
+/** Other states show as running until the job is over, then by how it ended. */
+const ICON_OF_STATE: ReadonlyMap<string, JobIcon> = new Map([
+  ['sending', 'sending'],
+  ['unknown', 'unknown'],
+  ['lost', 'unknown'],
+  ['queued', 'queued'],
+  ['starting', 'queued'],
+  ['cancelled', 'cancelled'],
+  ['timed_out', 'timed-out'],
+]);
 const REASON_LIMIT = 160;
 
 /** `running 4 min · a10g · 1.2 cr`; a failed job's reason; free of control characters. `now` is in milliseconds. */
@@ -47,29 +58,11 @@ export function describeOutcome(record: JobRecord, results?: string): string {
 
 /** Which icon stands for the state; words that are not known count as running until the job is over. */
 export function jobIcon(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCode'>): JobIcon {
-  switch (record.state.toLowerCase()) {
-    case 'sending':
-      return 'sending';
-    case 'unknown':
-    case 'lost':
-      return 'unknown';
-    case 'queued':
-    case 'pending':
-    case 'starting':
-      return 'queued';
-    case 'cancelled':
-    case 'canceled':
-    case 'aborted':
-      return 'cancelled';
-    case 'timed_out':
-    case 'timedout':
-    case 'timeout':
-    case 'expired':
-      return 'timed-out';
-    default:
-      if (!isOver(record)) return 'running';
-      return hasSucceeded(record) ? 'succeeded' : 'failed';
-  }
+  const state = stateOfWord(record.state) ?? record.state.toLowerCase();
+  const icon = ICON_OF_STATE.get(state);
+  if (icon !== undefined) return icon;
+  if (!isOver(record)) return 'running';
+  return hasSucceeded(record) ? 'succeeded' : 'failed';
 }
 
 /** Seconds of work so far or in all; null before it began. `now` is in milliseconds. */

@@ -9,14 +9,14 @@ import { eventIdHeader, isEventId } from './protocol/eventId.ts';
 import { type RetryAfterPolicy, withRetryAfter } from './http/retryAfterPolicy.ts';
 import {
   type Account,
-  account,
-  cancelled,
   type Job,
   type JobCreated,
-  job,
-  jobCreated,
+  receivedAccount,
+  receivedCancellation,
+  receivedJob,
+  receivedJobCreated,
+  receivedSubmissionStatus,
   type SubmissionStatus,
-  submissionStatus,
 } from './protocol/schemas.ts';
 import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from './transfers/submission.ts';
 import { Transport } from './http/transport.ts';
@@ -99,7 +99,7 @@ export class RemoteClient implements AsyncDisposable {
 
   /** The account's credits, plan and rate card. */
   async me(options?: RequestOptions): Promise<Account> {
-    return this.#json({ method: 'GET', path: '/v1/me', ...limits(options, REQUEST_TIMEOUT) }, account);
+    return this.#json({ method: 'GET', path: '/v1/me', ...limits(options, REQUEST_TIMEOUT) }, receivedAccount);
   }
 
   /**
@@ -120,7 +120,7 @@ export class RemoteClient implements AsyncDisposable {
       });
       try {
         using response = await this.#openOnce(jsonCall({ ...call, ...upload }));
-        return await readJson(response, jobCreated);
+        return await readJson(response, receivedJobCreated);
       } finally {
         upload.body.destroy();
       }
@@ -131,7 +131,7 @@ export class RemoteClient implements AsyncDisposable {
   async getSubmission(idempotencyKey: string, options?: RequestOptions): Promise<SubmissionStatus | undefined> {
     const path = `/v1/submissions/${encodeURIComponent(idempotencyKey)}`;
     try {
-      return await this.#json({ method: 'GET', path, ...limits(options, REQUEST_TIMEOUT) }, submissionStatus);
+      return await this.#json({ method: 'GET', path, ...limits(options, REQUEST_TIMEOUT) }, receivedSubmissionStatus);
     } catch (error) {
       if (isMissingRoute(error)) return undefined;
       throw error;
@@ -139,11 +139,14 @@ export class RemoteClient implements AsyncDisposable {
   }
 
   async getJob(jobId: string, options?: RequestOptions): Promise<Job> {
-    return this.#json({ method: 'GET', path: jobPath(jobId), ...limits(options, REQUEST_TIMEOUT) }, job);
+    return this.#json({ method: 'GET', path: jobPath(jobId), ...limits(options, REQUEST_TIMEOUT) }, receivedJob);
   }
 
   async cancel(jobId: string, options?: RequestOptions): Promise<Record<string, unknown>> {
-    return this.#json({ method: 'DELETE', path: jobPath(jobId), ...limits(options, REQUEST_TIMEOUT) }, cancelled);
+    return this.#json(
+      { method: 'DELETE', path: jobPath(jobId), ...limits(options, REQUEST_TIMEOUT) },
+      receivedCancellation,
+    );
   }
 
   /** The job's events as they happen. The request is sent when the first is asked for; the stream can be read once. */

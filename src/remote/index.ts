@@ -12,13 +12,13 @@ export { AuthError, InsufficientCreditsError, NetworkError, RemoteError } from '
 export type { RetryAfterPolicy } from './http/retryAfterPolicy.ts';
 export type { JobSubmission } from './transfers/submission.ts';
 export { parseEvents } from './events/events.ts';
-export { isFinalState, isJobState } from './protocol/schemas.ts';
+export { isFinalState, isJobState } from './protocol/states.ts';
+export type { JobState } from './protocol/states.ts';
 export type {
   Account,
   Job,
   JobCreated,
   JobEvent,
-  JobState,
   RateCardItem,
   SubmissionStatus,
 } from './protocol/schemas.ts';

@@ -1,5 +1,5 @@
 import { patchFromJob } from '../../jobs/log/progress.ts';
-import { isFinalState } from '../../remote/protocol/schemas.ts';
+import { isFinalState } from '../../remote/protocol/states.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { Session } from './session.ts';

@@ -2,7 +2,8 @@ import { JobFlowEvents } from '../../flows/run/job/jobFlowEvents.ts';
 import { LogText } from '../../jobs/log/logText.ts';
 import { stateOf } from '../../jobs/log/progress.ts';
 import type { SpooledEvent } from '../../jobs/log/spool.ts';
-import { isFinalState, logEventData } from '../../remote/protocol/schemas.ts';
+import { logEventData } from '../../remote/protocol/schemas.ts';
+import { isFinalState } from '../../remote/protocol/states.ts';
 import { StepPrinter } from './stepPrinter.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -2,10 +2,13 @@ import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
 import { hasOwnerStopped } from './leaseOwner.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
-import { FINAL_STATES, type JobPatch, type JobRecord } from './record.ts';
+import { wordsForStates } from '../../remote/protocol/spellings.ts';
+import { isFinalState } from '../../remote/protocol/states.ts';
+import type { JobPatch, JobRecord } from './record.ts';
 
 const SQLITE_CONSTRAINT = 19;
 const DEFAULT_LIMIT = 100;
+const FINAL_WORDS = wordsForStates(isFinalState);
 
 export interface ListQuery {
   readonly host?: string;
@@ -72,7 +75,7 @@ export class JobLedger {
     if (query.folder !== undefined) where('folder = ?', query.folder);
     if (query.state !== undefined) where('state = ?', query.state);
     if (query.isUnfinished === true) {
-      where(`lower(state) NOT IN (${FINAL_STATES.map(() => '?').join(', ')})`, ...FINAL_STATES);
+      where(`lower(state) NOT IN (${FINAL_WORDS.map(() => '?').join(', ')})`, ...FINAL_WORDS);
       where("json_extract(record, '$.finishedAt') IS NULL AND json_extract(record, '$.exitCode') IS NULL");
     }
     if (query.before !== undefined) where('(created_at, id) < (?, ?)', query.before.createdAt, query.before.id);

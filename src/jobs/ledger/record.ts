@@ -1,4 +1,5 @@
-import type { JobState } from '../../remote/protocol/schemas.ts';
+import { stateOfWord } from '../../remote/protocol/spellings.ts';
+import { isFinalState, type JobState } from '../../remote/protocol/states.ts';
 
 /**
  * What is known of a job: `sending` while its upload runs, `unknown` when the answer to the upload was lost, otherwise
@@ -47,26 +48,14 @@ export interface JobRecord {
 /** Fields that may change after a record was made. */
 export type JobPatch = Partial<Omit<JobRecord, 'id'>>;
 
-/** Words that mean the end, ours first, then those that other services are likely to use. */
-const GOOD_STATES: ReadonlySet<string> = new Set(['succeeded', 'success', 'completed', 'complete', 'done', 'finished']);
-const BAD_STATES: ReadonlySet<string> = new Set(
-  'failed cancelled timed_out lost error errored canceled aborted killed timeout timedout expired stopped preempted'.split(
-    ' ',
-  ),
-);
-
-/** All of them, in lower case. */
-export const FINAL_STATES: readonly string[] = [...GOOD_STATES, ...BAD_STATES];
-
-/** Whether nothing more will happen to the job: its state is a final word, or the service told when or how it ended. */
+/** Whether nothing more will happen to the job: its state is a final one, or the service reported when or how it ended. */
 export function isOver(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCode'>): boolean {
-  const word = record.state.toLowerCase();
-  return record.finishedAt !== null || record.exitCode !== null || GOOD_STATES.has(word) || BAD_STATES.has(word);
+  return record.finishedAt !== null || record.exitCode !== null || isFinalState(stateOfWord(record.state) ?? '');
 }
 
-/** Whether the job ended well: a good final word, and no exit code other than 0. */
+/** Whether the job ended well: a good final state, and no exit code other than 0. */
 export function hasSucceeded(record: Pick<JobRecord, 'state' | 'exitCode'>): boolean {
-  return GOOD_STATES.has(record.state.toLowerCase()) && (record.exitCode ?? 0) === 0;
+  return stateOfWord(record.state) === 'succeeded' && (record.exitCode ?? 0) === 0;
 }
 
 /** Whether the service has the job and works on it: it can be followed and cancelled. */

@@ -1,6 +1,7 @@
 import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { declaredJob } from '../../remote/protocol/spellings.ts';
 import { isOver, type JobPatch, type JobRecord } from '../ledger/record.ts';
 
 const LINE_LIMIT = 300;
@@ -11,21 +12,10 @@ const REASON_LIMIT = 2_000;
 // The longest that ISO 8601 comes to with all its parts.
 const TIME_LIMIT = 40;
 
-/** Output of a `log` event: its `text`, or the data itself where a service sends bare text; undefined for other events. */
-export function logTextOf(event: string, data: unknown): string | undefined {
-  if (event !== 'log' && event !== 'message' && event !== 'output') return undefined;
-  return typeof data === 'string'
-    ? data
-    : (textField(data, 'text') ?? textField(data, 'message') ?? textField(data, 'line'));
-}
-
-/** The `state` word of an event's or a job's data. */
+/** The state in an event's or a job's data, in the service's word. */
 export function stateOf(data: unknown): string | undefined {
-  return wordOf(textField(data, 'state')) ?? wordOf(textField(data, 'status'));
-}
-
-function wordOf(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : printableLine(text).slice(0, WORD_LIMIT);
+  const word = textField(declaredJob(data), 'state');
+  return word === undefined ? undefined : printableLine(word).slice(0, WORD_LIMIT);
 }
 
 function nameField(data: unknown, name: string): string | undefined {

@@ -1,6 +1,7 @@
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { diskError } from '../archives/disk.ts';
-import { effective, isStale, LastLine, logTextOf, patchFromEvent } from './progress.ts';
+import { logTextOf } from '../../remote/protocol/spellings.ts';
+import { effective, isStale, LastLine, patchFromEvent } from './progress.ts';
 import type { JobPatch, JobRecord } from '../ledger/record.ts';
 import type { EventSpool, NewEvent } from './spool.ts';
 

@@ -1,5 +1,5 @@
-import { fieldOf } from '../../core/jsonFields.ts';
 import { formatCredits } from '../../core/text/format.ts';
+import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
 
 export interface Rate {
@@ -19,25 +19,20 @@ export type CostEstimate =
     }
   | { readonly type: 'unknown'; readonly reason: string; readonly balance: number | null };
 
-// The specification leaves the shape of the account open, so the likely spellings are all read.
-const NAME_FIELDS = ['machine_class', 'machineClass', 'name', 'class', 'id'];
-const RATE_FIELDS = [
-  ['credits_per_second', 60],
-  ['credits_per_minute', 1],
-  ['credits_per_hour', 1 / 60],
-] as const;
-
-/** The rate card of a `/v1/me` reply, a list or an object by machine class; empty when none is recognised. */
+/** The rates in a reply to `GET /v1/me`; empty when none is recognised. */
 export function readRateCard(account: unknown): Rate[] {
-  const card = fieldOf(account, 'rate_card') ?? fieldOf(account, 'rates');
-  if (Array.isArray(card)) return card.flatMap((item: unknown) => readRate(item, nameOf(item)));
-  if (typeof card !== 'object' || card === null) return [];
-  return Object.entries(card).flatMap(([name, item]) => readRate(item, name));
+  const card = receivedAccount.safeParse(account).data?.rate_card ?? [];
+  return card.flatMap(({ machine_class: machineClass, credits_per_minute: creditsPerMinute, description }) =>
+    isAmount(creditsPerMinute)
+      ? [{ machineClass: machineClass ?? null, creditsPerMinute, description: description ?? null }]
+      : [],
+  );
 }
 
-/** Credits left, from a `/v1/me` reply; null when it does not tell. */
+/** Credits left, from a reply to `GET /v1/me`; null when it does not state them. */
 export function readBalance(account: unknown): number | null {
-  return amountOf(account, 'credits') ?? amountOf(account, 'credits_remaining') ?? amountOf(account, 'balance') ?? null;
+  const credits = receivedAccount.safeParse(account).data?.credits;
+  return isAmount(credits) ? credits : null;
 }
 
 /** The rate for a machine class, or for a job without one where the service has only one class; undefined when unknown. */
@@ -86,33 +81,6 @@ export function describeForecast(record: JobRecord, now: number): string | null 
   if (cost === null || record.creditsPerMinute === null || record.creditsCharged !== null) return null;
   const highest = (record.creditsPerMinute * record.maxRuntime) / 60;
   return `about ${formatCredits(cost)} of at most ${formatCredits(highest)} credits`;
-}
-
-function readRate(item: unknown, name: string | null): Rate[] {
-  if (typeof item === 'number')
-    return isAmount(item) ? [{ machineClass: name, creditsPerMinute: item, description: null }] : [];
-  for (const [field, perMinute] of RATE_FIELDS) {
-    const amount = amountOf(item, field);
-    if (amount === undefined) continue;
-    const description = fieldOf(item, 'description');
-    return [
-      {
-        machineClass: name,
-        creditsPerMinute: amount * perMinute,
-        description: typeof description === 'string' ? description : null,
-      },
-    ];
-  }
-  return [];
-}
-
-function nameOf(item: unknown): string | null {
-  return NAME_FIELDS.map((field) => fieldOf(item, field)).find((name) => typeof name === 'string') ?? null;
-}
-
-function amountOf(data: unknown, name: string): number | undefined {
-  const value = fieldOf(data, name);
-  return isAmount(value) ? value : undefined;
 }
 
 function isAmount(value: unknown): value is number {

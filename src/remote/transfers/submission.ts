@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { RemoteError } from '../http/errors.ts';
+import type { SubmissionMeta } from '../protocol/submission.ts';
 
 /** How services answer at an address that they do not have. */
 const NO_SUCH_ROUTE: ReadonlySet<number> = new Set([400, 404, 405, 410, 501]);
@@ -14,13 +15,15 @@ export interface JobSubmission {
 }
 
 /** The submission metadata of the specification's section 2.2: optional fields only when they are not empty. */
-export function metaOf({ script, maxRuntime, project, venv, machineClass }: JobSubmission): Record<string, unknown> {
+export function metaOf({ script, maxRuntime, project, venv, machineClass }: JobSubmission): SubmissionMeta {
   if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
-  const meta: Record<string, unknown> = { script, max_runtime: Math.trunc(maxRuntime) };
-  if (project) meta['project'] = project;
-  if (venv !== undefined && Object.keys(venv).length > 0) meta['venv'] = venv;
-  if (machineClass) meta['machine_class'] = machineClass;
-  return meta;
+  return {
+    script,
+    max_runtime: Math.trunc(maxRuntime),
+    ...(project && { project }),
+    ...(venv !== undefined && Object.keys(venv).length > 0 && { venv }),
+    ...(machineClass && { machine_class: machineClass }),
+  };
 }
 
 /** The headers that name a submission: draft-ietf-httpapi-idempotency-key-header, and draft-ietf-httpbis-resumable-upload. */

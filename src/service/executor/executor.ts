@@ -1,5 +1,5 @@
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
-import type { FinalState } from '../store/jobs/jobs.ts';
+import type { FinalState } from '../../remote/protocol/states.ts';
 
 /** A job as an executor sees it. */
 export interface RunnableJob {

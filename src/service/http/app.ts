@@ -4,6 +4,9 @@ import { HTTPException } from 'hono/http-exception';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import type * as z from 'zod';
+import type { account } from '../../remote/protocol/schemas.ts';
+import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { JOB_ID } from '../jobFiles/jobFiles.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
@@ -19,12 +22,11 @@ import { answerEvents } from './eventRoute.ts';
 import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
 import type { Health } from './health.ts';
 import { answerHealth, refuseWhenFull, refuseWhenStopping, refuseWhenUnstartable } from './healthRoute.ts';
-import { showJob } from './submit/jobViews.ts';
+import { showJob } from './submit/showJob.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
 import type { RequestMonitor } from './requestMonitor.ts';
 import { sendFile } from './sendFile.ts';
-import { MAX_RUNTIME_SECONDS } from './submit/submission.ts';
 import type { Submissions } from './submit/submissions.ts';
 import { isBrokenOff } from './submit/upload.ts';
 import { abortOnRevocation } from './access/abortOnRevocation.ts';
@@ -86,7 +88,8 @@ export function createApp(options: AppOptions): App {
       max_runtime: MAX_RUNTIME_SECONDS,
       max_upload_bytes: gauge.limitsOf(context.var.account).maxUploadBytes,
     };
-    return context.json({ account_id: id, plan, credits, rate_card: options.machineClasses.rateCard(), limits });
+    const rates = options.machineClasses.rateCard();
+    return context.json<z.infer<typeof account>>({ account_id: id, plan, credits, rate_card: rates, limits });
   });
   addJobRoutes(app, options);
   return app;

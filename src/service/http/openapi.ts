@@ -1,22 +1,20 @@
 import * as z from 'zod';
 import {
+  account,
   artifactEventData,
+  cancellation,
   endEventData,
+  failure,
   flowEventData,
+  health,
+  job,
+  jobCreated,
+  jobList,
   logEventData,
   stateEventData,
-} from '../../remote/protocol/schemas.ts';
-import {
-  acceptedJob,
-  accountView,
-  cancellation,
-  failure,
-  healthView,
-  jobList,
-  jobView,
   submissionStatus,
-} from './submit/jobViews.ts';
-import { submission } from './submit/submission.ts';
+} from '../../remote/protocol/schemas.ts';
+import { submission } from '../../remote/protocol/submission.ts';
 
 const JOB_ID_PARAMETER = { name: 'job_id', in: 'path', required: true, schema: { type: 'string' } };
 
@@ -66,9 +64,9 @@ const eventStream = {
   ],
 };
 
-/** The OpenAPI description of the service, made from the schemas that it checks with. */
+/** The OpenAPI description of the service, made from the protocol's one declaration. */
 export function describeApi(version: string) {
-  const job = { parameters: [JOB_ID_PARAMETER] };
+  const ofJob = { parameters: [JOB_ID_PARAMETER] };
   return {
     openapi: '3.1.0',
     info: { title: 'Farwharf job service', version },
@@ -76,7 +74,7 @@ export function describeApi(version: string) {
     components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
     paths: {
       '/v1/me': {
-        get: { summary: 'The account', responses: { 200: json('Credits and prices', accountView), ...keyFailures() } },
+        get: { summary: 'The account', responses: { 200: json('Credits and prices', account), ...keyFailures() } },
       },
       '/v1/jobs': {
         get: {
@@ -99,7 +97,7 @@ export function describeApi(version: string) {
             ),
           ],
           requestBody: { required: true, content: { 'multipart/form-data': { schema: submissionForm } } },
-          responses: { 201: json('Accepted', acceptedJob), ...keyFailures(400, 402, 409, 413, 415, 422, 503, 507) },
+          responses: { 201: json('Accepted', jobCreated), ...keyFailures(400, 402, 409, 413, 415, 422, 503, 507) },
         },
       },
       '/v1/submissions/{key}': {
@@ -110,12 +108,12 @@ export function describeApi(version: string) {
         },
       },
       '/v1/jobs/{job_id}': {
-        ...job,
-        get: { summary: 'One job', responses: { 200: json('The job', jobView), ...keyFailures(404) } },
+        ...ofJob,
+        get: { summary: 'One job', responses: { 200: json('The job', job), ...keyFailures(404) } },
         delete: { summary: 'Cancel a job', responses: { 200: json('Its state', cancellation), ...keyFailures(404) } },
       },
       '/v1/jobs/{job_id}/events': {
-        ...job,
+        ...ofJob,
         get: {
           summary: 'What happens to a job, as it happens',
           parameters: [{ name: 'Last-Event-ID', in: 'header', schema: { type: 'integer' } }],
@@ -126,7 +124,7 @@ export function describeApi(version: string) {
         },
       },
       '/v1/jobs/{job_id}/artifacts': {
-        ...job,
+        ...ofJob,
         get: {
           summary: 'The results of a job',
           responses: {
@@ -149,8 +147,8 @@ export function describeApi(version: string) {
           security: [],
           parameters: [query('nonce', { type: 'string' })],
           responses: {
-            200: json('It can do its work', healthView),
-            503: json('It ends, or cannot', healthView),
+            200: json('It can do its work', health),
+            503: json('It ends, or cannot', health),
             ...failures(400),
           },
         },

@@ -3,7 +3,8 @@ import { assertNever } from '../../core/errors.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import type { RunnerEnding } from '../executor/executor.ts';
 import type { ExitMarker } from '../jobFiles/jobFolder.ts';
-import type { Ending, FinalState, StoredJob } from '../store/jobs/jobs.ts';
+import type { FinalState } from '../../remote/protocol/states.ts';
+import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
 
 /**
  * How a job ended, from what its runner reported. The charge is for the seconds that the script ran, within the hold. A script

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, silentLogger } from '../../../src/core/log.ts';
-import { isFinalState } from '../../../src/remote/protocol/schemas.ts';
+import { isFinalState } from '../../../src/remote/protocol/states.ts';
 import { DEFAULT_CONFIG, type ServiceConfig } from '../../../src/service/config/config.ts';
 import { type RunningService, serve } from '../../../src/service/serve.ts';
 import type { ServeOptions } from '../../../src/service/serveOptions.ts';

@@ -3,9 +3,11 @@ import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { HTTPException } from 'hono/http-exception';
+import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { formatCredits } from '../../../core/text/format.ts';
-import type { LogEventData } from '../../../remote/protocol/schemas.ts';
+import type { jobCreated, LogEventData } from '../../../remote/protocol/schemas.ts';
+import type { Submission } from '../../../remote/protocol/submission.ts';
 import { type StagedArchive, stageArchive } from '../../../workspace/extract/extract.ts';
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import { keepWorkspace, placeWorkspace } from '../../jobs/jobWorkspace.ts';
@@ -13,7 +15,7 @@ import type { MachineClass, MachineClasses } from '../../config/machineClasses.t
 import type { JobFolder, RunnerSpec } from '../../jobFiles/jobFolder.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import type { Store } from '../../store/store.ts';
-import { parseCommand, parseSubmission, type Submission } from './submission.ts';
+import { parseCommand, parseSubmission } from './submission.ts';
 import { receiveUpload } from './upload.ts';
 
 export interface AcceptContext {
@@ -28,11 +30,7 @@ export interface AcceptContext {
   readonly maxLogBytes: number;
 }
 
-export interface AcceptedJob {
-  readonly job_id: string;
-  readonly credit_hold: number;
-  readonly credits_remaining: number;
-}
+export type AcceptedJob = z.infer<typeof jobCreated>;
 
 /** An archive that was received, and what came with it. */
 export interface ReceivedUpload {

@@ -5,13 +5,14 @@ import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { HTTPException } from 'hono/http-exception';
+import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
+import type { submissionStatus } from '../../../remote/protocol/schemas.ts';
 import { ResumableUploads } from './resumableUploads.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import type { Store } from '../../store/store.ts';
 import type { StoredSubmission } from '../../store/jobs/submissions.ts';
 import { type AcceptContext, acceptJob, type AcceptedJob, addJob, withNewFolder } from './acceptJob.ts';
-import type { SubmissionStatus } from './jobViews.ts';
 import { isBrokenOff, receiveUpload } from './upload.ts';
 
 // A client is asked not to trust its absence for longer than a day; see docs/service.md.
@@ -86,7 +87,7 @@ export class Submissions {
   }
 
   /** What became of the submission that an account sent under a key. */
-  async status(account: string, key: string, store: AcceptContext['store']): Promise<SubmissionStatus> {
+  async status(account: string, key: string, store: AcceptContext['store']): Promise<z.infer<typeof submissionStatus>> {
     if (!isKey(key)) throw refusal(400, 'The key must be 1 to 255 printable characters.');
     const path = this.#uploads.path(account, key);
     // Who asks has lost the connection, which this end may not have noticed yet: then more of it is on its way.

@@ -1,14 +1,12 @@
 import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
-
-export type UnfinishedState = 'queued' | 'starting' | 'running';
-export type FinalState = 'succeeded' | 'failed' | 'cancelled' | 'timed_out' | 'lost';
+import type { FinalState, JobState, UnfinishedState } from '../../../remote/protocol/states.ts';
 
 /** A job as the store keeps it: times in milliseconds since 1970, amounts in micro-credits. */
 export interface StoredJob {
   readonly number: number;
   readonly id: string;
   readonly account: string;
-  readonly state: UnfinishedState | FinalState;
+  readonly state: JobState;
   readonly script: string;
   readonly project: string | null;
   readonly machineClass: string;

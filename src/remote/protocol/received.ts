@@ -1,0 +1,46 @@
+import * as z from 'zod';
+
+const TEXT_TYPES: ReadonlySet<string> = new Set(['string', 'enum', 'literal']);
+
+/**
+ * What a client can rely on of a body that a service declares as `Body`: each field has the declared JSON type, is null or is absent.
+ * Fields that are not declared are kept.
+ */
+export type Received<Body> = Body extends string
+  ? string
+  : Body extends readonly (infer Item)[]
+    ? Received<Item>[]
+    : Body extends object
+      ? { [name: string]: unknown } & { [Name in keyof Body]?: Received<NonNullable<Body[Name]>> | null | undefined }
+      : Body;
+
+/** As `Received`, with the fields in `Required` as these schemas read them. */
+type ReceivedWith<Body, Required> = Received<Omit<Body, keyof Required>> & Required;
+
+/**
+ * The reader for a body that a service declares: what the specification does not show may be absent, null or of another type, and a
+ * field of another type reads as absent. Formats, ranges and names of values are the service's affair and are not checked.
+ *
+ * @param required the fields without which the body is of no use.
+ */
+export function received<Shape extends z.ZodRawShape>(
+  body: z.ZodObject<Shape>,
+): z.ZodType<Received<z.output<z.ZodObject<Shape>>>>;
+export function received<Shape extends z.ZodRawShape, Required extends z.ZodRawShape>(
+  body: z.ZodObject<Shape>,
+  required: Required,
+): z.ZodType<ReceivedWith<z.output<z.ZodObject<Shape>>, z.output<z.ZodObject<Required>>>>;
+export function received(body: z.ZodObject<z.ZodRawShape>, required: z.ZodRawShape = {}): z.ZodType {
+  const fields = Object.entries(body.shape).map(([name, field]) => [name, readerOf(field).nullish().catch(undefined)]);
+  return z.looseObject({ ...Object.fromEntries(fields), ...required });
+}
+
+function readerOf(field: z.core.$ZodType): z.ZodType {
+  if (field instanceof z.ZodNullable || field instanceof z.ZodOptional) return readerOf(field.unwrap());
+  if (field instanceof z.ZodObject) return received(field);
+  if (field instanceof z.ZodArray) return z.array(readerOf(field.element));
+  const { type } = field._zod.def;
+  if (type === 'number') return z.number();
+  if (TEXT_TYPES.has(type)) return z.string();
+  throw new TypeError(`A body of the protocol cannot have a field of type ${type}.`);
+}

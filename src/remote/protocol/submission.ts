@@ -1,0 +1,66 @@
+import { posix } from 'node:path';
+import * as z from 'zod';
+
+/** The longest time limit that a job may have: 30 days. */
+export const MAX_RUNTIME_SECONDS = 30 * 24 * 3600;
+
+const MAX_RUNTIME_REFUSAL = `must be at most ${MAX_RUNTIME_SECONDS} seconds (30 days)`;
+
+// A third of what the kernel takes for the arguments and variables of a program (execve(2), with a stack of 8 MB), and its limit
+// for one of them: more would only be found out when the job starts.
+const MAX_VARIABLES = 1_000;
+const MAX_VARIABLE_BYTES = 128 * 1024 - 1;
+const MAX_VARIABLES_BYTES = 640 * 1024;
+
+const singleLine = z.string().regex(/^[^\r\n\0]*$/, 'must be one line, without NUL');
+const requirementsFile = singleLine
+  .min(1)
+  .refine((path) => isInside(posix.normalize(path)), 'must be a path inside the folder');
+const variables = z
+  .record(
+    z.string().regex(/^(?!FARWHARF_)[A-Za-z_][A-Za-z0-9_]*$/, 'must be a variable name that the service does not use'),
+    z.string().regex(/^[^\0]*$/, 'must not contain NUL'),
+  )
+  .refine((env) => Object.keys(env).length <= MAX_VARIABLES, `must be at most ${MAX_VARIABLES} variables`)
+  .refine(
+    (env) => Object.entries(env).every((variable) => bytesOf(variable) <= MAX_VARIABLE_BYTES),
+    'must be below 128 KB for each variable',
+  )
+  .refine(
+    (env) => Object.entries(env).reduce((sum, variable) => sum + bytesOf(variable), 0) <= MAX_VARIABLES_BYTES,
+    'must be below 640 KB for all variables together',
+  );
+
+/** Structure of `venv`, which the specification does not show. */
+const virtualEnvironment = z.strictObject({
+  python: z
+    .string()
+    .regex(/^(python)?\d(\.\d+)*$/, 'must be a version or a command, like "3.12" or "python3.12"')
+    .transform((name) => (name.startsWith('python') ? name : `python${name}`))
+    .optional(),
+  requirements: z.union([z.array(singleLine.min(1)), requirementsFile]).optional(),
+  env: variables.optional(),
+});
+
+/** The form field `meta` of `POST /v1/jobs` (specification, section 2.2), as the service accepts it. */
+export const submission = z.object({
+  script: singleLine.min(1).max(4096),
+  max_runtime: z.int().min(1, 'must be at least 1 second').max(MAX_RUNTIME_SECONDS, MAX_RUNTIME_REFUSAL),
+  project: singleLine.max(200).optional(),
+  venv: virtualEnvironment.optional(),
+  machine_class: singleLine.optional(),
+});
+export type Submission = z.infer<typeof submission>;
+
+/** The same as a client may send it: other services have other structures of `venv`. */
+export type SubmissionMeta = Omit<z.input<typeof submission>, 'venv'> & { venv?: Readonly<Record<string, unknown>> };
+
+/** Whether a normalized path leads to a place below the folder that it is relative to. */
+export function isInside(path: string): boolean {
+  return !posix.isAbsolute(path) && path !== '..' && !path.startsWith('../');
+}
+
+/** The length of a variable as a program gets it: `NAME=value` and a NUL. */
+function bytesOf([name, value]: [string, string]): number {
+  return Buffer.byteLength(name) + Buffer.byteLength(value) + 2;
+}
