@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type AsyncLedger, directLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import { patchFromJob } from '../../jobs/log/progress.ts';
-import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { type JobRecord, newRecord } from '../../jobs/ledger/record.ts';
 import { settleEarlier } from '../../jobs/submit/settle.ts';
 import type { Job } from '../../remote/protocol/schemas.ts';
 import type { Session } from './session.ts';
@@ -61,31 +61,16 @@ async function openScratchPlace(session: Session, jobId: string, signal: AbortSi
 }
 
 function recordOfStranger(job: Job, host: string, jobId: string): JobRecord {
-  return {
+  return newRecord({
     id: randomUUID(),
     host,
-    account: null,
     jobId,
     state: job.state ?? 'unknown',
     script: job.script ?? '',
-    project: job.project ?? null,
-    machineClass: job.machine_class ?? null,
-    creditsPerMinute: null,
+    project: job.project,
+    machineClass: job.machine_class,
     maxRuntime: job.max_runtime ?? 0,
-    venv: null,
     folder: '',
     createdAt: job.created_at ?? new Date().toISOString(),
-    startedAt: null,
-    finishedAt: null,
-    exitCode: null,
-    reason: null,
-    creditHold: null,
-    creditsCharged: null,
-    gitCommit: null,
-    archive: null,
-    archiveBytes: null,
-    lastLogLine: null,
-    downloadedAt: null,
-    removed: false,
-  };
+  });
 }

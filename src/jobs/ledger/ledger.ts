@@ -4,7 +4,7 @@ import { hasOwnerStopped } from './leaseOwner.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
 import { wordsForStates } from '../../remote/protocol/spellings.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
-import type { JobPatch, JobRecord } from './record.ts';
+import { type JobPatch, type JobRecord, storedRecord } from './record.ts';
 
 const SQLITE_CONSTRAINT = 19;
 const DEFAULT_LIMIT = 100;
@@ -179,7 +179,7 @@ export class JobLedger {
 
   #records(sql: string, ...values: SQLInputValue[]): JobRecord[] {
     const rows = this.#database.prepare(sql).all(...values);
-    return rows.map((row) => JSON.parse(String(row['record'])) as JobRecord);
+    return rows.map((row) => storedRecord.parse(JSON.parse(String(row['record']))));
   }
 
   #transaction<T>(work: () => T): T {

@@ -1,48 +1,72 @@
+import * as z from 'zod';
+import { readerOf } from '../../remote/protocol/received.ts';
+import { jobReport } from '../../remote/protocol/schemas.ts';
 import { stateOfWord } from '../../remote/protocol/spellings.ts';
-import { isFinalState, type JobState } from '../../remote/protocol/states.ts';
+import { isFinalState } from '../../remote/protocol/states.ts';
 
-/**
- * What is known of a job: `sending` while its upload runs, `unknown` when the answer to the upload was lost, otherwise
- * the service's own word. A word that is not known here is kept and shown as it is.
- */
-type RecordState = JobState | 'sending' | 'unknown' | (string & Record<never, never>);
+type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;
+type Report = z.output<typeof jobReport>;
+type ReportedShape = {
+  [Name in keyof Report as CamelCase<Name>]: NonNullable<Report[Name]> extends number ? typeof number : typeof text;
+};
+
+const text = z.string().nullable().default(null);
+const number = z.number().nullable().default(null);
 
 /** One job in the ledger. Times are ISO 8601, durations are seconds, money is credits. */
-export interface JobRecord {
+const fields = z.object({
+  ...reportedShape(),
   /** Our own UUID: it exists before the service has given the job an id. */
-  readonly id: string;
+  id: z.string(),
   /** `local` for the embedded service, else the base URL without a trailing `/`. */
-  readonly host: string;
-  /** The service's account id, where it tells one. */
-  readonly account: string | null;
+  host: z.string(),
+  /** The service's account id, where it reports one. */
+  account: text,
   /** The service's id; null until it accepted the job. */
-  readonly jobId: string | null;
-  readonly state: RecordState;
-  readonly script: string;
-  readonly project: string | null;
-  readonly machineClass: string | null;
-  /** Credits for a minute on this machine class when the job was sent; null where the rate card does not tell. */
-  readonly creditsPerMinute: number | null;
-  readonly maxRuntime: number;
-  readonly venv: Readonly<Record<string, unknown>> | null;
+  jobId: text,
+  /**
+   * `sending` while its upload runs, `unknown` when the answer to the upload was lost, otherwise the service's own word. A word that
+   * is not known here is kept and shown as it is.
+   */
+  state: z.string(),
+  script: z.string(),
+  project: text,
+  /** Credits for a minute on this machine class when the job was sent; null where the rate card does not list it. */
+  creditsPerMinute: number,
+  maxRuntime: z.number(),
+  venv: z.record(z.string(), z.unknown()).nullable().default(null),
   /** Absolute path of the folder that was sent. */
-  readonly folder: string;
-  readonly createdAt: string;
-  readonly startedAt: string | null;
-  readonly finishedAt: string | null;
-  readonly exitCode: number | null;
-  /** Why it is in this state, in the service's words or ours. */
-  readonly reason: string | null;
-  readonly creditHold: number | null;
-  readonly creditsCharged: number | null;
-  readonly gitCommit: string | null;
+  folder: z.string(),
+  createdAt: z.string(),
+  gitCommit: text,
   /** Absolute path of the archive that was sent; it may have been pruned since. */
-  readonly archive: string | null;
-  readonly archiveBytes: number | null;
-  readonly lastLogLine: string | null;
-  readonly downloadedAt: string | null;
+  archive: text,
+  archiveBytes: number,
+  lastLogLine: text,
+  downloadedAt: text,
   /** Taken off the list by a person; the record itself stays. */
-  readonly removed: boolean;
+  removed: z.boolean().default(false),
+});
+export type JobRecord = Readonly<z.output<typeof fields>>;
+
+/** A record from the ledger's JSON, with the fields that a newer version wrote. */
+export const storedRecord = fields.loose();
+
+/** A record of a job; what is not given is not known yet. */
+export function newRecord(known: z.input<typeof fields>): JobRecord {
+  return fields.parse(known);
+}
+
+/** The name in a record of a field that the service reports. */
+export function recordName(wireName: string): string {
+  return wireName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** Each field that the service reports, unknown at first. */
+function reportedShape(): ReportedShape;
+function reportedShape(): z.ZodRawShape {
+  const shape = Object.entries(jobReport.shape);
+  return Object.fromEntries(shape.map(([name, field]) => [recordName(name), readerOf(field).nullable().default(null)]));
 }
 
 /** Fields that may change after a record was made. */

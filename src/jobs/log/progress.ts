@@ -2,7 +2,8 @@ import { MarkedLineReader, textOf } from '../../core/text/markedLines.ts';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { declaredJob } from '../../remote/protocol/spellings.ts';
-import { isOver, type JobPatch, type JobRecord } from '../ledger/record.ts';
+import { jobReport, receivedJob } from '../../remote/protocol/schemas.ts';
+import { isOver, type JobPatch, type JobRecord, recordName } from '../ledger/record.ts';
 
 const LINE_LIMIT = 300;
 // Of what a service may have us remember.
@@ -18,20 +19,6 @@ export function stateOf(data: unknown): string | undefined {
   return word === undefined ? undefined : printableLine(word).slice(0, WORD_LIMIT);
 }
 
-function nameField(data: unknown, name: string): string | undefined {
-  return textField(data, name)?.slice(0, NAME_LIMIT);
-}
-
-function reasonField(data: unknown): string | undefined {
-  return textField(data, 'reason')?.slice(0, REASON_LIMIT);
-}
-
-/** A point in time; what is none reads as absent. */
-function timeField(data: unknown, name: string): string | undefined {
-  const time = textField(data, name);
-  return time !== undefined && time.length <= TIME_LIMIT && !Number.isNaN(Date.parse(time)) ? time : undefined;
-}
-
 /** The text of Farwharf's own events. */
 export function noteOf(data: unknown): string {
   return textField(data, 'text') ?? '';
@@ -40,17 +27,16 @@ export function noteOf(data: unknown): string {
 /** What a `state` or `end` event changes in a record; `at` is when it was received. */
 export function patchFromEvent(event: string, data: unknown, at: string, record: JobRecord): JobPatch {
   if (event !== 'state' && event !== 'end') return {};
-  const state = stateOf(data);
-  const when = timeField(data, 'at') ?? at;
-  const reason = reasonField(data);
-  const patch: JobPatch = {
-    ...(state !== undefined && { state }),
-    ...moneyAndExit(data),
-    ...(reason !== undefined && { reason }),
-    ...(state === 'running' && record.startedAt === null && { startedAt: when }),
+  const patch = patchFromJob(data);
+  const { state = '' } = patch;
+  const when = timeOf(textField(data, 'at')) ?? at;
+  const isStart = state === 'running' && record.startedAt === null;
+  const isEnd = event === 'end' || isOver({ state, finishedAt: null, exitCode: null });
+  return {
+    ...patch,
+    ...(isStart && { startedAt: when }),
+    ...(isEnd && record.finishedAt === null && { finishedAt: when }),
   };
-  const isEnd = event === 'end' || isOver({ state: state ?? '', finishedAt: null, exitCode: null });
-  return isEnd && record.finishedAt === null ? { ...patch, finishedAt: when } : patch;
 }
 
 /** Whether a patch would bring a finished job back to life: a late answer, or a replay that was not recognised. */
@@ -59,27 +45,25 @@ export function isStale(patch: JobPatch, record: JobRecord): boolean {
   return !isOver({ state: patch.state, finishedAt: patch.finishedAt ?? null, exitCode: patch.exitCode ?? null });
 }
 
-/** What the service's job object changes in a record. Absent fields change nothing. */
-export function patchFromJob(job: unknown): JobPatch {
-  const state = stateOf(job);
-  const [startedAt, finishedAt] = [timeField(job, 'started_at'), timeField(job, 'finished_at')];
-  const [reason, machineClass] = [reasonField(job), nameField(job, 'machine_class')];
-  const creditHold = numberField(job, 'credit_hold');
-  return {
-    ...(state !== undefined && { state }),
-    ...(startedAt !== undefined && { startedAt }),
-    ...(finishedAt !== undefined && { finishedAt }),
-    ...(reason !== undefined && { reason }),
-    ...(machineClass !== undefined && { machineClass }),
-    ...(creditHold !== undefined && { creditHold }),
-    ...moneyAndExit(job),
-  };
+/** What the service's job object, or the data of an event, changes in a record. Absent fields change nothing. */
+export function patchFromJob(job: unknown): JobPatch;
+export function patchFromJob(job: unknown): Record<string, unknown> {
+  const report = receivedJob.safeParse(job).data ?? {};
+  const changes = Object.keys(jobReport.shape).map((name) => [recordName(name), boundedValue(name, report)] as const);
+  return Object.fromEntries(changes.filter(([, value]) => value !== undefined));
 }
 
-function moneyAndExit(data: unknown): JobPatch {
-  const exitCode = numberField(data, 'exit_code');
-  const creditsCharged = numberField(data, 'credits_charged');
-  return { ...(exitCode !== undefined && { exitCode }), ...(creditsCharged !== undefined && { creditsCharged }) };
+/** A field of a report, cut to what a service may have us remember; undefined where there is none. */
+function boundedValue(name: string, report: unknown): string | number | undefined {
+  if (name === 'state') return stateOf(report);
+  const text = textField(report, name);
+  if (name.endsWith('_at')) return timeOf(text);
+  return text?.slice(0, name === 'machine_class' ? NAME_LIMIT : REASON_LIMIT) ?? numberField(report, name);
+}
+
+/** A point in time; what is none reads as absent. */
+function timeOf(time: string | undefined): string | undefined {
+  return time !== undefined && time.length <= TIME_LIMIT && !Number.isNaN(Date.parse(time)) ? time : undefined;
 }
 
 /** Finds the last line of output that says something, across events that cut lines anywhere. */

@@ -6,7 +6,7 @@ import { ArchiveStore } from '../archives/archives.ts';
 import type { Archiver } from '../archives/archiver.ts';
 import { diskError } from '../archives/disk.ts';
 import { checkArchiveSize } from './preflight.ts';
-import type { JobRecord } from '../ledger/record.ts';
+import { type JobRecord, newRecord } from '../ledger/record.ts';
 import { checkScript } from './script.ts';
 import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
 
@@ -80,29 +80,20 @@ function draftRecord(
   request: SubmitRequest,
   sent: Pick<JobRecord, 'gitCommit' | 'archive' | 'archiveBytes'>,
 ): JobRecord {
-  return {
-    id,
-    host: request.host,
-    account: request.account ?? null,
-    jobId: null,
-    state: 'sending',
-    script: request.script,
-    project: request.project ?? null,
-    machineClass: request.machineClass ?? null,
-    creditsPerMinute: request.creditsPerMinute ?? null,
-    maxRuntime: Math.trunc(request.maxRuntime),
-    venv: request.venv ?? null,
-    folder: request.selection.root,
-    createdAt: new Date().toISOString(),
-    startedAt: null,
-    finishedAt: null,
-    exitCode: null,
-    reason: null,
-    creditHold: null,
-    creditsCharged: null,
-    lastLogLine: null,
-    downloadedAt: null,
-    removed: false,
+  const { host, account, script, project, machineClass, creditsPerMinute, maxRuntime, venv, selection } = request;
+  return newRecord({
     ...sent,
-  };
+    id,
+    host,
+    account,
+    script,
+    project,
+    machineClass,
+    creditsPerMinute,
+    venv,
+    state: 'sending',
+    maxRuntime: Math.trunc(maxRuntime),
+    folder: selection.root,
+    createdAt: new Date().toISOString(),
+  });
 }

@@ -35,7 +35,8 @@ export function received(body: z.ZodObject<z.ZodRawShape>, required: z.ZodRawSha
   return z.looseObject({ ...Object.fromEntries(fields), ...required });
 }
 
-function readerOf(field: z.core.$ZodType): z.ZodType {
+/** The reader of one field, which takes any value of the declared JSON type. */
+export function readerOf(field: z.core.$ZodType): z.ZodType {
   if (field instanceof z.ZodNullable || field instanceof z.ZodOptional) return readerOf(field.unwrap());
   if (field instanceof z.ZodObject) return received(field);
   if (field instanceof z.ZodArray) return z.array(readerOf(field.element));

@@ -34,7 +34,7 @@ export type Account = z.infer<typeof receivedAccount>;
 export type RateCardItem = NonNullable<Account['rate_card']>[number];
 
 /** The fields of a job that the service decides, and may change. The job ledger stores each under its name in camel case. */
-const jobReport = z.object({
+export const jobReport = z.object({
   state: z.enum(JOB_STATES),
   machine_class: z.string(),
   started_at: time.nullable(),
