@@ -23,18 +23,18 @@ import type { Run, Verb } from './command/verb.ts';
 
 const EPILOGUE = `
 Environment:
-  FARWHARF_REMOTE_HOST  the service to use; without it, jobs run on this machine
-  FARWHARF_API_KEY      the key for that service and no other; for serve, the key to accept
-  FARWHARF_HOME         where the job ledger and the local service keep their data
+  FARWHARF_REMOTE_HOST  the service to use (default: this machine)
+  FARWHARF_API_KEY      the API key for that service only; for serve, the key to accept
+  FARWHARF_HOME         the folder for the job ledger and the local service
 
 Exit status:
   0 done (for watch: the job succeeded)    3 not authorised
   1 the job or flow failed                 4 not enough credits
-  2 bad use                                5 network
+  2 invalid command line                   5 network
   130 Ctrl+C, 143 SIGTERM, 129 SIGHUP`;
 
 const PROGRAM_EXAMPLES = examples(
-  ['farwharf submit --script train.py --watch --download', 'run train.py of this folder, and bring its results home'],
+  ['farwharf submit --script train.py --watch --download', 'run train.py in this folder and download its results'],
   ['farwharf help submit', 'explain a command'],
 );
 
@@ -121,8 +121,8 @@ export function describeProgram(
   verbs: readonly Verb[] = allVerbs(),
 ): Command {
   const program = new Command('farwharf')
-    .description('Send a folder to remote compute as a job, watch it live, bring the results home, know the price.')
-    .option('--remote <url>', 'service to use (default: FARWHARF_REMOTE_HOST, else this machine)')
+    .description('Send a folder to remote compute as a job, watch it live, and download the results.')
+    .option('--remote <url>', 'service to use (default: FARWHARF_REMOTE_HOST, or this machine)')
     .version(files.version)
     .helpCommand(false)
     .addHelpText('after', PROGRAM_EXAMPLES)

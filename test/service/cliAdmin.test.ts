@@ -15,7 +15,7 @@ test('an administrator adds an account and a key while the service runs; who has
   assert.match(added.stderr, /farwharf admin key add ada/);
   const made = await admin('key', 'add', 'ada', '--label', 'laptop', '--expires', '90d');
   assert.match(made.stdout, /^fw_[\w-]{43}\n$/);
-  assert.match(made.stderr, /shown only here/);
+  assert.match(made.stderr, /shown only once/);
   const key = made.stdout.trim();
 
   const env = { FARWHARF_REMOTE_HOST: url, FARWHARF_API_KEY: key };
@@ -37,7 +37,7 @@ test('an administrator adds an account and a key while the service runs; who has
   assert.equal((await admin('usage', '--from', '2026-02-30')).exit, 2);
 
   const revoked = await admin('key', 'revoke', listed.key_id);
-  assert.match(revoked.stdout, /is revoked: it opens nothing any more/);
+  assert.match(revoked.stdout, /is revoked and no longer works/);
   const refused = await scratch.run(['submit', folder, '--script', 'hello.sh', '--again'], { env });
   assert.equal(refused.exit, 3);
   assert.match(refused.stderr, /HTTP 401: This API key was revoked\. Ask whoever runs the service for a new one/);
@@ -59,12 +59,12 @@ test('a submit that the service puts off waits, says so, and arrives whole', asy
   const done = await scratch.run(['submit', folder, '--script', 'hello.sh', '--watch'], {
     env,
     onOutput({ stderr }) {
-      if (stderr.includes('asks to wait')) raised ??= admin('account', 'limits', 'ada', '--uploads', 'default');
+      if (stderr.includes('asked to wait')) raised ??= admin('account', 'limits', 'ada', '--uploads', 'default');
     },
   });
   await raised;
   assert.equal(done.exit, 0, done.stderr);
-  assert.match(done.stderr, /asks to wait 5\.0 s: The account may have 0 uploads open at once/);
+  assert.match(done.stderr, /asked to wait 5\.0 s: The account may have 0 uploads open at once/);
   assert.match(done.stdout, /^\s*20000000\n$/);
 });
 
@@ -85,7 +85,7 @@ test('without a service the store itself is administered; bad use is told in wor
   const given = await admin('credits', 'grant', 'ada', '12.5', '--note', 'March', '--reference', 'march');
   assert.equal(given.stdout, '12.5 credits were given to ada: it has 12.5.\n');
   const again = await admin('credits', 'grant', 'ada', '12.5', '--reference', 'march');
-  assert.equal(again.stdout, 'Nothing was done: "march" was granted before. ada: it has 12.5.\n');
+  assert.equal(again.stdout, 'No change: "march" was already granted. ada: it has 12.5.\n');
   const taken = await admin('credits', 'grant', 'ada', '-2.5');
   assert.equal(taken.stdout, '2.5 credits were taken from ada: it has 10.\n');
   const book = await admin('credits', 'list', 'ada');
@@ -94,10 +94,13 @@ test('without a service the store itself is administered; bad use is told in wor
     /^WHEN \(UTC\) +WHAT +CREDITS +REFERENCE +NOTE\n.* grant +-2\.5 .*\n.* grant +12\.5 +march +March\n$/,
   );
   for (const [args, says] of [
-    [['credits', 'grant', 'ada', 'lots'], /"lots" is no number of credits/],
-    [['account', 'limits', 'ada', '--streams', 'many'], /--streams: write a number, or the word default/],
-    [['key', 'add', 'ada', '--expires', 'soon'], /--expires: "soon" is no time/],
-    [['key', 'add', 'ada', '--expires', '2099-02-30'], /--expires: "2099-02-30" is no time/],
+    [['credits', 'grant', 'ada', 'lots'], /"lots" is not a number of credits/],
+    [
+      ['account', 'limits', 'ada', '--streams', 'many'],
+      /Invalid value for --streams\. Enter a number, or the word default/,
+    ],
+    [['key', 'add', 'ada', '--expires', 'soon'], /Invalid value "soon" for --expires/],
+    [['key', 'add', 'ada', '--expires', '2099-02-30'], /Invalid value "2099-02-30" for --expires/],
     [['key', 'add', 'bob'], /no account "bob"/],
     [['key', 'revoke', '0000'], /no key 0000/],
   ] as const) {

@@ -52,7 +52,7 @@ test('a job that the service does not know gives 2 and says how to find one', as
   for (const verb of ['job', 'watch', 'cancel', 'download']) {
     const done = await scratch.run([verb, 'nowhere'], { env });
     assert.equal(done.exit, 2);
-    assert.match(done.stderr, /no job nowhere on 127\.0\.0\.1.*farwharf jobs/);
+    assert.match(done.stderr, /Job nowhere does not exist on 127\.0\.0\.1.*farwharf jobs/);
   }
 });
 
@@ -120,7 +120,7 @@ test('a service that is not there gives 5', async () => {
   for (const args of [['me'], ['submit', folder, '--script', 'run.sh'], ['watch', 'job-1'], ['cancel', 'job-1']]) {
     const done = await scratch.run(args, { env: service.env });
     assert.equal(done.exit, 5, done.stderr);
-    assert.match(done.stderr, /not reached/);
+    assert.match(done.stderr, /Could not reach/);
   }
 });
 
@@ -140,10 +140,10 @@ test('an answer that is lost after the upload gives 5, says so, and the folder i
   assert.match(listed.stdout, /^unknown +run\.sh/m);
   const shown = await scratch.run(['job', listed.stdout.trim().split(' ').at(-1) ?? ''], { env });
   assert.equal(shown.exit, 2);
-  assert.match(shown.stderr, /never told an id.*may be running/s);
+  assert.match(shown.stderr, /did not return a job ID.*may be running/s);
   const held = await scratch.run(['submit', folder, '--script', 'run.sh'], { env });
   assert.deepEqual([held.exit, uploads], [5, 1]);
-  assert.match(held.stderr, /run\.sh .*got no answer.*Nothing was sent now.*--again/);
+  assert.match(held.stderr, /run\.sh .*got no response.*Nothing was sent now.*--again/);
   const again = await scratch.run(['submit', folder, '--script', 'run.sh', '--again'], { env });
   assert.deepEqual([again.exit, uploads], [5, 2], again.stderr);
 });

@@ -30,7 +30,7 @@ test('Ctrl+C while watching leaves the job running and says how to come back', a
   );
   const short = await scratch.run(['submit', folder, '--script', 'done.sh', '--watch', '--json'], { env });
   const [{ job_id: ended } = {}] = jsonLines(short.stdout);
-  assert.match((await scratch.run(['cancel', String(ended)], { env })).stdout, /had ended already: succeeded/);
+  assert.match((await scratch.run(['cancel', String(ended)], { env })).stdout, /had already ended: succeeded/);
 });
 
 test('Ctrl+C while sending leaves nothing: no job at the service, no record, no archive', async () => {
@@ -133,5 +133,5 @@ test('a service that is killed while its job is watched is started again, and th
   });
   assert.equal(done.exit, 0, done.stderr);
   assert.equal(done.stdout, `${lines.join('\n')}\n`);
-  assert.match(done.stderr, /no answer from this machine; trying again/);
+  assert.match(done.stderr, /no response from this machine; trying again/);
 });

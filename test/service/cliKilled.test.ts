@@ -50,7 +50,7 @@ test('an upload is shown as sending while its process runs, and is settled at on
   assert.equal((await submitted).exit, null);
   const after = await scratch.run(['jobs'], { env: fake.env });
   assert.match(after.stdout, /^unknown +run\.sh/m, after.stderr);
-  assert.match(after.stderr, /An earlier submit of run\.sh broke off/);
+  assert.match(after.stderr, /An earlier submit of run\.sh was interrupted/);
 });
 
 test('two commands at once from one folder send one job each, and the results of neither replace the other', async () => {
@@ -80,7 +80,7 @@ test('a line that is cut again and again: the upload goes on where it broke off,
   await using scratch = await Scratch.create();
   const { submitted, credits } = await submitOver(scratch, { isLastCut: false });
   assert.equal(submitted.exit, 0, submitted.stderr);
-  assert.match(submitted.stderr, /the connection to the service was lost; asking what it has …\nuploaded/);
+  assert.match(submitted.stderr, /the connection to the service was lost; checking what arrived …\nuploaded/);
   assert.ok(credits < 1000, 'the job holds its credits');
 });
 

@@ -43,10 +43,7 @@ test('nothing goes to a service before it was agreed to; then both rankings coun
   const { flags, embedded, env, state } = await service(t);
   const asked = await scratch.run(['index', folder, ...flags], { env });
   assert.equal(asked.exit, 0, asked.stderr);
-  assert.match(
-    asked.stderr,
-    /2 texts, about \d+ tokens, at a price that is not known here, go to openai\. Nothing was sent/,
-  );
+  assert.match(asked.stderr, /2 texts, about \d+ tokens, price unknown, will be sent to openai\. Nothing was sent/);
   assert.deepEqual(embedded, []);
   const before = await scratch.run(['search', 'ship', '--folder', folder, '--json'], { env });
   assert.deepEqual(jsonLines(before.stdout), [{ hits: [] }], 'nothing was chosen yet');
@@ -67,7 +64,7 @@ test('nothing goes to a service before it was agreed to; then both rankings coun
 
   state.isBusy = true;
   const words = await scratch.run(['search', 'loaf', '--folder', folder], { env });
-  assert.match(words.stderr, /By words alone: openai .*429/);
+  assert.match(words.stderr, /Keyword ranking only: openai .*429/);
   assert.match(words.stdout, /^food\.md:1/);
 });
 
@@ -79,10 +76,10 @@ test('what changed is embedded with the next index, and --no-meaning ends it', a
   embedded.length = 0;
   await writeFile(join(folder, 'food.md'), '# Kitchen\n\nAn oven.\n');
   const next = await scratch.run(['index', folder, '--yes'], { env });
-  assert.match(next.stderr, /Ranked by meaning too, with openai\/.*: 1 new text\./);
+  assert.match(next.stderr, /Semantic ranking is on, with openai\/.*: 1 new text\./);
   assert.deepEqual(embedded, ['# Kitchen\n\nAn oven.']);
   const ended = await scratch.run(['index', folder, '--no-meaning'], { env });
-  assert.match(ended.stderr, /ranked by words alone/);
+  assert.match(ended.stderr, /uses keyword ranking only/);
   const after = await scratch.run(['search', 'ship', '--folder', folder, '--json'], { env });
   assert.deepEqual(jsonLines(after.stdout), [{ hits: [] }]);
 });
@@ -95,12 +92,15 @@ test('a local model is installed when that was agreed to, and ranks without any 
   const flags = ['--meaning', 'local', '--model', 'test/tiny', '--model-path', models];
   const asked = await scratch.run(['index', folder, ...flags]);
   assert.equal(asked.exit, 2);
-  assert.match(asked.stderr, /npm installs a library of about 35 MB into .*Nothing was installed; --yes installs it/);
+  assert.match(
+    asked.stderr,
+    /npm installs a library of about 35 MB into .*Nothing was installed\. To install without asking, use --yes/,
+  );
   assert.ok(!existsSync(join(scratch.home, 'models')));
   const done = await scratch.run(['index', folder, ...flags, '--yes']);
   if (done.exit === 5) return t.skip(`NOT TESTED: ${done.stderr}`);
   assert.equal(done.exit, 0, done.stderr);
-  assert.match(done.stderr, /Ranked by meaning too, with local\/test\/tiny@[0-9a-f]{12}: 2 new texts/);
+  assert.match(done.stderr, /Semantic ranking is on, with local\/test\/tiny@[0-9a-f]{12}: 2 new texts/);
   const found = await scratch.run(['search', 'ship', '--folder', folder]);
   assert.match(found.stdout, /^sea\.md:1/);
   assert.equal(found.stderr, '');

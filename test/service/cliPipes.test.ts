@@ -49,7 +49,7 @@ test('a reader that leaves ends the log and not the job', async () => {
   const [job] = await listJobs(scratch, env);
   assert.equal(job?.state, 'running');
   const id = job.job_id ?? '';
-  assert.match(submitted.stderr, new RegExp(`job ${id} goes on`));
+  assert.match(submitted.stderr, new RegExp(`Job ${id} continues to run`));
   for (const line of [`farwharf watch ${id} | head -1`, `farwharf watch ${id} 2>&1 | head -1`]) {
     const watched = await runLine(scratch, line, { env });
     assert.deepEqual([watched.statuses, watched.stdout.split('\n').length], [[0], 2], watched.stderr);

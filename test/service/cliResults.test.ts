@@ -15,7 +15,7 @@ test('results beside files of the same name: both stay, or the choice is made by
   const local = () => readFile(join(into, 'result.txt'), 'utf8');
   const download = (choice: string) => scratch.run(['download', id, '--into', into, '--on-conflict', choice], { env });
 
-  assert.match((await download('skip')).stderr, /result\.txt \(yours stays\)/);
+  assert.match((await download('skip')).stderr, /result\.txt \(your file was kept\)/);
   assert.deepEqual([await local(), await readdir(into)], ['mine\n', ['result.txt']]);
   assert.equal((await download('keep-both')).exit, 0);
   assert.equal(await local(), 'mine\n');
@@ -37,7 +37,7 @@ test('results that change what tools do or what is sent next are put aside by --
   assert.equal(done.exit, 0, done.stderr);
   assert.match(done.stderr, /\? \.farwharfignore \(set aside: changes what the next submit sends\)/);
   assert.match(done.stderr, /\? \.github\/x\.yml \(set aside: hidden\)/);
-  assert.match(done.stderr, /\? AGENTS\.md \(set aside: tools act on this name\)/);
+  assert.match(done.stderr, /\? AGENTS\.md \(set aside: tools read this file name\)/);
   assert.match(done.stderr, /They are in \.farwharf-results\/.+, which is never sent/);
   assert.deepEqual((await readdir(folder)).sort(), ['.farwharf-results', '.gitignore', 'out.txt', 'private', 'run.sh']);
   const next = await scratch.run(['submit', folder, '--script', 'run.sh', '--dry-run', '--json'], { env });

@@ -27,7 +27,7 @@ test('a folder is indexed once, then only what changed', async () => {
   const second = await scratch.run(['index'], { cwd: folder });
   assert.equal(second.exit, 0, second.stderr);
   assert.match(second.stdout, /^3 files of .*project in \d chunks: 1 new, 0 changed, 1 gone, in /);
-  assert.match(second.stderr, /passed over: 1 file \(binary\)/);
+  assert.match(second.stderr, /skipped: 1 file \(binary\)/);
 });
 
 test('a search tells places with their text, without what is ignored or secret', async () => {
@@ -87,7 +87,7 @@ test('nothing found is no failure; a folder that is not there and a missing quer
   const folder = await scratch.folder('project', FOLDER);
   const nothing = await scratch.run(['search', 'quagga', '--folder', folder]);
   assert.deepEqual([nothing.exit, nothing.stdout], [0, '']);
-  assert.match(nothing.stderr, /Nothing in 3 files has a word of that query/);
+  assert.match(nothing.stderr, /Nothing in 3 files matches that query/);
   assert.equal((await scratch.run(['search', 'x', '--folder', join(folder, 'no')])).exit, 2);
   assert.equal((await scratch.run(['search'])).exit, 2);
   assert.equal((await scratch.run(['search', 'x', '--folder', folder, '--top-k', 'many'])).exit, 2);

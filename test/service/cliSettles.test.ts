@@ -45,7 +45,7 @@ test('a submit whose answer is lost asks for it, and is one job', async (t) => {
   const through = { ...env, FARWHARF_REMOTE_HOST: proxy.url };
   const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--watch'], { env: through });
   assert.deepEqual([done.exit, done.stdout], [0, 'ran\n'], done.stderr);
-  assert.match(done.stderr, /connection to the service was lost; asking what it has/);
+  assert.match(done.stderr, /connection to the service was lost; checking what arrived/);
   const { jobs } = (await (
     await fetch(`${url}/v1/jobs`, { headers: { authorization: `Bearer ${env['FARWHARF_API_KEY']}` } })
   ).json()) as { jobs: object[] };
@@ -60,7 +60,7 @@ test('a submit of a program that was killed is settled by the next one, which se
   assert.equal(held.exit, 1, held.stderr);
   const { error } = jsonLines(held.stdout)[0] as { error: { code: string; message: string } };
   assert.equal(error.code, 'conflict');
-  assert.match(error.message, new RegExp(`got no answer is job ${jobId}\\. Nothing was sent now`));
+  assert.match(error.message, new RegExp(`accepted it as job ${jobId}\\. Nothing was sent now`));
   const listed = await scratch.run(['jobs', '--json'], { env });
   const { jobs } = jsonLines(listed.stdout)[0] as { jobs: { job_id: string }[] };
   assert.deepEqual(
@@ -84,6 +84,6 @@ test('a submit that did not arrive is told so, and the folder is sent again with
   rewrite(scratch, UNANSWERED, randomUUID());
   const again = await submit();
   assert.equal(again.exit, 0, again.stderr);
-  assert.match(again.stderr, /The submit of run\.sh at .* did not reach 127\.0\.0\.1:\d+: there is no job/);
+  assert.match(again.stderr, /The submit of run\.sh at .* did not reach 127\.0\.0\.1:\d+: no job exists/);
   assert.match((await scratch.run(['jobs'], { env })).stdout, /^failed +run\.sh/m);
 });

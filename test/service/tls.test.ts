@@ -143,7 +143,7 @@ test('serve refuses to listen to other machines in the clear, unless a proxy is 
   await using scratch = await Scratch.create();
   const refused = await scratch.run(['serve', '--host', '0.0.0.0', '--port', '0']);
   assert.equal(refused.exit, 1);
-  assert.match(refused.stderr, /without TLS anybody between can read keys.*\[tls\].*--behind-proxy/);
+  assert.match(refused.stderr, /without TLS anyone on the network can read keys.*\[tls\].*--behind-proxy/);
   const behind = await scratch.serve(['--host', '0.0.0.0', '--behind-proxy']);
   assert.equal((await fetch(`${behind.url}/healthz`)).status, 200);
 });

@@ -40,5 +40,5 @@ test('submit --download of such a job exits with 1 and does not say that there w
   const done = await scratch.run(['submit', folder, '--script', 'run.sh', '--watch', '--download'], { env });
   assert.equal(done.exit, 1, done.stderr);
   assert.match(done.stderr, REASON);
-  assert.doesNotMatch(done.stderr, /left no results|succeeded/);
+  assert.doesNotMatch(done.stderr, /produced no results|succeeded/);
 });

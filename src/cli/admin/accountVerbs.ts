@@ -18,17 +18,17 @@ export function accountVerb(): Verb {
       defineVerb({
         name: 'add',
         summary: 'add an account',
-        args: [new Argument('<account>', 'its id: small letters, digits, ".", "_" and "-"')],
+        args: [new Argument('<account>', 'account ID: lower-case letters, digits, ".", "_" and "-"')],
         flags: {
-          name: textFlag('--name <name>', 'whose it is'),
-          plan: textFlag('--plan <name>', 'what the account is told as its plan (default: team)'),
-          credits: textFlag('--credits <n>', 'credits to begin with (default: none)'),
+          name: textFlag('--name <name>', 'name of the owner'),
+          plan: textFlag('--plan <name>', 'plan that the account shows (default: team)'),
+          credits: textFlag('--credits <n>', 'initial credits (default: none)'),
           data: dataFlag(),
           json: jsonFlag(),
         },
         examples: [
           ['farwharf admin account add ada --credits 100', 'add an account with 100 credits'],
-          ["farwharf admin account add ada --name 'Ada L.' --plan team", 'add one with a name and a plan'],
+          ["farwharf admin account add ada --name 'Ada L.' --plan team", 'add an account with a name and a plan'],
         ],
         load: async () => (await import('./accounts.ts')).addAccount,
       }),
@@ -43,7 +43,7 @@ export function accountVerb(): Verb {
           ['farwharf admin account list', 'list all accounts'],
           [
             'farwharf admin account list --data /srv/farwharf --json',
-            'list those of another data folder for a program',
+            'list the accounts of another data folder as JSON',
           ],
         ],
         load: async () => (await import('./accounts.ts')).listAccounts,
@@ -58,13 +58,13 @@ export function accountVerb(): Verb {
         },
         examples: [
           ['farwharf admin account show ada', 'show credits and limits'],
-          ['farwharf admin account show ada --json', 'show them for a program'],
+          ['farwharf admin account show ada --json', 'show the same as JSON'],
         ],
         load: async () => (await import('./accounts.ts')).showAccount,
       }),
       defineVerb({
         name: 'disable',
-        summary: 'refuse all its keys at once; its jobs that run go on, those that wait do not start',
+        summary: 'refuse all keys of an account at once; running jobs continue, waiting jobs do not start',
         args: ['<account>'],
         flags: {
           data: dataFlag(),
@@ -72,13 +72,16 @@ export function accountVerb(): Verb {
         },
         examples: [
           ['farwharf admin account disable ada', 'refuse the keys of ada'],
-          ['farwharf admin account disable ada --data /srv/farwharf', 'do so for the service of another data folder'],
+          [
+            'farwharf admin account disable ada --data /srv/farwharf',
+            'do the same for the service of another data folder',
+          ],
         ],
         load: async () => (await import('./accounts.ts')).disableAccount,
       }),
       defineVerb({
         name: 'enable',
-        summary: 'accept its keys again',
+        summary: 'accept the keys of an account again',
         args: ['<account>'],
         flags: {
           data: dataFlag(),
@@ -86,21 +89,24 @@ export function accountVerb(): Verb {
         },
         examples: [
           ['farwharf admin account enable ada', 'accept the keys of ada again'],
-          ['farwharf admin account enable ada --data /srv/farwharf', 'do so for the service of another data folder'],
+          [
+            'farwharf admin account enable ada --data /srv/farwharf',
+            'do the same for the service of another data folder',
+          ],
         ],
         load: async () => (await import('./accounts.ts')).enableAccount,
       }),
       defineVerb({
         name: 'limits',
-        summary: "change an account's own limits; the word default gives one back to the service's configuration",
+        summary: "change the limits of an account; default restores the limit from the service's configuration",
         args: ['<account>'],
         flags: {
-          runningJobs: textFlag('--running-jobs <n>', 'jobs at once; others wait'),
-          queuedJobs: textFlag('--queued-jobs <n>', 'jobs that may wait'),
+          runningJobs: textFlag('--running-jobs <n>', 'jobs that run at once; others wait'),
+          queuedJobs: textFlag('--queued-jobs <n>', 'jobs that can wait'),
           uploadGb: textFlag('--upload-gb <n>', 'size of one archive'),
           uploads: textFlag('--uploads <n>', 'uploads at once'),
           streams: textFlag('--streams <n>', 'event streams and downloads at once'),
-          requestsPerMinute: textFlag('--requests-per-minute <n>', 'requests, a stream counted once'),
+          requestsPerMinute: textFlag('--requests-per-minute <n>', 'requests per minute; a stream counts once'),
           data: dataFlag(),
           json: jsonFlag(),
         },
@@ -109,7 +115,7 @@ export function accountVerb(): Verb {
             'farwharf admin account limits ada --running-jobs 4 --upload-gb 2',
             'allow four jobs at once, and archives of 2 GB',
           ],
-          ['farwharf admin account limits ada --running-jobs default', 'use the limit of the configuration again'],
+          ['farwharf admin account limits ada --running-jobs default', 'restore the limit from the configuration'],
         ],
         load: async () => (await import('./accounts.ts')).limitAccount,
       }),
@@ -124,31 +130,31 @@ export function keyVerb(): Verb {
       name: 'key',
       summary: 'API keys of accounts',
       examples: [
-        ['farwharf admin key add ada', 'make a key'],
+        ['farwharf admin key add ada', 'create a key'],
         ['farwharf admin key list', 'list all keys'],
       ],
     },
     [
       defineVerb({
         name: 'add',
-        summary: 'make a key and show it, once',
+        summary: 'create a key and show it once',
         args: ['<account>'],
         flags: {
-          label: textFlag('--label <text>', 'what it is for'),
-          expires: textFlag('--expires <when>', 'a day (2027-01-31), or a time from now (90d, 12h)'),
+          label: textFlag('--label <text>', 'purpose of the key'),
+          expires: textFlag('--expires <when>', 'a day (2027-01-31), or a period from now (90d, 12h)'),
           data: dataFlag(),
           json: jsonFlag(),
         },
         examples: [
-          ['farwharf admin key add ada --label laptop', 'make a key, and show it once'],
-          ['farwharf admin key add ada --expires 90d', 'make one that expires after 90 days'],
+          ['farwharf admin key add ada --label laptop', 'create a key and show it once'],
+          ['farwharf admin key add ada --expires 90d', 'create a key that expires after 90 days'],
         ],
         load: async () => (await import('./keys.ts')).addKey,
       }),
       defineVerb({
         name: 'list',
-        summary: 'list keys; what a key is nobody can list',
-        args: [new Argument('[account]', 'of this account only')],
+        summary: 'list keys without their secret values',
+        args: [new Argument('[account]', 'only keys of this account')],
         flags: {
           data: dataFlag(),
           json: jsonFlag(),
@@ -161,15 +167,15 @@ export function keyVerb(): Verb {
       }),
       defineVerb({
         name: 'revoke',
-        summary: 'end a key for good, at once',
-        args: [new Argument('<key>', 'its id, from farwharf admin key list')],
+        summary: 'revoke a key permanently, at once',
+        args: [new Argument('<key>', 'key ID from farwharf admin key list')],
         flags: {
           data: dataFlag(),
           json: jsonFlag(),
         },
         examples: [
           ['farwharf admin key revoke 7f3a', 'revoke a key'],
-          ['farwharf admin key revoke 7f3a --json', 'revoke it, and print the outcome for a program'],
+          ['farwharf admin key revoke 7f3a --json', 'revoke a key and print the result as JSON'],
         ],
         load: async () => (await import('./keys.ts')).revokeKey,
       }),

@@ -20,7 +20,7 @@ const COLUMNS: readonly Column[] = [
 ];
 const BYTES_OF_GB = 1e9;
 const ISOLATION_NOTE =
-  'With more than one account, jobs start only where they are isolated or the configuration says isolation = "none": see farwharf serve --check.';
+  'With more than one account, jobs start only if they are isolated or the configuration sets isolation = "none". Check with:  farwharf serve --check';
 
 interface AddFlags extends AdminFlags {
   readonly name?: string;
@@ -51,8 +51,8 @@ export async function addAccount(context: Context, id: string, flags: AddFlags):
   tell(context, account, `Account ${id} was added, ${has}.`);
   if (account.warning !== undefined) context.terminal.note(account.warning);
   else if (!admin.isServiceRunning) context.terminal.note(ISOLATION_NOTE);
-  if (account.credits_available === 0) context.terminal.note(`Give it some:   farwharf admin credits grant ${id} 100`);
-  context.terminal.note(`Give it a key:  farwharf admin key add ${id}`);
+  if (account.credits_available === 0) context.terminal.note(`Add credits:  farwharf admin credits grant ${id} 100`);
+  context.terminal.note(`Add a key:    farwharf admin key add ${id}`);
   return EXIT.done;
 }
 
@@ -100,7 +100,7 @@ export async function disableAccount(context: Context, id: string, flags: AdminF
   const account = await admin.call('accounts.disable', { account_id: id });
   const waiting = account.queued_jobs;
   const jobs = waiting === 0 ? '' : ` ${formatCount(waiting, 'waiting job')} will not start.`;
-  tell(context, account, `Account ${id} is disabled: its keys open nothing.${jobs}`);
+  tell(context, account, `Account ${id} is disabled, and its keys are refused.${jobs}`);
   context.terminal.note(`Undo:  farwharf admin account enable ${id}`);
   return EXIT.done;
 }
@@ -109,11 +109,11 @@ export async function disableAccount(context: Context, id: string, flags: AdminF
 export async function enableAccount(context: Context, id: string, flags: AdminFlags): Promise<number> {
   using admin = await findAdmin(context, flags);
   const account = await admin.call('accounts.enable', { account_id: id });
-  tell(context, account, `Account ${id} is enabled: its keys work, and its jobs start when it is their turn.`);
+  tell(context, account, `Account ${id} is enabled: its keys work, and its waiting jobs can start.`);
   return EXIT.done;
 }
 
-/** `farwharf admin account limits ID`: changes those that are named, and shows them all. JSON: the account. */
+/** `farwharf admin account limits ID`: changes the limits that are named, and shows all limits. JSON: the account. */
 export async function limitAccount(context: Context, id: string, flags: LimitFlags): Promise<number> {
   const { runningJobs, queuedJobs, uploadGb, uploads, streams, requestsPerMinute } = flags;
   using admin = await findAdmin(context, flags);
@@ -137,14 +137,14 @@ export async function limitAccount(context: Context, id: string, flags: LimitFla
 /** A number of credits as people write it. @throws AppError `bad-input`. */
 export function parseCredits(text: string): number {
   if (/^[-+]?\d{1,9}(\.\d{1,6})?$/.test(text)) return Number(text);
-  throw new AppError('bad-input', `"${text}" is no number of credits: write it like 100 or 2.5.`);
+  throw new AppError('bad-input', `"${text}" is not a number of credits. Enter a number such as 100 or 2.5.`);
 }
 
 function parseLimit(option: string, text: string, unit = 1): number | null {
   if (text === 'default') return null;
   const pattern = unit === 1 ? /^\d{1,9}$/ : /^\d{1,6}(\.\d{1,6})?$/;
   if (pattern.test(text)) return Math.round(Number(text) * unit);
-  throw new AppError('bad-input', `${option}: write a number, or the word default.`);
+  throw new AppError('bad-input', `Invalid value for ${option}. Enter a number, or the word default.`);
 }
 
 function tell({ terminal }: Context, account: AdminAccount, ...lines: readonly string[]): void {

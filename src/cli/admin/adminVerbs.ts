@@ -10,10 +10,10 @@ export function adminVerb(): Verb {
   return defineGroup(
     {
       name: 'admin',
-      summary: 'manage the accounts of a service on this machine, whether it runs or not',
+      summary: 'manage a service on this machine, whether it is running or not',
       examples: [
         ['farwharf admin account add ada --credits 100', 'add an account'],
-        ['farwharf admin key add ada', 'make a key for it'],
+        ['farwharf admin key add ada', 'create an API key for the account'],
       ],
     },
     [
@@ -26,57 +26,60 @@ export function adminVerb(): Verb {
         flags: {
           from: textFlag('--from <day>', 'first day, UTC (default: the first of the month)'),
           to: textFlag('--to <day>', 'last day, UTC (default: today)'),
-          account: textFlag('--account <account>', 'of this account only'),
+          account: textFlag('--account <account>', 'only this account'),
           csv: switchFlag('--csv', 'print comma-separated values'),
           data: dataFlag(),
           json: jsonFlag(),
         },
         examples: [
           ['farwharf admin usage', 'report the current month'],
-          ['farwharf admin usage --from 2026-01-01 --to 2026-01-31 --csv', 'report a month as a table'],
+          [
+            'farwharf admin usage --from 2026-01-01 --to 2026-01-31 --csv',
+            'report one month as comma-separated values',
+          ],
         ],
         load: async () => (await import('./usage.ts')).reportUsage,
       }),
       defineVerb({
         name: 'disk',
-        summary: 'show what is free, and whose results take how much',
+        summary: 'show free space, and the space that the results of each account use',
         flags: {
           data: dataFlag(),
           json: jsonFlag(),
         },
         examples: [
           ['farwharf admin disk', 'show the free space and the largest results'],
-          ['farwharf admin disk --data /srv/farwharf --json', 'show them for another data folder and a program'],
+          ['farwharf admin disk --data /srv/farwharf --json', 'show the same for another data folder, as JSON'],
         ],
         load: async () => (await import('./disk.ts')).showDisk,
       }),
       defineVerb({
         name: 'backup',
-        summary: 'write everything that a new machine needs into one file, while the service runs or not',
-        args: [new Argument('<file>', 'a .tar.gz to be made')],
+        summary: 'write everything that a new machine needs into one file',
+        args: [new Argument('<file>', '.tar.gz file to create')],
         flags: {
           data: dataFlag(),
           json: jsonFlag(),
         },
         examples: [
           ['farwharf admin backup farwharf.tar.gz', 'write a backup'],
-          ['farwharf admin backup farwharf.tar.gz --data /srv/farwharf', 'write one of another data folder'],
+          ['farwharf admin backup farwharf.tar.gz --data /srv/farwharf', 'back up another data folder'],
         ],
         load: async () => (await import('./backups.ts')).backUp,
       }),
       defineVerb({
         name: 'restore',
-        summary: 'make a data folder out of a backup; jobs that had not ended are lost, and cost nothing',
-        args: [new Argument('<file>', 'a file of farwharf admin backup')],
+        summary: 'create a data folder from a backup; jobs that had not ended are lost, free of charge',
+        args: [new Argument('<file>', 'backup file from farwharf admin backup')],
         flags: {
-          data: requiredTextFlag('--data <dir>', 'the folder to make'),
+          data: requiredTextFlag('--data <dir>', 'folder to create'),
           json: jsonFlag(),
         },
         examples: [
-          ['farwharf admin restore farwharf.tar.gz --data /srv/farwharf', 'make a data folder of a backup'],
+          ['farwharf admin restore farwharf.tar.gz --data /srv/farwharf', 'create a data folder from a backup'],
           [
             'farwharf admin restore farwharf.tar.gz --data /srv/farwharf --json',
-            'make it, and print the outcome for a program',
+            'create the folder and print the result as JSON',
           ],
         ],
         load: async () => (await import('./backups.ts')).restore,

@@ -16,10 +16,12 @@ export async function backUp(context: Context, file: string, flags: AdminFlags):
   const { bytes, sha256, jobs, results, unfinished_jobs: unfinished } = answer;
   terminal.answer(`${answer.file}: ${formatBytes(bytes)}, SHA-256 ${sha256}`);
   const has = `${formatCount(jobs, 'job')} with events, all accounts, keys and credits; the results of ${results}.`;
-  terminal.note(`It has ${has} Not in it: the configuration, the log of the service, certificates.`);
+  terminal.note(`The backup contains ${has} It does not contain the configuration, the service log or certificates.`);
   if (unfinished > 0) {
     const many = formatCount(unfinished, 'job');
-    terminal.note(`${many} had not ended: their files are not in it, and a restore ends them as lost, free of charge.`);
+    terminal.note(
+      `${many} had not ended. Their files are not in the backup; a restore marks them as lost, free of charge.`,
+    );
   }
   return EXIT.done;
 }
@@ -33,9 +35,7 @@ export async function restore({ terminal, env }: Context, file: string, flags: A
   if (terminal.isJson) return EXIT.done;
   terminal.answer(`${data}: ${formatCount(jobs, 'job')} and the results of ${results}, as of ${createdAt}.`);
   if (lostJobs > 0) {
-    terminal.note(
-      `${formatCount(lostJobs, 'job')} had not ended then: lost now, and their credits are available again.`,
-    );
+    terminal.note(`${formatCount(lostJobs, 'job')} had not ended and are lost. Their credits are available again.`);
   }
   terminal.note(`The ledger balances. Start the service:  farwharf serve --data ${data}`);
   return EXIT.done;

@@ -8,44 +8,44 @@ export function creditVerb(): Verb {
   return defineGroup(
     {
       name: 'credits',
-      summary: 'credits of accounts',
+      summary: 'grant and list credits',
       examples: [
-        ['farwharf admin credits grant ada 50', 'give credits'],
-        ['farwharf admin credits list ada', 'list what changed them'],
+        ['farwharf admin credits grant ada 50', 'grant credits'],
+        ['farwharf admin credits list ada', 'list the entries of an account'],
       ],
     },
     [
       defineVerb({
         name: 'grant',
-        summary: 'give an account credits',
-        args: ['<account>', new Argument('<amount>', 'credits to give; a negative number takes some back')],
+        summary: 'grant credits to an account',
+        args: ['<account>', new Argument('<amount>', 'credits to grant; a negative number takes credits back')],
         flags: {
-          note: textFlag('--note <text>', 'why, for the books'),
-          reference: textFlag(
-            '--reference <text>',
-            'a grant of this reference happens once, however often it is asked for',
-          ),
+          note: textFlag('--note <text>', 'reason, for the records'),
+          reference: textFlag('--reference <text>', 'unique reference: repeating the command with it has no effect'),
           data: dataFlag(),
           json: jsonFlag(),
         },
         examples: [
-          ["farwharf admin credits grant ada 50 --note 'course 2026'", 'give 50 credits, with a note'],
-          ['farwharf admin credits grant ada 50 --reference invoice-17', 'give them once, however often this is run'],
+          ["farwharf admin credits grant ada 50 --note 'course 2026'", 'grant 50 credits with a note'],
+          [
+            'farwharf admin credits grant ada 50 --reference invoice-17',
+            'grant 50 credits once, even if the command is repeated',
+          ],
         ],
         load: async () => (await import('./credits.ts')).grantCredits,
       }),
       defineVerb({
         name: 'list',
-        summary: 'list what an account was given and what its jobs cost, newest first',
+        summary: 'list the grants and job costs of an account, newest first',
         args: ['<account>'],
         flags: {
-          limit: textFlagOr('--limit <n>', 'how many entries', '50'),
+          limit: textFlagOr('--limit <n>', 'maximum number of entries', '50'),
           data: dataFlag(),
           json: jsonFlag(),
         },
         examples: [
           ['farwharf admin credits list ada', 'list the last 50 entries'],
-          ['farwharf admin credits list ada --limit 500 --json', 'list more of them for a program'],
+          ['farwharf admin credits list ada --limit 500 --json', 'list up to 500 entries as JSON'],
         ],
         load: async () => (await import('./credits.ts')).listCredits,
       }),

@@ -44,7 +44,7 @@ export async function grantCredits(
     amount > 0 ? `${formatCredits(amount)} credits were given to` : `${formatCredits(-amount)} credits were taken from`;
   const left = `it has ${formatCredits(answer.account.credits_available)}.`;
   terminal.answer(
-    answer.is_new ? `${done} ${id}: ${left}` : `Nothing was done: "${reference}" was granted before. ${id}: ${left}`,
+    answer.is_new ? `${done} ${id}: ${left}` : `No change: "${reference}" was already granted. ${id}: ${left}`,
   );
   return EXIT.done;
 }
@@ -61,7 +61,7 @@ export async function listCredits(
   const { entries } = await admin.call('credits.list', { account_id: id, limit: Number(flags.limit) });
   terminal.json({ entries });
   if (terminal.isJson) return EXIT.done;
-  if (entries.length === 0) terminal.answer(`Account ${id} was given nothing and paid nothing yet.`);
+  if (entries.length === 0) terminal.answer(`Account ${id} has no entries yet.`);
   const rows = entries.map(({ at, kind, credits, reference, note }) => [
     at.slice(0, 16).replace('T', ' '),
     kind,

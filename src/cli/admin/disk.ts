@@ -26,7 +26,7 @@ export async function showDisk(context: Context, _: string, flags: AdminFlags): 
     oldest.slice(0, 10),
   ]);
   const table = formatTable(COLUMNS, rows, terminal.answerColumns);
-  for (const line of rows.length > 0 ? table : ['No results are kept.']) terminal.answer(line);
-  terminal.note(`The store takes ${formatBytes(store)}; ${formatBytes(free)} are free.`);
+  for (const line of rows.length > 0 ? table : ['No results are stored.']) terminal.answer(line);
+  terminal.note(`The store uses ${formatBytes(store)}; ${formatBytes(free)} are free.`);
   return EXIT.done;
 }

@@ -36,7 +36,7 @@ export async function addKey(context: Context, account: string, flags: AddKeyFla
   terminal.json(key);
   if (terminal.isJson) return EXIT.done;
   const until = key.expires_at === null ? 'does not expire' : `expires at ${key.expires_at}`;
-  terminal.note(`Key ${key.key_id} of ${account}, which ${until}. It is shown only here:`);
+  terminal.note(`Key ${key.key_id} of ${account}, which ${until}. This key is shown only once:`);
   terminal.answer(key.key);
   terminal.note('Use it:  FARWHARF_REMOTE_HOST=URL FARWHARF_API_KEY=… farwharf me');
   return EXIT.done;
@@ -50,8 +50,8 @@ export async function listKeys(context: Context, account: string, flags: AdminFl
   terminal.json({ keys });
   if (terminal.isJson) return EXIT.done;
   if (keys.length === 0) {
-    terminal.answer('There are no keys yet.');
-    terminal.note(`Make one:  farwharf admin key add ${account || 'ACCOUNT'}`);
+    terminal.answer('No keys yet.');
+    terminal.note(`Create one:  farwharf admin key add ${account || 'ACCOUNT'}`);
     return EXIT.done;
   }
   const now = Date.now();
@@ -75,7 +75,7 @@ export async function revokeKey(context: Context, id: string, flags: AdminFlags)
   using admin = await findAdmin(context, flags);
   const key = await admin.call('keys.revoke', { key_id: id });
   terminal.json(key);
-  if (!terminal.isJson) terminal.answer(`Key ${id} of ${key.account_id} is revoked: it opens nothing any more.`);
+  if (!terminal.isJson) terminal.answer(`Key ${id} of ${key.account_id} is revoked and no longer works.`);
   return EXIT.done;
 }
 
@@ -85,5 +85,8 @@ function parseExpiry(text: string, now: number): string {
   const span = MS_OF_UNIT[unit];
   if (span !== undefined) return new Date(now + Number(count) * span).toISOString();
   if (isDay(text)) return `${text}T23:59:59.999Z`;
-  throw new AppError('bad-input', `--expires: "${text}" is no time. Write a day like 2027-01-31, or 90d, or 12h.`);
+  throw new AppError(
+    'bad-input',
+    `Invalid value "${text}" for --expires. Enter a day such as 2027-01-31, or a period such as 90d or 12h.`,
+  );
 }

@@ -28,7 +28,8 @@ interface UsageFlags extends AdminFlags {
 /** `farwharf admin usage`: what accounts used, by machine class. JSON: `{ from, to, rows: [...] }`. */
 export async function reportUsage(context: Context, _: string, flags: UsageFlags): Promise<number> {
   const { terminal } = context;
-  if (flags.csv === true && terminal.isJson) throw new AppError('bad-input', 'Choose one of --csv and --json.');
+  if (flags.csv === true && terminal.isJson)
+    throw new AppError('bad-input', '--csv and --json exclude each other. Use one of them.');
   const today = new Date().toISOString().slice(0, 10);
   const to = parseDay('--to', flags.to ?? today);
   const from = parseDay('--from', flags.from ?? `${to.slice(0, 7)}-01`);
@@ -86,5 +87,5 @@ function showMinutes(minutes: number): string {
 
 function parseDay(option: string, text: string): string {
   if (isDay(text)) return text;
-  throw new AppError('bad-input', `${option}: "${text}" is no day. Write it like 2027-01-31.`);
+  throw new AppError('bad-input', `Invalid value "${text}" for ${option}. Enter a day such as 2027-01-31.`);
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** What every verb is given. */
+/** What every verb receives. */
 export interface Context {
   readonly terminal: Terminal;
   readonly env: NodeJS.ProcessEnv;
@@ -11,14 +11,14 @@ export interface Context {
   readonly remote: string | undefined;
   /** Aborted by the first Ctrl+C. */
   readonly signal: AbortSignal;
-  /** Aborted by that too, and once nobody reads the answer any more: for work that is worth nothing then. */
+  /** Also aborted when the reader of the output left: for work that only prints. */
   readonly outputSignal: AbortSignal;
-  /** Calls the listener at each SIGHUP, which otherwise ends the verb as Ctrl+C does. */
+  /** Calls the listener at each SIGHUP, which otherwise stops the verb as Ctrl+C does. */
   readonly onHangup: (listener: () => void) => Disposable;
   readonly program: ProgramFiles;
 }
 
-/** Where the parts of this very program lie: built, or as sources. */
+/** Where the parts of this program are: built, or as sources. */
 export interface ProgramFiles {
   /** `dist/cli.mjs`, or `src/cli/main.ts`. */
   readonly entry: string;

@@ -5,7 +5,7 @@ import { printableLine } from '../../core/text/printable.ts';
 import { httpStatus } from '../../jobs/service/api.ts';
 import { describeRefusal, isRefusedInput } from '../../jobs/service/refusal.ts';
 
-/** What the exit status of the command tells a script. */
+/** The exit status of the command, for scripts. */
 export const EXIT = {
   done: 0,
   failed: 1,
@@ -35,13 +35,13 @@ const EXIT_OF_STATUS: Readonly<Record<number, number>> = {
   422: EXIT.badUse,
 };
 
-/** What to do about refusals that a service tells in its own words. */
+/** The remedy for refusals that a service words itself. */
 const ADVICE_OF_EXIT: Readonly<Record<number, string>> = {
-  [EXIT.notAuthorised]: 'Set FARWHARF_API_KEY to a key that this service knows.',
+  [EXIT.notAuthorised]: 'Set FARWHARF_API_KEY to a valid key for this service.',
   [EXIT.noCredits]: 'A shorter --max-runtime or a cheaper --machine-class holds fewer credits.',
 };
 
-/** Codes of the system and of TLS that mean: there was no conversation with the service. */
+/** Codes of the system and of TLS that mean: the service was not reached. */
 const NETWORK_CODE = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|EPROTO|ERR_TLS|ERR_SSL)/;
 
 export interface Failure {
@@ -81,7 +81,7 @@ export function describeFailure(error: unknown, host?: string): Failure {
     return {
       exit: EXIT.network,
       code,
-      message: `The service at ${host ?? 'that address'} was not reached: ${message}`,
+      message: `Could not reach the service at ${host ?? 'that address'}: ${message}`,
     };
   }
   return { exit: EXIT.failed, code: code ?? 'failed', message };

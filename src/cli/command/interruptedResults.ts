@@ -5,7 +5,7 @@ import { farwharfHome } from '../../core/files/home.ts';
 import { printable } from '../../core/text/printable.ts';
 import type { Context } from './context.ts';
 
-/** Takes back what an earlier command, or a window, had written of some results when it was stopped, and says so. */
+/** Undoes a download that an earlier command or window left half written, and reports that. */
 export async function recoverInterrupted({ env, terminal }: Pick<Context, 'env' | 'terminal'>): Promise<void> {
   const home = farwharfHome(env);
   if (!existsSync(join(home, 'results'))) return; // nothing was ever downloaded: the common case costs nothing
@@ -15,6 +15,6 @@ export async function recoverInterrupted({ env, terminal }: Pick<Context, 'env' 
       terminal.note(describeRecovered(recovered));
     }
   } catch (error) {
-    terminal.note(printable`The results of an interrupted download could not be taken back: ${messageOf(error)}`);
+    terminal.note(printable`An interrupted download could not be undone: ${messageOf(error)}`);
   }
 }

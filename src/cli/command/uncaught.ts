@@ -5,7 +5,7 @@ import { printableLine, printableText } from '../../core/text/printable.ts';
 import { describeFailure } from './exit.ts';
 
 /**
- * Ends the process on an error that nobody caught, with one line. Node.js itself would print the source around it, which in the
+ * Stops the process on an uncaught error, with one line. Node.js itself would print the source around it, which in the
  * bundled program is one line of many kilobytes.
  */
 export function endOnUncaughtErrors(env: NodeJS.ProcessEnv): void {

@@ -38,7 +38,7 @@ export async function printFlowGraph(context: Context, argument: string, flags: 
   return EXIT.done;
 }
 
-/** What the source tells, and what only loading the file does. */
+/** What the source shows, and what only loading the file shows. */
 async function readByRunningToo(
   { program, env, signal }: Context,
   argument: string,
@@ -56,7 +56,7 @@ function textOf(read: FlowFile, wanted: string | undefined, format: 'mermaid' | 
   return graphToSvg(layoutFlow(graph, { flows: read.flows }));
 }
 
-/** The flow of that name; without a name the only one that is nested in no other. */
+/** The flow of that name; without a name, the only flow that is not nested in another. */
 function chooseFlow({ file, flows }: FlowFile, wanted: string | undefined): FlowGraph {
   const nested = new Set(flows.flatMap(({ nodes }) => nodes.map(({ flow }) => flow)));
   const outer = flows.filter(({ id }) => !nested.has(id));
@@ -64,7 +64,7 @@ function chooseFlow({ file, flows }: FlowFile, wanted: string | undefined): Flow
   const [first] = candidates;
   const names = flows.map(({ id }) => id).join(', ');
   if (first === undefined) {
-    const what = wanted === undefined ? 'makes no flow' : `has no flow ${wanted}`;
+    const what = wanted === undefined ? 'contains no flow' : `has no flow ${wanted}`;
     throw new AppError('bad-input', `${file} ${what}. Its flows: ${names || 'none'}.`);
   }
   if (candidates.length > 1)

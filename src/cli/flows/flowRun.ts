@@ -74,10 +74,10 @@ async function readableFile(argument: string): Promise<string> {
   const file = resolve(argument);
   const found = await stat(file).catch((): undefined => undefined);
   if (found?.isFile() === true) return file;
-  throw new AppError('missing', `There is no file ${printableLine(file)}.`);
+  throw new AppError('missing', `File ${printableLine(file)} does not exist. Check the path.`);
 }
 
-/** What the source of each node is now. A file that cannot be read as a flow may still run. */
+/** The source hash of each node. A file that cannot be read as a flow may still run. */
 function hashesOf(file: string): Readonly<Record<string, string>> | undefined {
   const read = (path: string): string | undefined => {
     try {

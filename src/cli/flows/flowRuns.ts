@@ -23,7 +23,7 @@ export async function listFlowRuns({ terminal, env }: Context, argument: string)
   const records = await new RunHistory(farwharfHome(env)).list(resolve(argument));
   terminal.json({ runs: records });
   if (terminal.isJson) return EXIT.done;
-  if (records.length === 0) terminal.note('No run of this file is kept.');
+  if (records.length === 0) terminal.note('No recorded runs of this file.');
   else for (const line of formatTable(COLUMNS, records.map(row), terminal.answerColumns)) terminal.answer(line);
   return EXIT.done;
 }

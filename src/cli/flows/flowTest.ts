@@ -24,7 +24,7 @@ export async function testFlows(
   if (tests.length === 0) {
     throw new AppError(
       'missing',
-      'There are no flow tests here. `farwharf flow pin FILE` makes one of the last run of a flow.',
+      'No flow tests found. Create one from the last run of a flow:  farwharf flow pin FILE',
     );
   }
   const network = await findNetworkNamespace(context.env);
@@ -51,11 +51,11 @@ export async function testFlows(
     `${formatCount(tests.length, 'test')}: ${counts.passed} passed, ${counts.failed} failed` +
       (counts.updated === 0 ? '' : `, ${counts.updated} updated`),
   );
-  if (counts.failed > 0 && !update) terminal.note('`farwharf flow test --update` accepts what changed on purpose.');
+  if (counts.failed > 0 && !update) terminal.note('Accept intended changes with:  farwharf flow test --update');
   return counts.failed === 0 ? EXIT.done : EXIT.failed;
 }
 
-/** A test that cannot be read fails, and the others run all the same. */
+/** A test that cannot be read fails, and the others still run. */
 async function judge(
   path: string,
   { outputSignal: signal, env, program }: Context,

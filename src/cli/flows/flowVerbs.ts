@@ -17,33 +17,33 @@ export function flowVerb(): Verb {
     [
       defineVerb({
         name: 'run',
-        summary: 'run a flow file here, and keep the run in its history',
+        summary: 'run a flow file on this machine and record the run',
         args: [
           new Argument('<file>', 'flow file: .ts, .mts, .js or .mjs'),
-          new Argument('[args...]', 'what the file finds in process.argv; flags after --'),
+          new Argument('[args...]', 'arguments for process.argv of the file; put flags after --'),
         ],
         flags: {
-          shared: textFlag('--shared <json>', 'shared state to begin with, as JSON or @FILE'),
-          flow: textFlag('--flow <name>', 'export to run, where the file has several flows'),
+          shared: textFlag('--shared <json>', 'initial shared state, as JSON or @FILE'),
+          flow: textFlag('--flow <name>', 'export to run, if the file has several flows'),
           trace: textFlag('--trace <file>', 'write the events of the run to this file, one JSON object on each line'),
           replay: textFlag(
             '--replay <run>',
-            'use the results of this run (an id, or last) where code and input are the same',
+            'reuse the results of this run (a run ID, or last) where code and input are the same',
           ),
-          from: textFlag('--from <node>', 'begin at this node, with the state that it had in the last run'),
-          of: textFlag('--of <run>', 'the run that --from means (default: last)'),
+          from: textFlag('--from <node>', 'start at this node, with its state from the last run'),
+          of: textFlag('--of <run>', 'the run that --from refers to (default: last)'),
           env: environmentFlag(),
-          json: jsonFlag('print JSON, a line for each event'),
+          json: jsonFlag('print one JSON line per event'),
         },
         examples: [
-          ['farwharf flow run agent.ts --shared \'{"question": "Why?"}\'', 'run a flow with a state to begin with'],
-          ['farwharf flow run agent.ts --replay last', 'run it again; only nodes that were edited run anew'],
+          ['farwharf flow run agent.ts --shared \'{"question": "Why?"}\'', 'run a flow with an initial state'],
+          ['farwharf flow run agent.ts --replay last', 'run the flow again; only edited nodes run anew'],
         ],
         load: async () => (await import('./flowRun.ts')).runFlowFile,
       }),
       defineVerb({
         name: 'runs',
-        summary: 'list the runs of a flow file that are kept',
+        summary: 'list the recorded runs of a flow file',
         args: ['<file>'],
         flags: {
           json: jsonFlag(),
@@ -56,46 +56,43 @@ export function flowVerb(): Verb {
       }),
       defineVerb({
         name: 'pin',
-        summary: 'pin a run of a flow file as a test, which lies beside it',
+        summary: 'save a run of a flow file as a test next to the file',
         args: ['<file>'],
         flags: {
-          run: textFlagOr('--run <run>', 'the run (default: the last)', 'last'),
+          run: textFlagOr('--run <run>', 'run ID (default: the last run)', 'last'),
           name: textFlagOr('--name <name>', 'name of the test', 'run'),
           env: environmentFlag(),
           json: jsonFlag(),
         },
         examples: [
-          ['farwharf flow pin agent.ts', 'make a test of the last run'],
-          ['farwharf flow pin agent.ts --run 20260102 --name refusal', 'make a test named refusal of another run'],
+          ['farwharf flow pin agent.ts', 'save the last run as a test'],
+          ['farwharf flow pin agent.ts --run 20260102 --name refusal', 'save another run as a test named refusal'],
         ],
         load: async () => (await import('./flowPin.ts')).pinFlow,
       }),
       defineVerb({
         name: 'test',
-        summary: 'run pinned tests without network',
-        args: [new Argument('[paths...]', 'tests, or folders to look for them (default: the current one)')],
+        summary: 'run saved tests without network access',
+        args: [new Argument('[paths...]', 'tests, or folders with tests (default: the current folder)')],
         flags: {
-          update: switchFlag('--update', 'run what was edited live, and accept what changed'),
+          update: switchFlag('--update', 'run edited nodes live and accept the changes'),
           env: environmentFlag(),
-          json: jsonFlag('print JSON, a line for each test'),
+          json: jsonFlag('print one JSON line per test'),
         },
         examples: [
           ['farwharf flow test', 'run all tests below the current folder'],
-          [
-            'farwharf flow test agent.refusal.flowtest.json --update',
-            'run edited nodes live, and accept their results',
-          ],
+          ['farwharf flow test agent.refusal.flowtest.json --update', 'run edited nodes live and accept their results'],
         ],
         load: async () => (await import('./flowTest.ts')).testFlows,
       }),
       defineVerb({
         name: 'graph',
-        summary: 'print the graph of a flow file, without running it',
+        summary: 'print the graph of a flow file without running it',
         args: ['<file>'],
         flags: {
-          format: choiceFlag('--format <kind>', 'as what (default: mermaid)', ['json', 'mermaid', 'svg']),
-          flow: textFlag('--flow <name>', 'the flow, where the file has several'),
-          run: switchFlag('--run', 'load the file too, for what its source does not tell; no flow is run'),
+          format: choiceFlag('--format <kind>', 'output format (default: mermaid)', ['json', 'mermaid', 'svg']),
+          flow: textFlag('--flow <name>', 'the flow to print, if the file has several'),
+          run: switchFlag('--run', 'also load the file, for what its source does not show; no flow is run'),
           env: environmentFlag(),
           json: jsonFlag(),
         },
@@ -107,7 +104,7 @@ export function flowVerb(): Verb {
       }),
       defineVerb({
         name: 'check',
-        summary: 'tell what is wrong in a flow file, without running it; exit status 1 for errors',
+        summary: 'list the problems in a flow file without running it (exit status 1 for errors)',
         args: ['<file>'],
         flags: {
           json: jsonFlag(),

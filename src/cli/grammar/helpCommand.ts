@@ -3,7 +3,7 @@ import { nearest } from '../../core/text/similar.ts';
 import { examples } from './examples.ts';
 import { findChild, pathOf } from './position.ts';
 
-/** Gives every command that has subcommands a `help` that explains itself, or the one that is named after it. */
+/** Adds `help` to every command with subcommands: it explains that command or one of its subcommands. */
 export function addHelpCommands(command: Command): void {
   if (command.commands.length === 0) return;
   for (const child of command.commands) addHelpCommands(child);

@@ -1,7 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import { pathOf, readPosition } from './position.ts';
 
-/** What is wrong with a command line and where to read on, as sentences on one line. */
+/** What is wrong with a command line and which help explains it, as sentences on one line. */
 export function describeUsageError({ message }: CommanderError, program: Command, argv: readonly string[]): string {
   const { command } = readPosition(program, argv);
   const explained = command.name() === 'help' ? (command.parent ?? command) : command;

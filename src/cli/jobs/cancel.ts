@@ -4,7 +4,7 @@ import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { Session } from './session.ts';
 
-/** `farwharf cancel ID`: stops a job. JSON: the service's own answer. */
+/** `farwharf cancel ID`: stops a job. JSON: the service's own response. */
 export async function cancel(context: Context, name: string): Promise<number> {
   await using session = new Session(context);
   const { terminal, signal } = context;
@@ -16,9 +16,9 @@ export async function cancel(context: Context, name: string): Promise<number> {
   return EXIT.done;
 }
 
-/** A job that had ended before it was asked to, or has ended meanwhile, is not being stopped. */
+/** A job that had already ended is not being stopped. */
 function describeAnswer(state: unknown): string {
   if (state === 'cancelled') return 'was stopped. You pay for the time that it ran.';
-  if (typeof state === 'string' && isFinalState(state)) return `had ended already: ${state.replaceAll('_', ' ')}.`;
+  if (typeof state === 'string' && isFinalState(state)) return `had already ended: ${state.replaceAll('_', ' ')}.`;
   return 'is being stopped. You pay for the time that it ran.';
 }

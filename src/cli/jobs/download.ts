@@ -18,7 +18,10 @@ export async function download(context: Context, name: string, { into, onConflic
   const client = await session.client();
   await using place = await findJobPlace(session, name, signal);
   if (into === undefined && !place.isOwn) {
-    throw new AppError('bad-input', `Job ${name} was not sent from here. Say where its results go: --into DIR.`);
+    throw new AppError(
+      'bad-input',
+      `Job ${name} was not sent from this machine, so its folder is unknown. Specify a folder with --into DIR.`,
+    );
   }
   const results = await bringHome(place, client, context, { folder: resolve(into ?? place.record.folder), onConflict });
   terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });

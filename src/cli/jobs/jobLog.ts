@@ -10,20 +10,20 @@ import { LogPrinter } from '../terminal/logPrinter.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** How a followed job ended, or that the person stopped looking while it goes on. */
+/** How a followed job ended, or that the person stopped watching while the job runs on. */
 export type Watched = FinishedJob | { readonly type: 'detached' };
 
 export interface FinishedJob {
   readonly type: 'over';
   readonly record: JobRecord;
-  /** Undefined where the service's events do not tell. */
+  /** Undefined where the service's events do not say. */
   readonly hasResults: boolean | undefined;
 }
 
 interface LogOptions {
   /** Show nothing but a status line. */
   readonly isQuiet?: boolean;
-  /** Packing and upload were shown as they happened: leave out what the log says of them. */
+  /** Packing and upload were shown as they happened: leave their lines out of the log. */
   readonly isJustSent?: boolean;
 }
 
@@ -63,20 +63,20 @@ export async function showLog(
   }
 }
 
-/** The last line of a log: how the job ended, and how to get its results where it left some. */
+/** The last line of a log: how the job ended, and how to download its results. */
 export function describeEnd({ record, hasResults }: FinishedJob, jobId: string): string {
   return describeOutcome(record, hasResults === false ? 'no results' : `results: farwharf download ${jobId}`);
 }
 
-/** Tells somebody who left how to come back. */
+/** Shows a person who stopped watching how to continue. */
 export function tellDetached(terminal: Terminal, jobId: string): void {
   terminal.json({ event: 'detached', data: { job_id: jobId } });
-  terminal.note(`You left; job ${jobId} goes on.`);
-  terminal.note(`  look again:  farwharf watch ${jobId}`);
-  terminal.note(`  stop it:     farwharf cancel ${jobId}`);
+  terminal.note(`Stopped watching. Job ${jobId} continues to run.`);
+  terminal.note(`  watch again:  farwharf watch ${jobId}`);
+  terminal.note(`  stop the job: farwharf cancel ${jobId}`);
 }
 
-/** The exit status for a job that ended, or that nobody looks at any more. */
+/** The exit status for a job that ended, or that is no longer watched. */
 export function exitOfWatched(watched: Watched): number {
   if (watched.type === 'detached') return EXIT.interrupted;
   return hasSucceeded(watched.record) ? EXIT.done : EXIT.failed;

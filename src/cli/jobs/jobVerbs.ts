@@ -7,14 +7,14 @@ export function jobVerbs(): readonly Verb[] {
   return [
     defineVerb({
       name: 'jobs',
-      summary: 'list the jobs that were sent from here',
+      summary: 'list the jobs sent from this machine',
       flags: {
-        limit: numberFlag('--limit <n>', 'how many of them', { min: 1, fallback: 20 }),
+        limit: numberFlag('--limit <n>', 'maximum number of jobs to list', { min: 1, fallback: 20 }),
         json: jsonFlag(),
       },
       examples: [
         ['farwharf jobs', 'list the last 20 jobs'],
-        ['farwharf jobs --limit 100 --json', 'list up to 100 jobs for a program'],
+        ['farwharf jobs --limit 100 --json', 'list up to 100 jobs as JSON'],
       ],
       load: async () => (await import('./jobs.ts')).listJobs,
     }),
@@ -26,21 +26,21 @@ export function jobVerbs(): readonly Verb[] {
         json: jsonFlag(),
       },
       examples: [
-        ['farwharf job 3f2a', 'show the job whose ID begins with 3f2a'],
-        ['farwharf job 3f2a --json', 'show it as the service describes it'],
+        ['farwharf job 3f2a', 'show the job whose ID starts with 3f2a'],
+        ['farwharf job 3f2a --json', "print the service's own description as JSON"],
       ],
       load: async () => (await import('./job.ts')).showJob,
     }),
     defineVerb({
       name: 'watch',
-      summary: 'show the log of a job until it ends; Ctrl+C leaves the job running',
+      summary: 'show the log of a job until the job ends (Ctrl+C does not stop the job)',
       args: ['<id>'],
       flags: {
-        json: jsonFlag('print JSON, a line for each event'),
+        json: jsonFlag('print one JSON line per event'),
       },
       examples: [
-        ['farwharf watch 3f2a', 'show the log from its start until the job ends'],
-        ['farwharf watch 3f2a --json', 'print each event as a line of JSON'],
+        ['farwharf watch 3f2a', 'show the log from the start until the job ends'],
+        ['farwharf watch 3f2a --json', 'print each event as a JSON line'],
       ],
       load: async () => (await import('./watch.ts')).watch,
     }),
@@ -52,25 +52,25 @@ export function jobVerbs(): readonly Verb[] {
         json: jsonFlag(),
       },
       examples: [
-        ['farwharf cancel 3f2a', 'stop the job whose ID begins with 3f2a'],
-        ['farwharf cancel 3f2a --json', "stop it and print the service's response"],
+        ['farwharf cancel 3f2a', 'stop the job whose ID starts with 3f2a'],
+        ['farwharf cancel 3f2a --json', "stop the job and print the service's response"],
       ],
       load: async () => (await import('./cancel.ts')).cancel,
     }),
     defineVerb({
       name: 'download',
-      summary: "bring a job's results home",
+      summary: "download a job's results",
       args: ['<id>'],
       flags: {
-        into: textFlag('--into <dir>', 'where to (default: the folder that was sent)'),
+        into: textFlag('--into <dir>', 'folder for the results (default: the folder that was sent)'),
         onConflict: conflictFlag(),
         json: jsonFlag(),
       },
       examples: [
-        ['farwharf download 3f2a', 'bring the results into the folder that was sent'],
+        ['farwharf download 3f2a', 'download the results into the folder that was sent'],
         [
           'farwharf download 3f2a --into results --on-conflict overwrite',
-          'bring them into another folder, over files of the same name',
+          'download them into another folder and replace files of the same name',
         ],
       ],
       load: async () => (await import('./download.ts')).download,
@@ -82,8 +82,8 @@ export function jobVerbs(): readonly Verb[] {
         json: jsonFlag(),
       },
       examples: [
-        ['farwharf me', 'show your credits, and what a minute costs on which machine'],
-        ['farwharf me --remote https://gpu.example.org', 'show them for another service'],
+        ['farwharf me', 'show your credits and the price of each machine class'],
+        ['farwharf me --remote https://gpu.example.org', 'show the same for another service'],
       ],
       load: async () => (await import('./me.ts')).showAccount,
     }),

@@ -21,10 +21,10 @@ const COLUMNS: readonly Column[] = [
   { title: 'SENT', dropOrder: 4 },
   { title: 'ID' },
 ];
-// What is typed to name a job that has no id of its service yet.
+// Enough of our ID to name a job that has no ID of its service yet.
 const SHORT_ID = 8;
 
-/** `farwharf jobs`: what the ledger knows of the jobs on this service, running ones asked anew. JSON: `{ jobs: [...] }`, newest first. */
+/** `farwharf jobs`: the jobs of this service in the ledger, with the current state of the running ones. JSON: `{ jobs: [...] }`, newest first. */
 export async function listJobs(context: Context, _: string, { limit }: { limit: number }): Promise<number> {
   await using session = new Session(context);
   const { terminal } = context;
@@ -34,8 +34,8 @@ export async function listJobs(context: Context, _: string, { limit }: { limit: 
   if (terminal.isJson) return EXIT.done;
 
   if (records.length === 0) {
-    terminal.answer(`No jobs were sent to ${session.hostName} yet.`);
-    terminal.note('Send a folder:  farwharf submit FOLDER --script FILE');
+    terminal.answer(`No jobs on ${session.hostName} yet.`);
+    terminal.note('Submit a folder:  farwharf submit FOLDER --script FILE');
   } else {
     const now = Date.now();
     const width = terminal.answerColumns;
@@ -46,7 +46,7 @@ export async function listJobs(context: Context, _: string, { limit }: { limit: 
   return EXIT.done;
 }
 
-/** A record in the names of `/v1`, with what only this machine knows beside them. */
+/** A record with the field names of `/v1`, and the fields that only this machine knows. */
 function recordAsJson(record: JobRecord): object {
   return {
     job_id: record.jobId,
@@ -69,7 +69,7 @@ function recordAsJson(record: JobRecord): object {
   };
 }
 
-/** The true states of the jobs that were not over when they were last heard of; the old ones, and a remark, when nobody answers. */
+/** The current states of the jobs that had not ended; the last known states, with a note, when the service does not respond. */
 async function refresh(session: Session, known: readonly JobRecord[], context: Context): Promise<readonly JobRecord[]> {
   const { signal, terminal } = context;
   const records = await settleUnanswered(session, context, known);
@@ -85,7 +85,7 @@ async function refresh(session: Session, known: readonly JobRecord[], context: C
     );
   } catch (error) {
     signal.throwIfAborted();
-    terminal.note(`The states of running jobs are the last known ones: ${messageOf(error)}`);
+    terminal.note(`Running jobs show their last known state. ${messageOf(error)}`);
     return records;
   }
 }

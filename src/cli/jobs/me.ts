@@ -22,9 +22,9 @@ export async function showAccount(context: Context): Promise<number> {
     return EXIT.done;
   }
   const balance = readBalance(account);
-  const credits = balance === null ? 'The service does not tell the credits' : `${formatCredits(balance)} credits`;
+  const credits = balance === null ? 'Credits unknown' : `${formatCredits(balance)} credits`;
   const plan = account.plan ? `, plan ${printableLine(account.plan)}` : '';
-  terminal.answer(`${credits}${plan}, at ${session.hostName}.`);
+  terminal.answer(`${credits}${plan} on ${session.hostName}.`);
   const rates = readRateCard(account);
   if (rates.length === 0) return EXIT.done;
   const rows = rates.map(({ machineClass, creditsPerMinute, description }) => [

@@ -15,7 +15,7 @@ import type { Context } from '../command/context.ts';
 import type { JobPlace } from './jobPlace.ts';
 import { Progress } from '../terminal/progress.ts';
 
-/** What to do when a result and a local file have one name. */
+/** What to do when a result and a local file have the same name. */
 export type ConflictChoice = 'keep-both' | 'overwrite' | 'skip';
 
 const SHOWN_FILES = 20;
@@ -36,7 +36,7 @@ export async function bringHome(
         archiver: directArchiver,
         ledger: place.ledger,
         home: place.home,
-        // Not the place's home, which goes with the verb.
+        // Not the home of the place, which is removed when the verb ends.
         journals: new ResultJournals(farwharfHome(env)),
       },
       place.record.id,
@@ -66,7 +66,7 @@ export function decide(plan: readonly PlannedResult[], onConflict: ConflictChoic
   return decisions;
 }
 
-/** What came home, what did not and why, and where it lies: lines for people. */
+/** The results that were written, those that were not and why, and their folder: lines for people. */
 export function describeResults({ folder, plan, written, skipped, setAside, refused }: DownloadedResults): string[] {
   const statuses = new Map(plan.map(({ path, status }) => [path, status]));
   const same = skipped.filter((path) => statuses.get(path) === 'same');
@@ -75,25 +75,27 @@ export function describeResults({ folder, plan, written, skipped, setAside, refu
   const shown = written.slice(0, SHOWN_FILES);
   const lines = shown.map((path) => `  + ${printableLine(path)}`);
   if (written.length > shown.length) lines.push(`  + ${formatCount(written.length - shown.length, 'more file')}`);
-  lines.push(...kept.map((path) => `  = ${printableLine(path)} (yours stays)`));
+  lines.push(...kept.map((path) => `  = ${printableLine(path)} (your file was kept)`));
   lines.push(...describeSetAside(plan, setAside));
-  lines.push(...protectedNames.map((path) => `  - ${printableLine(path)} (not written: other tools act on this name)`));
+  lines.push(
+    ...protectedNames.map((path) => `  - ${printableLine(path)} (not written: other tools read this file name)`),
+  );
   lines.push(...refused.map(({ path, reason }) => `  - ${printableLine(path)} (${printableLine(reason)})`));
   if (written.length > 0) lines.push(`${formatCount(written.length, 'result')} in ${folder}`);
-  else if (setAside.length > 0) lines.push(`Nothing was written among the files of ${folder}.`);
-  else if (same.length > 0) lines.push(`Nothing new: ${folder} has all the results already.`);
-  else lines.push('The job left no results.');
+  else if (setAside.length > 0) lines.push(`No file in ${folder} was changed.`);
+  else if (same.length > 0) lines.push(`Nothing new: ${folder} already has all the results.`);
+  else lines.push('The job produced no results.');
   return lines;
 }
 
 const REVIEW_REASONS = {
   hidden: 'hidden',
-  tool: 'tools act on this name',
+  tool: 'tools read this file name',
   selection: 'changes what the next submit sends',
-  protected: 'other tools act on this name',
+  protected: 'other tools read this file name',
 };
 
-/** What may change what tools do or what is sent next: where it is, and how it gets to its place. */
+/** The results that could change how tools behave or what the next submit sends: where they are, and how to use them. */
 function describeSetAside(plan: DownloadedResults['plan'], setAside: DownloadedResults['setAside']): string[] {
   const [first] = setAside;
   if (first === undefined) return [];
@@ -105,7 +107,9 @@ function describeSetAside(plan: DownloadedResults['plan'], setAside: DownloadedR
   if (rest > 0) lines.push(`  ? ${formatCount(rest, 'more file')} set aside`);
   const what = setAside.length === 1 ? 'It is' : 'They are';
   const where = first.at.split('/').slice(0, 2).join('/');
-  lines.push(`${what} in ${printableLine(where)}, which is never sent. Compare, and move into place what you want.`);
+  lines.push(
+    `${what} in ${printableLine(where)}, which is never sent. Compare the files, and move those that you want into place.`,
+  );
   return lines;
 }
 

@@ -33,7 +33,9 @@ export class Session implements AsyncDisposable {
     this.asyncLedger = directLedger(this.ledger);
     if (this.ledger.problem !== undefined) context.terminal.note(this.ledger.problem);
     for (const { script } of this.ledger.settleAbandoned()) {
-      context.terminal.note(`An earlier submit of ${script} broke off. It may have arrived: see farwharf jobs.`);
+      context.terminal.note(
+        `An earlier submit of ${script} was interrupted and may have arrived. Check with:  farwharf jobs`,
+      );
     }
   }
 
@@ -50,7 +52,7 @@ export class Session implements AsyncDisposable {
 
   /** The client anew: the service on this machine comes back at another address, and is started again where it was killed. */
   async reconnect(): Promise<RemoteClient> {
-    this.#context.terminal.phase(`no answer from ${this.hostName}; trying again …`);
+    this.#context.terminal.phase(`no response from ${this.hostName}; trying again …`);
     const before = this.#client;
     this.#client = this.#connect();
     await (await before)?.close();
@@ -82,7 +84,7 @@ export class Session implements AsyncDisposable {
         connectEmbeddedService({ home: this.home, node: process.execPath, cli: program.entry, env, signal }),
     });
     const onWait = (seconds: number, reason: string): void => {
-      terminal.phase(`${this.hostName} asks to wait ${formatDuration(seconds)}: ${reason}`);
+      terminal.phase(`${this.hostName} asked to wait ${formatDuration(seconds)}: ${reason}`);
     };
     return new RemoteClient(url, key, {
       headers: { 'User-Agent': `farwharf/${program.version}` },
@@ -97,31 +99,31 @@ export class Session implements AsyncDisposable {
       return await question(client);
     } catch (error) {
       if (httpStatus(error) !== 404) throw error;
-      const hint = 'The jobs that were sent from here:  farwharf jobs';
-      throw new AppError('missing', `There is no job ${name} on ${this.hostName}. ${hint}`, { cause: error });
+      const hint = 'List the jobs sent from this machine:  farwharf jobs';
+      throw new AppError('missing', `Job ${name} does not exist on ${this.hostName}. ${hint}`, { cause: error });
     }
   }
 
   /**
    * The job that a person means: by the service's id, or by the start of ours when it was sent from here.
    *
-   * @throws AppError `bad-input` when several jobs begin so, or the service never told an id for it.
+   * @throws AppError `bad-input` when several jobs start so, or the service did not return an ID.
    */
   resolveJob(name: string): { readonly jobId: string; readonly record: JobRecord | undefined } {
     const found = this.ledger.find(name, this.host);
     const [record] = found;
     if (record === undefined) return { jobId: name, record };
     if (found.length > 1)
-      throw new AppError('bad-input', `${found.length} jobs begin with "${name}". Give more of it.`);
+      throw new AppError('bad-input', `${found.length} jobs start with "${name}". Enter more characters of the ID.`);
     if (record.jobId !== null) return { jobId: record.jobId, record };
-    throw new AppError('bad-input', `The service never told an id for ${name}. ${record.reason ?? ''}`.trim());
+    throw new AppError('bad-input', `The service did not return a job ID for ${name}. ${record.reason ?? ''}`.trim());
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     try {
       await (await this.#client)?.close();
     } catch {
-      // It never connected, and whoever asked for it was told.
+      // The connection failed, and the verb that asked for it reported that.
     }
     this.ledger.dispose();
   }

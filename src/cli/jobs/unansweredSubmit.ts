@@ -42,14 +42,14 @@ export async function checkUnanswered(
   const unknown = settled.filter(({ state }) => state === 'unknown');
   const [last] = unknown;
   if (!again && running !== undefined) {
-    const known = `The submit of ${running.script} at ${timeOf(running)} that got no answer is job ${running.jobId}.`;
+    const known = `The submit of ${running.script} at ${timeOf(running)} got no response, but the service accepted it as job ${running.jobId}.`;
     if (!(await confirm(`${known} Send the folder again?`, context))) {
-      const hint = `Look at it:  farwharf watch ${running.jobId}`;
-      throw new AppError('conflict', `${known} Nothing was sent now; --again sends it all the same. ${hint}`);
+      const hint = `Watch it:  farwharf watch ${running.jobId}`;
+      throw new AppError('conflict', `${known} Nothing was sent now. ${hint}. To send the folder again, use --again.`);
     }
   } else if (!again && last !== undefined) {
     if (!(await confirm(`${describe(last, session)} Send the folder again?`, context))) {
-      const sentence = `${describe(last, session)} Nothing was sent now. Check at the service; --again sends it all the same.`;
+      const sentence = `${describe(last, session)} Nothing was sent now. Check the service first. To send the folder again, use --again.`;
       throw new AppError('outcome-unknown', sentence);
     }
   }
@@ -57,14 +57,14 @@ export async function checkUnanswered(
 }
 
 function describe(record: JobRecord, { hostName }: Session): string {
-  return `The submit of ${record.script} at ${timeOf(record)} got no answer from ${hostName}, so that job may be running.`;
+  return `The submit of ${record.script} at ${timeOf(record)} got no response from ${hostName}, so that job may be running.`;
 }
 
 function describeSettled(record: JobRecord, { hostName }: Session): string {
-  const submit = `The submit of ${record.script} at ${timeOf(record)} that got no answer`;
+  const submit = `The submit of ${record.script} at ${timeOf(record)} got no response`;
   return record.jobId === null
-    ? `${submit} did not reach ${hostName}: there is no job.`
-    : `${submit} was accepted as job ${record.jobId}.`;
+    ? `${submit} and did not reach ${hostName}: no job exists.`
+    : `${submit}, but the service accepted it as job ${record.jobId}.`;
 }
 
 function timeOf({ createdAt }: JobRecord): string {

@@ -30,8 +30,7 @@ export async function indexFolder(context: Context, argument: string, flags: Mea
     `${formatCount(files, 'file')} of ${printableLine(root)} in ${formatCount(chunks, 'chunk')}: ${changes}, in ${formatDuration(seconds)}.`,
   );
   const reasons = Object.entries(passedOver) as [keyof typeof REASONS, number][];
-  for (const [reason, count] of reasons)
-    terminal.note(`  passed over: ${formatCount(count, 'file')} (${REASONS[reason]})`);
+  for (const [reason, count] of reasons) terminal.note(`  skipped: ${formatCount(count, 'file')} (${REASONS[reason]})`);
   const { embedFolder } = await import('./meaning.ts');
   const outcome = await embedFolder({ root, index: opened }, flags, context);
   if (outcome !== undefined) {

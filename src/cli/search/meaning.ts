@@ -14,7 +14,7 @@ import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
 import { Progress } from '../terminal/progress.ts';
 
-// As many places as the ranking by words gives to the two together.
+// As many results as keyword ranking contributes to the merged list.
 const NEAR = 100;
 
 export interface MeaningFlags {
@@ -31,7 +31,7 @@ export interface IndexedFolder {
   readonly index: FolderIndex;
 }
 
-/** What became of the ranking by meaning, for a person and for programs. */
+/** The outcome of semantic ranking, for people and for programs. */
 export interface MeaningOutcome {
   readonly state: MeaningState;
   readonly estimate?: EmbeddingEstimate;
@@ -52,7 +52,7 @@ export async function embedFolder(
   const home = farwharfHome(context.env);
   if (flags.meaning === false) {
     await writeMeaningChoice(home, root, undefined);
-    return { state: { type: 'off' }, note: 'This folder is ranked by words alone.' };
+    return { state: { type: 'off' }, note: 'This folder uses keyword ranking only.' };
   }
   const choice = flags.meaning === undefined ? await readMeaningChoice(home, root) : chosen(flags.meaning, flags);
   if (choice === undefined) return undefined;
@@ -63,9 +63,9 @@ export async function embedFolder(
   const { signal, terminal } = context;
   const estimate = await vectors.estimate(index.sources(), { signal });
   const isAgreed = choice.provider === 'local' || flags.yes === true || estimate.texts === 0;
-  const question = `${describe(estimate)} go to ${choice.provider}.`;
+  const question = `${describe(estimate)} will be sent to ${choice.provider}.`;
   if (!isAgreed && !(await confirm(`${question} Embed them?`, context))) {
-    return { state: vectors.state, estimate, note: `${question} Nothing was sent; --yes sends it.` };
+    return { state: vectors.state, estimate, note: `${question} Nothing was sent. To send without asking, use --yes.` };
   }
   await writeMeaningChoice(home, root, choice);
   await vectors.embed(index.sources(), {
@@ -74,14 +74,14 @@ export async function embedFolder(
       terminal.status(
         waiting === undefined
           ? `embedding ${done.toLocaleString('en-US')} of ${formatCount(total, 'text')}`
-          : `the service is busy; asked again in ${Math.ceil(waiting)} s`,
+          : `the service is busy; trying again in ${Math.ceil(waiting)} s`,
       ),
   });
   terminal.clearStatus();
   return {
     state: vectors.state,
     estimate,
-    note: `Ranked by meaning too, with ${embedder.id}: ${formatCount(estimate.texts, 'new text')}.`,
+    note: `Semantic ranking is on, with ${embedder.id}: ${formatCount(estimate.texts, 'new text')}.`,
   };
 }
 
@@ -109,9 +109,9 @@ export async function nearestPlaces(
 
 /** Why a search was by words alone, where it should not have been. */
 export function describeFallback(state: MeaningState): string | undefined {
-  if (state.type === 'failed') return `By words alone: ${state.reason}`;
+  if (state.type === 'failed') return `Keyword ranking only: ${state.reason}`;
   if (state.type !== 'unfinished') return undefined;
-  return `By words alone: ${state.done.toLocaleString('en-US')} of ${formatCount(state.total, 'text')} are embedded. \`farwharf index\` goes on with it.`;
+  return `Keyword ranking only: ${state.done.toLocaleString('en-US')} of ${formatCount(state.total, 'text')} are embedded. Continue with:  farwharf index`;
 }
 
 function chosen(provider: string, { model, modelPath, baseUrl }: MeaningFlags): MeaningChoice {
@@ -122,9 +122,9 @@ async function prepareLocal(choice: MeaningChoice, { yes }: MeaningFlags, contex
   const home = farwharfHome(context.env);
   if (findModelLibrary(home) !== undefined) return;
   const model = choice.localModelPath === undefined ? ', and then a model of about 25 MB from the model hub' : '';
-  const what = `To rank by meaning here, npm installs a library of about 35 MB into ${home}${model}.`;
+  const what = `Semantic ranking on this machine needs a library: npm installs a library of about 35 MB into ${home}${model}.`;
   if (yes !== true && !(await confirm(`${what} Install it?`, context))) {
-    throw new AppError('missing', `${what} Nothing was installed; --yes installs it.`);
+    throw new AppError('missing', `${what} Nothing was installed. To install without asking, use --yes.`);
   }
   const progress = new Progress(context.terminal, 'installing');
   const onProgress = (done: number, total: number): void => progress.update(done, total);
@@ -132,6 +132,6 @@ async function prepareLocal(choice: MeaningChoice, { yes }: MeaningFlags, contex
 }
 
 function describe({ texts, tokens, dollars }: EmbeddingEstimate): string {
-  const price = dollars === undefined ? 'at a price that is not known here' : `for about $${dollars.toFixed(4)}`;
+  const price = dollars === undefined ? 'price unknown' : `for about $${dollars.toFixed(4)}`;
   return `${formatCount(texts, 'text')}, about ${formatCount(tokens, 'token')}, ${price},`;
 }

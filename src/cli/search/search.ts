@@ -28,7 +28,7 @@ export async function search(context: Context, query: string, { folder, topK }: 
   if (fallback !== undefined) terminal.note(fallback);
   if (terminal.isJson) return EXIT.done;
   if (hits.length === 0) {
-    terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} has a word of that query.`);
+    terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} matches that query.`);
   }
   for (const hit of hits) for (const line of describeHit(hit)) terminal.answer(line);
   return EXIT.done;

@@ -12,13 +12,13 @@ export function searchVerbs(): readonly Verb[] {
       flags: {
         meaning: optionalTextFlag(
           '--meaning <who>',
-          'rank by meaning too, with vectors from `local` or from a service such as openai',
-          'rank by words alone again, and remove the vectors',
+          'add semantic ranking, with embeddings from `local` or a service such as openai',
+          'use keyword ranking only, and remove the embeddings',
         ),
-        model: textFlag('--model <name>', 'the embedding model (default: a small one)'),
-        modelPath: textFlag('--model-path <dir>', 'the folder that a local model lies in; nothing is fetched then'),
-        baseUrl: textFlag('--base-url <url>', 'the address of an embeddings service that speaks as OpenAI does'),
-        yes: switchFlag('--yes', 'install, fetch and send what that takes without asking'),
+        model: textFlag('--model <name>', 'embedding model (default: a small one)'),
+        modelPath: textFlag('--model-path <dir>', 'folder with a local model; nothing is downloaded'),
+        baseUrl: textFlag('--base-url <url>', 'URL of an embeddings service with the OpenAI API'),
+        yes: switchFlag('--yes', 'install, download and send without asking'),
         json: jsonFlag(),
       },
       examples: [
@@ -33,14 +33,14 @@ export function searchVerbs(): readonly Verb[] {
       args: [new Argument('<query>', 'words to look for')],
       flags: {
         folder: textFlagOr('--folder <dir>', 'folder to search', '.'),
-        topK: numberFlag('--top-k <n>', 'how many results', { min: 1, fallback: 10 }),
+        topK: numberFlag('--top-k <n>', 'maximum number of results', { min: 1, fallback: 10 }),
         json: jsonFlag(),
       },
       examples: [
         ["farwharf search 'retry delay'", 'search the current folder'],
         [
           'farwharf search \'path:src "dead letter"\' --folder project --top-k 3',
-          'search for a phrase below src, and show three results',
+          'search for a phrase in src and show three results',
         ],
       ],
       load: async () => (await import('./search.ts')).search,

@@ -31,14 +31,14 @@ export async function openUpToDateIndex(
       isTrusted: true,
       isKnown: (file) => index.isAsKnown(file),
       signal,
-      onProgress: (count) => terminal.status(`looking at ${folder}: ${count.toLocaleString('en-US')} files`),
+      onProgress: (count) => terminal.status(`reading ${folder}: ${count.toLocaleString('en-US')} files`),
     });
     const onProgress = (done: number, total: number): void => progress.update(done, total);
     const summary = await index.sync(files, { signal, onProgress });
     terminal.clearStatus();
     if (index.problem !== undefined) terminal.note(index.problem.message);
     else if (!index.isWriter)
-      terminal.note('Another process keeps this index up to date; what was read now is not kept.');
+      terminal.note('Another process is updating this index, so the changes found now were not saved.');
     return { index, root, summary, seconds: progress.seconds };
   } catch (error) {
     index[Symbol.dispose]();

@@ -31,7 +31,7 @@ interface ServeFlags {
   readonly embedded?: boolean;
 }
 
-/** `farwharf serve`: runs the job service until Ctrl+C or SIGTERM. Jobs that run then go on, and are found again. */
+/** `farwharf serve`: runs the job service until Ctrl+C or SIGTERM. Running jobs continue, and the next start finds them. */
 export async function runService(context: Context, _: string, flags: ServeFlags): Promise<number> {
   const { terminal, signal, onHangup } = context;
   if (flags.configSchema === true) {
@@ -64,24 +64,24 @@ export async function runService(context: Context, _: string, flags: ServeFlags)
 
 function welcome(context: Context, { data, config }: ServeOptions, { url, key }: RunningService): void {
   const { terminal } = context;
-  terminal.note(`The job service listens on ${url}; its data lie in ${data}.`);
-  if (config.log.file !== undefined) terminal.note(`Its log is ${config.log.file}.`);
+  terminal.note(`The job service listens on ${url}. Data folder: ${data}`);
+  if (config.log.file !== undefined) terminal.note(`Log file: ${config.log.file}`);
   terminal.note(aboutKey(context, key));
   terminal.note(`Use it:  FARWHARF_REMOTE_HOST=${url} FARWHARF_API_KEY=… farwharf submit FOLDER --script FILE`);
-  terminal.note('Others get accounts and keys of their own:  farwharf admin account add NAME');
+  terminal.note('Add an account for another person:  farwharf admin account add NAME');
 }
 
-/** A key that is made at each start is for the person who looks on: what is not a terminal is a log, which keeps it. */
+/** Shows a generated key on a terminal only: anything else is a log, which would store the key. */
 function aboutKey({ terminal, env }: Context, key: string): string {
-  if (env['FARWHARF_API_KEY']) return 'The key is FARWHARF_API_KEY.';
-  if (terminal.isScreen('stderr')) return `Key, shown only here: ${key}`;
-  return 'Keys are made with:  farwharf admin key add ACCOUNT';
+  if (env['FARWHARF_API_KEY']) return 'The API key is the value of FARWHARF_API_KEY.';
+  if (terminal.isScreen('stderr')) return `API key, shown only once: ${key}`;
+  return 'Create API keys:  farwharf admin key add ACCOUNT';
 }
 
-/** Keys and workspaces do not cross a network in the clear, unless a person says that a proxy protects them. */
+/** Keys and workspaces must not cross a network unencrypted, unless a proxy protects them. */
 function refuseOpenAir({ host, config }: ServeOptions): void {
   if (isLoopback(host) || config.tls !== undefined || config.proxy !== undefined) return;
-  const message = `Other machines can reach ${host}, and without TLS anybody between can read keys and workspaces. Give a certificate in [tls] of --config, or say --behind-proxy where a proxy in front speaks TLS.`;
+  const message = `Other machines can reach ${host}, and without TLS anyone on the network can read keys and workspaces. Set a certificate in [tls] of --config, or use --behind-proxy if a proxy in front handles TLS.`;
   throw new AppError('refused', message);
 }
 
@@ -102,7 +102,7 @@ async function describeService({ env, program }: Context, flags: ServeFlags): Pr
   };
 }
 
-/** Says what a service with these options would find, and starts none. */
+/** Checks what a service with these options would find, without starting it. */
 async function check(terminal: Terminal, { config, data }: ServeOptions): Promise<number> {
   const things = await checkService(config, data);
   terminal.json({ checks: things.map(({ what, problem }) => ({ what, problem: problem ?? null })) });
@@ -128,8 +128,7 @@ async function readConfigOf({ executor, config }: ServeFlags): Promise<ServiceCo
     return readConfig(resolve(config), overrides);
   }
   if (executor === 'slurm') {
-    const message =
-      '--executor slurm needs --config FILE, which names the partitions that jobs may use and their prices.';
+    const message = '--executor slurm needs the partitions for jobs and their prices. Specify them with --config FILE.';
     throw new AppError('bad-input', message);
   }
   return DEFAULT_CONFIG;

@@ -5,9 +5,9 @@ import { nearest } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
 
 /**
- * Makes sure that each path of `--include` is there.
+ * Checks that each path of `--include` exists.
  *
- * @throws AppError `missing` that names the first one that is not, with the nearest name.
+ * @throws AppError `missing` for the first path that does not exist, with the nearest name.
  */
 export async function checkIncluded(folder: string, paths: readonly string[]): Promise<void> {
   for (const path of paths) {
@@ -18,13 +18,13 @@ export async function checkIncluded(folder: string, paths: readonly string[]): P
   }
 }
 
-/** A remark for each path of `--exclude` that is not there: it may be misspelt, or it may have been removed since. */
+/** A note for each path of `--exclude` that does not exist: it may be misspelt, or removed since. */
 export async function describeMissingExcludes(folder: string, paths: readonly string[]): Promise<string[]> {
   const remarks: string[] = [];
   for (const path of paths) {
     if (await isThere(folder, path)) continue;
     remarks.push(
-      printableLine(`  note: --exclude ${path} leaves nothing out: no such path.${await suggest(folder, path)}`),
+      printableLine(`  note: --exclude ${path} has no effect: the path does not exist.${await suggest(folder, path)}`),
     );
   }
   return remarks;
@@ -35,7 +35,7 @@ async function isThere(folder: string, path: string): Promise<boolean> {
   return stats !== undefined;
 }
 
-/** Looks for a like name where the path leads; the folder itself is spelt right more often than not. */
+/** Suggests the nearest name in the same folder: people misspell the last part of a path most often. */
 async function suggest(folder: string, path: string): Promise<string> {
   const names = await readdir(resolve(folder, dirname(path))).catch((): string[] => []);
   const name = nearest(basename(path), names);

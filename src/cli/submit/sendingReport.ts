@@ -3,7 +3,7 @@ import type { SubmitPhase } from '../../jobs/submit/submit.ts';
 import { Progress } from '../terminal/progress.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Shows a submit as it goes: a bar for packing and one for the upload, and a line when each is done. */
+/** Shows the progress of a submit: a bar for packing, a bar for the upload, and a line when each is done. */
 export class SendingReport {
   readonly #terminal: Terminal;
   #current: { readonly type: 'pack' | 'upload'; readonly progress: Progress; totalBytes: number } | undefined;
@@ -16,12 +16,12 @@ export class SendingReport {
     if (phase.type === 'select') return;
     if (phase.type === 'ask') {
       this.#current = undefined;
-      this.#terminal.phase(`the connection to the service was lost; asking what it has …`);
+      this.#terminal.phase('the connection to the service was lost; checking what arrived …');
       return;
     }
     if (phase.type === 'accepted') {
       this.#finish();
-      this.#tellAccepted(phase);
+      this.#reportAccepted(phase);
       return;
     }
     if (this.#current?.type !== phase.type) {
@@ -31,7 +31,7 @@ export class SendingReport {
     }
     this.#current.totalBytes = phase.totalBytes;
     const isAllSent = phase.type === 'upload' && phase.doneBytes >= phase.totalBytes;
-    if (isAllSent) this.#terminal.status('uploaded; the service looks at it …');
+    if (isAllSent) this.#terminal.status('uploaded; the service is checking it …');
     else this.#current.progress.update(phase.doneBytes, phase.totalBytes);
   };
 
@@ -43,7 +43,7 @@ export class SendingReport {
     this.#terminal.phase(`${done} ${formatBytes(totalBytes)} in ${formatDuration(progress.seconds)}`);
   }
 
-  #tellAccepted({ record, creditsRemaining }: Extract<SubmitPhase, { type: 'accepted' }>): void {
+  #reportAccepted({ record, creditsRemaining }: Extract<SubmitPhase, { type: 'accepted' }>): void {
     const money = [
       record.creditHold === null ? [] : `${formatCredits(record.creditHold)} credits held`,
       creditsRemaining === null ? [] : `${formatCredits(creditsRemaining)} left`,

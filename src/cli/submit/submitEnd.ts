@@ -18,7 +18,7 @@ export interface Sent {
   readonly flags: SubmitFlags;
 }
 
-/** What was asked for after the submit. JSON: one object at the end, and with `--watch` a line for the receipt and each event before it. */
+/** Watches the job and downloads its results, as the flags ask. JSON: one object at the end; with `--watch`, a line for the receipt and for each event before it. */
 export async function finishSubmit(record: JobPlace['record'], receipt: object, sent: Sent): Promise<number> {
   const { session, context, flags } = sent;
   const { terminal } = context;
@@ -30,7 +30,7 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
   }
   if (flags.watch === true) terminal.json(receipt);
   const place = { record, ledger: session.asyncLedger, home: session.home };
-  // Results are still wanted when nobody reads the log any more.
+  // The results are still wanted after the reader of the log left.
   const signal = flags.download === true ? context.signal : context.outputSignal;
   const options = { isQuiet: flags.watch !== true, isJustSent: true };
   const watched = await showLog(place, session, { ...context, signal }, options);
@@ -52,7 +52,7 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
   return exitOfWatched(watched);
 }
 
-/** The results; undefined, and said, when there are none. How the job ended is told even when its results cannot be had. */
+/** The results; undefined, with a note, when there are none. The outcome of the job is shown even if the download fails. */
 async function bringResults(
   place: Place,
   { session, context, flags }: Sent,
@@ -65,7 +65,7 @@ async function bringResults(
     });
   } catch (error) {
     if (error instanceof AppError && error.code === 'missing') {
-      context.terminal.note(ended.record.reason === null ? 'The job left no results.' : error.message);
+      context.terminal.note(ended.record.reason === null ? 'The job produced no results.' : error.message);
       return undefined;
     }
     context.terminal.note(describeEnd(ended, place.record.jobId));

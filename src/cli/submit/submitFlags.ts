@@ -18,14 +18,14 @@ export interface SubmitFlags extends FlowSubmitFlags {
   readonly download?: boolean;
   readonly onConflict: ConflictChoice;
   readonly dryRun?: boolean;
-  /** Send although the last submit of the folder got no answer. */
+  /** Send even if the outcome of the folder's last submit is unknown. */
   readonly again?: boolean;
 }
 
 /**
  * The absolute path of a folder that a person named.
  *
- * @throws AppError `missing`, `permission` or `bad-input` when it is not there, out of reach or no folder.
+ * @throws AppError `missing`, `permission` or `bad-input` when the folder does not exist, cannot be read or is a file.
  */
 export async function readFolder(argument: string): Promise<string> {
   const folder = resolve(argument);
@@ -41,7 +41,7 @@ export async function readFolder(argument: string): Promise<string> {
   throw new AppError('bad-input', `${folder} is a file. Enter the folder that contains it.`);
 }
 
-/** The description of a Python environment. @throws AppError `missing` or `bad-input` when the file is not there or no JSON object. */
+/** The description of a Python environment. @throws AppError `missing` or `bad-input` when the file cannot be read or is not a JSON object. */
 export async function readVenv(file: string): Promise<Readonly<Record<string, unknown>>> {
   let value: unknown;
   try {
@@ -53,5 +53,5 @@ export async function readVenv(file: string): Promise<Readonly<Record<string, un
     throw new AppError('bad-input', `${file} is not valid JSON: ${messageOf(error)}`, { cause: error });
   }
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw new AppError('bad-input', `${file} must hold a JSON object such as { "requirements": ["numpy"] }.`);
+  throw new AppError('bad-input', `${file} must contain a JSON object such as { "requirements": ["numpy"] }.`);
 }

@@ -38,7 +38,7 @@ test('every failure has the exit status of its kind and a code for programs', ()
 test('a failed connection names the service, and a message from outside cannot move the cursor', () => {
   assert.match(
     describeFailure(refused, 'https://gpu.example.org').message,
-    /https:\/\/gpu\.example\.org was not reached/,
+    /^Could not reach the service at https:\/\/gpu\.example\.org/,
   );
   const { message } = describeFailure(new RemoteError(400, 'bad\u001b[2J request'));
   assert.equal(message, 'The service refused the request: bad request.');

@@ -31,8 +31,8 @@ test('what came home, what did not and why is told, and where it lies', () => {
   assert.deepEqual(lines, [
     '  + new.txt',
     '  + conflict (job 1).txt',
-    '  = changed.txt (yours stays)',
-    '  - .git/config (not written: other tools act on this name)',
+    '  = changed.txt (your file was kept)',
+    '  - .git/config (not written: other tools read this file name)',
     '  - link (a link)',
     '2 results in /home/ada/model',
   ]);
@@ -56,8 +56,8 @@ test('what was set aside is told with its reason and its place', () => {
   assert.deepEqual(lines, [
     '  ? .npmrc (set aside: hidden)',
     '  ? .gitignore (set aside: changes what the next submit sends)',
-    'They are in .farwharf-results/7, which is never sent. Compare, and move into place what you want.',
-    'Nothing was written among the files of /f.',
+    'They are in .farwharf-results/7, which is never sent. Compare the files, and move those that you want into place.',
+    'No file in /f was changed.',
   ]);
 });
 
@@ -66,6 +66,6 @@ test('many files are counted, and no new ones are called so', () => {
   const empty = { folder: '/f', plan: [], written: [], skipped: [], setAside: [], refused: [] };
   assert.equal(describeResults({ ...empty, written })[20], '  + 1,000 more files');
   const same = { ...empty, plan: PLAN, skipped: ['same.txt'] };
-  assert.deepEqual(describeResults(same), ['Nothing new: /f has all the results already.']);
-  assert.deepEqual(describeResults(empty), ['The job left no results.']);
+  assert.deepEqual(describeResults(same), ['Nothing new: /f already has all the results.']);
+  assert.deepEqual(describeResults(empty), ['The job produced no results.']);
 });
