@@ -37,7 +37,7 @@ const scores = new Map(AREAS.map((area) => [area, { killed: 0, survived: 0 }]));
 const copy = await TestCopy.create(root);
 try {
   for (const [index, mutant] of sample.entries()) {
-    if (index % 20 === 0 && index > 0) process.stderr.write(`${index} mutants tested\n`);
+    if (index % 10 === 0 && index > 0) process.stderr.write(`${index} tested\n`);
     const area = AREAS.find((name) => mutant.path.startsWith(`src/${name}/`));
     const score = area === undefined ? undefined : scores.get(area);
     if (score === undefined) continue;

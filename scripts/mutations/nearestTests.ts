@@ -16,15 +16,22 @@ export class NearestTests {
     }
   }
 
-  /** Returns up to `most` test files that import a source, those that do so through fewest other files first. */
+  /**
+   * Returns up to `most` test files that import a source, directly or through others: those of its own folder and area come
+   * first, and of these the ones that import it most directly.
+   */
   of(source: string, most: number): string[] {
-    const seen = new Set([source]);
-    const tests: string[] = [];
-    for (const path of seen) {
-      if (tests.length === most) break;
-      if (path.endsWith('.test.ts')) tests.push(path);
-      else for (const importer of this.#importers.get(path) ?? []) seen.add(importer);
+    const found = new Set([source]);
+    for (const path of found) {
+      if (!path.endsWith('.test.ts')) for (const importer of this.#importers.get(path) ?? []) found.add(importer);
     }
-    return tests;
+    const folders = source.split('/').slice(1, -1);
+    const kinship = (test: string): number => {
+      const parts = test.split('/').slice(2, -1);
+      const differs = folders.findIndex((folder, index) => folder !== parts[index]);
+      return differs === -1 ? folders.length : differs;
+    };
+    const tests = [...found].filter((path) => path.endsWith('.test.ts'));
+    return tests.toSorted((a, b) => kinship(b) - kinship(a)).slice(0, most);
   }
 }

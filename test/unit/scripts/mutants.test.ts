@@ -23,7 +23,7 @@ test('texts, types and imports stay as they are', () => {
   assert.deepEqual(mutate("import a from 'a';\nlet b: 1 | 2 = c as 1;\nlet d = 'x' + e;"), []);
 });
 
-test('the tests of a source that import it themselves come first', () => {
+test('the tests in the folder of a source come first', () => {
   const nearest = new NearestTests(join(import.meta.dirname, '../../..'));
   const tests = nearest.of('src/core/files/pathInside.ts', 3);
   assert.equal(tests[0], 'test/unit/core/files/pathInside.test.ts');
