@@ -59,10 +59,12 @@ const SHIPPED_PACKAGES = {
   'node-domexception': 'MIT',
   'node-fetch': 'MIT',
   openai: 'Apache-2.0',
+  'p-limit': 'MIT',
   'prom-client': 'Apache-2.0',
   'smol-toml': 'BSD-3-Clause',
   tdigest: 'MIT',
   'web-streams-polyfill': 'MIT',
+  'yocto-queue': 'MIT',
   zod: 'MIT',
 };
 
