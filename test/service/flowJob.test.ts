@@ -3,15 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { copyFile, cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import * as esbuild from 'esbuild';
 import { FlowJob } from '../../src/flows/run/job/flowJob.ts';
 import type { RunEvent } from '../../src/flows/run/protocol/runEvent.ts';
 import { runFolder } from '../../src/flows/run/history/runFolder.ts';
 import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
 import { timelinesOf } from '../../src/flows/run/protocol/timeline.ts';
 import { selectFiles } from '../../src/workspace/select/selection.ts';
-import { lowestNode } from '../../scripts/requirements.mjs';
 import { type Finished, Scratch } from './commandLine.ts';
+import { built } from './support/built.ts';
 import { COUNTER } from './support/flowChild.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -25,35 +24,9 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
   let scratch: Scratch;
   let main: string;
 
-  // The program as it is installed: jobs get the built runtime.
   before(async () => {
     scratch = await Scratch.create();
-    const dist = join(scratch.root, 'program/dist');
-    main = join(dist, 'cli.mjs');
-    await esbuild.build({
-      absWorkingDir: ROOT,
-      entryPoints: {
-        cli: 'src/cli/main.ts',
-        jobRunner: 'src/service/runner/jobRunner.ts',
-        flowRunner: 'src/flows/run/child/flowRunner.ts',
-        agents: 'src/agents/index.ts',
-        zod: 'zod',
-      },
-      outdir: dist,
-      outExtension: { '.js': '.mjs' },
-      bundle: true,
-      splitting: true,
-      minify: true,
-      keepNames: true,
-      platform: 'node',
-      target: `node${lowestNode()}`,
-      format: 'esm',
-      logLevel: 'error',
-      banner: {
-        js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
-      },
-    });
-    await copyFile(join(ROOT, 'package.json'), join(scratch.root, 'program/package.json'));
+    main = built('cli.mjs');
   });
   after(() => scratch[Symbol.asyncDispose]());
 
@@ -110,7 +83,7 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
   it('on a machine without Node, or with one that is too old, the start script says so', async () => {
     const cwd = await scratch.folder('bare', { 'counter.mjs': COUNTER });
     const selection = await selectFiles(cwd, { isTrusted: true });
-    const runner = join(scratch.root, 'program/dist/flowRunner.mjs');
+    const runner = built('flowRunner.mjs');
     await using job = await FlowJob.prepare({ selection, file: 'counter.mjs', runner });
     for (const { path, source } of job.selection.files) {
       if (source === undefined) continue;

@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 let newestSourceMs: number | undefined;
 
 /** Path of a program in `dist`: what is shipped is what the tests start. @throws when a source is newer, because it would not be tested. */
-export function built(name: 'cli.mjs' | 'jobRunner.mjs'): string {
+export function built(name: 'cli.mjs' | 'flowRunner.mjs' | 'jobRunner.mjs'): string {
   const path = join(ROOT, 'dist', name);
   newestSourceMs ??= Math.max(
     ...globSync('src/**/*.ts', { cwd: ROOT }).map((source) => statSync(join(ROOT, source)).mtimeMs),
