@@ -58,7 +58,7 @@ test("a flow reaches the editor's models by the provider vscode, with counts, an
 test('without the editor the provider vscode says what to do', async () => {
   await using folder = await FlowFolder.create({ 'ask.mjs': ASK });
   const { outcome } = await folder.run('ask.mjs');
-  assert.match(outcome.type === 'failed' ? outcome.error.message : '', /only for flows that VS Code runs/);
+  assert.match(outcome.type === 'failed' ? outcome.error.message : '', /only to flows that VS Code runs/);
 });
 
 test('the bridge answers nobody without its token, from another host name, or on another path', async () => {
