@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { after, afterEach, before, beforeEach, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, closeAllEditors, reloadWorkbench, runCommand, openFile } from '../../../scripts/vscode/workbench.ts';
+import {
+  choose,
+  closeAllEditors,
+  openFile,
+  reloadWorkbench,
+  runCommand,
+  WAIT_TIMEOUT_MS,
+} from '../../../scripts/vscode/workbench.ts';
 import { CHECKOUT_FILES, NEEDLE, writeCheckout } from '../support/checkout.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 import { type ModelServer, placeOf, startModelServer } from '../support/modelServer.ts';
@@ -94,8 +101,17 @@ suite('searching in a window', () => {
   test('Find Related Code lists what is about the same as the selection', async () => {
     await openNeedle();
     await editorLine(NEEDLE.words).click();
-    await runCommand(window.page, 'Farwharf: Find Related Code');
-    await title('Related to countQuills').waitFor();
+    const related = async (): Promise<string> => {
+      await runCommand(window.page, 'Farwharf: Find Related Code');
+      await title('Related to').waitFor();
+      return title('Related to').innerText();
+    };
+    // Until the language server of TypeScript has started, nobody knows the function, and the lines around the cursor serve.
+    const deadline = Date.now() + WAIT_TIMEOUT_MS;
+    while (!(await related()).includes('countQuills')) {
+      assert.ok(Date.now() < deadline, 'the function at the cursor is not named');
+      await window.page.keyboard.press('Escape');
+    }
   });
 
   test('without a model the first question leads to the choice of one, and nothing is sent', async () => {
