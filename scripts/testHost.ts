@@ -9,7 +9,7 @@ import { CHECKOUT_FILES, writeCheckout } from '../test/host/support/checkout.ts'
 import { startCompanyNetwork } from '../test/host/support/companyNetwork.ts';
 import { build } from './build.ts';
 import { packExtension } from './package.ts';
-import { runTestFiles } from './testFiles.ts';
+import { runWindowTestFiles } from './testFiles.ts';
 import { findChromium } from './vscode/browser.ts';
 import { startCodeServerHost } from './vscode/codeServerHost.ts';
 import { startDesktopHost } from './vscode/desktopHost.ts';
@@ -18,7 +18,7 @@ import { EVIDENCE } from './vscode/evidence.ts';
 import type { Host, HostOptions } from './vscode/host.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { endProcessesOf } from './vscode/processes.ts';
-import { type Counts, followReport, printEvent } from './vscode/report.ts';
+import { type Counts, followReport, printEvent, summary } from './vscode/report.ts';
 import { SERVICE_VARIABLE, startSlurmService } from './vscode/slurmService.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
@@ -30,7 +30,7 @@ const SUITES = { first: 'workspace', reopened: 'workspace', search: 'large' };
 // A window waits most of the time: for VS Code, for a job, for a person's next key.
 const WINDOWS_AT_ONCE = 2;
 
-const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+const counts: Counts = { passed: 0, failed: 0, skipped: 0, retried: 0 };
 const print = (text: string): void => void process.stdout.write(text);
 const log = (line: string): void => print(`-- ${line}\n`);
 
@@ -41,7 +41,7 @@ if (isWanted('suites')) await part('Suites in the extension host', () => runSuit
 if (isWanted('network')) await part('The extension host behind a proxy', runBehindProxy);
 if (isWanted('window')) await part('The packed extension in its window', () => runWindow('*.test.ts'));
 if (isWanted('slurm')) await part('The main job in its window, with its jobs on a Slurm cluster', runWindowOnSlurm);
-print(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} SKIPPED` : ''}\n`);
+print(`${summary(counts)}\n`);
 process.exitCode = counts.failed > 0 ? 1 : 0;
 
 function isWanted(name: string): boolean {
@@ -130,7 +130,7 @@ async function runWindow(pattern: string): Promise<void> {
   await packExtension();
   const files = await Array.fromAsync(glob(`test/host/ui/${pattern}`, { cwd: ROOT }), (file) => join(ROOT, file));
   const options = { files, concurrency: WINDOWS_AT_ONCE, grep: flags.grep };
-  for await (const event of runTestFiles(options)) printEvent(event, counts, print);
+  for await (const event of runWindowTestFiles(options)) printEvent(event, counts, print);
 }
 
 /** The same test as without a cluster: whoever uses the window need not know where jobs run. */

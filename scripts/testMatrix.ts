@@ -18,7 +18,7 @@ import { findChromium } from './vscode/browser.ts';
 import { EVIDENCE } from './vscode/evidence.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { type Release, RELEASE_VARIABLE, newestRelease, oldestRelease } from './vscode/releases.ts';
-import { type Counts, printEvent } from './vscode/report.ts';
+import { type Counts, printEvent, summary } from './vscode/report.ts';
 import { Unavailable } from './vscode/unavailable.ts';
 
 const { values: flags } = parseArgs({ options: { short: { type: 'boolean' }, only: { type: 'string' } } });
@@ -26,7 +26,7 @@ const PACKAGE_COLUMNS = ['main job', 'flow', 'search', 'serve'];
 const WINDOW_COLUMNS = ['main job', 'flow', 'search'];
 const UNIT_TESTS = 'unit tests';
 
-const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+const counts: Counts = { passed: 0, failed: 0, skipped: 0, retried: 0 };
 const rows: Row[] = [];
 const print = (text: string): void => void process.stdout.write(text);
 const log = (line: string): void => print(`-- ${line}\n`);
@@ -48,7 +48,7 @@ try {
   await rm(scratch, { recursive: true, force: true, maxRetries: 10, retryDelay: 200 });
 }
 print(rows.length === 0 ? `No platform starts with ${flags.only ?? ''}.\n` : `\n${formatMatrix(rows)}`);
-print(`${counts.passed} passed, ${counts.failed} failed${counts.skipped > 0 ? `, ${counts.skipped} SKIPPED` : ''}\n`);
+print(`${summary(counts)}\n`);
 process.exitCode = counts.failed > 0 || rows.length === 0 ? 1 : 0;
 
 type Report = (column: string | undefined, event: TestEvent) => void;
@@ -68,7 +68,7 @@ async function addRow(
   const report: Report = (column, event) => {
     if (column === UNIT_TESTS && event.type === 'pass') counts.passed += 1;
     else printEvent(event, counts, print);
-    if (event.type === 'note' || event.type === 'done') return;
+    if (event.type === 'note' || event.type === 'done' || event.type === 'retry') return;
     const own = column ?? columns.find((name) => event.title.startsWith(`${name}:`));
     const outcome = { pass: 'ok', fail: 'FAILED', skip: 'skipped' } as const;
     for (const name of own === undefined ? columns : [own]) note(row, name, outcome[event.type]);
@@ -145,7 +145,7 @@ async function testWindow(release: Release, report: Report): Promise<void> {
   findChromium(log);
   const command = {
     node: process.execPath,
-    runner: join(import.meta.dirname, 'matrix', 'runner.ts'),
+    runner: join(import.meta.dirname, 'matrix', 'windowRunner.ts'),
     files: [join(import.meta.dirname, '../test/matrix/window.test.ts')],
     cwd: scratch,
     env: { ...process.env, [RELEASE_VARIABLE]: release.codeServer },

@@ -6,6 +6,7 @@ export interface Counts {
   passed: number;
   failed: number;
   skipped: number;
+  retried: number;
 }
 
 const POLL_MS = 200;
@@ -21,6 +22,10 @@ export function printEvent(event: TestEvent, counts: Counts, print: (text: strin
       counts.failed += 1;
       print(`  FAILED  ${event.title}\n${event.error.replaceAll(/^/gm, '          ')}\n`);
       return;
+    case 'retry':
+      counts.retried += 1;
+      print(`  RETRIED ${event.title}\n${event.error.replaceAll(/^/gm, '          ')}\n`);
+      return;
     case 'skip':
       counts.skipped += 1;
       print(`  SKIPPED ${event.title}\n`);
@@ -31,6 +36,12 @@ export function printEvent(event: TestEvent, counts: Counts, print: (text: strin
     case 'done':
       return;
   }
+}
+
+/** `36 passed, 0 failed`, and what else has to be said. */
+export function summary({ passed, failed, skipped, retried }: Counts): string {
+  const more = [...(skipped > 0 ? [`${skipped} SKIPPED`] : []), ...(retried > 0 ? [`${retried} RETRIED`] : [])];
+  return [`${passed} passed`, `${failed} failed`, ...more].join(', ');
 }
 
 /**

@@ -70,7 +70,7 @@ export async function openWindow({
   await installExtension(codeServer, await vsixPath(), options);
   const server = opened.use(await startServer(codeServer, options));
   const browser = opened.use(await launchBrowser(chromium));
-  const context = await browser.newContext({ viewport: VIEWPORT });
+  const context = await browser.newContext({ viewport: VIEWPORT, reducedMotion: 'reduce' });
   context.setDefaultTimeout(WAIT_TIMEOUT_MS);
   const page = await context.newPage();
   opened.defer(async () => void (await page.goto('about:blank').catch(() => {}))); // tells the server that the window is closed

@@ -69,6 +69,28 @@ async function withPalette<T>(page: Page, title: string, use: (rows: Locator) =>
   }
 }
 
+/**
+ * Runs a command that opens a list, types into the list and waits for a row with this text. All of it is done again when no such row
+ * comes: a webview that had the focus takes it back with a delay, and the list that loses it closes.
+ */
+export async function typeIntoList(page: Page, command: string, typed: string, row: string): Promise<void> {
+  const deadline = Date.now() + WAIT_TIMEOUT_MS;
+  for (;;) {
+    await runCommand(page, command);
+    try {
+      await page.locator('.quick-input-widget input.input').fill(typed, { timeout: PALETTE_STEP_MS });
+      await page
+        .locator('.quick-input-list .monaco-list-row', { hasText: row })
+        .first()
+        .waitFor({ timeout: PALETTE_STEP_MS });
+      return;
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+      await page.keyboard.press('Escape');
+    }
+  }
+}
+
 /** Chooses a row of the quick pick that is open, or opens soon, by a part of its text. */
 export async function choose(page: Page, text: string | RegExp): Promise<void> {
   await page.locator('.quick-input-list .monaco-list-row', { hasText: text }).first().click();

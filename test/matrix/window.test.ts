@@ -5,7 +5,7 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import type { FrameLocator, Locator } from 'playwright-core';
 import { EVIDENCE } from '../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../scripts/vscode/window.ts';
-import { choose, openFile, runCommand } from '../../scripts/vscode/workbench.ts';
+import { choose, openFile, runCommand, typeIntoList } from '../../scripts/vscode/workbench.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples/agents');
 const FLOW = 'summarize.mts';
@@ -63,10 +63,7 @@ suite('in a window', { timeout: 15 * 60_000 }, () => {
   });
 
   test('search: the words of a file lead to its lines', async () => {
-    await runCommand(window.page, 'Farwharf: Search Folder');
-    await window.page.locator('.quick-input-widget', { hasText: '"exact words"' }).waitFor();
-    await window.page.keyboard.type('lighthouse');
-    await window.page.locator('.quick-input-widget .monaco-list-row', { hasText: 'library/' }).first().waitFor();
+    await typeIntoList(window.page, 'Farwharf: Search Folder', 'lighthouse', 'library/');
     await window.page.keyboard.press('Escape');
   });
 });

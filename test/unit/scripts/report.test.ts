@@ -3,7 +3,7 @@ import { appendFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, suite, test } from 'node:test';
-import { type Counts, followReport, printEvent } from '../../../scripts/vscode/report.ts';
+import { type Counts, followReport, printEvent, summary } from '../../../scripts/vscode/report.ts';
 import type { TestEvent } from '../../host/support/events.ts';
 
 suite('the report of a run inside VS Code', () => {
@@ -45,16 +45,18 @@ suite('the report of a run inside VS Code', () => {
   });
 
   test('counts each outcome, and prints a failure with its reason', () => {
-    const counts: Counts = { passed: 0, failed: 0, skipped: 0 };
+    const counts: Counts = { passed: 0, failed: 0, skipped: 0, retried: 0 };
     const events: TestEvent[] = [
       { type: 'pass', title: 'a', durationMs: 1 },
       { type: 'fail', title: 'b', error: 'because' },
       { type: 'skip', title: 'c' },
+      { type: 'retry', title: 'd', error: 'lost key' },
       { type: 'done' },
     ];
     const printed: string[] = [];
     for (const event of events) printEvent(event, counts, (text) => printed.push(text));
-    assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 1 });
-    assert.match(printed.join(''), /FAILED {2}b\n\s+because/);
+    assert.deepEqual(counts, { passed: 1, failed: 1, skipped: 1, retried: 1 });
+    assert.match(printed.join(''), /FAILED {2}b\n\s+because[^]*RETRIED d\n\s+lost key/);
+    assert.equal(summary(counts), '1 passed, 1 failed, 1 SKIPPED, 1 RETRIED');
   });
 });
