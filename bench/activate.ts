@@ -46,7 +46,7 @@ function measureProcesses(): Sample[] {
 /** In the real extension host, as *Developer: Startup Performance* tells it. */
 async function measureWindows(vsix: string): Promise<Sample[]> {
   const codeServer = await installCodeServer(print);
-  const chromium = findChromium(print);
+  const chromium = await findChromium(print);
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-activate-')));
   const options = { userData: join(scratch, 'data'), env: isolatedEnvironment(join(scratch, 'home')) };
   try {

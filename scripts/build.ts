@@ -1,5 +1,8 @@
 import { spawnSync } from 'node:child_process';
+import { globSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+
+const ROOT = resolve(import.meta.dirname, '..');
 
 /**
  * Builds `dist/`, and with `--tests` also `out/host/`.
@@ -7,7 +10,19 @@ import { join, resolve } from 'node:path';
  * @throws Error when the build failed; it has printed why.
  */
 export function build(...args: string[]): void {
-  const root = resolve(import.meta.dirname, '..');
-  const { status } = spawnSync(process.execPath, [join(root, 'esbuild.mjs'), ...args], { cwd: root, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, [join(ROOT, 'esbuild.mjs'), ...args], { cwd: ROOT, stdio: 'inherit' });
   if (status !== 0) throw new Error('The build failed.');
+}
+
+/** Whether a file of `dist/` was built after the last change of a source. */
+export function isFresh(name: string): boolean {
+  const builtMs = statSync(join(ROOT, 'dist', name), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return builtMs >= newestSourceMs();
+}
+
+let newest: number | undefined;
+
+function newestSourceMs(): number {
+  newest ??= Math.max(...globSync('src/**/*.ts', { cwd: ROOT }).map((path) => statSync(join(ROOT, path)).mtimeMs));
+  return newest;
 }

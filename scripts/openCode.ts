@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { findProgram } from './vscode/browser.ts';
+import { findProgram } from './programs.ts';
 import { cacheFolder } from './vscode/cache.ts';
 import { installCodeServer } from './vscode/install.ts';
 import { startServer } from './vscode/server.ts';

@@ -126,7 +126,7 @@ async function runSuite(
 /** The tests of the window run in processes of their own, as `node --test` runs them. */
 async function runWindow(pattern: string): Promise<void> {
   await installCodeServer(log);
-  findChromium(log);
+  await findChromium(log);
   await packExtension();
   const files = await Array.fromAsync(glob(`test/host/ui/${pattern}`, { cwd: ROOT }), (file) => join(ROOT, file));
   const options = { files, concurrency: WINDOWS_AT_ONCE, grep: flags.grep };

@@ -142,7 +142,7 @@ async function testPackage(kit: Kit, environment: Environment, report: Report): 
 
 async function testWindow(release: Release, report: Report): Promise<void> {
   await installCodeServer(log, release);
-  findChromium(log);
+  await findChromium(log);
   const command = {
     node: process.execPath,
     runner: join(import.meta.dirname, 'matrix', 'windowRunner.ts'),

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { cp, mkdir, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
-import { build } from '../build.ts';
+import { build, isFresh } from '../build.ts';
 import { lowestNode } from '../requirements.mjs';
 import { packExtension } from '../package.ts';
 import { runStep } from '../vscode/installOnce.ts';
@@ -24,12 +24,18 @@ export interface Kit {
   readonly folder: string;
 }
 
-/** Builds and packs the npm package and the extension, and installs the package as a user would. */
+/**
+ * Packs the npm package and the extension, and installs the package as a user would. Builds them first unless that is done: other
+ * tests may be using what is built.
+ */
 export async function makeKit(scratch: string): Promise<Kit> {
   const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
-  build();
+  if (!isFresh('cli.mjs')) build();
   const vsix = basename(await packExtension());
-  await runStep('npm', ['pack', '--pack-destination', scratch, '--loglevel=error'], { cwd: ROOT, env: process.env });
+  await runStep('npm', ['pack', '--ignore-scripts', '--pack-destination', scratch, '--loglevel=error'], {
+    cwd: ROOT,
+    env: process.env,
+  });
   const tarball = `farwharf-${version}.tgz`;
   const folder = join(scratch, 'kit');
   await installPackage(join(folder, 'project'), join(scratch, tarball));

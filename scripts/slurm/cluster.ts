@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { systemCode } from '../../src/core/errors.ts';
-import { programsAreMissing } from '../debianPackages.ts';
+import { programsAreMissing } from '../programs.ts';
 import { NODES, slurmConf } from './slurmConf.ts';
 
 const run = promisify(execFile);

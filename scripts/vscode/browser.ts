@@ -1,7 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
 import { type Browser, chromium } from 'playwright-core';
+import { findProgram, programsAreMissing } from '../programs.ts';
 import { Unavailable } from './unavailable.ts';
 
 const NAMES = ['google-chrome-stable', 'google-chrome', 'chromium', 'chromium-browser', 'microsoft-edge'];
@@ -25,13 +24,13 @@ const FLAGS = [
  *
  * @throws Unavailable with what to install; Error when `FARWHARF_CHROMIUM` names nothing.
  */
-export function findChromium(log: (line: string) => void): string {
+export async function findChromium(log: (line: string) => void): Promise<string> {
   const chosen = process.env['FARWHARF_CHROMIUM'];
   if (chosen) {
     if (!existsSync(chosen)) throw new Error(`FARWHARF_CHROMIUM is ${chosen}, which does not exist`);
     return chosen;
   }
-  return findInstalled() ?? installPackage(log);
+  return findInstalled() ?? (await installPackage(log));
 }
 
 /** Starts a headless Chromium. The caller closes it. */
@@ -39,28 +38,16 @@ export function launchBrowser(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, headless: true, args: FLAGS });
 }
 
-/** Path of the first of `names` on PATH. */
-export function findProgram(names: readonly string[]): string | undefined {
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
-}
-
 function findInstalled(): string | undefined {
   return findProgram(NAMES) ?? MAC_APPS.find((path) => existsSync(path));
 }
 
-function installPackage(log: (line: string) => void): string {
-  const missing =
-    'no Chrome or Chromium was found; install one, or set FARWHARF_CHROMIUM to the path of its executable';
-  const aptGet = findProgram(['apt-get']);
-  if (aptGet === undefined || process.getuid?.() !== 0) throw new Unavailable(missing);
-  log('installing Chromium with apt-get (once; about a minute)');
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-  for (const args of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
-    const { status, stderr } = spawnSync(aptGet, args, { env, encoding: 'utf8' });
-    if (status !== 0) throw new Unavailable(`${missing} (apt-get ${args[0]} failed: ${stderr.trim().slice(-500)})`);
-  }
+async function installPackage(log: (line: string) => void): Promise<string> {
+  const onInstall = (): void => log('installing Chromium with apt-get (once; about a minute)');
+  const missing = await programsAreMissing('Chromium', { programs: ['chromium'], packages: ['chromium'], onInstall });
   const installed = findInstalled();
-  if (installed === undefined) throw new Unavailable(missing);
-  return installed;
+  if (installed !== undefined) return installed;
+  throw new Unavailable(
+    `${missing}; install Chrome or Chromium, or set FARWHARF_CHROMIUM to the path of its executable`,
+  );
 }

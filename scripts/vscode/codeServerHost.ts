@@ -20,7 +20,7 @@ const SUITE_TIMEOUT_MS = 900_000;
  */
 export async function startCodeServerHost(options: HostOptions): Promise<Host> {
   const codeServer = await installCodeServer(options.log);
-  const chromium = findChromium(options.log);
+  const chromium = await findChromium(options.log);
   await using started = new AsyncDisposableStore();
   const server = started.use(await startServer(codeServer, options));
   const browser = await launchBrowser(chromium);

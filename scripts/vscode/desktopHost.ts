@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { TestRunFailedError, downloadAndUnzipVSCode, runTests } from '@vscode/test-electron';
-import { findProgram } from './browser.ts';
+import { findProgram } from '../programs.ts';
 import { cacheFolder } from './cache.ts';
 import type { Host, HostOptions } from './host.ts';
 import { writeSettings } from './settings.ts';

@@ -50,7 +50,7 @@ export async function openWindow({
 }: WindowOptions): Promise<Window> {
   const log = (line: string) => void process.stderr.write(`${line}\n`);
   const installed = await installCodeServer(log);
-  const chromium = findChromium(log);
+  const chromium = await findChromium(log);
   await using opened = new AsyncDisposableStore();
   const codeServer = adapt === undefined ? installed : opened.use(await adapt(installed));
   const scratch = await realpath(await mkdtemp(join(tmpdir(), 'farwharf-window-')));

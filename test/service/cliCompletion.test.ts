@@ -5,7 +5,7 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-import { programsAreMissing } from '../../scripts/debianPackages.ts';
+import { programsAreMissing } from '../../scripts/programs.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { makeRecord } from '../unit/jobs/fixtures.ts';
 import { Scratch } from './commandLine.ts';

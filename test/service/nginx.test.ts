@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { programsAreMissing } from '../../scripts/debianPackages.ts';
+import { programsAreMissing } from '../../scripts/programs.ts';
 import { jsonLines, Scratch, until } from './commandLine.ts';
 import { type CertificateFiles, makeCertificate } from './support/certificate.ts';
 import { GATE, openGate } from './support/gate.ts';

@@ -40,7 +40,7 @@ export class CanvasBench implements AsyncDisposable {
   static async start(onUnavailable: (reason: string) => void): Promise<CanvasBench | undefined> {
     let chromium: string;
     try {
-      chromium = findChromium(() => {});
+      chromium = await findChromium(() => {});
     } catch (error) {
       if (!(error instanceof Unavailable)) throw error;
       onUnavailable(error.message);

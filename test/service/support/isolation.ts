@@ -1,8 +1,7 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programsAreMissing } from '../../../scripts/programs.ts';
 import { DEFAULT_CONFIG } from '../../../src/service/config/config.ts';
 import { findIsolation } from '../../../src/service/process/isolation.ts';
 
@@ -20,12 +19,7 @@ export function isolateJobs(): void {
 
 /** Why jobs cannot be isolated on this machine; undefined where they can. Root on Debian gets bubblewrap for it. */
 export async function isolationIsMissing(): Promise<string | undefined> {
-  const isDebian = existsSync('/usr/bin/apt-get') && process.getuid?.() === 0;
-  if (isDebian && !existsSync('/usr/bin/bwrap')) {
-    // Two test files may want it at once.
-    const wait = ['-o', 'DPkg::Lock::Timeout=60'];
-    spawnSync('/usr/bin/apt-get', [...wait, 'install', '-y', 'bubblewrap'], { timeout: 60_000 });
-  }
+  await programsAreMissing('bubblewrap', { programs: ['bwrap'], packages: ['bubblewrap'] }); // what is missing is found below
   const data = await mkdtemp(join(tmpdir(), 'farwharf-isolation-'));
   try {
     const found = await findIsolation(DEFAULT_CONFIG, data);
