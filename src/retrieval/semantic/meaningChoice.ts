@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { mkdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 
@@ -30,16 +30,20 @@ export async function readMeaningChoice(home: string, root: string): Promise<Mea
   }
 }
 
-// A process that embeds the folder can write a file while the folder is being removed: 5.5 s at most, waiting longer each time.
-const REMOVE_RETRIES = 10;
-
 /** Stores what was chosen; with nothing chosen, the folder's vectors are removed. @throws the system's error. */
 export async function writeMeaningChoice(home: string, root: string, choice: MeaningChoice | undefined): Promise<void> {
   const folder = vectorsFolder(home, root);
   if (choice === undefined) {
     // The choice goes first: whatever happens to the vectors, the folder is ranked by words alone from here on.
     await rm(join(folder, FILE), { force: true });
-    return rm(folder, { recursive: true, force: true, maxRetries: REMOVE_RETRIES });
+    // Another process can write vectors into it without end. Under another name it gets no more; Windows renames no folder in use.
+    const renamed = `${folder}.removed`;
+    await rm(renamed, { recursive: true, force: true }); // of a removal that was interrupted
+    const isRenamed = await rename(folder, renamed).then(
+      () => true,
+      () => false,
+    );
+    return rm(isRenamed ? renamed : folder, { recursive: true, force: true, maxRetries: 3 });
   }
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeAtomically(join(folder, FILE), JSON.stringify(choice));

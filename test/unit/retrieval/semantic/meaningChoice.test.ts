@@ -20,8 +20,10 @@ test('a choice is taken back while a process still writes vectors', async (t) =>
   const write = (name: string): Promise<void> => writeFile(join(folder, name), 'a vector');
   await writeMeaningChoice(home, root, { provider: 'local' });
   for (let index = 0; index < FILES; index++) await write(`${index}.vectors`);
-  const removed = writeMeaningChoice(home, root, undefined);
-  for (let index = 0; index < FILES; index++) {
+  const over = new AbortController();
+  const removed = writeMeaningChoice(home, root, undefined).finally(() => over.abort());
+  removed.catch(() => {}); // awaited below
+  for (let index = 0; !over.signal.aborted; index++) {
     await write(`late-${index}.vectors`).catch((error: unknown) => assert.equal(systemCode(error), 'ENOENT'));
   }
   await removed;
