@@ -1,16 +1,16 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { cacheFolder, withLock } from './vscode/cache.ts';
 
 const run = promisify(execFile);
 
-/** Path of the first of `names` on PATH. */
+/** Path of the first of `names` that is there, on PATH or as an absolute path. */
 export function findProgram(names: readonly string[]): string | undefined {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
-  return names.flatMap((name) => folders.map((folder) => join(folder, name))).find((path) => existsSync(path));
+  return names.flatMap((name) => folders.map((folder) => resolve(folder, name))).find((path) => existsSync(path));
 }
 
 interface Needed {
@@ -21,7 +21,7 @@ interface Needed {
 }
 
 /**
- * Makes sure that programs are on PATH. Where one is missing, root on Debian installs the packages; other processes that install
+ * Makes sure that programs, on PATH or with absolute paths, are there. Where one is missing, root on Debian installs the packages; other processes that install
  * something meanwhile wait, since apt-get fails instead.
  *
  * @param name of the programs in the sentence that is returned.
@@ -37,7 +37,7 @@ export async function programsAreMissing(
   if (aptGet === undefined || userInfo().uid !== 0)
     return `${name} is not installed, and only root on Debian can install it`;
   return withLock(
-    join(cacheFolder(), 'apt-get.lock'),
+    resolve(cacheFolder(), 'apt-get.lock'),
     () => {},
     async () => {
       if (areAllThere()) return undefined;
@@ -49,7 +49,7 @@ export async function programsAreMissing(
       } catch (error) {
         return `${name} could not be installed: ${String(error).split('\n')[0]}`;
       }
-      return areAllThere() ? undefined : `${name} was installed, but its programs are not on PATH`;
+      return areAllThere() ? undefined : `${name} was installed, but its programs are not there`;
     },
   );
 }

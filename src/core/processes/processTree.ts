@@ -6,6 +6,11 @@ import { systemCode } from '../errors.ts';
 
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
+// How long a process may take to start another program, on a busy machine too. Those that have no environment at all are few.
+const EXEC_WAIT_MS = 1_000;
+const EXEC_POLL_MS = 2;
+// PF_KTHREAD in linux/sched.h: a thread of the kernel, which has no environment.
+const KERNEL_THREAD = 0x0020_0000;
 // A process says itself how long its environment is (prctl(2), PR_SET_MM_MAP), and gigabytes cost it nothing. This is above what
 // the service lets a job have.
 const MAX_ENVIRONMENT_BYTES = 1024 * 1024;
@@ -71,37 +76,58 @@ export async function endProcesses(tree: ProcessTree, graceMs: number): Promise<
     if ('group' in tree && tree.group !== undefined) endTree(tree.group);
     return;
   }
-  const processes = (): readonly number[] => ('init' in tree ? processesBeside(tree.init) : processesOf(tree));
-  if (sendSignal(processes(), 'SIGTERM') === 0) return;
-  if (await areGone(processes, graceMs)) return;
+  const find = finderOf(tree);
+  if (sendSignal(await find(), 'SIGTERM') === 0) return;
+  if (await areGone(find, graceMs)) return;
   const deadline = performance.now() + KILL_WAIT_MS;
   // Again and again, as a process can fork while its siblings are killed.
-  while (sendSignal(processes(), 'SIGKILL') > 0 && performance.now() < deadline) await sleep(POLL_MS);
+  while (sendSignal(await find(), 'SIGKILL') > 0 && performance.now() < deadline) await sleep(POLL_MS);
 }
 
-async function areGone(processes: () => readonly number[], withinMs: number): Promise<boolean> {
+/** Returns the ids to signal: single processes on Linux, the whole group (a negative id) elsewhere. */
+type Find = () => Promise<readonly number[]>;
+
+async function areGone(find: Find, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
   for (;;) {
-    if (processes().length === 0) return true;
+    if ((await find()).length === 0) return true;
     if (performance.now() >= deadline) return false;
     await sleep(POLL_MS);
   }
 }
 
-/** Ids to signal: single processes on Linux, the whole group (a negative id) elsewhere. */
-function processesOf({
-  group,
-  mark,
-}: {
-  readonly group: number | undefined;
-  readonly mark: string;
-}): readonly number[] {
-  if (process.platform !== 'linux') return group !== undefined && isAlive(-group) ? [-group] : [];
-  return processIds().filter((pid) => {
+function finderOf(tree: ProcessTree): Find {
+  if ('init' in tree) return async () => processesBeside(tree.init);
+  const { group, mark } = tree;
+  if (process.platform !== 'linux') return async () => (group !== undefined && isAlive(-group) ? [-group] : []);
+  const bare = new Set<number>();
+  return async () => {
+    for (const deadline = performance.now() + EXEC_WAIT_MS; ; await sleep(EXEC_POLL_MS)) {
+      const { found, undecided } = processesOf(group, mark);
+      const waited = undecided.filter((pid) => !bare.has(pid));
+      if (waited.length === 0) return found;
+      if (performance.now() < deadline) continue;
+      for (const pid of waited) bare.add(pid);
+      return found;
+    }
+  };
+}
+
+/**
+ * The processes of a group or with a mark. While a process starts another program, its environment is empty: those that may do so
+ * are `undecided`, if they are younger than this process.
+ */
+function processesOf(group: number | undefined, mark: string): { found: number[]; undecided: number[] } {
+  const [found, undecided]: [number[], number[]] = [[], []];
+  const ownStart = Number(readStat(process.pid)?.startTime);
+  for (const pid of processIds()) {
     const stat = readStat(pid);
-    if (stat === undefined) return false;
-    return stat.group === group || environmentOf(pid).split('\0').includes(mark);
-  });
+    if (stat === undefined) continue;
+    const environment = stat.group === group ? '' : environmentOf(pid);
+    if (stat.group === group || environment?.split('\0').includes(mark)) found.push(pid);
+    else if (environment === '' && !stat.isKernelThread && Number(stat.startTime) >= ownStart) undecided.push(pid);
+  }
+  return { found, undecided };
 }
 
 /** Ids of the processes in a sandbox but its first one. The kernel gives a namespace's number again, so the first one must still run. */
@@ -128,8 +154,8 @@ function namespaceOf(pid: number): string | undefined {
   }
 }
 
-/** The beginning of a process's environment, as far as any that the service starts can go. */
-function environmentOf(pid: number): string {
+/** The beginning of a process's environment, as far as any that the service starts can go; undefined for another user's process. */
+function environmentOf(pid: number): string | undefined {
   try {
     const file = openSync(`/proc/${pid}/environ`, 'r');
     try {
@@ -143,7 +169,7 @@ function environmentOf(pid: number): string {
       closeSync(file);
     }
   } catch {
-    return '';
+    return undefined;
   }
 }
 
@@ -175,14 +201,14 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function readStat(pid: number): { group: number; startTime: string } | undefined {
+function readStat(pid: number): { group: number; startTime: string; isKernelThread: boolean } | undefined {
   const text = readText(`/proc/${pid}/stat`);
-  // The name in parentheses may hold anything; fields are counted after it (state is the third field, group the fifth).
+  // The name in parentheses may hold anything; fields are counted after it (state is the third field, group the fifth, flags the ninth).
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state = 'X', , group = ''] = fields;
   const startTime = fields[19];
   if (startTime === undefined || state === 'Z' || state === 'X') return undefined;
-  return { group: Number(group), startTime };
+  return { group: Number(group), startTime, isKernelThread: (Number(fields[6]) & KERNEL_THREAD) !== 0 };
 }
 
 function readText(path: string): string {

@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
+import { endProcesses, processIdentity } from '../../../../src/core/processes/processTree.ts';
 
 const PYTHON = '/usr/bin/python3';
 const MAX_RSS_KB = 600_000;
+const ROUNDS = 40;
 const MODULE = JSON.stringify(new URL('../../../../src/core/processes/processTree.ts', import.meta.url).href);
 
 // Tells the kernel that its environment is a gigabyte and a half which were never written (prctl(2), PR_SET_MM_MAP).
@@ -42,4 +47,26 @@ test('looking for the processes of a job costs no more for one that says its env
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', look]);
   assert.ok(Number(stdout) < MAX_RSS_KB, `${stdout.trim()} KB were used`);
   assert.equal(hostile.exitCode, null);
+});
+
+test('a process that keeps starting itself anew, in a session of its own, is found and ended', {
+  skip: process.platform !== 'linux' && 'only Linux tells the environment of a process',
+}, async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'farwharf-tree-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const script = join(folder, 'again.sh');
+  writeFileSync(script, 'exec sh "$0"\n');
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const mark = `FARWHARF_TEST_MARK=${randomUUID()}`;
+    const env = { PATH: process.env['PATH'], FARWHARF_TEST_MARK: mark.split('=')[1] };
+    const child = spawn('sh', [script], { detached: true, stdio: 'ignore', env });
+    const exited = once(child, 'exit');
+    await endProcesses({ group: undefined, mark }, 1_000);
+    const { pid = assert.fail() } = child;
+    if (processIdentity(pid) !== undefined) {
+      process.kill(pid, 'SIGKILL');
+      assert.fail(`it still runs in round ${round}`);
+    }
+    await exited;
+  }
 });
