@@ -128,7 +128,7 @@ test('a service that is killed while its job is watched is started again, and th
       }
       if (isKilled || !stdout.includes('tick 5')) return;
       isKilled = true;
-      process.kill(readStateFile(join(scratch.home, 'service', 'state.json'))?.pid ?? 0, 'SIGKILL');
+      process.kill(readStateFile(join(scratch.home, 'service', 'state.json'))?.pid ?? assert.fail(), 'SIGKILL');
     },
   });
   assert.equal(done.exit, 0, done.stderr);

@@ -11,6 +11,7 @@ import { built } from './support/built.ts';
 
 // Guards against a hang only: a busy machine takes many times as long as a quiet one.
 const DEADLINE_MS = 5 * 60_000;
+const LOG_LENGTH = 4_000;
 
 export interface Finished {
   readonly exit: number | null;
@@ -91,7 +92,13 @@ export class Scratch implements AsyncDisposable {
   async serve(flags: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Service> {
     const data = join(this.root, `service-${this.#services.length}`);
     const child = this.#spawn(['serve', '--port', '0', '--data', data, '--json', ...flags], { env });
-    child.stderr.resume();
+    let log = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (log = (log + text).slice(-LOG_LENGTH)));
+    let isStopped = false;
+    child.once('exit', (code, signal) => {
+      if (!isStopped)
+        process.stderr.write(`The service ended by itself (${code ?? signal}). The end of its log:\n${log}\n`);
+    });
     let stdout = '';
     for await (const text of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
       stdout += text;
@@ -100,6 +107,7 @@ export class Scratch implements AsyncDisposable {
     const { url, key, pid } = JSON.parse(stdout) as { url?: string; key: string; pid: number };
     if (url === undefined) throw new Error(`\`farwharf serve\` did not start: ${stdout}`);
     const stop = async (): Promise<number | null> => {
+      isStopped = true;
       if (child.exitCode === null && child.kill('SIGTERM')) await once(child, 'exit');
       return child.exitCode;
     };
