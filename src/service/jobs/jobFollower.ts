@@ -139,7 +139,7 @@ export async function finishJob(
   const events: ServiceEvent[] = [];
   let final = ending;
   try {
-    const { files, leftOut } = await collectResults(folder, context.maxResultBytes, signal);
+    const { files, leftOut } = await collectResults(folder, { maxBytes: context.maxResultBytes }, signal);
     // The workspace goes next, so from here on the results are all there is.
     await syncFile(folder.results);
     await syncFolder(folder.path);

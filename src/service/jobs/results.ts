@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { lstat, opendir, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
@@ -13,10 +13,11 @@ import { changedByJob, openJobFile } from '../jobFiles/jobFileReading.ts';
 import { readManifest, type SubmittedFiles } from '../jobFiles/markers.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 
-// Above this a receiver of our own would take none of them, and each is a row in the store.
-const MAX_FILES = 1_000_000;
+// Each file is a row in the store, and each folder and link costs a system call. A job makes a million of either in seconds.
+const MAX_ENTRIES = 1_000_000;
 // Not what a folder in its own right would be, but what a system takes behind the path of a job's folder.
 const MAX_PATH_LENGTH = 2_000;
+const ENTRIES_AT_ONCE = 256;
 const MAY_READ = 0o400;
 // In the job's folder, as `jobFolder` has it.
 const WORKSPACE = 'workspace';
@@ -27,21 +28,28 @@ export interface CollectedResults {
   readonly leftOut: readonly string[];
 }
 
+interface Limits {
+  /** Of all result files together. A file with holes can be larger than any disk, and packing it would never end. */
+  readonly maxBytes: number;
+  /** Of files, folders and links in the workspace, whether the job made them or not. */
+  readonly maxEntries?: number;
+}
+
 /**
  * Packs what a job created or changed in its workspace into the folder's results archive.
  *
- * @param maxBytes of all files together. A file with holes can be larger than any disk, and packing it would never end.
- * @throws AppError `limit` for more than that, or of `packWorkspace`; there is no archive then. The signal's reason on abort.
+ * @throws AppError `limit` for more than `limits` allows, or of `packWorkspace`; there is no archive then. The signal's reason on
+ * abort.
  */
 export async function collectResults(
   folder: JobFolder,
-  maxBytes: number,
+  { maxBytes, maxEntries = MAX_ENTRIES }: Limits,
   signal: AbortSignal,
 ): Promise<CollectedResults> {
   // What a job left running, or a node of a cluster, can put links in the place of folders while they are read.
   const pinned = new PinnedFolders(folder.path, true);
   try {
-    const { files, leftOut } = await findResults(folder, pinned);
+    const { files, leftOut } = await findResults(folder, pinned, { maxEntries, signal });
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
     if (totalBytes > maxBytes) {
       const message = `They have ${formatBytes(totalBytes)}, and those of one job may have ${formatBytes(maxBytes)}.`;
@@ -62,7 +70,11 @@ interface Found {
   readonly leftOut: string[];
 }
 
-async function findResults(folder: JobFolder, pinned: PinnedFolders): Promise<Found> {
+async function findResults(
+  folder: JobFolder,
+  pinned: PinnedFolders,
+  { maxEntries, signal }: { readonly maxEntries: number; readonly signal: AbortSignal },
+): Promise<Found> {
   const submitted = new Map(
     ((await readManifest(pinned.at(basename(folder.manifest)))) ?? []).map((entry) => [entry.path, entry]),
   );
@@ -70,8 +82,16 @@ async function findResults(folder: JobFolder, pinned: PinnedFolders): Promise<Fo
   // older has not been touched and need not be read.
   const { ctimeMs: completedAt } = await stat(pinned.at(basename(folder.manifest)));
   const found: Found = { files: [], leftOut: [] };
-  await walk(pinned, '', async (path, stats) => {
-    if (found.files.length >= MAX_FILES) throw new AppError('limit', `They are more than ${MAX_FILES} files.`);
+  let entries = 0;
+  const countEntry = (): void => {
+    signal.throwIfAborted();
+    entries += 1;
+    if (entries > maxEntries) {
+      const most = maxEntries.toLocaleString('en-US');
+      throw new AppError('limit', `The job's folder has more than ${most} files, folders and links.`);
+    }
+  };
+  await walk(pinned, '', countEntry, async (path, stats) => {
     if (!stats?.isFile() || (stats.mode & MAY_READ) === 0) {
       found.leftOut.push(path);
       return;
@@ -104,10 +124,11 @@ type Stats = Awaited<ReturnType<typeof lstat>> & {
 async function walk(
   pinned: PinnedFolders,
   prefix: string,
+  countEntry: () => void,
   visit: (path: string, stats: Stats | undefined) => Promise<void>,
 ): Promise<void> {
   const folder = prefix === '' ? WORKSPACE : `${WORKSPACE}/${prefix}`;
-  const entries = await entriesOf(pinned, folder);
+  const entries = await entriesOf(pinned, folder, countEntry);
   if (entries === undefined) {
     if (prefix === '') throw changedByJob(WORKSPACE);
     return visit(prefix, undefined);
@@ -115,7 +136,7 @@ async function walk(
   for (const entry of entries) {
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     if (path.length > MAX_PATH_LENGTH) await visit(path, undefined);
-    else if (entry.isDirectory()) await walk(pinned, path, visit);
+    else if (entry.isDirectory()) await walk(pinned, path, countEntry, visit);
     // Names that no archive can carry may not even be found again under their decoded form.
     else
       await visit(path, judgeName(path) === undefined ? await lstat(pinned.at(`${folder}/${entry.name}`)) : undefined);
@@ -123,9 +144,18 @@ async function walk(
 }
 
 /** Undefined for a folder that its owner may not read, or whose name has been decoded into another one. */
-async function entriesOf(pinned: PinnedFolders, path: string): Promise<readonly Dirent[] | undefined> {
+async function entriesOf(
+  pinned: PinnedFolders,
+  path: string,
+  countEntry: () => void,
+): Promise<readonly Dirent[] | undefined> {
+  const entries: Dirent[] = [];
   try {
-    return await readdir(pinned.folder(path), { withFileTypes: true });
+    for await (const entry of await opendir(pinned.folder(path), { bufferSize: ENTRIES_AT_ONCE })) {
+      countEntry();
+      entries.push(entry);
+    }
+    return entries;
   } catch (error) {
     if (['EACCES', 'ENOENT'].includes(systemCode(error) ?? '')) return undefined;
     throw error;

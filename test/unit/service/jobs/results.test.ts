@@ -44,7 +44,7 @@ for (const [swapped, what] of [
       const folder = jobFolder(join(root, `job${turns}`));
       writeFiles(folder.workspace, 'made by the job');
       writeFileSync(folder.manifest, '[]');
-      const collecting = collectResults(folder, 1e9, new AbortController().signal).catch(() => undefined);
+      const collecting = collectResults(folder, { maxBytes: 1e9 }, new AbortController().signal).catch(() => undefined);
       for (let turn = 0; turn < turns; turn += 1) await nextTurn();
       const place = join(folder.path, swapped);
       renameSync(place, join(root, `away${turns}`));
@@ -56,5 +56,25 @@ for (const [swapped, what] of [
         rmSync(archive);
       }
     }
+  });
+}
+
+for (const [what, makeEntries] of [
+  ['files', (folder: string) => ['a', 'b', 'c'].forEach((name) => writeFileSync(join(folder, name), ''))],
+  ['folders', (folder: string) => mkdirSync(join(folder, 'a/b/c'), { recursive: true })],
+  ['links', (folder: string) => ['a', 'b', 'c'].forEach((name) => symlinkSync('nowhere', join(folder, name)))],
+] as const) {
+  test(`more ${what} than a job may leave are refused before they are read`, async (t) => {
+    const root = mkdtempSync(join(tmpdir(), 'farwharf-results-'));
+    t.after(() => rmSync(root, { recursive: true }));
+    const folder = jobFolder(root);
+    mkdirSync(folder.workspace);
+    writeFileSync(folder.manifest, '[]');
+    makeEntries(folder.workspace);
+    const collect = (maxEntries: number) =>
+      collectResults(folder, { maxBytes: 1e9, maxEntries }, new AbortController().signal);
+    await assert.rejects(collect(2), { code: 'limit', message: /more than 2 files, folders and links/ });
+    assert.equal(existsSync(folder.results), false);
+    await collect(3);
   });
 }
