@@ -3,8 +3,11 @@ import { copyFileSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'nod
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { directArchiver } from '../../src/jobs/archives/archiver.ts';
 import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
+import { followJob } from '../../src/jobs/log/follow.ts';
+import { EventSpool } from '../../src/jobs/log/spool.ts';
 import { downloadResults } from '../../src/jobs/results/download.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../src/jobs/results/resultJournals.ts';
@@ -12,6 +15,7 @@ import { submitWorkspace } from '../../src/jobs/submit/submit.ts';
 import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
 import { selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
 import { selectFiles } from '../../src/workspace/select/selection.ts';
+import { makeRecord } from './jobs/fixtures.ts';
 import { leftOvers, makePlace, snapshot } from './jobs/results/killedDownloads.ts';
 import { smallDisk } from '../smallDisk.ts';
 import { temporaryFolder, writeTree } from './workspace/temporaryFolder.ts';
@@ -168,6 +172,90 @@ test('an index that finds too little room at any step finds everything, says whi
     if (problem === undefined) break;
     refusals += 1;
     assertTold(problem, small.disk, { where: `${pages} pages` });
+  }
+  t.diagnostic(`${refusals} different amounts of room were too little`);
+  assert.ok(refusals > 0);
+});
+
+test('jobs are still listed on a full disk', (t) => {
+  const small = smallDisk(t);
+  if (small === undefined) return;
+  const record = makeRecord();
+  const earlier = new JobLedger(small.home);
+  earlier.insert(record);
+  earlier.dispose();
+  small.fill();
+  const ledger = new JobLedger(small.home);
+  assert.match(ledger.problem ?? '', /cannot be changed .* free space/);
+  assert.deepEqual(ledger.list(), [record]);
+  ledger.dispose();
+});
+
+test('a log that finds too little room at any step has each event once when there is room again', async (t) => {
+  const small = smallDisk(t);
+  if (small === undefined) return;
+  const lines = Array.from({ length: 60 }, (_, at) => ({
+    event: 'log',
+    data: { stream: 'stdout', text: `${at} ${'x'.repeat(200)}\n` },
+  }));
+  const sent = [...lines, { event: 'end', data: { state: 'succeeded', exit_code: 0, credits_charged: 1 } }].map(
+    (event, at) => ({ ...event, id: String(at + 1) }),
+  );
+  const service = {
+    getJob: async () => ({ job_id: 'job-1', state: 'succeeded', exit_code: 0, credits_charged: 1 }),
+    async *streamEvents(_: string, { lastEventId = '0' }: { lastEventId?: string } = {}) {
+      for (const event of sent.slice(Number(lastEventId))) {
+        yield event;
+        if (Number(event.id) % 7 === 0) await nextTurn(); // batches of several sizes
+      }
+    },
+  };
+  let refusals = 0;
+  for (let pages = 0; ; pages += 1) {
+    assert.ok(pages < MOST_PAGES);
+    const home = join(small.disk, 'home');
+    mkdirSync(home);
+    const record = makeRecord();
+    const earlier = new JobLedger(home);
+    earlier.insert(record);
+    earlier.dispose();
+    const spool = new EventSpool(home, record.id);
+    const follow = async (): Promise<void> => {
+      const jobs = new JobLedger(home);
+      try {
+        await followJob({ service, spool, ledger: directLedger(jobs) }, record.id, {
+          signal: t.signal,
+          leaseMs: 40,
+          retryDelaysMs: [1],
+        });
+      } finally {
+        jobs.dispose();
+      }
+    };
+    small.fill();
+    small.freePages(pages);
+    const error: unknown = await follow().then(
+      () => undefined,
+      (caught: unknown) => caught,
+    );
+    const before = (await Array.fromAsync(spool.read())).map(({ id }) => id);
+    assert.deepEqual(
+      before,
+      sent.slice(0, before.length).map(({ id }) => id),
+      `${pages} pages`,
+    );
+    small.free();
+    await follow();
+    const events = await Array.fromAsync(spool.read());
+    assert.deepEqual(
+      events.map(({ event, data, id }) => ({ event, data, id })),
+      sent,
+      `${pages} pages`,
+    );
+    rmSync(home, { recursive: true });
+    if (error === undefined) break;
+    refusals += 1;
+    assertTold(error, small.disk, { where: `${pages} pages` });
   }
   t.diagnostic(`${refusals} different amounts of room were too little`);
   assert.ok(refusals > 0);

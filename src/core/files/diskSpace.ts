@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemCode } from '../errors.ts';
+import { AppError, systemCode } from '../errors.ts';
 
 // SQLite's result code, which it gives in place of the system's: https://sqlite.org/rescode.html
 const SQLITE_FULL = 13;
@@ -10,6 +10,15 @@ export function isDiskFull(error: unknown): boolean {
   const code = systemCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return true;
   return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
+}
+
+/** The error itself, or for a full disk an AppError `no-space` that names it: the disk of `place`, unless the error has a path. */
+export function diskError(error: unknown, place: string): unknown {
+  if (!isDiskFull(error)) return error;
+  const full = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : place;
+  return new AppError('no-space', `The disk that holds ${full} is full. Free some space and try again.`, {
+    cause: error,
+  });
 }
 
 /**

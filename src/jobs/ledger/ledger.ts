@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
+import { diskError } from '../../core/files/diskSpace.ts';
 import { hasOwnerStopped } from './leaseOwner.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
 import { wordsForStates } from '../../remote/protocol/spellings.ts';
@@ -26,17 +27,19 @@ export interface ListQuery {
 
 /**
  * The job ledger: `jobs.sqlite` in FARWHARF_HOME, shared by every window and the command line. Calls are synchronous and
- * wait up to 5 s for other processes.
+ * wait up to 5 s for other processes. Those that write throw AppError `no-space` on a full disk.
  */
 export class JobLedger {
   /** Why nothing is kept after this process, or why an old file was moved aside; undefined when all is well. */
   readonly problem: string | undefined;
+  readonly #home: string;
   readonly #database: DatabaseSync;
   readonly #now: () => number;
 
   /** Opens the ledger of `home`, which is made where missing. Falls back to memory and says so in `problem`. */
   constructor(home: string, options: { now?: () => number } = {}) {
     const { database, problem } = openLedgerFile(home);
+    this.#home = home;
     this.#database = database;
     this.problem = problem;
     this.#now = options.now ?? Date.now;
@@ -44,7 +47,7 @@ export class JobLedger {
 
   /** @throws AppError `conflict` when the id, or the job of this host, is already there. */
   insert(record: JobRecord): void {
-    this.#guard(() => this.#run('INSERT INTO jobs (id, record) VALUES (?, ?)', record.id, JSON.stringify(record)));
+    this.#run('INSERT INTO jobs (id, record) VALUES (?, ?)', record.id, JSON.stringify(record));
   }
 
   /** @throws AppError `missing` when there is no such record, `conflict` when another record has the new job id. */
@@ -53,7 +56,7 @@ export class JobLedger {
       const old = this.get(id);
       if (old === undefined) throw new AppError('missing', `There is no job ${id} in the list.`);
       const record: JobRecord = { ...old, ...patch, id };
-      this.#guard(() => this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(record), id));
+      this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(record), id);
       return record;
     });
   }
@@ -174,7 +177,7 @@ export class JobLedger {
   }
 
   #run(sql: string, ...values: SQLInputValue[]): boolean {
-    return Number(this.#database.prepare(sql).run(...values).changes) > 0;
+    return this.#write(() => Number(this.#database.prepare(sql).run(...values).changes) > 0);
   }
 
   #records(sql: string, ...values: SQLInputValue[]): JobRecord[] {
@@ -183,23 +186,25 @@ export class JobLedger {
   }
 
   #transaction<T>(work: () => T): T {
-    this.#database.exec('BEGIN IMMEDIATE');
-    try {
-      const result = work();
-      this.#database.exec('COMMIT');
-      return result;
-    } catch (error) {
-      // SQLite has done it itself where the disk is full: https://sqlite.org/lang_transaction.html#immediate
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
-      throw error;
-    }
+    return this.#write(() => {
+      this.#database.exec('BEGIN IMMEDIATE');
+      try {
+        const result = work();
+        this.#database.exec('COMMIT');
+        return result;
+      } catch (error) {
+        // SQLite has done it itself where the disk is full: https://sqlite.org/lang_transaction.html#immediate
+        if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+        throw error;
+      }
+    });
   }
 
-  #guard(write: () => void): void {
+  #write<T>(work: () => T): T {
     try {
-      write();
+      return work();
     } catch (error) {
-      if (resultCode(error) !== SQLITE_CONSTRAINT) throw error;
+      if (resultCode(error) !== SQLITE_CONSTRAINT) throw diskError(error, this.#home);
       throw new AppError('conflict', 'This job is already in the list.', { cause: error });
     }
   }

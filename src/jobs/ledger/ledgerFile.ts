@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { messageOf, systemCode } from '../../core/errors.ts';
 import { requireOwnHome } from '../../core/files/ownFiles.ts';
 
@@ -43,17 +44,21 @@ export interface OpenedLedger {
 }
 
 /**
- * Opens `jobs.sqlite` in `home`. A damaged file is moved aside, never deleted; when no file can be used at all, the
- * ledger lives in memory. Both are told in `problem`.
+ * Opens `jobs.sqlite` in `home`. A damaged file is moved aside, never deleted. When the file cannot be written, the ledger lives in
+ * memory, with the records of the file where they can be read. Both are told in `problem`.
  */
 export function openLedgerFile(home: string): OpenedLedger {
   const path = join(home, 'jobs.sqlite');
   try {
     requireOwnHome(home);
+  } catch (error) {
+    return inMemory(path, messageOf(error));
+  }
+  try {
     mkdirSync(home, { recursive: true, mode: 0o700 });
     return { database: openDatabase(path), problem: undefined };
   } catch (error) {
-    if (!isCorrupt(error)) return inMemory(path, messageOf(error));
+    if (!isCorrupt(error)) return inMemory(path, messageOf(error), recordsOf(path));
   }
   try {
     const aside = moveAside(path);
@@ -66,13 +71,38 @@ export function openLedgerFile(home: string): OpenedLedger {
   }
 }
 
-function inMemory(path: string, why: string): OpenedLedger {
+type Rows = ReturnType<StatementSync['all']>;
+
+function inMemory(path: string, why: string, records?: Rows): OpenedLedger {
   const database = new DatabaseSync(':memory:');
   database.exec(SCHEMA);
+  const insert = database.prepare('INSERT INTO jobs (id, record) VALUES (?, ?)');
+  for (const { id, record } of records ?? []) insert.run(id ?? null, record ?? null);
+  const what = records === undefined ? 'used' : 'changed';
   return {
     database,
-    problem: `The list of jobs in ${path} cannot be used (${why}). Jobs that you submit now are not recorded. Check the permissions of that file and the free space on its disk.`,
+    problem: `The list of jobs in ${path} cannot be ${what} (${why}). Jobs that you submit now are not recorded. Check the permissions of that file and the free space on its disk.`,
   };
+}
+
+/** The records of a file that cannot be written, such as one on a full disk; undefined where they cannot be read either. */
+function recordsOf(path: string): Rows | undefined {
+  // SQLite reads the journal only where another process has the file open, or where it can write one. As an immutable file it needs
+  // none, and shows what was in the file when its last process closed it.
+  const immutable = pathToFileURL(path);
+  immutable.search = 'immutable=1';
+  for (const source of [path, immutable]) {
+    let file: DatabaseSync | undefined;
+    try {
+      file = new DatabaseSync(source, { readOnly: true });
+      return file.prepare('SELECT id, record FROM jobs').all();
+    } catch {
+      // The next way may work.
+    } finally {
+      file?.close();
+    }
+  }
+  return undefined;
 }
 
 function openDatabase(path: string): DatabaseSync {

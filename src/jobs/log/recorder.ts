@@ -1,5 +1,5 @@
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
-import { diskError } from '../archives/disk.ts';
+import { diskError } from '../../core/files/diskSpace.ts';
 import { logTextOf } from '../../remote/protocol/spellings.ts';
 import { effective, isStale, LastLine, patchFromEvent } from './progress.ts';
 import type { JobPatch, JobRecord } from '../ledger/record.ts';

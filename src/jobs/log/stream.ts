@@ -39,15 +39,15 @@ export async function streamToEnd(
     const { end, received, added } = await streamOnce(service, deps.spool, recorder, signal);
     const answer = await ask(service, recorder, signal);
     if (end.type === 'ended') return recorder.record;
-    if (answer === 'gone') return finish(recorder);
+    if (answer === 'gone') return finish(deps.spool, recorder);
     // An end that nobody announced is the end of the log once nothing was left to read: it may be the network's.
     if (added > 0) attemptsAfterEnd = 0;
     else if (isOver(recorder.record) && answer === 'answered') {
-      if (end.type === 'closed') return finish(recorder);
+      if (end.type === 'closed') return finish(deps.spool, recorder);
       attemptsAfterEnd += 1;
       if (attemptsAfterEnd >= ATTEMPTS_AFTER_END) {
         await recorder.note('gap', `The rest of the log could not be read: ${messageOf(end.error)}`);
-        return finish(recorder);
+        return finish(deps.spool, recorder);
       }
     }
     if (received > 0) failures = 0;
@@ -126,7 +126,9 @@ async function ask(
 }
 
 /** Closes the log of a job whose service sent no `end`, so that every reader of the spool knows. */
-async function finish(recorder: Recorder): Promise<JobRecord> {
+async function finish(spool: EventSpool, recorder: Recorder): Promise<JobRecord> {
+  // The log can be whole although the record was not: the disk was full in between.
+  if ((await spool.tail()).some(({ event }) => event === 'end')) return recorder.record;
   const { state, exitCode, creditsCharged, reason } = recorder.record;
   const data = { state, exit_code: exitCode, credits_charged: creditsCharged, reason };
   await recorder.push({ event: 'end', data, own: true });

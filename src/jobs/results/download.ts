@@ -10,7 +10,7 @@ import { httpStatus, type JobService } from '../service/api.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import type { Archiver } from '../archives/archiver.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
-import { diskError } from '../archives/disk.ts';
+import { diskError } from '../../core/files/diskSpace.ts';
 import { type JobRecord, shortId } from '../ledger/record.ts';
 import type { ResultJournals } from './resultJournals.ts';
 

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { copyFile, link } from 'node:fs/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { ArchiveStore } from '../archives/archives.ts';
-import { diskError } from '../archives/disk.ts';
+import { diskError } from '../../core/files/diskSpace.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
 

@@ -9,7 +9,7 @@ import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { leaseOwner } from '../ledger/leaseOwner.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { acceptedPatch } from './settle.ts';
-import { diskError } from '../archives/disk.ts';
+import { diskError } from '../../core/files/diskSpace.ts';
 import { EventSpool } from '../log/spool.ts';
 import { uploadArchive } from './uploadArchive.ts';
 

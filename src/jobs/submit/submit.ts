@@ -4,7 +4,7 @@ import { readGitCommit } from '../../workspace/git/gitCommit.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import type { Archiver } from '../archives/archiver.ts';
-import { diskError } from '../archives/disk.ts';
+import { diskError } from '../../core/files/diskSpace.ts';
 import { checkArchiveSize } from './preflight.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
 import { checkScript } from './script.ts';
