@@ -2,9 +2,10 @@ import { formatBytes, formatDuration } from '../../core/text/format.ts';
 import type { Terminal } from './terminal.ts';
 
 const REDRAW_MS = 100;
-const BAR_CELLS = 24;
-/** In a narrower terminal the bar would push out the numbers, which say more. */
-const COLUMNS_WITH_BAR = 72;
+const MAX_BAR_CELLS = 24;
+const MIN_BAR_CELLS = 8;
+/** For the numbers, which say more than the bar. They change their widths; a bar that did so too would flicker. */
+const NUMBER_COLUMNS = '  100 %  99.9 MB of 99.9 MB  99.9 MB/s  59 min left'.length;
 /** Before this the rate is noise, and an estimate of the time left would jump. */
 const STEADY_MS = 500;
 
@@ -53,8 +54,9 @@ export function describeProgress(
   const rate = isSteady ? `  ${formatBytes(bytesPerSecond)}/s` : '';
   if (!totalBytes) return `${verb} ${formatBytes(doneBytes)}${rate}`;
   const part = Math.min(1, doneBytes / totalBytes);
-  const filled = Math.round(part * BAR_CELLS);
-  const bar = columns < COLUMNS_WITH_BAR ? '' : `${'█'.repeat(filled)}${'░'.repeat(BAR_CELLS - filled)} `;
+  const cells = Math.min(MAX_BAR_CELLS, columns - verb.length - NUMBER_COLUMNS);
+  const filled = Math.round(part * cells);
+  const bar = cells < MIN_BAR_CELLS ? '' : `${'█'.repeat(filled)}${'░'.repeat(cells - filled)} `;
   const percent = String(Math.floor(part * 100)).padStart(3);
   const left = isSteady && part < 1 ? `  ${formatDuration((totalBytes - doneBytes) / bytesPerSecond)} left` : '';
   return `${verb} ${bar}${percent} %  ${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}${rate}${left}`;

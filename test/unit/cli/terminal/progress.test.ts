@@ -20,6 +20,17 @@ test('a narrow terminal gets the numbers without a bar', () => {
   assert.equal(describeProgress('uploading', work), 'uploading  40 %  12.0 MB of 30.0 MB');
 });
 
+test('in a terminal of 80 columns the bar is shorter, of one length, and nothing is cut off', () => {
+  const totalBytes = 2e6;
+  const lengths = new Set<number>();
+  for (let doneBytes = 1_000; doneBytes <= totalBytes; doneBytes += 997) {
+    const line = describeProgress('downloading', { doneBytes, totalBytes, elapsedMs: doneBytes / 20, columns: 80 });
+    assert.ok(line.length <= 80, line);
+    lengths.add(/[█░]+/.exec(line)?.[0].length ?? 0);
+  }
+  assert.deepEqual([...lengths], [18]);
+});
+
 test('where the total is not known there is no bar', () => {
   const line = describeProgress('downloading', { doneBytes: 2e6, totalBytes: undefined, elapsedMs: 1_000 });
   assert.equal(line, 'downloading 2.0 MB  2.0 MB/s');
