@@ -3,12 +3,15 @@ import { dirname, join, normalize } from 'node:path';
 
 const IMPORTS = /(?:\bfrom\s*|\bimport\s*\(?\s*)['"](\.[^'"]+)['"]/g;
 
-/** Which unit tests use a source, by the imports of sources and tests. */
+/** Starts what is built, which does not change with a source. */
+const BUILT = 'test/service/support/built.ts';
+
+/** Which tests use a source in their own process, by the imports of sources and tests. */
 export class NearestTests {
   readonly #importers = new Map<string, string[]>();
 
   constructor(root: string) {
-    for (const path of globSync('{src,test/unit}/**/*.ts', { cwd: root })) {
+    for (const path of globSync('{src,test/unit,test/service}/**/*.ts', { cwd: root })) {
       for (const [, specifier = ''] of readFileSync(join(root, path), 'utf8').matchAll(IMPORTS)) {
         const imported = normalize(join(dirname(path), specifier));
         this.#importers.set(imported, [...(this.#importers.get(imported) ?? []), path]);
@@ -21,17 +24,21 @@ export class NearestTests {
    * first, and of these the ones that import it most directly.
    */
   of(source: string, most: number): string[] {
-    const found = new Set([source]);
-    for (const path of found) {
-      if (!path.endsWith('.test.ts')) for (const importer of this.#importers.get(path) ?? []) found.add(importer);
-    }
     const folders = source.split('/').slice(1, -1);
     const kinship = (test: string): number => {
       const parts = test.split('/').slice(2, -1);
       const differs = folders.findIndex((folder, index) => folder !== parts[index]);
       return differs === -1 ? folders.length : differs;
     };
-    const tests = [...found].filter((path) => path.endsWith('.test.ts'));
+    const startBuilt = this.#testsThatReach(BUILT);
+    const tests = [...this.#testsThatReach(source)].filter((test) => !startBuilt.has(test));
     return tests.toSorted((a, b) => kinship(b) - kinship(a)).slice(0, most);
+  }
+  #testsThatReach(source: string): Set<string> {
+    const found = new Set([source]);
+    for (const path of found) {
+      if (!path.endsWith('.test.ts')) for (const importer of this.#importers.get(path) ?? []) found.add(importer);
+    }
+    return new Set([...found].filter((path) => path.endsWith('.test.ts')));
   }
 }

@@ -12,7 +12,7 @@ import { RemoteClient } from '../../src/remote/client.ts';
 import { NetworkError } from '../../src/remote/http/errors.ts';
 import { makeAuthority, makeCertificate, opensslIsMissing } from './support/certificate.ts';
 import { ForwardProxy, type ProxyOptions } from './support/forwardProxy.ts';
-import { temporaryFolder } from './support/service.ts';
+import { temporaryFolder } from '../unit/workspace/temporaryFolder.ts';
 
 declare module 'tls' {
   // The Node.js that runs the tests has it; the lowest one, whose types these are, does not.
@@ -31,7 +31,7 @@ interface Behind {
 
 /** A client of a service that answers as told, behind a proxy that this process finds in its environment. */
 async function behindProxy(t: TestContext, answer: RequestListener, options: ProxyOptions = {}): Promise<Behind> {
-  const folder = await temporaryFolder(t);
+  const folder = temporaryFolder(t);
   const authority = makeAuthority(folder, 'company');
   const files = makeCertificate(folder, 'service', { host: NAME, authority });
   const trusted = getCACertificates('default');

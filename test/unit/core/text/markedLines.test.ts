@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { MAX_WRITERS } from '../../../../src/core/text/outputLimits.ts';
 import { MarkedLineReader, MarkedLineWriter, type OutputPiece } from '../../../../src/core/text/markedLines.ts';
 
 function linesOf(...values: readonly unknown[]): readonly string[] {
@@ -80,4 +81,23 @@ test('Windows line ends do no harm', () => {
     ).values,
     VALUES,
   );
+});
+
+test('of more writers than one log may have, the one that was silent for the longest time is forgotten', () => {
+  const writers = Array.from({ length: MAX_WRITERS + 1 }, () => {
+    const lines: string[] = [];
+    return { lines, writer: new MarkedLineWriter((line) => lines.push(line)) };
+  });
+  const next = (at: number): string => {
+    writers[at]?.writer.write(at);
+    return writers[at]?.lines.at(-1) ?? '';
+  };
+  const reader = new MarkedLineReader();
+  for (let at = 0; at < MAX_WRITERS; at += 1) reader.push(next(at));
+  const again = writers[0]?.lines[0] ?? '';
+  reader.push(next(0)); // so that writer 1 is now the one that was silent longest
+  const other = writers[1]?.lines[0] ?? '';
+  reader.push(next(MAX_WRITERS));
+  assert.deepEqual(reader.push(again), [], 'a value of a known writer does not come twice');
+  assert.deepEqual(reader.push(other), [{ type: 'value', value: 1 }], 'a forgotten writer starts anew');
 });
