@@ -16,6 +16,8 @@ import { runJob, type StopReason } from './runJob.ts';
 const CANCEL_POLL_MS = 100;
 const KILL_GRACE_MS = 5_000;
 const FULL_DISK_POLL_MS = 1_000;
+// How much later than its script the runner may be told to end.
+const SIGNAL_WAIT_MS = 1_000;
 // Of jobs that were accepted before the service had a limit of its own.
 const DEFAULT_MAX_LOG_BYTES = 64e6;
 
@@ -36,9 +38,11 @@ async function main(): Promise<void> {
   const identity = processIdentity(process.pid) ?? 'unknown';
   if (!claimJob(folder, { pid: process.pid, identity })) return;
   let wasToldToEnd = false;
+  const told = Promise.withResolvers<void>();
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(signal, () => {
       wasToldToEnd = true;
+      told.resolve();
       stop.abort('stopped' satisfies StopReason);
     });
   }
@@ -47,8 +51,10 @@ async function main(): Promise<void> {
   const output = new OutputLog(folder.output, maxLogBytes());
   const outcome = await runJob(folder, output, stop.signal);
   output.close();
-  // The script got the signal too, and may have ended first, with any status.
-  await report(sealed({ ...outcome, at: Date.now(), wasToldToEnd }, secret));
+  const at = Date.now();
+  // A cluster signals the processes of a job one after the other: the script may get it first, and end with any status.
+  if (secret === undefined) await Promise.race([told.promise, sleep(SIGNAL_WAIT_MS)]);
+  await report(sealed({ ...outcome, at, wasToldToEnd }, secret));
 }
 
 /** Writes how the job ended. Jobs fill disks, so this waits for space rather than let the job be lost. */
