@@ -1,4 +1,5 @@
 import { type GraphNode, graphNodes } from '../../agents/graph/unit.ts';
+import { NODE_TYPES } from './nodeTypes.ts';
 
 /** The graph of a flow after its code has run: exact, but without positions in the source. */
 export interface ExactGraph {
@@ -56,12 +57,10 @@ function isGraph(value: unknown): value is Graph {
   return typeof value === 'object' && value !== null && 'all' in value;
 }
 
-const LIBRARY = new Set(['Node', 'BatchNode', 'ParallelBatchNode', 'Flow', 'RAGNode', 'BaseNode']);
-
 /** Compares names of classes, because a file may bring its own copy of the library. */
 function libraryOf(unit: object): string {
   const parent: unknown = Object.getPrototypeOf(unit);
   if (typeof parent !== 'object' || parent === null) return 'BaseNode';
   const { name } = parent.constructor;
-  return LIBRARY.has(name) ? name : libraryOf(parent);
+  return Object.hasOwn(NODE_TYPES, name) ? name : libraryOf(parent);
 }

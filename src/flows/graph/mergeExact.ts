@@ -1,12 +1,6 @@
 import type { ExactGraph, ExactNode } from './exactGraph.ts';
-import type { FlowEdge, FlowFile, FlowGraph, FlowNode, NodeType } from './graph.ts';
-
-const TYPES: Readonly<Record<string, NodeType>> = {
-  BatchNode: 'batch',
-  ParallelBatchNode: 'parallel',
-  Flow: 'flow',
-  RAGNode: 'rag',
-};
+import type { FlowEdge, FlowFile, FlowGraph, FlowNode } from './graph.ts';
+import { NODE_TYPES } from './nodeTypes.ts';
 
 /**
  * Adds the nodes and connections that were found only by running the file. Those found in the source keep their positions; the
@@ -55,7 +49,7 @@ function foundNode(graph: FlowGraph, exact: ExactGraph, node: ExactNode, flows: 
     id: graph.nodes.some(({ id }) => id === label) ? `${label} (run)` : label,
     label,
     className,
-    type: TYPES[library] ?? 'node',
+    type: NODE_TYPES[library] ?? 'node',
     summary: undefined,
     ranges: { instance: graph.range, class: undefined, prep: undefined, exec: undefined, post: undefined },
     actions: {

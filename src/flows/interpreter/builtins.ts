@@ -1,6 +1,5 @@
 import type * as t from '@babel/types';
 import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
-import { NEXT } from './values/scope.ts';
 import { type ArrayValue, literal, type Scope, UNDEFINED, union, unknown, type Value } from './values/values.ts';
 
 /** The result of an array method; undefined if the method is not supported. */
@@ -136,11 +135,6 @@ function itemsOfLength(value: Value): readonly Value[] | undefined {
 /** Evaluates functions passed to an unknown function, because it may call them. */
 export function followArguments(interpreter: AbstractInterpreter, args: readonly Value[]): void {
   for (const arg of args) {
-    if (arg.type !== 'function') continue;
-    const branch = (): number => {
-      interpreter.follow(arg);
-      return NEXT;
-    };
-    interpreter.branches.fork([branch, () => NEXT], union, UNDEFINED);
+    if (arg.type === 'function') interpreter.branches.maybe(() => interpreter.follow(arg));
   }
 }

@@ -1,7 +1,7 @@
 import type * as t from '@babel/types';
 import { callArrayMethod, callGlobal, followArguments } from './builtins.ts';
 import { addItems } from './expressions.ts';
-import { connect, hide, noteRun, setStart } from './values/drafts.ts';
+import { connect, hide, noteRun } from './values/drafts.ts';
 import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { boundMethod, findMethod, libraryOf } from './members.ts';
 import { keyName, unwrapped } from '../syntax/nodes.ts';
@@ -198,19 +198,5 @@ function noteEscapes(interpreter: AbstractInterpreter, args: readonly Value[], n
       const reason = `The flow is passed to \`${file.snippet(node.callee)}\`, whose code cannot be read and may add connections.`;
       hide(interpreter, arg.flow, { file, node }, reason);
     }
-  }
-}
-
-/** Sets a property, including the start of a flow. */
-export function writeStart(
-  interpreter: AbstractInterpreter,
-  target: Value,
-  value: Value,
-  node: t.Node,
-  scope: Scope,
-): void {
-  for (const one of alternatives(target)) {
-    if (one.type === 'instance' && one.flow !== undefined)
-      setStart(interpreter, one, value, { file: scope.file, node }, scope);
   }
 }

@@ -1,5 +1,5 @@
 import type * as t from '@babel/types';
-import { evaluateArguments, evaluateCall, writeStart } from './calls.ts';
+import { evaluateArguments, evaluateCall } from './calls.ts';
 import { evaluateExpression } from './expressions.ts';
 import { construct, constructInstance, constructParent } from './instances.ts';
 import type { Findings, Invocation, AbstractInterpreter, Return } from './values/abstractInterpreter.ts';
@@ -85,7 +85,6 @@ export class Evaluator implements AbstractInterpreter {
   }
 
   write(target: Value, key: string | undefined, value: Value, node: t.Node, scope: Scope): void {
-    if (key === 'start') writeStart(this, target, value, node, scope);
     writeMember(this, target, key, value, node, scope);
   }
 

@@ -36,20 +36,63 @@ function createFunction(node: FunctionNode, name: string, interpreter: AbstractI
 
 const RULES: Rule = {
   ...OPERATORS,
-  StringLiteral: (node, _machine, { file }) => textValue(node.value, { file, node }),
+  StringLiteral: (node, _interpreter, { file }) => textValue(node.value, { file, node }),
   NumericLiteral: toLiteral,
   BooleanLiteral: toLiteral,
   NullLiteral: () => NULL,
-  TemplateLiteral: (node, interpreter, scope) => evaluateTemplate(interpreter, node, scope),
-  Identifier: (node, interpreter, scope) => evaluateName(interpreter, node, scope),
-  ThisExpression: (node, _machine, { file, thisValue }) => thisValue ?? unknown(file, node),
-  ArrayExpression: (node, interpreter, scope) => evaluateArray(interpreter, node, scope),
-  ObjectExpression: (node, interpreter, scope) => evaluateObject(interpreter, node, scope),
+  TemplateLiteral(node, interpreter, scope) {
+    const parts = node.expressions.map((part) => interpreter.evaluate(part, scope));
+    let text = node.quasis[0]?.value.cooked ?? '';
+    for (const [index, part] of parts.entries()) {
+      if (part.type !== 'literal') return unknown(scope.file, node);
+      text += String(part.value) + (node.quasis[index + 1]?.value.cooked ?? '');
+    }
+    return textValue(text, { file: scope.file, node });
+  },
+  Identifier(node, interpreter, scope) {
+    if (node.name === 'undefined') return UNDEFINED;
+    const cell = findCell(scope, node.name);
+    if (cell === undefined) return unknown(scope.file, node);
+    return interpreter.branches.read(cell) ?? unknown(scope.file, node, 'has no value yet at this point');
+  },
+  ThisExpression: (node, _interpreter, { file, thisValue }) => thisValue ?? unknown(file, node),
+  ArrayExpression(node, interpreter, scope) {
+    const items: Value[] = [];
+    let isOpen = false;
+    for (const element of node.elements) {
+      const value = element === null ? UNDEFINED : interpreter.evaluate(element, scope);
+      if (element?.type !== 'SpreadElement') items.push(value);
+      else if (!addItems(interpreter, items, value)) isOpen = true;
+    }
+    return { type: 'array', items, isOpen };
+  },
+  ObjectExpression(node, interpreter, scope) {
+    const fields = new Map<string, Value>();
+    let isOpen = false;
+    for (const property of node.properties) {
+      if (property.type === 'SpreadElement') {
+        const value = interpreter.evaluate(property.argument, scope);
+        if (value.type === 'object') {
+          interpreter.budget.spend('value', value.fields.size);
+          for (const [key, field] of value.fields) fields.set(key, field);
+        }
+        isOpen ||= value.type === 'object' ? value.isOpen : value.type !== 'undefined';
+        continue;
+      }
+      const key = keyName(property.key, property.computed) ?? computedKey(interpreter, property.key, scope);
+      let value: Value;
+      if (property.type === 'ObjectMethod') value = { type: 'function', node: property, scope, name: key ?? '' };
+      else value = interpreter.evaluate(property.value, scope);
+      if (key === undefined) isOpen = true;
+      else fields.set(key, value);
+    }
+    return { type: 'object', fields, isOpen, origin: { file: scope.file, node } };
+  },
   FunctionExpression: toFunction,
   FunctionDeclaration: toFunction,
   ArrowFunctionExpression: (node, interpreter, scope) => createFunction(node, '', interpreter, scope),
-  ClassExpression: (node, interpreter, scope) => evaluateClass(interpreter, node, scope),
-  ClassDeclaration: (node, interpreter, scope) => evaluateClass(interpreter, node, scope),
+  ClassExpression: evaluateClass,
+  ClassDeclaration: evaluateClass,
   NewExpression: (node, interpreter, scope) => interpreter.construct(node, scope),
   CallExpression: (node, interpreter, scope) => interpreter.call(node, scope),
   OptionalCallExpression: (node, interpreter, scope) => interpreter.call(node, scope),
@@ -59,8 +102,8 @@ const RULES: Rule = {
     const imported = specifier === undefined ? undefined : interpreter.importModule(specifier, scope.file);
     return imported ?? unknown(scope.file, node);
   },
-  MemberExpression: (node, interpreter, scope) => evaluateMember(interpreter, node, scope),
-  OptionalMemberExpression: (node, interpreter, scope) => evaluateMember(interpreter, node, scope),
+  MemberExpression: evaluateMember,
+  OptionalMemberExpression: evaluateMember,
   SequenceExpression: ({ expressions }, interpreter, scope) =>
     expressions.map((part) => interpreter.evaluate(part, scope)).at(-1) ?? UNDEFINED,
   TaggedTemplateExpression(node, interpreter, scope) {
@@ -80,34 +123,6 @@ export function evaluateExpression(interpreter: AbstractInterpreter, outer: t.No
   return ruleFor(RULES, node)?.(node, interpreter, scope) ?? unknown(scope.file, node);
 }
 
-function evaluateName(interpreter: AbstractInterpreter, node: t.Identifier, scope: Scope): Value {
-  if (node.name === 'undefined') return UNDEFINED;
-  const cell = findCell(scope, node.name);
-  if (cell === undefined) return unknown(scope.file, node);
-  return interpreter.branches.read(cell) ?? unknown(scope.file, node, 'has no value yet at this point');
-}
-
-function evaluateTemplate(interpreter: AbstractInterpreter, node: t.TemplateLiteral, scope: Scope): Value {
-  const parts = node.expressions.map((part) => interpreter.evaluate(part, scope));
-  let text = node.quasis[0]?.value.cooked ?? '';
-  for (const [index, part] of parts.entries()) {
-    if (part.type !== 'literal') return unknown(scope.file, node);
-    text += String(part.value) + (node.quasis[index + 1]?.value.cooked ?? '');
-  }
-  return textValue(text, { file: scope.file, node });
-}
-
-function evaluateArray(interpreter: AbstractInterpreter, node: t.ArrayExpression, scope: Scope): Value {
-  const items: Value[] = [];
-  let isOpen = false;
-  for (const element of node.elements) {
-    const value = element === null ? UNDEFINED : interpreter.evaluate(element, scope);
-    if (element?.type !== 'SpreadElement') items.push(value);
-    else if (!addItems(interpreter, items, value)) isOpen = true;
-  }
-  return { type: 'array', items, isOpen };
-}
-
 /** Adds the items of a spread to a list; returns false if they are unknown. */
 export function addItems(interpreter: AbstractInterpreter, items: Value[], value: Value): boolean {
   if (value.type !== 'array' || value.isOpen) return false;
@@ -116,37 +131,15 @@ export function addItems(interpreter: AbstractInterpreter, items: Value[], value
   return true;
 }
 
-function evaluateObject(interpreter: AbstractInterpreter, node: t.ObjectExpression, scope: Scope): Value {
-  const fields = new Map<string, Value>();
-  let isOpen = false;
-  for (const property of node.properties) {
-    if (property.type === 'SpreadElement') {
-      const value = interpreter.evaluate(property.argument, scope);
-      if (value.type === 'object') {
-        interpreter.budget.spend('value', value.fields.size);
-        for (const [key, field] of value.fields) fields.set(key, field);
-      }
-      isOpen ||= value.type === 'object' ? value.isOpen : value.type !== 'undefined';
-      continue;
-    }
-    const key = keyName(property.key, property.computed) ?? computedKey(interpreter, property.key, scope);
-    let value: Value;
-    if (property.type === 'ObjectMethod') value = { type: 'function', node: property, scope, name: key ?? '' };
-    else value = interpreter.evaluate(property.value, scope);
-    if (key === undefined) isOpen = true;
-    else fields.set(key, value);
-  }
-  return { type: 'object', fields, isOpen, origin: { file: scope.file, node } };
-}
-
-function computedKey(interpreter: AbstractInterpreter, key: t.Node, scope: Scope): string | undefined {
+/** The name of a computed property; undefined if the source does not determine it. */
+export function computedKey(interpreter: AbstractInterpreter, key: t.Node, scope: Scope): string | undefined {
   const value = interpreter.evaluate(key, scope);
   return value.type === 'literal' ? String(value.value) : undefined;
 }
 
 function evaluateClass(
-  interpreter: AbstractInterpreter,
   node: t.ClassDeclaration | t.ClassExpression,
+  interpreter: AbstractInterpreter,
   scope: Scope,
 ): Value {
   const known = interpreter.findings.classes.get(node);
@@ -169,8 +162,8 @@ function evaluateClass(
 }
 
 function evaluateMember(
-  interpreter: AbstractInterpreter,
   node: t.MemberExpression | t.OptionalMemberExpression,
+  interpreter: AbstractInterpreter,
   scope: Scope,
 ): Value {
   if (node.object.type === 'Super') return unknown(scope.file, node);

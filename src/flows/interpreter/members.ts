@@ -1,6 +1,7 @@
 import type * as t from '@babel/types';
 import { assertNever } from '../../core/errors.ts';
 import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
+import { setStart } from './values/drafts.ts';
 import { keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from './values/scope.ts';
 import { readShared, writeShared } from './values/shared.ts';
@@ -108,7 +109,7 @@ function readField(
   return unknown(file, node);
 }
 
-/** Sets a property, if that matters for reading flows. */
+/** Sets a property, if that matters for reading flows; `start` of a flow is its first node. */
 export function writeMember(
   interpreter: AbstractInterpreter,
   target: Value,
@@ -130,5 +131,6 @@ export function writeMember(
     const cell = target.fields.get(key) ?? createCell(undefined);
     target.fields.set(key, cell);
     interpreter.branches.write(cell, value);
+    if (key === 'start') setStart(interpreter, target, value, { file: scope.file, node }, scope);
   } else if (target.type === 'class' && key !== undefined) target.statics.set(key, value);
 }

@@ -1,4 +1,5 @@
 import type * as t from '@babel/types';
+import { computedKey } from './expressions.ts';
 import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { keyName, ruleFor, type Rules, unwrapped } from '../syntax/nodes.ts';
 import { createCell, findCell, nameIn } from './values/scope.ts';
@@ -9,14 +10,55 @@ const MAX_NAMED_DEPTH = 3;
 type Arguments = [interpreter: AbstractInterpreter, value: Value, scope: Scope, isNew: boolean];
 
 const RULES: Rules<Arguments, void> = {
-  Identifier: ({ name }, interpreter, value, scope, isNew) => bindName(interpreter, name, value, scope, isNew),
+  Identifier({ name }, interpreter, value, scope, isNew) {
+    const existing = isNew ? undefined : findCell(scope, name);
+    if (existing !== undefined) interpreter.branches.write(existing, value);
+    else scope.cells.set(name, createCell(value));
+    if ((value.type === 'function' || value.type === 'class') && value.name === '') value.name = name;
+    nameInstances(value, nameIn(scope, name), name, scope);
+  },
   AssignmentPattern: ({ left, right }, interpreter, value, scope, isNew) =>
     bindPattern(interpreter, left, withDefault(interpreter, value, right, scope), scope, isNew),
-  ArrayPattern: (node, interpreter, ...rest) => bindItems(interpreter, node, ...rest),
-  ObjectPattern: (node, interpreter, ...rest) => bindFields(interpreter, node, ...rest),
+  ArrayPattern({ elements }, interpreter, value, scope, isNew) {
+    for (const [index, element] of elements.entries()) {
+      if (element === null || element.type === 'VoidPattern') continue;
+      let item: Value;
+      if (value.type === 'array' && element.type === 'RestElement') {
+        item = { type: 'array', items: value.items.slice(index), isOpen: value.isOpen };
+      } else if (value.type === 'array') {
+        item = value.items[index] ?? (value.isOpen ? unknown(scope.file, element) : UNDEFINED);
+      } else item = value.type === 'shared' ? value : unknown(scope.file, element);
+      bindPattern(interpreter, element, item, scope, isNew);
+    }
+  },
+  ObjectPattern({ properties }, interpreter, value, scope, isNew) {
+    const taken = new Set<string>();
+    for (const property of properties) {
+      if (property.type === 'RestElement') {
+        bindPattern(interpreter, property.argument, restOf(value, taken, property, scope), scope, isNew);
+        continue;
+      }
+      const key = keyName(property.key, property.computed);
+      if (key !== undefined) taken.add(key);
+      const { value: target } = property;
+      const isGuarded = target.type === 'AssignmentPattern';
+      if (isGuarded && value.type === 'shared' && key !== undefined) value.use.guarded.add(key);
+      bindPattern(interpreter, target, interpreter.read(value, key, property.key, scope), scope, isNew);
+    }
+  },
   RestElement: ({ argument }, interpreter, ...rest) => bindPattern(interpreter, argument, ...rest),
   TSParameterProperty: ({ parameter }, interpreter, ...rest) => bindPattern(interpreter, parameter, ...rest),
-  MemberExpression: (node, interpreter, value, scope) => bindMember(interpreter, node, value, scope),
+  MemberExpression(node, interpreter, value, scope) {
+    if (node.object.type === 'Super') return;
+    const target = interpreter.evaluate(node.object, scope);
+    const key = keyName(node.property, node.computed) ?? computedKey(interpreter, node.property, scope);
+    interpreter.write(target, key, value, node, scope);
+    if (key === undefined || value.type !== 'instance') return;
+    const text = propertyText(scope.file.textOf(node.object), key);
+    const owner = target.type === 'instance' ? target : undefined;
+    const path = owner === undefined ? text : key;
+    nameInstance(value, { text: path, owner, depth: scope.depth }, text, scope);
+  },
 };
 
 /** Binds a pattern to a value, as new names of the scope or (without `isNew`) as existing names and properties. */
@@ -29,14 +71,6 @@ export function bindPattern(
 ): void {
   const pattern = unwrapped(outer);
   ruleFor(RULES, pattern)?.(pattern, interpreter, value, scope, isNew);
-}
-
-function bindName(interpreter: AbstractInterpreter, name: string, value: Value, scope: Scope, isNew: boolean): void {
-  const existing = isNew ? undefined : findCell(scope, name);
-  if (existing !== undefined) interpreter.branches.write(existing, value);
-  else scope.cells.set(name, createCell(value));
-  if ((value.type === 'function' || value.type === 'class') && value.name === '') value.name = name;
-  nameInstances(value, nameIn(scope, name), name, scope);
 }
 
 /** Names instances after the variable or property that holds them, and records how code refers to them. */
@@ -74,47 +108,6 @@ function withDefault(interpreter: AbstractInterpreter, value: Value, fallback: t
   return union([...values.filter(({ type }) => type !== 'undefined'), otherwise]);
 }
 
-function bindItems(
-  interpreter: AbstractInterpreter,
-  { elements }: t.ArrayPattern,
-  value: Value,
-  scope: Scope,
-  isNew: boolean,
-): void {
-  for (const [index, element] of elements.entries()) {
-    if (element === null || element.type === 'VoidPattern') continue;
-    let item: Value;
-    if (value.type === 'array' && element.type === 'RestElement') {
-      item = { type: 'array', items: value.items.slice(index), isOpen: value.isOpen };
-    } else if (value.type === 'array') {
-      item = value.items[index] ?? (value.isOpen ? unknown(scope.file, element) : UNDEFINED);
-    } else item = value.type === 'shared' ? value : unknown(scope.file, element);
-    bindPattern(interpreter, element, item, scope, isNew);
-  }
-}
-
-function bindFields(
-  interpreter: AbstractInterpreter,
-  { properties }: t.ObjectPattern,
-  value: Value,
-  scope: Scope,
-  isNew: boolean,
-): void {
-  const taken = new Set<string>();
-  for (const property of properties) {
-    if (property.type === 'RestElement') {
-      bindPattern(interpreter, property.argument, restOf(value, taken, property, scope), scope, isNew);
-      continue;
-    }
-    const key = keyName(property.key, property.computed);
-    if (key !== undefined) taken.add(key);
-    const { value: target } = property;
-    const isGuarded = target.type === 'AssignmentPattern';
-    if (isGuarded && value.type === 'shared' && key !== undefined) value.use.guarded.add(key);
-    bindPattern(interpreter, target, interpreter.read(value, key, property.key, scope), scope, isNew);
-  }
-}
-
 function restOf(value: Value, taken: ReadonlySet<string>, node: t.Node, scope: Scope): Value {
   if (value.type === 'object') {
     const fields = new Map([...value.fields].filter(([key]) => !taken.has(key)));
@@ -125,21 +118,4 @@ function restOf(value: Value, taken: ReadonlySet<string>, node: t.Node, scope: S
     value.use.unread.push({ reason, range: scope.file.range(node) });
   }
   return unknown(scope.file, node);
-}
-
-function bindMember(interpreter: AbstractInterpreter, node: t.MemberExpression, value: Value, scope: Scope): void {
-  if (node.object.type === 'Super') return;
-  const target = interpreter.evaluate(node.object, scope);
-  const key = keyName(node.property, node.computed) ?? literalKey(interpreter, node, scope);
-  interpreter.write(target, key, value, node, scope);
-  if (key === undefined || value.type !== 'instance') return;
-  const text = propertyText(scope.file.textOf(node.object), key);
-  const owner = target.type === 'instance' ? target : undefined;
-  const path = owner === undefined ? text : key;
-  nameInstance(value, { text: path, owner, depth: scope.depth }, text, scope);
-}
-
-function literalKey(interpreter: AbstractInterpreter, node: t.MemberExpression, scope: Scope): string | undefined {
-  const value = interpreter.evaluate(node.property, scope);
-  return value.type === 'literal' ? String(value.value) : undefined;
 }

@@ -4,7 +4,7 @@ import { DECLARATIONS, declareVariables, hoist } from './declarations.ts';
 import type { AbstractInterpreter } from './values/abstractInterpreter.ts';
 import { BREAK, type Completion, createScope, LEAVE, NEXT } from './values/scope.ts';
 import { truth } from './values/truth.ts';
-import { alternatives, literal, type Scope, UNDEFINED, union, unknown, type Value } from './values/values.ts';
+import { alternatives, literal, type Scope, UNDEFINED, unknown, type Value } from './values/values.ts';
 
 // The most turns of a loop that are evaluated; nobody writes longer loops to connect nodes.
 const MAX_TURNS = 10_000;
@@ -48,81 +48,59 @@ const RULES: Rules<[interpreter: AbstractInterpreter, scope: Scope], Completion>
   },
   BreakStatement: () => BREAK,
   ContinueStatement: () => BREAK,
-  IfStatement: (node, interpreter, scope) => executeIf(interpreter, node, scope),
-  SwitchStatement: (node, interpreter, scope) => executeSwitch(interpreter, node, scope),
-  TryStatement: (node, interpreter, scope) => executeTry(interpreter, node, scope),
-  ForOfStatement: (node, interpreter, scope) => executeForEach(interpreter, node, scope),
-  ForInStatement: (node, interpreter, scope) => executeForEach(interpreter, node, scope),
-  ForStatement: (node, interpreter, scope) => executeLoop(interpreter, node, scope),
-  WhileStatement: (node, interpreter, scope) => executeLoop(interpreter, node, scope),
-  DoWhileStatement: (node, interpreter, scope) => executeLoop(interpreter, node, scope),
+  IfStatement({ test, consequent, alternate }, interpreter, scope) {
+    const isTrue = truth(interpreter.evaluateGuarded(test, scope));
+    const then = (): Completion => executeStatement(interpreter, consequent, scope);
+    const otherwise = (): Completion => (!given(alternate) ? NEXT : executeStatement(interpreter, alternate, scope));
+    if (isTrue === true) return then();
+    if (isTrue === false) return otherwise();
+    return interpreter.branches.fork([then, otherwise]);
+  },
+  /** Any case may be the first; from there control falls through the following cases. */
+  SwitchStatement({ discriminant, cases }, interpreter, outer) {
+    interpreter.evaluateGuarded(discriminant, outer);
+    const scope = createScope({ file: outer.file, parent: outer });
+    const entries = cases.map((_, first) => (): Completion => {
+      let completion: Completion = NEXT;
+      for (const { test, consequent } of cases.slice(first)) {
+        if (given(test)) interpreter.evaluate(test, scope);
+        completion = executeStatements(interpreter, consequent, scope);
+        if ((completion & NEXT) === 0) break;
+      }
+      return completion === LEAVE ? LEAVE : NEXT;
+    });
+    const hasDefault = cases.some(({ test }) => !given(test));
+    return interpreter.branches.fork(hasDefault ? entries : [...entries, skip]);
+  },
+  TryStatement({ block, handler, finalizer }, interpreter, scope) {
+    const attempt = (): Completion => executeStatement(interpreter, block, scope);
+    const rescue = (): Completion => {
+      if (!given(handler)) return LEAVE;
+      const inner = createScope({ file: scope.file, parent: scope });
+      const { param } = handler;
+      if (given(param)) interpreter.bind(param, unknown(scope.file, param, 'is the caught error'), inner, true);
+      return interpreter.execute(handler.body.body, inner);
+    };
+    const completion = !given(handler) ? attempt() : interpreter.branches.fork([attempt, rescue]);
+    const end = !given(finalizer) ? NEXT : executeStatement(interpreter, finalizer, scope);
+    return end === LEAVE ? LEAVE : completion;
+  },
+  ForOfStatement: executeForEach,
+  ForInStatement: executeForEach,
+  ForStatement: executeLoop,
+  WhileStatement: executeLoop,
+  DoWhileStatement: executeLoop,
 };
 
 function executeStatement(interpreter: AbstractInterpreter, node: t.Statement, scope: Scope): Completion {
   return ruleFor(RULES, node)?.(node, interpreter, scope) ?? NEXT;
 }
 
-function fork(interpreter: AbstractInterpreter, branches: readonly (() => Completion)[]): Completion {
-  return interpreter.branches.fork(branches, union, UNDEFINED);
-}
-
 const skip = (): Completion => NEXT;
 
-function executeIf(
-  interpreter: AbstractInterpreter,
-  { test, consequent, alternate }: t.IfStatement,
-  scope: Scope,
-): Completion {
-  const isTrue = truth(interpreter.evaluateGuarded(test, scope));
-  const then = (): Completion => executeStatement(interpreter, consequent, scope);
-  const otherwise = (): Completion => (!given(alternate) ? NEXT : executeStatement(interpreter, alternate, scope));
-  if (isTrue === true) return then();
-  if (isTrue === false) return otherwise();
-  return fork(interpreter, [then, otherwise]);
-}
-
-/** Any case may be the first; from there control falls through the following cases. */
-function executeSwitch(
-  interpreter: AbstractInterpreter,
-  { discriminant, cases }: t.SwitchStatement,
-  outer: Scope,
-): Completion {
-  interpreter.evaluateGuarded(discriminant, outer);
-  const scope = createScope({ file: outer.file, parent: outer });
-  const entries = cases.map((_, first) => (): Completion => {
-    let completion: Completion = NEXT;
-    for (const { test, consequent } of cases.slice(first)) {
-      if (given(test)) interpreter.evaluate(test, scope);
-      completion = executeStatements(interpreter, consequent, scope);
-      if ((completion & NEXT) === 0) break;
-    }
-    return completion === LEAVE ? LEAVE : NEXT;
-  });
-  const hasDefault = cases.some(({ test }) => !given(test));
-  return fork(interpreter, hasDefault ? entries : [...entries, skip]);
-}
-
-function executeTry(
-  interpreter: AbstractInterpreter,
-  { block, handler, finalizer }: t.TryStatement,
-  scope: Scope,
-): Completion {
-  const attempt = (): Completion => executeStatement(interpreter, block, scope);
-  const rescue = (): Completion => {
-    if (!given(handler)) return LEAVE;
-    const inner = createScope({ file: scope.file, parent: scope });
-    const { param } = handler;
-    if (given(param)) interpreter.bind(param, unknown(scope.file, param, 'is the caught error'), inner, true);
-    return interpreter.execute(handler.body.body, inner);
-  };
-  const completion = !given(handler) ? attempt() : fork(interpreter, [attempt, rescue]);
-  const end = !given(finalizer) ? NEXT : executeStatement(interpreter, finalizer, scope);
-  return end === LEAVE ? LEAVE : completion;
-}
-
 function executeForEach(
-  interpreter: AbstractInterpreter,
   { type, left, right, body }: t.ForOfStatement | t.ForInStatement,
+  interpreter: AbstractInterpreter,
   scope: Scope,
 ): Completion {
   const iterated = interpreter.evaluate(right, scope);
@@ -143,7 +121,7 @@ function executeForEach(
     return NEXT;
   }
   const item: Value = iterated.type === 'shared' ? iterated : unknown(scope.file, right);
-  fork(interpreter, [() => turn(item), skip]);
+  interpreter.branches.fork([() => turn(item), skip]);
   return NEXT;
 }
 
@@ -162,8 +140,8 @@ function keysOf(interpreter: AbstractInterpreter, value: Value): readonly Value[
 
 /** A loop with a known test is evaluated turn by turn; of any other loop the body is evaluated once, as a branch. */
 function executeLoop(
-  interpreter: AbstractInterpreter,
   node: t.ForStatement | t.WhileStatement | t.DoWhileStatement,
+  interpreter: AbstractInterpreter,
   outer: Scope,
 ): Completion {
   const scope = createScope({ file: outer.file, parent: outer });
@@ -195,6 +173,6 @@ function executeLoop(
     const completion = turn();
     if (completion === LEAVE) return LEAVE;
   }
-  fork(interpreter, [turn, skip]);
+  interpreter.branches.fork([turn, skip]);
   return NEXT;
 }

@@ -3,11 +3,11 @@ import type {
   FlowGraph,
   FlowNode,
   NodeActions,
-  NodeType,
   ReturnedAction,
   SourceRange,
   Unread,
 } from '../graph/graph.ts';
+import { NODE_TYPES } from '../graph/nodeTypes.ts';
 import { summaryAbove } from '../syntax/comments.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { hookRange } from './hooks.ts';
@@ -16,15 +16,6 @@ import { findMethod, libraryOf } from '../interpreter/members.ts';
 import { readNodeFacts } from './nodeFacts.ts';
 import { endOf, startOf } from '../syntax/sourceFile.ts';
 import type { Connection, FlowDraft, Instance } from '../interpreter/values/values.ts';
-
-const TYPES: Readonly<Record<string, NodeType>> = {
-  BaseNode: 'node',
-  Node: 'node',
-  BatchNode: 'batch',
-  ParallelBatchNode: 'parallel',
-  Flow: 'flow',
-  RAGNode: 'rag',
-};
 
 // The depth of nested flows; see the reading limit `level`.
 const MAX_DEPTH = 50;
@@ -110,7 +101,7 @@ export class GraphBuilder {
     const { actions, ...keys } = readNodeFacts(this.#evaluator, node, this.#innerActions(node));
     return {
       className: called.name || 'Node',
-      type: TYPES[libraryOf(called) ?? ''] ?? 'unknown',
+      type: NODE_TYPES[libraryOf(called) ?? ''] ?? 'unknown',
       summary: summaryAbove(file, startOf(creation)) ?? this.#classSummary(node),
       ranges: {
         instance: file.range(creation),

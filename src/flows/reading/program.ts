@@ -2,7 +2,6 @@ import { createDraft } from '../interpreter/values/drafts.ts';
 import type { Evaluator } from '../interpreter/evaluator.ts';
 import { boundMethod, libraryOf } from '../interpreter/members.ts';
 import type { Module } from './modules.ts';
-import { NEXT } from '../interpreter/values/scope.ts';
 import { endOf, startOf } from '../syntax/sourceFile.ts';
 import {
   type ClassValue,
@@ -10,7 +9,6 @@ import {
   type FunctionValue,
   type Instance,
   UNDEFINED,
-  union,
   type Value,
 } from '../interpreter/values/values.ts';
 
@@ -29,26 +27,21 @@ export function followFile(module: Module, evaluator: Evaluator): void {
     evaluator.budget.spend('scan', endOf(node) - startOf(node));
     return MAKES_SOMETHING.test(module.file.textOf(node));
   };
-  const maybe = (work: () => void): void => {
-    const branch = (): number => {
-      work();
-      return NEXT;
-    };
-    evaluator.branches.fork([branch, () => NEXT], union, UNDEFINED);
-  };
   // The list grows during the loop: an evaluated function may define others.
   for (const called of functions) {
-    if (called.scope.file === module.file && matters(called.node)) maybe(() => evaluator.follow(called));
+    if (called.scope.file === module.file && matters(called.node))
+      evaluator.branches.maybe(() => evaluator.follow(called));
   }
   const own = [...classes.values()].filter(({ scope }) => scope.file === module.file);
   const constructed = instancesByClass(evaluator);
   for (const value of own) {
-    if (libraryOf(value) === 'Flow' && !constructed.has(value)) maybe(() => constructUnseen(value, evaluator));
+    if (libraryOf(value) === 'Flow' && !constructed.has(value))
+      evaluator.branches.maybe(() => constructUnseen(value, evaluator));
   }
   const instances = instancesByClass(evaluator);
   for (const value of own) {
     for (const method of methodsOf(value, instances.get(value))) {
-      if (matters(method.node)) maybe(() => evaluator.follow(method));
+      if (matters(method.node)) evaluator.branches.maybe(() => evaluator.follow(method));
     }
   }
 }

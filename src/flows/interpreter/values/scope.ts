@@ -1,4 +1,4 @@
-import type { Cell, Scope, Value } from './values.ts';
+import { type Cell, type Scope, UNDEFINED, union, type Value } from './values.ts';
 
 type ScopeOptions = Partial<Scope> & Pick<Scope, 'file'>;
 
@@ -92,8 +92,17 @@ export class Branches {
     }
   }
 
+  /** Evaluates code that a run may skip. */
+  maybe(work: () => void): void {
+    const branch = (): Completion => {
+      work();
+      return NEXT;
+    };
+    this.fork([branch, () => NEXT]);
+  }
+
   /** Evaluates each branch from the same state. */
-  fork(branches: readonly (() => Completion)[], join: (values: readonly Value[]) => Value, absent: Value): Completion {
+  fork(branches: readonly (() => Completion)[]): Completion {
     const ends: Map<Cell, Value>[] = [];
     let completion = LEAVE;
     for (const branch of branches) {
@@ -111,7 +120,7 @@ export class Branches {
     const cells = new Set(ends.flatMap((layer) => [...layer.keys()]));
     this.#onJoin(cells.size * ends.length);
     for (const cell of cells) {
-      this.write(cell, join(ends.map((layer) => layer.get(cell) ?? this.read(cell) ?? absent)));
+      this.write(cell, union(ends.map((layer) => layer.get(cell) ?? this.read(cell) ?? UNDEFINED)));
     }
     return completion;
   }
