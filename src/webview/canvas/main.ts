@@ -1,7 +1,7 @@
 import { Announcer } from './dom/announcer.ts';
 import { Banner } from './panels/banner.ts';
 import { CanvasActions } from './actions/canvasActions.ts';
-import { canvasCommands, type Command } from './actions/commands.ts';
+import { type Command, selectionCommands, viewCommands } from './actions/commands.ts';
 import { Editing } from './actions/editing.ts';
 import { html } from './dom/elements.ts';
 import { Find } from './panels/find.ts';
@@ -52,11 +52,12 @@ const banner = new Banner({
   },
 });
 const help = (): void => showHelp(page, commands);
-const commands = canvasCommands({ store, actions, editing, runs, viewport, find, help });
+const selected = selectionCommands({ store, actions, editing, runs });
+const commands = [...selected, ...viewCommands({ store, actions, editing, runs, viewport, find, help })];
 const body = html('div', { class: 'body' });
 
 const menuOfSelection = (at?: { readonly x: number; readonly y: number }): void => {
-  const shown = commands.filter(({ isInMenu, when }) => isInMenu === true && (when?.() ?? true));
+  const shown = selected.filter(({ when }) => when?.() ?? true);
   const box = actions.selectedNode?.box;
   const label = actions.selectedEdge?.label;
   const place = box === undefined ? (label ?? { x: 40, y: 40 }) : { x: box.x + 20, y: box.y + box.height };

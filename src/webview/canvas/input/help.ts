@@ -1,4 +1,4 @@
-import type { Command } from '../actions/commands.ts';
+import type { Binding } from '../actions/commands.ts';
 import { html } from '../dom/elements.ts';
 
 const MOVES: readonly (readonly [string, string])[] = [
@@ -11,12 +11,9 @@ const MOVES: readonly (readonly [string, string])[] = [
 ];
 
 /** The list of all keys, as a dialog. */
-export function showHelp(host: HTMLElement, commands: readonly Command[]): void {
+export function showHelp(host: HTMLElement, commands: readonly Binding[]): void {
   const before = document.activeElement;
-  const rows = new Map([
-    ...MOVES,
-    ...commands.flatMap(({ title, keys }) => (keys === undefined ? [] : [[keys, title] as const])),
-  ]);
+  const rows = new Map([...MOVES, ...commands.map(({ title, keys }) => [keys, title] as const)]);
   const close = html('button', { type: 'button', class: 'tool primary' }, 'Close');
   const dialog = html(
     'dialog',

@@ -2,13 +2,13 @@ import type { CanvasActions } from '../actions/canvasActions.ts';
 import { isTyping } from '../dom/elements.ts';
 import { ARROW_KEYS, moveSelection } from '../actions/navigation.ts';
 import type { Store } from '../state/store.ts';
-import type { canvasCommands } from '../actions/commands.ts';
+import type { Binding } from '../actions/commands.ts';
 
 interface KeyboardParts {
   readonly surface: HTMLElement;
   readonly store: Store;
   readonly actions: CanvasActions;
-  readonly commands: ReturnType<typeof canvasCommands>;
+  readonly commands: readonly Binding[];
   readonly openMenu: () => void;
   /** Cancels the current action; returns false if there was none. */
   readonly escape: () => boolean;
@@ -18,7 +18,8 @@ interface KeyboardParts {
 export function listenToKeys({ surface, store, actions, commands, openMenu, escape }: KeyboardParts): void {
   const runCommand = (event: KeyboardEvent): boolean => {
     const name = nameOf(event);
-    const command = commands.find(({ on, when }) => on.includes(name) && (when?.() ?? true));
+    const isBound = ({ keys, also }: Binding): boolean => keys.toLowerCase() === name || also?.includes(name) === true;
+    const command = commands.find((binding) => isBound(binding) && (binding.when?.() ?? true));
     command?.run();
     return command !== undefined;
   };
@@ -42,5 +43,6 @@ export function listenToKeys({ surface, store, actions, commands, openMenu, esca
 
 function nameOf({ key, ctrlKey, metaKey, shiftKey }: KeyboardEvent): string {
   const isLetter = /^[a-z]$/i.test(key);
-  return `${ctrlKey || metaKey ? 'ctrl+' : ''}${shiftKey && (isLetter || key.length > 1) ? 'shift+' : ''}${key.toLowerCase()}`;
+  const modifiers = `${ctrlKey || metaKey ? 'ctrl+' : ''}${shiftKey && (isLetter || key.length > 1) ? 'shift+' : ''}`;
+  return modifiers + (key === ' ' ? 'space' : key.toLowerCase());
 }
