@@ -70,7 +70,6 @@ export class Flows implements Disposable {
         runs: this.runs,
         tests,
         memory: context.workspaceState,
-        report,
       }),
     );
     this.canvases = own.add(
@@ -79,7 +78,7 @@ export class Flows implements Disposable {
         documents: this.documents,
         reader,
         runs: this.runs,
-        actions: this.starter,
+        starter: this.starter,
         memory: context.workspaceState,
         log,
         report,

@@ -1,4 +1,5 @@
 import type * as t from '@babel/types';
+import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { TextEdit } from '../graph/graph.ts';
 import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
 import { nameIn } from '../interpreter/values/scope.ts';
@@ -16,10 +17,7 @@ import { classLines, freeVariable, libraryClass, sharedType } from './scaffold.t
 import { refuse, type SourceMap } from './sourceMap.ts';
 import { writeStart } from './startEdits.ts';
 
-interface Wanted {
-  readonly className: string;
-  readonly from: { readonly node: string; readonly action: string } | undefined;
-}
+type Wanted = Pick<Extract<FlowOperation, { type: 'addNode' }>, 'className' | 'from'>;
 
 /**
  * Writes a class, an instance of it and the connection to it. If the action is already connected, the new node is inserted in

@@ -1,3 +1,4 @@
+import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { FlowEdge, TextEdit } from '../graph/graph.ts';
 import { nodeName } from '../reading/identity.ts';
 import { nameIn } from '../interpreter/values/scope.ts';
@@ -17,10 +18,7 @@ import { freeVariable, libraryClass, sharedType } from './scaffold.ts';
 import { refuse } from './sourceMap.ts';
 import { writeStart } from './startEdits.ts';
 
-interface Wanted {
-  readonly nodes: readonly string[];
-  readonly name: string;
-}
+type Wanted = Pick<Extract<FlowOperation, { type: 'extractFlow' }>, 'nodes' | 'name'>;
 
 interface Cut {
   readonly entry: string;

@@ -1,56 +1,35 @@
-/** A change to a flow as people think of it. It becomes the smallest edit of the source that makes it. */
-export type FlowOperation = AddNode | Connect | RenameAction | DeleteEdge | DeleteNode | SetStart | ExtractFlow;
+import * as z from 'zod';
 
-interface InFlow {
-  /** The id of the FlowGraph. */
-  readonly flow: string;
-}
+const name = z.string().max(1_000);
+/** The id of the FlowGraph. */
+const flow = name;
 
-/** Writes a class for a new node, an instance of it, and the connection that leads to it. */
-interface AddNode extends InFlow {
-  readonly type: 'addNode';
-  readonly className: string;
-  /** The connection to make; without one, the node becomes the start of a flow that has no start. */
-  readonly from: { readonly node: string; readonly action: string } | undefined;
-}
+/**
+ * A change to a flow as people think of it. It becomes the smallest edit of the source that makes it. The canvas sends it, so it
+ * is checked like any external input.
+ */
+export const flowOperation = z.discriminatedUnion('type', [
+  /**
+   * Writes a class for a new node, an instance of it, and the connection `from` that leads to it; without one, the node becomes
+   * the start of a flow that has no start.
+   */
+  z.object({
+    type: z.literal('addNode'),
+    flow,
+    className: name,
+    from: z.object({ node: name, action: name }).optional(),
+  }),
+  /** Adds a connection, or redirects the existing one for this action. The target null ends the flow. */
+  z.object({ type: z.literal('connect'), flow, source: name, target: name.nullable(), action: name }),
+  /** Renames an action that a node returns: where `post` returns it and where it is connected. */
+  z.object({ type: z.literal('renameAction'), flow, source: name, action: name, newAction: name }),
+  /** `edge` is the id of the FlowEdge. */
+  z.object({ type: z.literal('deleteEdge'), flow, edge: z.string().max(3_000) }),
+  /** Removes a node and its connections from the flow. */
+  z.object({ type: z.literal('deleteNode'), flow, node: name }),
+  z.object({ type: z.literal('setStart'), flow, node: name }),
+  /** Moves nodes into a new flow, which replaces them. */
+  z.object({ type: z.literal('extractFlow'), flow, nodes: z.array(name).max(10_000).readonly(), name }),
+]);
 
-/** Adds a connection, or redirects the existing one for this action. */
-interface Connect extends InFlow {
-  readonly type: 'connect';
-  readonly source: string;
-  /** Null ends the flow. */
-  readonly target: string | null;
-  readonly action: string;
-}
-
-/** Renames an action that a node returns: where `post` returns it and where it is connected. */
-interface RenameAction extends InFlow {
-  readonly type: 'renameAction';
-  readonly source: string;
-  readonly action: string;
-  readonly newAction: string;
-}
-
-interface DeleteEdge extends InFlow {
-  readonly type: 'deleteEdge';
-  /** The id of the FlowEdge. */
-  readonly edge: string;
-}
-
-/** Removes a node and its connections from the flow. */
-interface DeleteNode extends InFlow {
-  readonly type: 'deleteNode';
-  readonly node: string;
-}
-
-interface SetStart extends InFlow {
-  readonly type: 'setStart';
-  readonly node: string;
-}
-
-/** Moves nodes into a new flow, which replaces them. */
-interface ExtractFlow extends InFlow {
-  readonly type: 'extractFlow';
-  readonly nodes: readonly string[];
-  readonly name: string;
-}
+export type FlowOperation = z.infer<typeof flowOperation>;

@@ -7,7 +7,8 @@ import * as esbuild from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchBrowser } from '../../../scripts/vscode/browser.ts';
 import { Unavailable } from '../../../scripts/vscode/unavailable.ts';
-import type { FromCanvas, ToCanvas } from '../../../src/webview/canvas/state/messages.ts';
+import type { ToCanvas } from '../../../src/webview/canvas/state/messages.ts';
+import type { FromCanvas } from '../../../src/webview/canvas/state/requests.ts';
 import { canvasPage } from '../../../src/webview/canvas/page.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 

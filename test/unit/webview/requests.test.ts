@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readCanvasRequest } from '../../../../../src/extension/flows/canvas/canvasRequests.ts';
-import { canvasPage } from '../../../../../src/webview/canvas/page.ts';
+import { readCanvasRequest } from '../../../src/webview/canvas/state/requests.ts';
+import { canvasPage } from '../../../src/webview/canvas/page.ts';
 
 const at = { offset: 0, line: 0, column: 0 };
 

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, Emitter } from '../../../core/processes/lifetime.ts';
-import type { FromCanvas, ToCanvas } from '../../../webview/canvas/state/messages.ts';
+import type { ToCanvas } from '../../../webview/canvas/state/messages.ts';
+import { type FromCanvas, readCanvasRequest } from '../../../webview/canvas/state/requests.ts';
 import { canvasPage } from '../../../webview/canvas/page.ts';
-import { readCanvasRequest } from './canvasRequests.ts';
 
 /** The panel of one document's canvas. Queues messages until its page listens. */
 export class CanvasPanel implements Disposable {

@@ -5,31 +5,24 @@ import type { Logger } from '../../../core/log.ts';
 import type { ExactGraph } from '../../../flows/graph/exactGraph.ts';
 import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
 import { mergeExact } from '../../../flows/graph/mergeExact.ts';
-import type { FromCanvas, GraphMessage, MovedNodes } from '../../../webview/canvas/state/messages.ts';
+import type { GraphMessage, MovedNodes } from '../../../webview/canvas/state/messages.ts';
+import type { FromCanvas } from '../../../webview/canvas/state/requests.ts';
 import { CANVAS_TYPE } from '../../contributions/names.ts';
 import { CanvasPanel } from './canvasPanel.ts';
 import { exportCanvas } from './canvasExport.ts';
 import { type FlowDocuments, type FlowReadout, readerPath, type RemoteReader } from '../documents/flowDocuments.ts';
 import type { FlowRuns } from '../runs/flowRuns.ts';
-import type { FlowTarget, FoundFlow } from '../documents/flowTarget.ts';
+import type { FlowStarter } from '../runs/flowStarter.ts';
+import type { FoundFlow } from '../documents/flowTarget.ts';
 import { applySourceEdits } from '../documents/sourceEdits.ts';
 import { revealSource } from './revealing.ts';
-
-/** The actions of a canvas that concern more than its document. */
-interface CanvasActions {
-  run(target: FlowTarget): void;
-  debug(target: FlowTarget): void;
-  submit(target: FlowTarget): void;
-  rerunFrom(document: vscode.TextDocument, run: string, step: { readonly path: string; readonly visit: number }): void;
-  pinTest(document: vscode.TextDocument, run: string): void;
-}
 
 export interface CanvasesDeps {
   readonly extension: vscode.Uri;
   readonly documents: FlowDocuments;
   readonly reader: RemoteReader;
   readonly runs: FlowRuns;
-  readonly actions: CanvasActions;
+  readonly starter: FlowStarter;
   /** Positions of moved nodes. */
   readonly memory: vscode.Memento;
   readonly log: Logger;
@@ -112,7 +105,7 @@ export class Canvases implements Disposable {
   }
 
   async #answer(canvas: CanvasPanel, message: FromCanvas): Promise<void> {
-    const { actions, runs, documents } = this.#deps;
+    const { starter, runs, documents } = this.#deps;
     const { document } = canvas;
     const file = readerPath(document);
     switch (message.type) {
@@ -137,18 +130,17 @@ export class Canvases implements Disposable {
         return;
       case 'run':
       case 'debug':
+        return starter.start({ uri: document.uri.toString(), flow: message.flow }, message.type);
       case 'submit':
-        actions[message.type]({ uri: document.uri.toString(), flow: message.flow });
+        await starter.startJob({ uri: document.uri.toString(), flow: message.flow });
         return;
       case 'stop':
         runs.stop(message.run);
         return;
       case 'rerunFrom':
-        actions.rerunFrom(await canvas.opened(), message.run, message);
-        return;
+        return starter.rerunFrom(await canvas.opened(), message);
       case 'pinTest':
-        actions.pinTest(document, message.run);
-        return;
+        return starter.pinTest(document, message.run);
       case 'openRun':
         return this.#openRun(canvas, message.run);
       case 'readShared': {
@@ -176,8 +168,6 @@ export class Canvases implements Disposable {
       case 'failure':
         this.#deps.log.error('the canvas failed', { message: message.message });
         return;
-      case 'showFlow':
-        return; // the canvas already shows it
     }
   }
 

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { AppError } from '../../../core/errors.ts';
 import type { Disposable } from '../../../core/processes/lifetime.ts';
 import { requireTrust } from '../../workspace/folders.ts';
+import type { RerunStep } from '../../../flows/run/history/rerun.ts';
 import type { Services } from '../../services/services.ts';
 import { submit } from '../../submit/submit.ts';
 import type { FlowDocuments } from '../documents/flowDocuments.ts';
@@ -9,7 +10,7 @@ import { debugWith } from './flowDebug.ts';
 import { askInputs, inputKeys } from './flowInputs.ts';
 import type { FlowRunOptions, FlowRuns } from './flowRuns.ts';
 import type { FlowTests } from './flowTests.ts';
-import { findFlow, type FlowTarget, type FoundFlow } from '../documents/flowTarget.ts';
+import { findFlow, type FoundFlow } from '../documents/flowTarget.ts';
 import { showInformation } from '../../ui/show.ts';
 import { label } from '../../ui/labels.ts';
 
@@ -20,7 +21,6 @@ interface FlowStarterDeps {
   readonly tests: FlowTests;
   /** The inputs of the last runs. */
   readonly memory: vscode.Memento;
-  readonly report: (error: unknown) => void;
 }
 
 type HowToRun = 'run' | 'debug';
@@ -38,26 +38,6 @@ export class FlowStarter implements Disposable {
     this.#following = deps.runs.onNews(({ type }) => {
       if (type !== 'events') this.#showStopButton();
     });
-  }
-
-  run(target: FlowTarget): void {
-    this.start(target, 'run').catch(this.#deps.report);
-  }
-
-  debug(target: FlowTarget): void {
-    this.start(target, 'debug').catch(this.#deps.report);
-  }
-
-  submit(target: FlowTarget): void {
-    this.startJob(target).catch(this.#deps.report);
-  }
-
-  rerunFrom(document: vscode.TextDocument, run: string, { path, visit }: { path: string; visit: number }): void {
-    this.#again(document, { rerun: { run, path, visit } }, run).catch(this.#deps.report);
-  }
-
-  pinTest(document: vscode.TextDocument, run: string): void {
-    this.#pin(document, run).catch(this.#deps.report);
   }
 
   /** Runs a flow, after asking for its inputs if it needs any. */
@@ -103,17 +83,16 @@ export class FlowStarter implements Disposable {
     await this.#again(found.document, { replay: last.id }, last.id);
   }
 
-  stop(): void {
-    const running = this.#deps.runs.running();
-    if (running !== undefined) this.#deps.runs.stop(running.id);
+  /** Runs a flow again from a step of an earlier run. */
+  async rerunFrom(
+    document: vscode.TextDocument,
+    { run, path, visit }: RerunStep & { readonly run: string },
+  ): Promise<void> {
+    await this.#again(document, { rerun: { run, path, visit } }, run);
   }
 
-  dispose(): void {
-    this.#following.dispose();
-    this.#stopButton.dispose();
-  }
-
-  async #pin(document: vscode.TextDocument, run: string): Promise<void> {
+  /** Makes a test of a recorded run. */
+  async pinTest(document: vscode.TextDocument, run: string): Promise<void> {
     requireTrust();
     const path = await this.#deps.tests.pin(document, run);
     if (path === undefined) return;
@@ -123,6 +102,16 @@ export class FlowStarter implements Disposable {
       show,
     );
     if (chosen === show) await vscode.commands.executeCommand('workbench.view.testing.focus');
+  }
+
+  stop(): void {
+    const running = this.#deps.runs.running();
+    if (running !== undefined) this.#deps.runs.stop(running.id);
+  }
+
+  dispose(): void {
+    this.#following.dispose();
+    this.#stopButton.dispose();
   }
 
   async #again(document: vscode.TextDocument, how: Partial<FlowRunOptions>, run: string): Promise<void> {

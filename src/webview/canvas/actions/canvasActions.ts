@@ -85,7 +85,6 @@ export class CanvasActions {
   showFlow(flow: string): void {
     this.#store.set({ flow, selected: undefined, marked: new Set() });
     this.#store.set(withLayout(this.#store.state, { isTidy: true }));
-    this.#host.send({ type: 'showFlow', flow });
     this.#viewport.fit(this.#store.state.drawing.bounds, { isWhole: false });
   }
 

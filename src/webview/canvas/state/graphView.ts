@@ -12,8 +12,7 @@ export function shownFlow({ file, flow }: Pick<CanvasState, 'file' | 'flow'>): F
 /** The state after the source has changed. */
 export function withGraph(state: CanvasState, message: GraphMessage): Partial<CanvasState> {
   const { file, version, isTrusted } = message;
-  const wanted = message.flow ?? state.flow;
-  const flow = (file.flows.find(({ id }) => id === wanted) ?? mainFlow(file))?.id;
+  const flow = (file.flows.find(({ id }) => id === state.flow) ?? mainFlow(file))?.id;
   const next = { ...state, file, flow, moved: message.moved ?? state.moved };
   return { file, version, isTrusted, moved: next.moved, flow, ...withLayout(next) };
 }

@@ -1,4 +1,5 @@
-import type { FromCanvas, ToCanvas } from './messages.ts';
+import type { ToCanvas } from './messages.ts';
+import type { FromCanvas } from './requests.ts';
 
 interface VsCodeApi {
   postMessage(message: FromCanvas): void;
