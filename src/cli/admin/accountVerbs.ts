@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, textFlag } from '../grammar/flags.ts';
-import { dataFlag } from './dataFlag.ts';
+import { textFlag } from '../grammar/flags.ts';
+import { adminFlags } from './adminFlags.ts';
 
 /** `farwharf admin account` and its verbs. */
 export function accountVerb(): Verb {
@@ -23,8 +23,7 @@ export function accountVerb(): Verb {
           name: textFlag('--name <name>', 'name of the owner'),
           plan: textFlag('--plan <name>', 'plan that the account shows (default: team)'),
           credits: textFlag('--credits <n>', 'initial credits (default: none)'),
-          data: dataFlag(),
-          json: jsonFlag(),
+          ...adminFlags(),
         },
         examples: [
           ['farwharf admin account add ada --credits 100', 'add an account with 100 credits'],
@@ -35,10 +34,7 @@ export function accountVerb(): Verb {
       defineVerb({
         name: 'list',
         summary: 'list all accounts',
-        flags: {
-          data: dataFlag(),
-          json: jsonFlag(),
-        },
+        flags: adminFlags(),
         examples: [
           ['farwharf admin account list', 'list all accounts'],
           [
@@ -52,10 +48,7 @@ export function accountVerb(): Verb {
         name: 'show',
         summary: 'show one account with its credits and limits',
         args: ['<account>'],
-        flags: {
-          data: dataFlag(),
-          json: jsonFlag(),
-        },
+        flags: adminFlags(),
         examples: [
           ['farwharf admin account show ada', 'show credits and limits'],
           ['farwharf admin account show ada --json', 'show the same as JSON'],
@@ -66,10 +59,7 @@ export function accountVerb(): Verb {
         name: 'disable',
         summary: 'refuse all keys of an account at once; running jobs continue, waiting jobs do not start',
         args: ['<account>'],
-        flags: {
-          data: dataFlag(),
-          json: jsonFlag(),
-        },
+        flags: adminFlags(),
         examples: [
           ['farwharf admin account disable ada', 'refuse the keys of ada'],
           [
@@ -83,10 +73,7 @@ export function accountVerb(): Verb {
         name: 'enable',
         summary: 'accept the keys of an account again',
         args: ['<account>'],
-        flags: {
-          data: dataFlag(),
-          json: jsonFlag(),
-        },
+        flags: adminFlags(),
         examples: [
           ['farwharf admin account enable ada', 'accept the keys of ada again'],
           [
@@ -107,8 +94,7 @@ export function accountVerb(): Verb {
           uploads: textFlag('--uploads <n>', 'uploads at once'),
           streams: textFlag('--streams <n>', 'event streams and downloads at once'),
           requestsPerMinute: textFlag('--requests-per-minute <n>', 'requests per minute; a stream counts once'),
-          data: dataFlag(),
-          json: jsonFlag(),
+          ...adminFlags(),
         },
         examples: [
           [
@@ -142,8 +128,7 @@ export function keyVerb(): Verb {
         flags: {
           label: textFlag('--label <text>', 'purpose of the key'),
           expires: textFlag('--expires <when>', 'a day (2027-01-31), or a period from now (90d, 12h)'),
-          data: dataFlag(),
-          json: jsonFlag(),
+          ...adminFlags(),
         },
         examples: [
           ['farwharf admin key add ada --label laptop', 'create a key and show it once'],
@@ -155,10 +140,7 @@ export function keyVerb(): Verb {
         name: 'list',
         summary: 'list keys without their secret values',
         args: [new Argument('[account]', 'only keys of this account')],
-        flags: {
-          data: dataFlag(),
-          json: jsonFlag(),
-        },
+        flags: adminFlags(),
         examples: [
           ['farwharf admin key list', 'list all keys'],
           ['farwharf admin key list ada', 'list the keys of one account'],
@@ -169,10 +151,7 @@ export function keyVerb(): Verb {
         name: 'revoke',
         summary: 'revoke a key permanently, at once',
         args: [new Argument('<key>', 'key ID from farwharf admin key list')],
-        flags: {
-          data: dataFlag(),
-          json: jsonFlag(),
-        },
+        flags: adminFlags(),
         examples: [
           ['farwharf admin key revoke 7f3a', 'revoke a key'],
           ['farwharf admin key revoke 7f3a --json', 'revoke a key and print the result as JSON'],

@@ -4,19 +4,18 @@ import { printableLine } from '../../core/text/printable.ts';
 import type { AdminAccount } from '../../service/admin/accountOperations.ts';
 import { type AdminFlags, findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
-import { type Column, formatTable } from '../terminal/table.ts';
+import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
-const COLUMNS: readonly Column[] = [
-  { title: 'ACCOUNT' },
-  { title: 'NAME', minWidth: 8, dropOrder: 5 },
-  { title: 'PLAN', dropOrder: 1 },
-  { title: 'CREDITS', align: 'right' },
-  { title: 'HELD', align: 'right', dropOrder: 3 },
-  { title: 'SPENT', align: 'right', dropOrder: 2 },
-  { title: 'RUNNING', align: 'right', dropOrder: 6 },
-  { title: 'WAITING', align: 'right', dropOrder: 4 },
-  { title: 'STATE' },
+const COLUMNS: readonly RecordColumn<AdminAccount>[] = [
+  { title: 'ACCOUNT', cell: (account) => account.account_id },
+  { title: 'NAME', cell: ({ name }) => name, minWidth: 8, dropOrder: 5 },
+  { title: 'PLAN', cell: ({ plan }) => plan, dropOrder: 1 },
+  { title: 'CREDITS', cell: (account) => formatCredits(account.credits_available), align: 'right' },
+  { title: 'HELD', cell: (account) => formatCredits(account.credits_held), align: 'right', dropOrder: 3 },
+  { title: 'SPENT', cell: (account) => formatCredits(account.credits_spent), align: 'right', dropOrder: 2 },
+  { title: 'RUNNING', cell: (account) => String(account.active_jobs), align: 'right', dropOrder: 6 },
+  { title: 'WAITING', cell: (account) => String(account.queued_jobs), align: 'right', dropOrder: 4 },
+  { title: 'STATE', cell: (account) => (account.disabled_at === null ? '' : 'disabled') },
 ];
 const BYTES_OF_GB = 1e9;
 const ISOLATION_NOTE =
@@ -38,13 +37,13 @@ interface LimitFlags extends AdminFlags {
 }
 
 /** `farwharf admin account add ID`. JSON: the account. */
-export async function addAccount(context: Context, id: string, flags: AddFlags): Promise<number> {
+export async function addAccount(context: Context, id: string, flags: AddFlags): Promise<void> {
   const { name, plan, credits } = flags;
   using admin = await findAdmin(context, flags, { mayCreate: true });
   const account = await admin.call('accounts.add', {
     account_id: id,
-    ...(name !== undefined && { name }),
-    ...(plan !== undefined && { plan }),
+    name,
+    plan,
     ...(credits !== undefined && { credits: parseCredits(credits) }),
   });
   const has = account.credits_available === 0 ? 'without credits' : `with ${creditsOf(account)}`;
@@ -53,33 +52,19 @@ export async function addAccount(context: Context, id: string, flags: AddFlags):
   else if (!admin.isServiceRunning) context.terminal.note(ISOLATION_NOTE);
   if (account.credits_available === 0) context.terminal.note(`Add credits:  farwharf admin credits grant ${id} 100`);
   context.terminal.note(`Add a key:    farwharf admin key add ${id}`);
-  return EXIT.done;
 }
 
 /** `farwharf admin account list`. JSON: `{ accounts: [...] }`. */
-export async function listAccounts(context: Context, _: string, flags: AdminFlags): Promise<number> {
+export async function listAccounts(context: Context, _: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const { accounts } = await admin.call('accounts.list', {});
   terminal.json({ accounts });
-  if (terminal.isJson) return EXIT.done;
-  const rows = accounts.map((account) => [
-    account.account_id,
-    printableLine(account.name),
-    printableLine(account.plan),
-    formatCredits(account.credits_available),
-    formatCredits(account.credits_held),
-    formatCredits(account.credits_spent),
-    String(account.active_jobs),
-    String(account.queued_jobs),
-    account.disabled_at === null ? '' : 'disabled',
-  ]);
-  for (const line of formatTable(COLUMNS, rows, terminal.answerColumns)) terminal.answer(line);
-  return EXIT.done;
+  if (!terminal.isJson) answerTable(terminal, COLUMNS, accounts);
 }
 
 /** `farwharf admin account show ID`. JSON: the account. */
-export async function showAccount(context: Context, id: string, flags: AdminFlags): Promise<number> {
+export async function showAccount(context: Context, id: string, flags: AdminFlags): Promise<void> {
   using admin = await findAdmin(context, flags);
   const account = await admin.call('accounts.show', { account_id: id });
   const state = account.disabled_at === null ? '' : `, disabled since ${account.disabled_at}`;
@@ -91,30 +76,27 @@ export async function showAccount(context: Context, id: string, flags: AdminFlag
     `${creditsOf(account)}, ${formatCredits(account.credits_held)} held, ${formatCredits(account.credits_spent)} spent; ${jobs}`,
     describeLimits(account),
   );
-  return EXIT.done;
 }
 
 /** `farwharf admin account disable ID`. JSON: the account. */
-export async function disableAccount(context: Context, id: string, flags: AdminFlags): Promise<number> {
+export async function disableAccount(context: Context, id: string, flags: AdminFlags): Promise<void> {
   using admin = await findAdmin(context, flags);
   const account = await admin.call('accounts.disable', { account_id: id });
   const waiting = account.queued_jobs;
   const jobs = waiting === 0 ? '' : ` ${formatCount(waiting, 'waiting job')} will not start.`;
   tell(context, account, `Account ${id} is disabled, and its keys are refused.${jobs}`);
   context.terminal.note(`Undo:  farwharf admin account enable ${id}`);
-  return EXIT.done;
 }
 
 /** `farwharf admin account enable ID`. JSON: the account. */
-export async function enableAccount(context: Context, id: string, flags: AdminFlags): Promise<number> {
+export async function enableAccount(context: Context, id: string, flags: AdminFlags): Promise<void> {
   using admin = await findAdmin(context, flags);
   const account = await admin.call('accounts.enable', { account_id: id });
   tell(context, account, `Account ${id} is enabled: its keys work, and its waiting jobs can start.`);
-  return EXIT.done;
 }
 
 /** `farwharf admin account limits ID`: changes the limits that are named, and shows all limits. JSON: the account. */
-export async function limitAccount(context: Context, id: string, flags: LimitFlags): Promise<number> {
+export async function limitAccount(context: Context, id: string, flags: LimitFlags): Promise<void> {
   const { runningJobs, queuedJobs, uploadGb, uploads, streams, requestsPerMinute } = flags;
   using admin = await findAdmin(context, flags);
   const account = await admin.call('accounts.limit', {
@@ -131,7 +113,6 @@ export async function limitAccount(context: Context, id: string, flags: LimitFla
     },
   });
   tell(context, account, describeLimits(account));
-  return EXIT.done;
 }
 
 /** A number of credits as people write it. @throws AppError `bad-input`. */

@@ -3,7 +3,7 @@ import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
 import { jsonFlag, requiredTextFlag, switchFlag, textFlag } from '../grammar/flags.ts';
 import { accountVerb, keyVerb } from './accountVerbs.ts';
 import { creditVerb } from './creditVerbs.ts';
-import { dataFlag } from './dataFlag.ts';
+import { adminFlags } from './adminFlags.ts';
 
 /** `farwharf admin` and its verbs, for people who run a service, on its machine. */
 export function adminVerb(): Verb {
@@ -28,8 +28,7 @@ export function adminVerb(): Verb {
           to: textFlag('--to <day>', 'last day, UTC (default: today)'),
           account: textFlag('--account <account>', 'only this account'),
           csv: switchFlag('--csv', 'print comma-separated values'),
-          data: dataFlag(),
-          json: jsonFlag(),
+          ...adminFlags(),
         },
         examples: [
           ['farwharf admin usage', 'report the current month'],
@@ -43,10 +42,7 @@ export function adminVerb(): Verb {
       defineVerb({
         name: 'disk',
         summary: 'show free space, and the space that the results of each account use',
-        flags: {
-          data: dataFlag(),
-          json: jsonFlag(),
-        },
+        flags: adminFlags(),
         examples: [
           ['farwharf admin disk', 'show the free space and the largest results'],
           ['farwharf admin disk --data /srv/farwharf --json', 'show the same for another data folder, as JSON'],
@@ -57,10 +53,7 @@ export function adminVerb(): Verb {
         name: 'backup',
         summary: 'write everything that a new machine needs into one file',
         args: [new Argument('<file>', '.tar.gz file to create')],
-        flags: {
-          data: dataFlag(),
-          json: jsonFlag(),
-        },
+        flags: adminFlags(),
         examples: [
           ['farwharf admin backup farwharf.tar.gz', 'write a backup'],
           ['farwharf admin backup farwharf.tar.gz --data /srv/farwharf', 'back up another data folder'],

@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, textFlag, textFlagOr } from '../grammar/flags.ts';
-import { dataFlag } from './dataFlag.ts';
+import { textFlag, numberFlag } from '../grammar/flags.ts';
+import { adminFlags } from './adminFlags.ts';
 
 /** `farwharf admin credits` and its verbs. */
 export function creditVerb(): Verb {
@@ -22,8 +22,7 @@ export function creditVerb(): Verb {
         flags: {
           note: textFlag('--note <text>', 'reason, for the records'),
           reference: textFlag('--reference <text>', 'unique reference: repeating the command with it has no effect'),
-          data: dataFlag(),
-          json: jsonFlag(),
+          ...adminFlags(),
         },
         examples: [
           ["farwharf admin credits grant ada 50 --note 'course 2026'", 'grant 50 credits with a note'],
@@ -39,9 +38,8 @@ export function creditVerb(): Verb {
         summary: 'list the grants and job costs of an account, newest first',
         args: ['<account>'],
         flags: {
-          limit: textFlagOr('--limit <n>', 'maximum number of entries', '50'),
-          data: dataFlag(),
-          json: jsonFlag(),
+          limit: numberFlag('--limit <n>', 'maximum number of entries', { min: 1, max: 9999, fallback: 50 }),
+          ...adminFlags(),
         },
         examples: [
           ['farwharf admin credits list ada', 'list the last 50 entries'],

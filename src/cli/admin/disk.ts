@@ -1,32 +1,25 @@
 import { formatBytes } from '../../core/text/format.ts';
+import type { OperationOutput } from '../../service/admin/operations.ts';
 import { type AdminFlags, findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
-import { type Column, formatTable } from '../terminal/table.ts';
+import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
-const COLUMNS: readonly Column[] = [
-  { title: 'ACCOUNT' },
-  { title: 'JOBS', align: 'right' },
-  { title: 'RESULTS', align: 'right' },
-  { title: 'OLDEST', dropOrder: 1 },
+const COLUMNS: readonly RecordColumn<OperationOutput<'disk.usage'>['accounts'][number]>[] = [
+  { title: 'ACCOUNT', cell: (account) => account.account_id },
+  { title: 'JOBS', cell: ({ jobs }) => String(jobs), align: 'right' },
+  { title: 'RESULTS', cell: (account) => formatBytes(account.results_bytes), align: 'right' },
+  { title: 'OLDEST', cell: (account) => account.oldest_ended_at.slice(0, 10), dropOrder: 1 },
 ];
 
 /** `farwharf admin disk`: what is free and whose results take how much. JSON: `{ free_bytes, store_bytes, accounts: [...] }`. */
-export async function showDisk(context: Context, _: string, flags: AdminFlags): Promise<number> {
+export async function showDisk(context: Context, _: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const answer = await admin.call('disk.usage', {});
   terminal.json(answer);
-  if (terminal.isJson) return EXIT.done;
+  if (terminal.isJson) return;
   const { accounts, free_bytes: free, store_bytes: store } = answer;
-  const rows = accounts.map(({ account_id: id, jobs, results_bytes: bytes, oldest_ended_at: oldest }) => [
-    id,
-    String(jobs),
-    formatBytes(bytes),
-    oldest.slice(0, 10),
-  ]);
-  const table = formatTable(COLUMNS, rows, terminal.answerColumns);
-  for (const line of rows.length > 0 ? table : ['No results are stored.']) terminal.answer(line);
+  if (accounts.length === 0) terminal.answer('No results are stored.');
+  else answerTable(terminal, COLUMNS, accounts);
   terminal.note(`The store uses ${formatBytes(store)}; ${formatBytes(free)} are free.`);
-  return EXIT.done;
 }

@@ -1,20 +1,22 @@
 import { AppError } from '../../core/errors.ts';
-import { formatDuration } from '../../core/text/format.ts';
-import { printableLine } from '../../core/text/printable.ts';
+import type { AdminKey } from '../../service/admin/keyOperations.ts';
 import { type AdminFlags, findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { isDay } from '../terminal/day.ts';
-import { EXIT } from '../command/exit.ts';
-import { type Column, formatTable } from '../terminal/table.ts';
+import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 
-const COLUMNS: readonly Column[] = [
-  { title: 'KEY' },
-  { title: 'ACCOUNT', dropOrder: 5 },
-  { title: 'LABEL', minWidth: 8, dropOrder: 4 },
-  { title: 'STATE' },
-  { title: 'MADE', dropOrder: 1 },
-  { title: 'LAST USED', dropOrder: 3 },
-  { title: 'EXPIRES', dropOrder: 2 },
+const COLUMNS: readonly RecordColumn<AdminKey>[] = [
+  { title: 'KEY', cell: (key) => key.key_id },
+  { title: 'ACCOUNT', cell: (key) => key.account_id, dropOrder: 5 },
+  { title: 'LABEL', cell: ({ label }) => label, minWidth: 8, dropOrder: 4 },
+  { title: 'STATE', cell: ({ state }) => state },
+  { title: 'MADE', cell: (key) => formatAge(key.created_at), dropOrder: 1 },
+  {
+    title: 'LAST USED',
+    cell: (key) => (key.last_used_at === null ? 'never' : formatAge(key.last_used_at)),
+    dropOrder: 3,
+  },
+  { title: 'EXPIRES', cell: (key) => key.expires_at?.slice(0, 16).replace('T', ' ') ?? 'never', dropOrder: 2 },
 ];
 const MS_OF_UNIT: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
 
@@ -24,7 +26,7 @@ interface AddKeyFlags extends AdminFlags {
 }
 
 /** `farwharf admin key add ACCOUNT`: stdout is the key alone. JSON: the key with what is known of it. */
-export async function addKey(context: Context, account: string, flags: AddKeyFlags): Promise<number> {
+export async function addKey(context: Context, account: string, flags: AddKeyFlags): Promise<void> {
   const { terminal } = context;
   const { label, expires } = flags;
   using admin = await findAdmin(context, flags);
@@ -34,49 +36,35 @@ export async function addKey(context: Context, account: string, flags: AddKeyFla
     ...(expires !== undefined && { expires_at: parseExpiry(expires, Date.now()) }),
   });
   terminal.json(key);
-  if (terminal.isJson) return EXIT.done;
+  if (terminal.isJson) return;
   const until = key.expires_at === null ? 'does not expire' : `expires at ${key.expires_at}`;
   terminal.note(`Key ${key.key_id} of ${account}, which ${until}. This key is shown only once:`);
   terminal.answer(key.key);
   terminal.note('Use it:  FARWHARF_REMOTE_HOST=URL FARWHARF_API_KEY=… farwharf me');
-  return EXIT.done;
 }
 
 /** `farwharf admin key list [ACCOUNT]`. JSON: `{ keys: [...] }`. */
-export async function listKeys(context: Context, account: string, flags: AdminFlags): Promise<number> {
+export async function listKeys(context: Context, account: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const { keys } = await admin.call('keys.list', account === '' ? {} : { account_id: account });
   terminal.json({ keys });
-  if (terminal.isJson) return EXIT.done;
+  if (terminal.isJson) return;
   if (keys.length === 0) {
     terminal.answer('No keys yet.');
     terminal.note(`Create one:  farwharf admin key add ${account || 'ACCOUNT'}`);
-    return EXIT.done;
+    return;
   }
-  const now = Date.now();
-  const ago = (time: string): string => `${formatDuration(Math.max(0, now - Date.parse(time)) / 1000)} ago`;
-  const rows = keys.map((key) => [
-    key.key_id,
-    key.account_id,
-    printableLine(key.label),
-    key.state,
-    ago(key.created_at),
-    key.last_used_at === null ? 'never' : ago(key.last_used_at),
-    key.expires_at === null ? 'never' : key.expires_at.slice(0, 16).replace('T', ' '),
-  ]);
-  for (const line of formatTable(COLUMNS, rows, terminal.answerColumns)) terminal.answer(line);
-  return EXIT.done;
+  answerTable(terminal, COLUMNS, keys);
 }
 
 /** `farwharf admin key revoke KEY`. JSON: the key's state. */
-export async function revokeKey(context: Context, id: string, flags: AdminFlags): Promise<number> {
+export async function revokeKey(context: Context, id: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const key = await admin.call('keys.revoke', { key_id: id });
   terminal.json(key);
   if (!terminal.isJson) terminal.answer(`Key ${id} of ${key.account_id} is revoked and no longer works.`);
-  return EXIT.done;
 }
 
 /** The end of a day (UTC), or a time from now. @throws AppError `bad-input`. */

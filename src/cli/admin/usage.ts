@@ -1,22 +1,21 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
-import { printableLine } from '../../core/text/printable.ts';
 import type { UsageRow } from '../../service/admin/usageOperations.ts';
 import { type AdminFlags, findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { formatCsv } from '../terminal/csv.ts';
 import { isDay } from '../terminal/day.ts';
-import { EXIT } from '../command/exit.ts';
-import { type Column, formatTable } from '../terminal/table.ts';
+import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
-const COLUMNS: readonly Column[] = [
-  { title: 'ACCOUNT' },
-  { title: 'NAME', minWidth: 8, dropOrder: 1 },
-  { title: 'MACHINE', dropOrder: 4 },
-  { title: 'JOBS', align: 'right', dropOrder: 2 },
-  { title: 'MINUTES', align: 'right', dropOrder: 3 },
-  { title: 'CREDITS', align: 'right' },
+const COLUMNS: readonly RecordColumn<UsageRow>[] = [
+  { title: 'ACCOUNT', cell: (row) => row.account_id },
+  { title: 'NAME', cell: ({ name }) => name, minWidth: 8, dropOrder: 1 },
+  { title: 'MACHINE', cell: (row) => row.machine_class, dropOrder: 4 },
+  { title: 'JOBS', cell: ({ jobs }) => String(jobs), align: 'right', dropOrder: 2 },
+  { title: 'MINUTES', cell: (row) => row.machine_minutes.toFixed(1), align: 'right', dropOrder: 3 },
+  { title: 'CREDITS', cell: ({ credits }) => formatCredits(credits), align: 'right' },
 ];
+const CSV_COLUMNS = ['account_id', 'name', 'machine_class', 'jobs', 'machine_minutes', 'credits'] as const;
 
 interface UsageFlags extends AdminFlags {
   readonly from?: string;
@@ -26,7 +25,7 @@ interface UsageFlags extends AdminFlags {
 }
 
 /** `farwharf admin usage`: what accounts used, by machine class. JSON: `{ from, to, rows: [...] }`. */
-export async function reportUsage(context: Context, _: string, flags: UsageFlags): Promise<number> {
+export async function reportUsage(context: Context, _: string, flags: UsageFlags): Promise<void> {
   const { terminal } = context;
   if (flags.csv === true && terminal.isJson)
     throw new AppError('bad-input', '--csv and --json exclude each other. Use one of them.');
@@ -34,22 +33,16 @@ export async function reportUsage(context: Context, _: string, flags: UsageFlags
   const to = parseDay('--to', flags.to ?? today);
   const from = parseDay('--from', flags.from ?? `${to.slice(0, 7)}-01`);
   using admin = await findAdmin(context, flags);
-  const report = await admin.call('usage.report', {
-    from,
-    to,
-    ...(flags.account !== undefined && { account_id: flags.account }),
-  });
+  const report = await admin.call('usage.report', { from, to, account_id: flags.account });
   terminal.json(report);
   if (flags.csv === true) for (const line of asCsv(report.rows)) terminal.programOutput('stdout', line);
   else if (!terminal.isJson) tellTable(context, from, to, report.rows);
-  return EXIT.done;
 }
 
 function asCsv(rows: readonly UsageRow[]): readonly string[] {
-  const header = ['account_id', 'name', 'machine_class', 'jobs', 'machine_minutes', 'credits'];
   return formatCsv(
-    header,
-    rows.map((row) => [row.account_id, row.name, row.machine_class, row.jobs, row.machine_minutes, row.credits]),
+    CSV_COLUMNS,
+    rows.map((row) => CSV_COLUMNS.map((name) => row[name])),
   );
 }
 
@@ -60,29 +53,11 @@ function tellTable({ terminal }: Context, from: string, to: string, rows: readon
     return;
   }
   terminal.note(`Jobs that ended ${period} (UTC)`);
-  const sum = (pick: (row: UsageRow) => number): number => rows.reduce((total, row) => total + pick(row), 0);
-  const total = [
-    'all',
-    '',
-    '',
-    String(sum(({ jobs }) => jobs)),
-    showMinutes(sum((row) => row.machine_minutes)),
-    formatCredits(sum(({ credits }) => credits)),
-  ];
-  const lines = rows.map((row) => [
-    row.account_id,
-    printableLine(row.name),
-    printableLine(row.machine_class),
-    String(row.jobs),
-    showMinutes(row.machine_minutes),
-    formatCredits(row.credits),
-  ]);
-  const table = [...lines, ...(lines.length > 1 ? [total] : [])];
-  for (const line of formatTable(COLUMNS, table, terminal.answerColumns)) terminal.answer(line);
-}
-
-function showMinutes(minutes: number): string {
-  return minutes.toFixed(1);
+  const sum = (name: 'jobs' | 'machine_minutes' | 'credits'): number =>
+    rows.reduce((total, row) => total + row[name], 0);
+  const own = { account_id: 'all', name: '', machine_class: '' };
+  const total = { ...own, jobs: sum('jobs'), machine_minutes: sum('machine_minutes'), credits: sum('credits') };
+  answerTable(terminal, COLUMNS, rows.length > 1 ? [...rows, total] : rows);
 }
 
 function parseDay(option: string, text: string): string {

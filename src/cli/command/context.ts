@@ -1,5 +1,6 @@
 import { dirname, join } from 'node:path';
 import { readFileSync } from 'node:fs';
+import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -24,8 +25,8 @@ export interface ProgramFiles {
   readonly entry: string;
   /** The program that runs one job. */
   readonly jobRunner: string;
-  /** The program in which a flow file runs. */
-  readonly flowRunner: string;
+  /** The programs with which a flow file runs. */
+  readonly flowRuntime: FlowRuntime;
   /** The program of the threads that build an index. */
   readonly indexWorker: string;
   readonly version: string;
@@ -37,13 +38,12 @@ export function locateProgram(entry: string): ProgramFiles {
   const folder = dirname(entry);
   return {
     entry,
-    jobRunner: isSource ? join(folder, '..', 'service', 'runner', 'jobRunner.ts') : join(folder, 'jobRunner.mjs'),
-    flowRunner: isSource
-      ? join(folder, '..', 'flows', 'run', 'child', 'flowRunner.ts')
-      : join(folder, 'flowRunner.mjs'),
-    indexWorker: isSource
-      ? join(folder, '..', 'retrieval', 'building', 'indexWorker.ts')
-      : join(folder, 'indexWorker.mjs'),
+    jobRunner: join(folder, isSource ? '../service/runner/jobRunner.ts' : 'jobRunner.mjs'),
+    flowRuntime: {
+      node: process.execPath,
+      runner: join(folder, isSource ? '../flows/run/child/flowRunner.ts' : 'flowRunner.mjs'),
+    },
+    indexWorker: join(folder, isSource ? '../retrieval/building/indexWorker.ts' : 'indexWorker.mjs'),
     get version() {
       const manifest: unknown = JSON.parse(
         readFileSync(join(folder, isSource ? '../..' : '..', 'package.json'), 'utf8'),

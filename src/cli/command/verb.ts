@@ -2,9 +2,15 @@ import { Argument, type Command } from 'commander';
 import { type Example, examples } from '../grammar/examples.ts';
 import { type Flags, type FlagValues, readFlags } from '../grammar/flags.ts';
 import type { Context } from './context.ts';
+import { EXIT } from './exit.ts';
 
-/** A verb's work: returns the exit status. `rest` has the arguments after the first one. */
-type Work<Values> = (context: Context, argument: string, flags: Values, rest: readonly string[]) => Promise<number>;
+/** A verb's work: returns the exit status, or nothing where it was done. `rest` has the arguments after the first one. */
+type Work<Values> = (
+  context: Context,
+  argument: string,
+  flags: Values,
+  rest: readonly string[],
+) => Promise<number | void>;
 
 /** What the help shows of a command. */
 interface Help {
@@ -49,7 +55,7 @@ export function defineVerb<const F extends Flags>(definition: VerbDefinition<F>)
         return run({ remote, isService }, async (context) => {
           const work = await load();
           const [argument = '', ...rest] = command.args;
-          return work(context, argument, readFlags(flags, command.opts()), rest);
+          return (await work(context, argument, readFlags(flags, command.opts()), rest)) ?? EXIT.done;
         });
       });
     },

@@ -6,7 +6,6 @@ import { mergeExact } from '../../flows/graph/mergeExact.ts';
 import { readByRunning } from '../../flows/run/process/readByRunning.ts';
 import { layoutFlow } from '../../flows/drawing/flowLayout.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import { readFlowFile } from './flowFile.ts';
 
 interface FlowGraphFlags {
@@ -17,7 +16,7 @@ interface FlowGraphFlags {
 }
 
 /** `farwharf flow graph`: the flows of a file, read without running it. JSON: the file with all its graphs. */
-export async function printFlowGraph(context: Context, argument: string, flags: FlowGraphFlags): Promise<number> {
+export async function printFlowGraph(context: Context, argument: string, flags: FlowGraphFlags): Promise<void> {
   const { terminal } = context;
   const read = await (flags.run === true ? readByRunningToo(context, argument, flags.env) : readFlowFile(argument));
   const format = flags.format ?? (terminal.isJson ? 'json' : 'mermaid');
@@ -30,12 +29,11 @@ export async function printFlowGraph(context: Context, argument: string, flags: 
   }
   if (terminal.isJson) {
     terminal.json(format === 'json' ? read : { [format]: textOf(read, flags.flow, format) });
-    return EXIT.done;
+    return;
   }
   terminal.answerText(
     format === 'json' ? JSON.stringify(read, undefined, 2) : textOf(read, flags.flow, format).trimEnd(),
   );
-  return EXIT.done;
 }
 
 /** What the source shows, and what only loading the file shows. */
@@ -45,9 +43,8 @@ async function readByRunningToo(
   variables: readonly string[] | undefined,
 ): Promise<FlowFile> {
   const read = await readFlowFile(argument);
-  const runtime = { node: process.execPath, runner: program.flowRunner };
   const request = { file: read.file, cwd: process.cwd(), env, variables };
-  return mergeExact(read, await readByRunning(runtime, request, signal));
+  return mergeExact(read, await readByRunning(program.flowRuntime, request, signal));
 }
 
 function textOf(read: FlowFile, wanted: string | undefined, format: 'mermaid' | 'svg'): string {

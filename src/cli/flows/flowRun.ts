@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { TraceFile } from '../../agents/run/traceFile.ts';
@@ -6,6 +5,7 @@ import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import { printableLine } from '../../core/text/printable.ts';
+import { diskHost } from '../../flows/project/diskHost.ts';
 import { readFlows } from '../../flows/project/flowProject.ts';
 import { describeRunEnd, describeUsage } from '../../flows/run/history/describeRun.ts';
 import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
@@ -43,7 +43,7 @@ export async function runFlowFile(
   try {
     const run = await runRecorded(
       new RunHistory(farwharfHome(env)),
-      { node: process.execPath, runner: context.program.flowRunner },
+      context.program.flowRuntime,
       {
         file,
         flow: flags.flow,
@@ -79,17 +79,8 @@ async function readableFile(argument: string): Promise<string> {
 
 /** The source hash of each node. A file that cannot be read as a flow may still run. */
 function hashesOf(file: string): Readonly<Record<string, string>> | undefined {
-  const read = (path: string): string | undefined => {
-    try {
-      return readFileSync(path, 'utf8');
-    } catch {
-      return undefined;
-    }
-  };
-  const text = read(file);
-  if (text === undefined) return undefined;
-  const host = { version: (path: string) => (read(path) === undefined ? undefined : 1), read };
-  return sourceHashes(readFlows(file, text, host), read);
+  const text = diskHost.read(file);
+  return text === undefined ? undefined : sourceHashes(readFlows(file, text, diskHost), (path) => diskHost.read(path));
 }
 
 function tell({ terminal }: Context, { record, outcome }: RecordedRun): number {

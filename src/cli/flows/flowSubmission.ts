@@ -40,7 +40,7 @@ export async function prepareFlowJob(
       resume === undefined
         ? undefined
         : await checkpointBefore(await findRun(join(selection.root, file), resume, env), { path: from }),
-    runner: program.flowRunner,
+    runner: program.flowRuntime.runner,
   });
 }
 

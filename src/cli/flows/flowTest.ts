@@ -61,9 +61,8 @@ async function judge(
   { outputSignal: signal, env, program }: Context,
   options: Pick<FlowTestOptions, 'isUpdate' | 'variables' | 'network'>,
 ): Promise<Verdict> {
-  const runtime = { node: process.execPath, runner: program.flowRunner };
   try {
-    return await runFlowTest(path, runtime, { signal, env, ...options });
+    return await runFlowTest(path, program.flowRuntime, { signal, env, ...options });
   } catch (error) {
     if (isAbort(error)) throw error;
     return { status: 'failed', differences: [], live: [], durationMs: 0, error: messageOf(error) };

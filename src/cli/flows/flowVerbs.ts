@@ -45,9 +45,7 @@ export function flowVerb(): Verb {
         name: 'runs',
         summary: 'list the recorded runs of a flow file',
         args: ['<file>'],
-        flags: {
-          json: jsonFlag(),
-        },
+        flags: { json: jsonFlag() },
         examples: [
           ['farwharf flow runs agent.ts', 'list the recorded runs of a file'],
           ['farwharf flow runs agent.ts --json', 'list them for a program'],
@@ -106,9 +104,7 @@ export function flowVerb(): Verb {
         name: 'check',
         summary: 'list the problems in a flow file without running it (exit status 1 for errors)',
         args: ['<file>'],
-        flags: {
-          json: jsonFlag(),
-        },
+        flags: { json: jsonFlag() },
         examples: [
           ['farwharf flow check agent.ts', 'list the problems of a file'],
           ['farwharf flow check agent.ts --json', 'list them for a program'],

@@ -1,11 +1,10 @@
 import { patchFromJob } from '../../jobs/log/progress.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import { Session } from './session.ts';
 
 /** `farwharf cancel ID`: stops a job. JSON: the service's own response. */
-export async function cancel(context: Context, name: string): Promise<number> {
+export async function cancel(context: Context, name: string): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
   const { jobId, record } = session.resolveJob(name);
@@ -13,7 +12,6 @@ export async function cancel(context: Context, name: string): Promise<number> {
   if (record !== undefined) session.ledger.update(record.id, patchFromJob(answer));
   terminal.json(answer);
   if (!terminal.isJson) terminal.answer(`Job ${jobId} ${describeAnswer(answer['state'])}`);
-  return EXIT.done;
 }
 
 /** A job that had already ended is not being stopped. */

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import { findJobPlace } from './jobPlace.ts';
 import { bringHome, type ConflictChoice, describeResults, resultsAsJson } from './results.ts';
 import { Session } from './session.ts';
@@ -12,7 +11,7 @@ interface DownloadOptions {
 }
 
 /** `farwharf download ID`: a job's results, into the folder that was sent or into another one. */
-export async function download(context: Context, name: string, { into, onConflict }: DownloadOptions): Promise<number> {
+export async function download(context: Context, name: string, { into, onConflict }: DownloadOptions): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
   const client = await session.client();
@@ -26,5 +25,4 @@ export async function download(context: Context, name: string, { into, onConflic
   const results = await bringHome(place, client, context, { folder: resolve(into ?? place.record.folder), onConflict });
   terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });
   for (const line of describeResults(results)) terminal.note(line);
-  return EXIT.done;
 }

@@ -2,23 +2,21 @@ import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { Job } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import { Session } from './session.ts';
 
 /** `farwharf job ID`: one job as the service knows it. JSON: the service's own job object. */
-export async function showJob(context: Context, name: string): Promise<number> {
+export async function showJob(context: Context, name: string): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
   const { jobId, record } = session.resolveJob(name);
   const job = await session.ask(name, (client) => client.getJob(jobId, { signal }));
   if (terminal.isJson) {
     terminal.json(job);
-    return EXIT.done;
+    return;
   }
   for (const [label, value] of describeJobFields(job, record?.folder)) {
     if (value !== undefined) terminal.answer(`${label.padEnd(9)} ${value}`);
   }
-  return EXIT.done;
 }
 
 function describeJobFields(job: Job, folder: string | undefined): [string, string | undefined][] {

@@ -22,9 +22,7 @@ export function jobVerbs(): readonly Verb[] {
       name: 'job',
       summary: 'show one job',
       args: ['<id>'],
-      flags: {
-        json: jsonFlag(),
-      },
+      flags: { json: jsonFlag() },
       examples: [
         ['farwharf job 3f2a', 'show the job whose ID starts with 3f2a'],
         ['farwharf job 3f2a --json', "print the service's own description as JSON"],
@@ -48,9 +46,7 @@ export function jobVerbs(): readonly Verb[] {
       name: 'cancel',
       summary: 'stop a job',
       args: ['<id>'],
-      flags: {
-        json: jsonFlag(),
-      },
+      flags: { json: jsonFlag() },
       examples: [
         ['farwharf cancel 3f2a', 'stop the job whose ID starts with 3f2a'],
         ['farwharf cancel 3f2a --json', "stop the job and print the service's response"],
@@ -78,9 +74,7 @@ export function jobVerbs(): readonly Verb[] {
     defineVerb({
       name: 'me',
       summary: 'show credits, plan and rate card',
-      flags: {
-        json: jsonFlag(),
-      },
+      flags: { json: jsonFlag() },
       examples: [
         ['farwharf me', 'show your credits and the price of each machine class'],
         ['farwharf me --remote https://gpu.example.org', 'show the same for another service'],

@@ -1,49 +1,49 @@
 import { formatCount, formatDuration, formatCredits } from '../../core/text/format.ts';
 import { messageOf } from '../../core/errors.ts';
-import { printableLine } from '../../core/text/printable.ts';
 import { elapsedSeconds } from '../../jobs/describe.ts';
 import { costSoFar } from '../../jobs/submit/estimate.ts';
 import { patchFromJob } from '../../jobs/log/progress.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import { Session } from './session.ts';
 import { settleUnanswered } from './unansweredSubmit.ts';
-import { type Column, formatTable } from '../terminal/table.ts';
+import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 
 const REFRESH_TIMEOUT_SECONDS = 10;
-const COLUMNS: readonly Column[] = [
-  { title: 'STATE' },
-  { title: 'SCRIPT', minWidth: 6 },
-  { title: 'MACHINE', dropOrder: 1 },
-  { title: 'TIME', align: 'right', dropOrder: 3 },
-  { title: 'CREDITS', align: 'right', dropOrder: 2 },
-  { title: 'SENT', dropOrder: 4 },
-  { title: 'ID' },
-];
 // Enough of our ID to name a job that has no ID of its service yet.
 const SHORT_ID = 8;
 
+/** @param hasRoom whether nobody looks at the table, so that IDs need not be short. */
+function columns(now: number, hasRoom: boolean): readonly RecordColumn<JobRecord>[] {
+  const orNothing = (value: number | null, format: (value: number) => string): string =>
+    value === null ? '' : format(value);
+  return [
+    { title: 'STATE', cell: ({ state }) => state },
+    { title: 'SCRIPT', cell: ({ script }) => script, minWidth: 6 },
+    { title: 'MACHINE', cell: ({ machineClass }) => machineClass ?? '', dropOrder: 1 },
+    { title: 'TIME', cell: (job) => orNothing(elapsedSeconds(job, now), formatDuration), align: 'right', dropOrder: 3 },
+    { title: 'CREDITS', cell: (job) => orNothing(costSoFar(job, now), formatCredits), align: 'right', dropOrder: 2 },
+    { title: 'SENT', cell: ({ createdAt }) => formatAge(createdAt), dropOrder: 4 },
+    { title: 'ID', cell: ({ id, jobId }) => jobId ?? (hasRoom ? id : id.slice(0, SHORT_ID)) },
+  ];
+}
+
 /** `farwharf jobs`: the jobs of this service in the ledger, with the current state of the running ones. JSON: `{ jobs: [...] }`, newest first. */
-export async function listJobs(context: Context, _: string, { limit }: { limit: number }): Promise<number> {
+export async function listJobs(context: Context, _: string, { limit }: { limit: number }): Promise<void> {
   await using session = new Session(context);
   const { terminal } = context;
   const known = session.ledger.list({ host: session.host, limit });
   const records = await refresh(session, known, context);
   terminal.json({ jobs: records.map(recordAsJson) });
-  if (terminal.isJson) return EXIT.done;
+  if (terminal.isJson) return;
 
   if (records.length === 0) {
     terminal.answer(`No jobs on ${session.hostName} yet.`);
     terminal.note('Submit a folder:  farwharf submit FOLDER --script FILE');
   } else {
-    const now = Date.now();
-    const width = terminal.answerColumns;
-    const rows = records.map((record) => describeRow(record, now, width === undefined));
-    for (const line of formatTable(COLUMNS, rows, width)) terminal.answer(line);
+    answerTable(terminal, columns(Date.now(), terminal.answerColumns === undefined), records);
   }
   for (const line of describeOtherHosts(session)) terminal.phase(line);
-  return EXIT.done;
 }
 
 /** A record with the field names of `/v1`, and the fields that only this machine knows. */
@@ -88,20 +88,6 @@ async function refresh(session: Session, known: readonly JobRecord[], context: C
     terminal.note(`Running jobs show their last known state. ${messageOf(error)}`);
     return records;
   }
-}
-
-function describeRow(record: JobRecord, now: number, hasRoom: boolean): string[] {
-  const seconds = elapsedSeconds(record, now);
-  const cost = costSoFar(record, now);
-  return [
-    record.state,
-    printableLine(record.script),
-    printableLine(record.machineClass ?? ''),
-    seconds === null ? '' : formatDuration(seconds),
-    cost === null ? '' : formatCredits(cost),
-    `${formatDuration(Math.max(0, now - Date.parse(record.createdAt)) / 1000)} ago`,
-    record.jobId ?? (hasRoom ? record.id : record.id.slice(0, SHORT_ID)),
-  ];
 }
 
 function describeOtherHosts(session: Session): string[] {

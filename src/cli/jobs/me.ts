@@ -2,37 +2,30 @@ import { formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import { Session } from './session.ts';
-import { type Column, formatTable } from '../terminal/table.ts';
+import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
-const COLUMNS: readonly Column[] = [
-  { title: 'MACHINE' },
-  { title: 'CREDITS/MIN', align: 'right' },
-  { title: 'DESCRIPTION', minWidth: 11, dropOrder: 1 },
+const COLUMNS: readonly RecordColumn<ReturnType<typeof readRateCard>[number]>[] = [
+  { title: 'MACHINE', cell: ({ machineClass }) => machineClass ?? 'default' },
+  { title: 'CREDITS/MIN', cell: ({ creditsPerMinute }) => formatCredits(creditsPerMinute), align: 'right' },
+  { title: 'DESCRIPTION', cell: ({ description }) => description ?? '', minWidth: 11, dropOrder: 1 },
 ];
 
 /** `farwharf me`: credits, plan and rate card. JSON: the service's own account object. */
-export async function showAccount(context: Context): Promise<number> {
+export async function showAccount(context: Context): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
   const account = await (await session.client()).me({ signal });
   if (terminal.isJson) {
     terminal.json(account);
-    return EXIT.done;
+    return;
   }
   const balance = readBalance(account);
   const credits = balance === null ? 'Credits unknown' : `${formatCredits(balance)} credits`;
   const plan = account.plan ? `, plan ${printableLine(account.plan)}` : '';
   terminal.answer(`${credits}${plan} on ${session.hostName}.`);
   const rates = readRateCard(account);
-  if (rates.length === 0) return EXIT.done;
-  const rows = rates.map(({ machineClass, creditsPerMinute, description }) => [
-    printableLine(machineClass ?? 'default'),
-    formatCredits(creditsPerMinute),
-    printableLine(description ?? ''),
-  ]);
+  if (rates.length === 0) return;
   terminal.answer('');
-  for (const line of formatTable(COLUMNS, rows, terminal.answerColumns)) terminal.answer(line);
-  return EXIT.done;
+  answerTable(terminal, COLUMNS, rates);
 }

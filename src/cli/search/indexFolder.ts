@@ -2,7 +2,6 @@ import { formatCount, formatDuration } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { IndexStats } from '../../retrieval/folder/folderContent.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import type { MeaningFlags } from './meaning.ts';
 import { openUpToDateIndex } from './upToDateIndex.ts';
 
@@ -18,7 +17,7 @@ const REASONS: Readonly<Record<keyof IndexStats['passedOver'], string>> = {
  * `farwharf index`: brings the index of a folder up to date, and what ranks it by meaning where that was chosen. JSON: what it holds,
  * what changed, and the seconds it took; then the state of the ranking by meaning.
  */
-export async function indexFolder(context: Context, argument: string, flags: MeaningFlags): Promise<number> {
+export async function indexFolder(context: Context, argument: string, flags: MeaningFlags): Promise<void> {
   const { terminal } = context;
   const { index, root, summary, seconds } = await openUpToDateIndex(argument || '.', context);
   using opened = index;
@@ -38,5 +37,4 @@ export async function indexFolder(context: Context, argument: string, flags: Mea
     terminal.json({ meaning: { ...state, ...estimate } });
     terminal.note(note);
   }
-  return EXIT.done;
 }

@@ -2,7 +2,6 @@ import { formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { FolderHit } from '../../retrieval/folder/folderSearch.ts';
 import type { Context } from '../command/context.ts';
-import { EXIT } from '../command/exit.ts';
 import { openUpToDateIndex } from './upToDateIndex.ts';
 
 const SHOWN_LINES = 4;
@@ -16,7 +15,7 @@ interface SearchFlags {
  * `farwharf search`: the places of a folder that a query is about, best first. JSON: `{ hits: [...] }`, each with its text,
  * and the state of the ranking by meaning where that was chosen.
  */
-export async function search(context: Context, query: string, { folder, topK }: SearchFlags): Promise<number> {
+export async function search(context: Context, query: string, { folder, topK }: SearchFlags): Promise<void> {
   const { terminal } = context;
   const { index, root } = await openUpToDateIndex(folder, context);
   using opened = index;
@@ -26,12 +25,11 @@ export async function search(context: Context, query: string, { folder, topK }: 
   terminal.json({ hits: hits.map(hitAsJson), ...(meaning === undefined ? {} : { meaning: meaning.state }) });
   const fallback = meaning && describeFallback(meaning.state);
   if (fallback !== undefined) terminal.note(fallback);
-  if (terminal.isJson) return EXIT.done;
+  if (terminal.isJson) return;
   if (hits.length === 0) {
     terminal.note(`Nothing in ${formatCount(opened.stats.files, 'file')} matches that query.`);
   }
   for (const hit of hits) for (const line of describeHit(hit)) terminal.answer(line);
-  return EXIT.done;
 }
 
 function hitAsJson({ path, startLine, endLine, score, symbols, scope, text }: FolderHit): object {

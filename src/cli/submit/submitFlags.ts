@@ -1,6 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { AppError, systemCode } from '../../core/errors.ts';
+import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
 import type { ConflictChoice } from '../jobs/results.ts';
 import type { FlowSubmitFlags } from '../flows/flowSubmission.ts';
 
@@ -43,15 +44,5 @@ export async function readFolder(argument: string): Promise<string> {
 
 /** The description of a Python environment. @throws AppError `missing` or `bad-input` when the file cannot be read or is not a JSON object. */
 export async function readVenv(file: string): Promise<Readonly<Record<string, unknown>>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(await readFile(file, 'utf8'));
-  } catch (error) {
-    if (systemCode(error) !== undefined) {
-      throw new AppError('missing', `${file} cannot be read: ${messageOf(error)}`, { cause: error });
-    }
-    throw new AppError('bad-input', `${file} is not valid JSON: ${messageOf(error)}`, { cause: error });
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
-  throw new AppError('bad-input', `${file} must contain a JSON object such as { "requirements": ["numpy"] }.`);
+  return parseJsonObject(await readNamedFile(file), file, '{ "requirements": ["numpy"] }');
 }

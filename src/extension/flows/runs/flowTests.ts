@@ -1,21 +1,19 @@
-import { basename, dirname, join } from 'node:path';
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { AppError, isAbort, messageOf } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
 import { LIVE_REASONS } from '../../../flows/run/history/describeRun.ts';
 import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
-import { FLOW_TEST_SUFFIX, flowTestName, readFlowTest } from '../../../flows/run/testing/flowTestFile.ts';
+import { FLOW_TEST_SUFFIX, flowTestName, flowTestPath, readFlowTest } from '../../../flows/run/testing/flowTestFile.ts';
 import { type FlowTestResult, pinFlowTest, runFlowTest } from '../../../flows/run/testing/flowTestRun.ts';
 import {
   describeOpenNetwork,
   findNetworkNamespace,
   type NetworkNamespace,
 } from '../../../flows/run/process/networkNamespace.ts';
-import { readEvents } from '../../../flows/run/history/runFiles.ts';
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
 import type { TestDifference } from '../../../flows/run/testing/testDifference.ts';
-import { timelinesOf } from '../../../flows/run/protocol/timeline.ts';
 import { withSignal } from '../../ui/abort.ts';
 import { debugWith } from './flowDebug.ts';
 import { flowVariables } from './flowRuntime.ts';
@@ -72,11 +70,8 @@ export class FlowTests implements Disposable {
       validateInput: (text) => (/^[\w-]{1,64}$/.test(text) ? undefined : 'Use letters, digits, "-" and "_".'),
     });
     if (name === undefined) return undefined;
-    const test = join(dirname(file), `${stem}.${name}${FLOW_TEST_SUFFIX}`);
-    const history = new RunHistory(this.#deps.home);
-    const record = await history.find(file, run);
-    const folder = await history.folder(file, record.id);
-    const timelines = timelinesOf(await readEvents(folder));
+    const test = flowTestPath(file, name);
+    const pinned = { history: new RunHistory(this.#deps.home), file, run };
     const options = {
       location: vscode.ProgressLocation.Notification,
       title: `Pinning ${stem}.${name}`,
@@ -85,7 +80,7 @@ export class FlowTests implements Disposable {
     const network = await this.#findNetwork();
     await showProgress(options, (_progress, token) =>
       withSignal(token, (signal) =>
-        pinFlowTest(test, { file, folder, record, timelines }, this.#deps.runtime, {
+        pinFlowTest(test, pinned, this.#deps.runtime, {
           signal,
           network,
           ...flowVariables(),

@@ -71,6 +71,11 @@ export async function writeFlowTest(path: string, test: Omit<FlowTest, 'about' |
   await writeAtomically(path, `${json.replaceAll(asInJson(dirname(path)), FOLDER_TOKEN)}\n`, { mode: 0o666 });
 }
 
+/** The path of a test beside its flow file: `research.harbours.flowtest.json`. */
+export function flowTestPath(file: string, name: string): string {
+  return `${file.replace(/\.\w+$/, '')}.${name}${FLOW_TEST_SUFFIX}`;
+}
+
 /** The name of a test: `harbours` of `research.harbours.flowtest.json`. */
 export function flowTestName(path: string, { file }: Pick<FlowTest, 'file'>): string {
   const stem = basename(path).slice(0, -FLOW_TEST_SUFFIX.length);

@@ -10,8 +10,9 @@ import type { FlowOutcome, FlowProcessEvent, FlowRuntime } from '../protocol/flo
 import { parseLines } from '../protocol/jsonLines.ts';
 import type { NetworkNamespace } from '../process/networkNamespace.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
-import { readIfThere } from '../history/runFiles.ts';
+import { readEvents, readIfThere } from '../history/runFiles.ts';
 import { type RunFolder, runFolder } from '../history/runFolder.ts';
+import type { RunHistory } from '../history/runHistory.ts';
 import { runFlow } from '../process/runFlow.ts';
 import { summaryOf } from '../history/runSummary.ts';
 import type { RunRecord } from '../history/runRecord.ts';
@@ -157,24 +158,27 @@ async function keptIn(fresh: RunFolder, test?: FlowTest): Promise<Pick<FlowTest,
 }
 
 interface PinnedRun {
+  readonly history: RunHistory;
   readonly file: string;
-  readonly folder: RunFolder;
-  readonly record: RunRecord;
-  readonly timelines: readonly RunTimeline[];
+  /** Its id; `last` is the newest. */
+  readonly run: string;
 }
 
 /**
  * Pins a run as a test at `path`, and runs it once: keys of the shared state that differ in this run are listed under `ignore`.
  *
- * @throws AppError `conflict` if the run cannot be repeated from its recording, or started in the middle of another; the
+ * @throws AppError `missing` if there is no such run, `conflict` if it cannot be repeated from its recording, or started in the middle of another; the
  * test is then not kept.
  */
 export async function pinFlowTest(
   path: string,
-  { file, folder, record, timelines }: PinnedRun,
+  { history, file, run }: PinnedRun,
   runtime: FlowRuntime,
   options: FlowTestOptions,
 ): Promise<void> {
+  const record = await history.find(file, run);
+  const folder = await history.folder(file, record.id);
+  const timelines = timelinesOf(await readEvents(folder));
   if (record.resumedFrom !== undefined) {
     throw new AppError(
       'conflict',

@@ -1,0 +1,19 @@
+import { formatDuration } from '../../core/text/format.ts';
+import { type Column, formatTable } from '../terminal/table.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+/** A column of a table in which each line is a record. */
+export interface RecordColumn<R> extends Column {
+  readonly cell: (record: R) => string;
+}
+
+/** Answers with a table of records. */
+export function answerTable<R>(terminal: Terminal, columns: readonly RecordColumn<R>[], records: readonly R[]): void {
+  const rows = records.map((record) => columns.map(({ cell }) => cell(record)));
+  for (const line of formatTable(columns, rows, terminal.answerColumns)) terminal.answer(line);
+}
+
+/** `3 min ago`, for a time in ISO 8601. */
+export function formatAge(time: string): string {
+  return `${formatDuration(Math.max(0, Date.now() - Date.parse(time)) / 1000)} ago`;
+}
