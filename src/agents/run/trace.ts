@@ -12,11 +12,7 @@ interface Item {
   readonly item?: number | undefined;
 }
 
-interface NodeStartEvent extends Place {
-  readonly type: 'node-start' | 'flow-start';
-}
-
-interface NodeEndEvent extends Place {
+interface VisitEnd {
   readonly type: 'node-end' | 'flow-end';
   /** The action as `post` returned it; absent if it returned none. */
   readonly action?: string | undefined;
@@ -29,44 +25,6 @@ interface NodeEndEvent extends Place {
   readonly execSize?: number | undefined;
   /** Whether the result came from a recording instead of `exec`. */
   readonly isReplayed: boolean;
-}
-
-/** An attempt of `exec`, in nodes with retries and for each item of a batch. */
-interface AttemptEvent extends Place, Item {
-  readonly type: 'attempt';
-  /** From 1. */
-  readonly attempt: number;
-}
-
-interface RetryEvent extends Place, Item {
-  readonly type: 'retry';
-  /** The attempt that failed. */
-  readonly attempt: number;
-  readonly waitMs: number;
-  readonly message: string;
-}
-
-interface FallbackEvent extends Place, Item {
-  readonly type: 'fallback';
-  readonly message: string;
-}
-
-interface EdgeEvent extends Place {
-  readonly type: 'edge';
-  readonly action: string;
-  /** The name of the next node; null if the flow ends. */
-  readonly to: string | null;
-}
-
-interface WarningEvent extends Place {
-  readonly type: 'warning';
-  readonly action: string;
-  readonly message: string;
-}
-
-interface ErrorEvent extends Place {
-  readonly type: 'error';
-  readonly message: string;
 }
 
 /** One call of a language model. Never contains the prompt, the reply or the key. */
@@ -82,20 +40,21 @@ export interface ModelCall {
   readonly retries: number;
 }
 
-interface ModelEvent extends Place, ModelCall {
-  readonly type: 'model';
-}
-
-export type TraceEvent =
-  | NodeStartEvent
-  | NodeEndEvent
-  | AttemptEvent
-  | RetryEvent
-  | FallbackEvent
-  | EdgeEvent
-  | WarningEvent
-  | ErrorEvent
-  | ModelEvent;
+export type TraceEvent = Place &
+  (
+    | { readonly type: 'node-start' | 'flow-start' }
+    | VisitEnd
+    /** An attempt of `exec`, from 1, in nodes with retries and for each item of a batch. */
+    | (Item & { readonly type: 'attempt'; readonly attempt: number })
+    /** `attempt` is the one that failed. */
+    | (Item & { readonly type: 'retry'; readonly attempt: number; readonly waitMs: number; readonly message: string })
+    | (Item & { readonly type: 'fallback'; readonly message: string })
+    /** `to` is the name of the next node; null if the flow ends. */
+    | { readonly type: 'edge'; readonly action: string; readonly to: string | null }
+    | { readonly type: 'warning'; readonly action: string; readonly message: string }
+    | { readonly type: 'error'; readonly message: string }
+    | (ModelCall & { readonly type: 'model' })
+  );
 
 /** Why a recording has no result for a call. */
 export type MissingReason = 'code' | 'input' | 'new';

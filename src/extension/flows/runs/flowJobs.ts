@@ -4,9 +4,9 @@ import { isAbort } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';
 import { JobFlowEvents } from '../../../flows/run/job/jobFlowEvents.ts';
-import { traceEventsOf } from '../../../flows/run/history/runQueries.ts';
+import { firstTrace } from '../../../flows/run/history/runQueries.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
-import { RunTimeline } from '../../../flows/run/protocol/timeline.ts';
+import { type RunTimeline, timelinesOf } from '../../../flows/run/protocol/timeline.ts';
 import { describeJob } from '../../../jobs/describe.ts';
 import { isOver, type JobRecord } from '../../../jobs/ledger/record.ts';
 import { EventSpool } from '../../../jobs/log/spool.ts';
@@ -81,19 +81,12 @@ export class FlowJobs implements Disposable {
   }
 
   async events(job: string): Promise<readonly TraceEvent[]> {
-    const events = await this.#read(job);
-    const [first] = events;
-    return traceEventsOf(events.filter(({ run }) => run === first?.run));
+    return firstTrace(await this.#read(job));
   }
 
   /** The known steps of a job's run; undefined before the first. */
   async timeline(job: string): Promise<RunTimeline | undefined> {
-    let timeline: RunTimeline | undefined;
-    for (const event of await this.#read(job)) {
-      if (event.type === 'run-start') timeline ??= new RunTimeline(event);
-      if (event.run === timeline?.start.run) timeline.push(event);
-    }
-    return timeline;
+    return timelinesOf(await this.#read(job))[0];
   }
 
   dispose(): void {

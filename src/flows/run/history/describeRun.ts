@@ -1,16 +1,13 @@
 import { assertNever } from '../../../core/errors.ts';
-import { formatCount, formatDuration } from '../../../core/text/format.ts';
-import type { FlowFailure } from '../protocol/runEvent.ts';
-import type { RunRecord } from './runRecord.ts';
+import { formatCount, formatMicros } from '../../../core/text/format.ts';
+import type { FlowFailure, RecordedOutcome } from '../protocol/outcome.ts';
 import { microsOf, type ModelUsage, type TimelineStep } from '../protocol/timelineStep.ts';
 
 // Node's exit status if only promises are left that nothing can settle.
 const UNSETTLED = 13;
 
-type Outcome = NonNullable<RunRecord['outcome']>;
-
 /** How a run ended, as a sentence without a full stop: `failed at Research/Decide: no harbour (flow.ts:4:11)`. */
-export function describeRunEnd(outcome: Outcome | undefined): string {
+export function describeRunEnd(outcome: RecordedOutcome | undefined): string {
   switch (outcome?.type) {
     case undefined:
       return 'has no recorded end: the program that ran it was terminated';
@@ -59,16 +56,10 @@ export function describeStep(step: TimelineStep): string {
     formatMicros(microsOf(step)),
     ...(isReplayed ? ['recorded'] : []),
     ...(liveBecause === undefined ? [] : [`ran live: ${LIVE_REASONS[liveBecause]}`]),
-    ...(retries === 0 ? [] : [retries === 1 ? '1 retry' : `${retries} retries`]),
+    ...(retries === 0 ? [] : [formatCount(retries, 'retry', 'retries')]),
     ...(describeUsage(step.usage) === '' ? [] : [describeUsage(step.usage)]),
   ];
   return parts.join(', ');
-}
-
-/** `0.3 ms`, `23 ms`, `4.2 s`. */
-function formatMicros(micros: number): string {
-  if (micros >= 1e6) return formatDuration(micros / 1e6);
-  return `${(micros / 1000).toFixed(micros < 10_000 ? 1 : 0)} ms`;
 }
 
 /** Why an `exec` ran in a replay, as the end of a sentence. */

@@ -1,4 +1,5 @@
-import type { FlowOutcome, FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
+import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
+import type { FlowOutcome } from '../protocol/outcome.ts';
 import { runFlow, type RunFlowOptions } from '../process/runFlow.ts';
 import { readEvents } from './runFiles.ts';
 import { checkpointBefore, type RerunStep } from './rerun.ts';

@@ -43,9 +43,7 @@ export class RunQueries {
 
   /** The trace of a run; if the file ran several flows, that of the first. */
   async events(file: string, id: string): Promise<readonly TraceEvent[]> {
-    const events = await readEvents(await this.#history.folder(file, id));
-    const [first] = events;
-    return traceEventsOf(events.filter(({ run }) => run === first?.run));
+    return firstTrace(await readEvents(await this.#history.folder(file, id)));
   }
 
   /** Undefined if the run has no such step. */
@@ -97,6 +95,11 @@ export class RunQueries {
 /** The trace events of a run, without the events that the runner adds. */
 export function traceEventsOf(events: readonly RunEvent[]): readonly TraceEvent[] {
   return events.filter((event): event is RunEvent & TraceEvent => !RUNNER_EVENTS.has(event.type));
+}
+
+/** The trace events of the first run among the events. */
+export function firstTrace(events: readonly RunEvent[]): readonly TraceEvent[] {
+  return traceEventsOf(events.filter(({ run }) => run === events[0]?.run));
 }
 
 /** Shows the shared state at a step of a timeline; undefined if there is no such step. */

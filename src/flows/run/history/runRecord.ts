@@ -1,23 +1,6 @@
 import * as z from 'zod';
+import { recordedOutcome } from '../protocol/outcome.ts';
 import { runInput } from '../protocol/runInput.ts';
-
-const failure = z.object({
-  name: z.string(),
-  message: z.string(),
-  stack: z.string().optional(),
-  place: z.object({ file: z.string(), line: z.number(), column: z.number() }).optional(),
-  path: z.string().optional(),
-});
-
-/** How a run ended, as stored in its record; the shared state is in the trace. */
-const recordedOutcome = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('done'), action: z.string().optional(), exitCode: z.number() }),
-  z.object({ type: z.literal('failed'), error: failure }),
-  z.object({ type: z.literal('refused'), error: failure }),
-  z.object({ type: z.literal('exited'), code: z.number() }),
-  z.object({ type: z.literal('killed'), signal: z.string() }),
-  z.object({ type: z.literal('stopped') }),
-]);
 
 export const runRecord = z.object({
   version: z.literal(1),

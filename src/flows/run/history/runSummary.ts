@@ -1,4 +1,4 @@
-import type { FlowOutcome } from '../protocol/flowRun.ts';
+import type { FlowOutcome } from '../protocol/outcome.ts';
 import type { RunRecord } from './runRecord.ts';
 import type { RunTimeline } from '../protocol/timeline.ts';
 

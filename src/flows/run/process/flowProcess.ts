@@ -5,7 +5,7 @@ import { AppError, messageOf } from '../../../core/errors.ts';
 import { endProcesses } from '../../../core/processes/processTree.ts';
 import { flowEnvironment, type VariableSource } from '../protocol/flowEnvironment.ts';
 import type { FlowRunRequest, FlowRuntime } from '../protocol/flowRun.ts';
-import { type OutputLine, OutputLines } from '../protocol/outputLines.ts';
+import { type OutputLine, OutputLines } from './outputLines.ts';
 import { type ChildMessage, isChildMessage, type ParentMessage } from '../protocol/runMessage.ts';
 
 const KILL_GRACE_MS = 2_000;

@@ -1,8 +1,7 @@
 import type { Checkpoint } from '../../../agents/run/schemas.ts';
 import type { ExactGraph } from '../../graph/exactGraph.ts';
 import type { VariableSource } from './flowEnvironment.ts';
-import type { FlowFailure, RunEvent } from './runEvent.ts';
-import type { StateView } from './stateView.ts';
+import type { RunEvent } from './runEvent.ts';
 
 /** What to run and how. Paths are absolute. */
 export interface FlowRunRequest extends VariableSource {
@@ -52,23 +51,3 @@ export type FlowProcessEvent =
   | { readonly type: 'graph'; readonly graphs: readonly ExactGraph[] }
   /** A note of the runner about what it did for the file, or about a problem with it. */
   | { readonly type: 'note'; readonly message: string };
-
-/** How it ended. */
-export type FlowOutcome =
-  | {
-      readonly type: 'done';
-      readonly action: string | undefined;
-      /** The shared state at the end. */
-      readonly shared: StateView;
-      /** The exit code of the process, which the file may have set. */
-      readonly exitCode: number;
-    }
-  | { readonly type: 'failed'; readonly error: FlowFailure }
-  /** The file could not run: no flow, several flows, a syntax error, a missing package, a Node that is too old. */
-  | { readonly type: 'refused'; readonly error: FlowFailure }
-  /** The process exited before the flow ended: `process.exit` was called, or (status 13) nothing was left that could wake it. */
-  | { readonly type: 'exited'; readonly code: number }
-  /** Another process or the system killed the child. */
-  | { readonly type: 'killed'; readonly signal: string }
-  /** Aborted by the caller's signal. */
-  | { readonly type: 'stopped' };

@@ -1,4 +1,5 @@
 import type { MissingReason, TraceEvent } from '../../../agents/run/trace.ts';
+import type { FlowFailure } from './outcome.ts';
 import type { StateChange } from './stateChange.ts';
 import type { StateView } from './stateView.ts';
 
@@ -48,24 +49,4 @@ interface RunEnd {
   /** The action that the flow ended with, as its `post` returned it. */
   readonly action?: string | undefined;
   readonly error?: FlowFailure | undefined;
-}
-
-/** What was thrown, and where in the sources. */
-export interface FlowFailure {
-  readonly name: string;
-  readonly message: string;
-  readonly stack?: string | undefined;
-  /** The innermost position in the user's own files. */
-  readonly place?: SourcePlace | undefined;
-  /** The node that was running. */
-  readonly path?: string | undefined;
-}
-
-export interface SourcePlace {
-  /** Absolute. */
-  readonly file: string;
-  /** From 1. */
-  readonly line: number;
-  /** From 1. */
-  readonly column: number;
 }

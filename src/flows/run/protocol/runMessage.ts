@@ -1,7 +1,8 @@
 import type { ExactGraph } from '../../graph/exactGraph.ts';
 import type { VariableSource } from './flowEnvironment.ts';
 import type { FlowRunRequest } from './flowRun.ts';
-import type { FlowFailure, RunEvent } from './runEvent.ts';
+import type { RunEvent } from './runEvent.ts';
+import type { FlowFailure } from './outcome.ts';
 
 /** What the child gets; its environment and working directory it has already. */
 export type ChildRequest = Omit<FlowRunRequest, 'cwd' | keyof VariableSource>;

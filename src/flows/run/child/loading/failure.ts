@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { FlowFailure, SourcePlace } from '../../protocol/runEvent.ts';
+import type { FlowFailure, SourcePlace } from '../../protocol/outcome.ts';
 
 const FRAME = /^\s*at (?:.*?\()?(file:\/\/[^)]+|\/[^)]+|[A-Za-z]:\\[^)]+):(\d+):(\d+)\)?$/;
 // How Node starts the text of a syntax error: the position, the line, and an arrow below it.

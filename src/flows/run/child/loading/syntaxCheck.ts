@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { SourcePlace } from '../../protocol/runEvent.ts';
+import type { SourcePlace } from '../../protocol/outcome.ts';
 import { syntaxPlace } from './failure.ts';
 
 const LIMIT_MS = 5_000;
