@@ -42,6 +42,19 @@ export interface Drawing {
   readonly bounds: Box;
 }
 
+/** The path of the flow that contains a node, up to the name of the node; empty for the outermost flow. */
+export function levelOf({ path, node }: Pick<DrawnNode, 'path' | 'node'>): string {
+  return path.slice(0, path.length - node.id.length);
+}
+
+export function nodeAt({ nodes }: Pick<Drawing, 'nodes'>, path: string | undefined): DrawnNode | undefined {
+  return nodes.find((node) => node.path === path);
+}
+
+export function edgeAt({ edges }: Pick<Drawing, 'edges'>, key: string | undefined): DrawnEdge | undefined {
+  return edges.find((edge) => edge.key === key);
+}
+
 /** Everything drawn for a flow and its expanded nested flows, in one coordinate system; outer nodes come before inner ones. */
 export function drawFlow(shown: FlowLayout): Drawing {
   const nodes: DrawnNode[] = [];

@@ -1,3 +1,4 @@
+import { nodeAt } from '../../flows/drawing/drawing.ts';
 import { Announcer } from './dom/announcer.ts';
 import { Banner } from './panels/banner.ts';
 import { CanvasActions } from './actions/canvasActions.ts';
@@ -11,14 +12,14 @@ import { Host } from './state/host.ts';
 import { listenToKeys } from './input/keyboard.ts';
 import { openMenu } from './input/menu.ts';
 import type { ToCanvas } from './state/messages.ts';
-import { Minimap } from './panels/minimap.ts';
-import { Outline } from './panels/outline.ts';
+import { minimap } from './panels/minimap.ts';
+import { outline } from './panels/outline.ts';
 import { PointerInput } from './input/pointer.ts';
 import { Runs } from './actions/runs.ts';
 import { Scene } from './scene/scene.ts';
-import { SharedPanel } from './panels/sharedPanel.ts';
+import { sharedPanel } from './panels/sharedPanel.ts';
 import { Store } from './state/store.ts';
-import { Timeline } from './panels/timeline.ts';
+import { timeline } from './panels/timeline.ts';
 import { toolbar } from './panels/toolbar.ts';
 import { Viewport } from './dom/viewport.ts';
 
@@ -42,7 +43,6 @@ const editing = new Editing(page, store, host, announcer, (point) => {
   return { x: x + stageBox.left - pageBox.left, y: y + stageBox.top - pageBox.top };
 });
 const find = new Find(surface, store, actions);
-const outline = new Outline(store, actions);
 const banner = new Banner({
   store,
   host,
@@ -70,24 +70,17 @@ const menuBelow = (label: string, choices: readonly Command[], below: HTMLElemen
 const toggleOutline = (): boolean => page.classList.toggle('has-outline');
 
 surface.append(scene.element);
-const stage = html(
-  'div',
-  { class: 'stage' },
-  surface,
-  banner.empty,
-  new Minimap(store, viewport).element,
-  find.element,
-);
+const stage = html('div', { class: 'stage' }, surface, banner.empty, minimap(store, viewport), find.element);
 body.append(
-  html('nav', { class: 'side', 'aria-label': 'Outline' }, outline.element),
+  html('nav', { class: 'side', 'aria-label': 'Outline' }, outline(store, actions)),
   stage,
-  new SharedPanel(store, runs).element,
+  sharedPanel(store, runs),
 );
 page.append(
   toolbar({ store, actions, runs, viewport, find, toggleOutline, openMenu: menuBelow, help }),
   banner.element,
   body,
-  new Timeline(store, runs).element,
+  timeline(store, runs),
   announcer.live,
   announcer.notices,
 );
@@ -98,7 +91,7 @@ const escape = (): boolean => pointer.cancel() || find.close() || actions.clearM
 listenToKeys({ surface, store, actions, commands, openMenu: menuOfSelection, escape });
 // The panel of the shared state takes space from the drawing, so the node of the step is scrolled into view after that.
 store.on(['step'], ({ step, drawing }) => {
-  const node = drawing.nodes.find(({ path }) => path === runs.stepAt(step)?.path);
+  const node = nodeAt(drawing, runs.stepAt(step)?.path);
   if (node !== undefined) requestAnimationFrame(() => viewport.reveal(node.box));
 });
 store.on(['file'], ({ file }) => page.classList.toggle('is-stale', file?.syntaxError !== undefined));

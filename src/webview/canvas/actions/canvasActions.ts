@@ -1,4 +1,4 @@
-import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import { type DrawnEdge, type DrawnNode, edgeAt, nodeAt, titleOf } from '../../../flows/drawing/drawing.ts';
 import { graphToMermaid } from '../../../flows/drawing/graphToMermaid.ts';
 import { graphToSvg } from '../../../flows/drawing/graphToSvg.ts';
 import type { FlowLayout } from '../../../flows/drawing/flowLayout.ts';
@@ -26,12 +26,12 @@ export class CanvasActions {
 
   get selectedNode(): DrawnNode | undefined {
     const { selected, drawing } = this.#store.state;
-    return selected?.type === 'node' ? drawing.nodes.find(({ path }) => path === selected.path) : undefined;
+    return selected?.type === 'node' ? nodeAt(drawing, selected.path) : undefined;
   }
 
   get selectedEdge(): DrawnEdge | undefined {
     const { selected, drawing } = this.#store.state;
-    return selected?.type === 'edge' ? drawing.edges.find(({ key }) => key === selected.key) : undefined;
+    return selected?.type === 'edge' ? edgeAt(drawing, selected.key) : undefined;
   }
 
   /** The nodes for an action on several: the marked ones, else the selected one. */
@@ -78,7 +78,7 @@ export class CanvasActions {
     if (before !== undefined && before.graph === shown?.graph) this.#store.set({ shown: before });
     this.#store.set({ open: this.#store.state.open.symmetricDifference(new Set([path])) });
     this.#store.set(withLayout(this.#store.state));
-    const node = this.#store.state.drawing.nodes.find((candidate) => candidate.path === path);
+    const node = nodeAt(this.#store.state.drawing, path);
     if (node !== undefined) this.#announcer.say(`${titleOf(node.node)} ${node.isOpen ? 'opened' : 'closed'}`);
   }
 
@@ -120,7 +120,7 @@ export class CanvasActions {
   }
 
   #nameOf(path: string): string {
-    const drawn = this.#store.state.drawing.nodes.find((node) => node.path === path);
+    const drawn = nodeAt(this.#store.state.drawing, path);
     return drawn === undefined ? path : titleOf(drawn.node);
   }
 }

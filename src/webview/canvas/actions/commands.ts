@@ -1,4 +1,4 @@
-import type { DrawnEdge, DrawnNode, Drawing } from '../../../flows/drawing/drawing.ts';
+import { type DrawnEdge, type DrawnNode, type Drawing, nodeAt } from '../../../flows/drawing/drawing.ts';
 import type { CanvasActions } from './canvasActions.ts';
 import type { Editing } from './editing.ts';
 import { shownFlow } from '../state/graphView.ts';
@@ -42,7 +42,7 @@ export function selectionCommands({ store, actions, editing, runs }: Parts): Bin
     if (actions.selectedEdge !== undefined) void act(actions.selectedEdge);
   };
   const connectEdge = onEdge(({ source, action }) => {
-    const node = store.state.drawing.nodes.find(({ path }) => path === source);
+    const node = nodeAt(store.state.drawing, source);
     return node && editing.connect(node, { action });
   });
   const addNode = (): void => {

@@ -1,4 +1,4 @@
-import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import { type DrawnEdge, type DrawnNode, levelOf, nodeAt, titleOf } from '../../../flows/drawing/drawing.ts';
 import type { FlowOperation } from '../../../flows/graph/flowOperation.ts';
 import { stubsOf } from '../../../flows/drawing/flowLayout.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
@@ -9,10 +9,8 @@ import type { EditResult } from '../state/messages.ts';
 import { type Choice, pick } from '../dom/picker.ts';
 import type { Store } from '../state/store.ts';
 
-type Destination =
-  | { readonly type: 'node'; readonly node: string }
-  | { readonly type: 'end' }
-  | { readonly type: 'new' };
+/** The id of a node, null for the end of the flow, or a node that is yet to be added. */
+type Destination = string | null | { readonly isNew: true };
 
 const CLASS_NAME = /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u;
 
@@ -44,21 +42,25 @@ export class Editing {
   }
 
   /** Connects an action of a node; asks for omitted arguments. */
-  async connect(from: DrawnNode, given: { readonly action?: string; readonly target?: DrawnNode } = {}): Promise<void> {
+  async connect(
+    from: DrawnNode,
+    given: { readonly action?: string | undefined; readonly target?: DrawnNode | undefined } = {},
+  ): Promise<void> {
     const action = given.action ?? (await this.#pickAction(from));
     if (action === undefined) return;
-    const { flow, node, path } = from;
+    const { flow, node } = from;
     if (given.target !== undefined) {
-      if (levelOf(given.target) !== levelOf({ path, node })) {
+      if (levelOf(given.target) !== levelOf(from)) {
         this.#announcer.warn('A connection joins two nodes of the same flow. Connect the nested flow itself instead.');
         return;
       }
-      this.#connectTo(flow, node.id, action, { type: 'node', node: given.target.node.id });
+      this.#connectTo(flow, node.id, action, given.target.node.id);
       return;
     }
     const to = await this.#pickDestination(from, action);
-    if (to?.type === 'new') await this.addNode(flow, { node: node.id, action });
-    else if (to !== undefined) this.#connectTo(flow, node.id, action, to);
+    if (to === undefined) return;
+    if (typeof to === 'object' && to !== null) await this.addNode(flow, { node: node.id, action });
+    else this.#connectTo(flow, node.id, action, to);
   }
 
   async addNode(flow: string, from?: { readonly node: string; readonly action: string }): Promise<void> {
@@ -80,7 +82,7 @@ export class Editing {
       value: action,
       fromText: (text) => (text === action ? undefined : { label: `Rename to “${text}”`, value: text }),
     });
-    const node = edge?.source ?? this.#nodeAt(source)?.node.id;
+    const node = edge?.source ?? nodeAt(this.#store.state.drawing, source)?.node.id;
     if (newAction === undefined || node === undefined) return;
     this.#send({ type: 'renameAction', flow, source: node, action, newAction }, `Renamed to ${newAction}`);
   }
@@ -121,8 +123,7 @@ export class Editing {
     this.#send({ type: 'extractFlow', flow: first.flow, nodes: ids, name }, `Extracted ${name}`);
   }
 
-  #connectTo(flow: string, source: string, action: string, to: Exclude<Destination, { type: 'new' }>): void {
-    const target = to.type === 'end' ? null : to.node;
+  #connectTo(flow: string, source: string, action: string, target: string | null): void {
     const said = target === null ? `${action} ends the flow` : `Connected ${action} to ${target}`;
     this.#send({ type: 'connect', flow, source, target, action }, said);
   }
@@ -150,21 +151,17 @@ export class Editing {
     const choices: Choice<Destination>[] = targets.map(({ node, path }) => ({
       label: titleOf(node),
       detail: path === from.path ? 'this node again' : node.id,
-      value: { type: 'node', node: node.id },
+      value: node.id,
     }));
     return pick<Destination>(this.#page, {
       title: `Connect “${action}” of ${titleOf(from.node)} to`,
       placeholder: 'Choose a node',
       choices: [
         ...choices,
-        { label: 'New node…', value: { type: 'new' } },
-        { label: 'The end of the flow', value: { type: 'end' } },
+        { label: 'New node…', value: { isNew: true } },
+        { label: 'The end of the flow', value: null },
       ],
     });
-  }
-
-  #nodeAt(path: string): DrawnNode | undefined {
-    return this.#store.state.drawing.nodes.find((node) => node.path === path);
   }
 
   #send(operation: FlowOperation, done: string): void {
@@ -181,9 +178,4 @@ export class Editing {
     this.#pending.set(this.#last, done);
     this.#host.send({ type: 'edit', id: this.#last, version, operation });
   }
-}
-
-/** The path of the flow that contains a node. */
-function levelOf({ path, node }: Pick<DrawnNode, 'path' | 'node'>): string {
-  return path.slice(0, path.length - node.id.length);
 }

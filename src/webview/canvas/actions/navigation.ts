@@ -1,4 +1,11 @@
-import type { DrawnEdge, DrawnNode, Drawing } from '../../../flows/drawing/drawing.ts';
+import {
+  type DrawnEdge,
+  type DrawnNode,
+  type Drawing,
+  edgeAt,
+  levelOf,
+  nodeAt,
+} from '../../../flows/drawing/drawing.ts';
 import type { Box } from '../../../flows/layout/shape.ts';
 import type { Selection } from '../state/store.ts';
 
@@ -18,7 +25,7 @@ const centreX = ({ x, width }: Box): number => x + width / 2;
 export function moveSelection(drawing: Drawing, selected: Selection | undefined, to: Direction): Selection | undefined {
   if (selected === undefined) return firstOf(drawing);
   if (selected.type === 'edge') return fromEdge(drawing, selected.key, to);
-  const at = drawing.nodes.find(({ path }) => path === selected.path);
+  const at = nodeAt(drawing, selected.path);
   if (at === undefined) return firstOf(drawing);
   const others = to === 'up' || to === 'down' ? followed(drawing, at, to) : sideways(drawing, at, to);
   const nearest = nearestTo(at, others);
@@ -27,7 +34,7 @@ export function moveSelection(drawing: Drawing, selected: Selection | undefined,
 
 /** The next connection of the selected node, from the left. */
 export function nextEdge(drawing: Drawing, selected: Selection | undefined, step: 1 | -1): Selection | undefined {
-  const current = selected?.type === 'edge' ? drawing.edges.find(({ key }) => key === selected.key) : undefined;
+  const current = selected?.type === 'edge' ? edgeAt(drawing, selected.key) : undefined;
   const source = current?.source ?? (selected?.type === 'node' ? selected.path : undefined);
   const edges = edgesFrom(drawing, source);
   if (edges.length === 0) return selected;
@@ -40,7 +47,7 @@ export function nextEdge(drawing: Drawing, selected: Selection | undefined, step
 export function moveLevel(drawing: Drawing, selected: Selection | undefined, to: 'in' | 'out'): Selection | undefined {
   if (selected?.type !== 'node') return selected;
   if (to === 'out') {
-    const outer = drawing.nodes.find(({ path }) => path === selected.path.slice(0, selected.path.lastIndexOf('/')));
+    const outer = nodeAt(drawing, selected.path.slice(0, selected.path.lastIndexOf('/')));
     return outer === undefined ? selected : { type: 'node', path: outer.path };
   }
   const inner = drawing.nodes.filter(({ path, node }) => path === `${selected.path}/${node.id}`);
@@ -54,7 +61,7 @@ function firstOf({ nodes }: Drawing): Selection | undefined {
 }
 
 function fromEdge(drawing: Drawing, key: string, to: Direction): Selection | undefined {
-  const edge = drawing.edges.find((candidate) => candidate.key === key);
+  const edge = edgeAt(drawing, key);
   if (edge === undefined) return firstOf(drawing);
   if (to === 'up') return { type: 'node', path: edge.source };
   if (to === 'down') return edge.target === undefined ? { type: 'edge', key } : { type: 'node', path: edge.target };
@@ -83,8 +90,6 @@ function sideways({ nodes }: Drawing, at: DrawnNode, to: 'left' | 'right'): Draw
       (to === 'right' ? other.box.x > at.box.x : other.box.x < at.box.x),
   );
 }
-
-const levelOf = ({ path, node }: DrawnNode): string => path.slice(0, path.length - node.id.length);
 
 function nearestTo({ box }: DrawnNode, others: readonly DrawnNode[]): DrawnNode | undefined {
   const distance = (other: DrawnNode): number =>

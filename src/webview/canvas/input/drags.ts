@@ -1,4 +1,4 @@
-import type { DrawnNode } from '../../../flows/drawing/drawing.ts';
+import { type DrawnNode, levelOf } from '../../../flows/drawing/drawing.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 import type { CanvasActions } from '../actions/canvasActions.ts';
 import type { Editing } from '../actions/editing.ts';
@@ -44,10 +44,9 @@ export function pan({ viewport, surface }: DragParts, start: PointerEvent): Drag
 /** Moves a node. */
 export function moveNode({ viewport, actions, scene }: DragParts, node: DrawnNode, start: PointerEvent): Drag {
   const from = viewport.toDrawing(pointOf(start));
-  const level = node.path.slice(0, node.path.length - node.node.id.length);
   const ghost = svg('rect', { class: 'ghost', width: node.box.width, height: node.box.height, rx: 8 });
   // A nested flow has its own origin, so only nodes of the outermost flow can be moved on this page.
-  const canMove = level === '';
+  const canMove = levelOf(node) === '';
   let to = { x: node.box.x, y: node.box.y };
   return {
     move: (at) => {
@@ -95,10 +94,7 @@ export function connect(
     drop: () => {
       const aimed = target;
       end();
-      void editing.connect(source, {
-        ...(action === undefined ? {} : { action }),
-        ...(aimed === undefined ? {} : { target: aimed }),
-      });
+      void editing.connect(source, { action, target: aimed });
     },
     cancel: end,
   };

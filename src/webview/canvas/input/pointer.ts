@@ -1,4 +1,4 @@
-import type { DrawnNode } from '../../../flows/drawing/drawing.ts';
+import { type DrawnEdge, type DrawnNode, edgeAt, nodeAt } from '../../../flows/drawing/drawing.ts';
 import type { Point } from '../../../flows/layout/shape.ts';
 import type { CanvasActions } from '../actions/canvasActions.ts';
 import { connect, type Drag, type DragParts, moveNode, pan, pointOf } from './drags.ts';
@@ -161,12 +161,12 @@ export class PointerInput {
   }
 
   #nodeOfPath(path: string | undefined): DrawnNode | undefined {
-    return this.#parts.store.state.drawing.nodes.find((node) => node.path === path);
+    return nodeAt(this.#parts.store.state.drawing, path);
   }
 
-  #edgeAt(target: Element | null): PointerParts['store']['state']['drawing']['edges'][number] | undefined {
-    const key = target?.closest('[data-key]')?.getAttribute('data-key');
-    return this.#parts.store.state.drawing.edges.find((edge) => edge.key === key);
+  #edgeAt(target: Element | null): DrawnEdge | undefined {
+    const key = target?.closest('[data-key]')?.getAttribute('data-key') ?? undefined;
+    return edgeAt(this.#parts.store.state.drawing, key);
   }
 }
 

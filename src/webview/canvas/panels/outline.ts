@@ -1,4 +1,4 @@
-import { type DrawnEdge, type DrawnNode, titleOf } from '../../../flows/drawing/drawing.ts';
+import { type DrawnEdge, levelOf, titleOf } from '../../../flows/drawing/drawing.ts';
 import { type CanvasActions, describeEdge, describeNode } from '../actions/canvasActions.ts';
 import { html, setAttributes, setText } from '../dom/elements.ts';
 import type { CanvasState, Selection, Store } from '../state/store.ts';
@@ -15,115 +15,102 @@ interface Item {
 }
 
 /** The same content as a tree, for screen readers and for people who prefer text. */
-export class Outline {
-  readonly element = html('div', { class: 'outline', role: 'tree', 'aria-label': 'Nodes and connections' });
-  readonly #store: Store;
-  readonly #actions: CanvasActions;
-  readonly #collapsed = new Set<string>();
-  #items: readonly Item[] = [];
-  #active: string | undefined;
-  #isDue = false;
+export function outline(store: Store, actions: CanvasActions): HTMLElement {
+  const element = html('div', { class: 'outline', role: 'tree', 'aria-label': 'Nodes and connections' });
+  const collapsed = new Set<string>();
+  let items: readonly Item[] = [];
+  let active: string | undefined;
+  let isDue = false;
 
-  constructor(store: Store, actions: CanvasActions) {
-    this.#store = store;
-    this.#actions = actions;
-    store.on(['drawing', 'moment', 'step'], () => this.#schedule());
-    store.on(['selected'], ({ selected }) => {
-      this.#active = selected === undefined ? this.#active : keyOf(selected);
-      this.#markActive();
-    });
-    this.element.addEventListener('keydown', (event) => this.#onKey(event));
-    this.element.addEventListener('click', (event) => {
-      const item = this.#itemOf(event.target);
-      if (item === undefined) return;
-      this.#go(item);
-      this.#actions.reveal(true);
-    });
-    this.element.addEventListener('focusin', (event) => {
-      const item = this.#itemOf(event.target);
-      if (item !== undefined && item.key !== this.#active) this.#go(item);
-    });
-  }
-
-  // The drawing comes first: a keystroke in the source must not wait for a list that is mostly hidden.
-  #schedule(): void {
-    if (this.#isDue) return;
-    this.#isDue = true;
-    setTimeout(() => {
-      this.#isDue = false;
-      this.#draw();
-    }, 50);
-  }
-
-  #draw(): void {
-    const hadFocus = this.element.contains(document.activeElement);
-    const before = new Map([...this.element.children].map((row) => [row.getAttribute('data-item'), row]));
-    this.#items = itemsOf(this.#store.state, this.#collapsed);
-    const rows = this.#items.map((item) => {
+  const rowOf = (key: string | undefined): HTMLElement | undefined => {
+    const row = [...element.children].find((child) => child.getAttribute('data-item') === key);
+    return row instanceof HTMLElement ? row : undefined;
+  };
+  const itemOf = (target: EventTarget | null): Item | undefined => {
+    const key = target instanceof Element ? target.closest('[data-item]')?.getAttribute('data-item') : undefined;
+    return items.find((item) => item.key === key);
+  };
+  const markActive = (): void => {
+    const marked = items.some(({ key }) => key === active) ? active : items[0]?.key;
+    for (const row of element.children) {
+      const isActive = row.getAttribute('data-item') === marked;
+      row.setAttribute('tabindex', isActive ? '0' : '-1');
+      row.setAttribute('aria-selected', String(isActive && store.state.selected !== undefined));
+    }
+  };
+  const draw = (): void => {
+    const hadFocus = element.contains(document.activeElement);
+    const before = new Map([...element.children].map((row) => [row.getAttribute('data-item'), row]));
+    items = itemsOf(store.state, collapsed);
+    const rows = items.map((item) => {
       const row = before.get(item.key) ?? html('div', { role: 'treeitem', 'data-item': item.key });
       fill(row, item);
       return row;
     });
     // Rows that keep their order stay in the page, so that they keep the focus and cost nothing.
-    if (rows.length !== before.size || rows.some((row, index) => this.element.children[index] !== row)) {
-      this.element.replaceChildren(...rows);
+    if (rows.length !== before.size || rows.some((row, index) => element.children[index] !== row)) {
+      element.replaceChildren(...rows);
     }
-    this.#markActive();
-    if (hadFocus) this.#rowOf(this.#active)?.focus();
-  }
-
-  #markActive(): void {
-    const active = this.#items.some(({ key }) => key === this.#active) ? this.#active : this.#items[0]?.key;
-    for (const row of this.element.children) {
-      const isActive = row.getAttribute('data-item') === active;
-      row.setAttribute('tabindex', isActive ? '0' : '-1');
-      row.setAttribute('aria-selected', String(isActive && this.#store.state.selected !== undefined));
-    }
-  }
-
-  #onKey(event: KeyboardEvent): void {
-    const index = this.#items.findIndex(({ key }) => key === this.#active);
-    const item = this.#items[Math.max(index, 0)];
+    markActive();
+    if (hadFocus) rowOf(active)?.focus();
+  };
+  // The drawing comes first: a keystroke in the source must not wait for a list that is mostly hidden.
+  const drawSoon = (): void => {
+    if (isDue) return;
+    isDue = true;
+    setTimeout(() => {
+      isDue = false;
+      draw();
+    }, 50);
+  };
+  const go = (item: Item | undefined): void => {
+    if (item === undefined) return;
+    active = item.key;
+    actions.select(item.selection);
+    if (element.contains(document.activeElement)) rowOf(item.key)?.focus();
+  };
+  const toggle = ({ key }: Item): void => {
+    if (!collapsed.delete(key)) collapsed.add(key);
+    draw();
+  };
+  const press = (event: KeyboardEvent): void => {
+    const index = items.findIndex(({ key }) => key === active);
+    const item = items[Math.max(index, 0)];
     if (item === undefined) return;
     const { key } = event;
-    if (key === 'ArrowDown') this.#go(this.#items[index + 1]);
-    else if (key === 'ArrowUp') this.#go(this.#items[index - 1]);
-    else if (key === 'Home') this.#go(this.#items[0]);
-    else if (key === 'End') this.#go(this.#items.at(-1));
+    if (key === 'ArrowDown') go(items[index + 1]);
+    else if (key === 'ArrowUp') go(items[index - 1]);
+    else if (key === 'Home') go(items[0]);
+    else if (key === 'End') go(items.at(-1));
     else if (key === 'ArrowRight') {
-      if (item.isExpanded === false) this.#expand(item, true);
-      else if (item.isExpanded === true) this.#go(this.#items[index + 1]);
+      if (item.isExpanded === false) toggle(item);
+      else if (item.isExpanded === true) go(items[index + 1]);
     } else if (key === 'ArrowLeft') {
-      if (item.isExpanded === true) this.#expand(item, false);
-      else this.#go(this.#items.slice(0, Math.max(index, 0)).findLast(({ level }) => level < item.level));
-    } else if (key === 'Enter' || key === ' ') this.#actions.reveal(key === ' ');
+      if (item.isExpanded === true) toggle(item);
+      else go(items.slice(0, Math.max(index, 0)).findLast(({ level }) => level < item.level));
+    } else if (key === 'Enter' || key === ' ') actions.reveal(key === ' ');
     else return;
     event.preventDefault();
     event.stopPropagation();
-  }
+  };
 
-  #expand({ key }: Item, isExpanded: boolean): void {
-    if (isExpanded) this.#collapsed.delete(key);
-    else this.#collapsed.add(key);
-    this.#draw();
-  }
-
-  #go(item: Item | undefined): void {
+  store.on(['drawing', 'moment', 'step'], drawSoon);
+  store.on(['selected'], ({ selected }) => {
+    active = selected === undefined ? active : keyOf(selected);
+    markActive();
+  });
+  element.addEventListener('keydown', press);
+  element.addEventListener('click', (event) => {
+    const item = itemOf(event.target);
     if (item === undefined) return;
-    this.#active = item.key;
-    this.#actions.select(item.selection);
-    if (this.element.contains(document.activeElement)) this.#rowOf(item.key)?.focus();
-  }
-
-  #rowOf(key: string | undefined): HTMLElement | undefined {
-    const row = [...this.element.children].find((child) => child.getAttribute('data-item') === key);
-    return row instanceof HTMLElement ? row : undefined;
-  }
-
-  #itemOf(target: EventTarget | null): Item | undefined {
-    const key = target instanceof Element ? target.closest('[data-item]')?.getAttribute('data-item') : undefined;
-    return this.#items.find((item) => item.key === key);
-  }
+    go(item);
+    actions.reveal(true);
+  });
+  element.addEventListener('focusin', (event) => {
+    const item = itemOf(event.target);
+    if (item !== undefined && item.key !== active) go(item);
+  });
+  return element;
 }
 
 function fill(row: Element, { text, level, setSize, position, isExpanded, selection }: Item): void {
@@ -148,7 +135,6 @@ function keyOf(selection: Selection): string {
 function itemsOf({ drawing, progress, step }: CanvasState, collapsed: ReadonlySet<string>): Item[] {
   const items: Item[] = [];
   const overlay = progress?.overlayAt(step);
-  const levelOf = (node: DrawnNode): string => node.path.slice(0, node.path.length - node.node.id.length);
   const byLevel = Map.groupBy(drawing.nodes, levelOf);
   const bySource = Map.groupBy(drawing.edges, ({ source }) => source);
   const names = new Map(drawing.nodes.map(({ path, node }) => [path, titleOf(node)]));

@@ -1,4 +1,4 @@
-import { drawFlow } from '../../../flows/drawing/drawing.ts';
+import { drawFlow, edgeAt, nodeAt } from '../../../flows/drawing/drawing.ts';
 import type { FlowFile, FlowGraph, SourceRange } from '../../../flows/graph/graph.ts';
 import { layoutFlow } from '../../../flows/drawing/flowLayout.ts';
 import type { GraphMessage } from './messages.ts';
@@ -35,11 +35,9 @@ export function withLayout(state: CanvasState, { isTidy = false } = {}): Partial
     previous: isTidy ? undefined : state.shown,
   });
   const drawing = drawFlow(shown);
-  const isThere = (selection: Selection | undefined): boolean =>
-    selection?.type === 'node'
-      ? drawing.nodes.some(({ path }) => path === selection.path)
-      : drawing.edges.some(({ key }) => key === selection?.key);
-  const selected = isThere(state.selected) ? state.selected : undefined;
+  const { selected: before } = state;
+  const found = before?.type === 'node' ? nodeAt(drawing, before.path) : edgeAt(drawing, before?.key);
+  const selected = found === undefined ? undefined : before;
   const paths = new Set(drawing.nodes.map(({ path }) => path));
   return { shown, drawing, selected, marked: state.marked.intersection(paths) };
 }
@@ -65,12 +63,12 @@ function lengthOf(range: SourceRange | undefined): number {
 /** The range of the selection in the source. */
 export function rangeOf({ drawing }: CanvasState, selection: Selection | undefined): SourceRange | undefined {
   if (selection?.type === 'node') {
-    const ranges = drawing.nodes.find(({ path }) => path === selection.path)?.node.ranges;
+    const ranges = nodeAt(drawing, selection.path)?.node.ranges;
     return ranges?.class ?? ranges?.instance;
   }
-  const drawn = drawing.edges.find(({ key }) => key === selection?.key);
+  const drawn = edgeAt(drawing, selection?.key);
   if (drawn?.edge !== undefined) return drawn.edge.range;
-  const source = drawing.nodes.find(({ path }) => path === drawn?.source)?.node;
+  const source = nodeAt(drawing, drawn?.source)?.node;
   const returned = source?.actions.known.find(({ action }) => action === drawn?.action)?.ranges[0];
   return returned ?? source?.ranges.post ?? source?.ranges.instance;
 }
