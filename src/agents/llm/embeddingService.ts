@@ -2,10 +2,10 @@ import OpenAI from 'openai';
 import { AppError } from '../../core/errors.ts';
 import { Redactor } from '../../core/redact.ts';
 import type { EmbedOptions } from '../../retrieval/embedding/embedder.ts';
-import { isRateLimit, requestFailure, retryAfterOf } from './failure.ts';
+import { requestFailure } from './failure.ts';
 import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
-import { retryDelayMs, waitFor } from './rateLimit.ts';
+import { withRetries } from './rateLimit.ts';
 
 const RETRIES = 3;
 
@@ -28,27 +28,18 @@ export class EmbeddingService {
    */
   async embed(texts: readonly string[], options: EmbedOptions = {}): Promise<readonly Float32Array[]> {
     const { provider, model } = this.#endpoint;
-    const { signal, retries: most = RETRIES, onWait } = options;
-    for (let retries = 0; ; retries += 1) {
-      try {
-        // Without an encoding the package requests base64, which few compatible services support.
-        const body = { model, input: [...texts], encoding_format: 'float' as const };
-        const { data } = await this.#client.embeddings.create(body, signal === undefined ? {} : { signal });
-        if (Array.isArray(data) && data.length === texts.length) {
-          return data.map(({ embedding }) => Float32Array.from(embedding));
-        }
-        throw new AppError(
-          'corrupt',
-          `${provider} (${model}): the response does not contain one vector for each text.`,
-        );
-      } catch (error) {
-        signal?.throwIfAborted();
-        if (error instanceof AppError) throw error;
-        if (!isRateLimit(error) || retries >= most) throw requestFailure(error, this.#endpoint, this.#redactor);
-        const delay = retryDelayMs(retryAfterOf(error), retries + 1);
-        onWait?.(delay / 1000);
-        await waitFor(delay, signal);
-      }
+    const { signal, retries = RETRIES, onWait } = options;
+    // Without an encoding the package requests base64, which few compatible services support.
+    const body = { model, input: [...texts], encoding_format: 'float' as const };
+    const send = () => this.#client.embeddings.create(body, { signal });
+    const { value } = await withRetries(send, { retries, signal, onWait }).catch((error: unknown) => {
+      signal?.throwIfAborted();
+      throw requestFailure(error, this.#endpoint, this.#redactor);
+    });
+    const { data } = value;
+    if (Array.isArray(data) && data.length === texts.length) {
+      return data.map(({ embedding }) => Float32Array.from(embedding));
     }
+    throw new AppError('corrupt', `${provider} (${model}): the response does not contain one vector for each text.`);
   }
 }

@@ -7,16 +7,6 @@ import type { Endpoint } from './providers.ts';
 // A response may contain a page of HTML, or the whole prompt.
 const MAX_DETAIL = 500;
 
-/** Whether waiting can help: status 429, unless the account's quota is used up. */
-export function isRateLimit(error: unknown): error is APIError {
-  return error instanceof APIError && error.status === 429 && error.code !== 'insufficient_quota';
-}
-
-/** The `Retry-After` header of a failed response. */
-export function retryAfterOf(error: APIError): string | null | undefined {
-  return error.headers?.get('retry-after');
-}
-
 /**
  * The error of a failed request: it names provider, model and what to do. Neither it nor its cause contains the key, even if
  * the service returned it.

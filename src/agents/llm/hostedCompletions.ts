@@ -85,8 +85,7 @@ class HostedCompletions implements Completions {
 
   #report(request: ModelExchange['request'], completion: Counted, startedAt: number): void {
     const { prompt_tokens: input, completion_tokens: output } = completion.usage ?? {};
-    const isCounted = input !== undefined && output !== undefined;
-    const cost = isCounted ? estimateCost(this.#endpoint, { input, output }) : undefined;
+    const cost = estimateCost(this.#endpoint, { input, output });
     const durationMs = performance.now() - startedAt;
     this.#host.modelCalled({
       provider: this.#endpoint.provider,

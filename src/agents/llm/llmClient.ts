@@ -225,14 +225,13 @@ export class LLMClient {
     retries: number,
   ): void {
     const [input, output] = [usage?.prompt_tokens, usage?.completion_tokens];
-    const isCounted = input !== undefined && output !== undefined;
     tracedRun.getStore()?.visit?.model({
       provider: this.provider,
       model: this.model,
       durationMs: performance.now() - startedAt,
       inputTokens: input,
       outputTokens: output,
-      estimatedCost: isCounted ? estimateCost(this.#endpoint, { input, output }, this.#price) : undefined,
+      estimatedCost: estimateCost(this.#endpoint, { input, output }, this.#price),
       retries,
     });
   }

@@ -45,14 +45,15 @@ const EMBEDDING_PRICES: Readonly<Record<string, number>> = {
 // A snapshot costs as much as its model. Any other suffix is another model: `gpt-5-pro` is not `gpt-5`.
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 
-/** The cost of a call by list price, in US dollars; undefined if the price is unknown. */
+/** The cost of a call by list price, in US dollars; undefined if the price or a number is unknown. */
 export function estimateCost(
   endpoint: Endpoint,
-  tokens: { readonly input: number; readonly output: number },
+  { input, output }: { readonly input: number | undefined; readonly output: number | undefined },
   price = priceOf(endpoint, PRICES),
 ): number | undefined {
-  if (price === undefined || tokens.input > (price.upToTokens ?? Infinity)) return undefined;
-  return (tokens.input * price.input + tokens.output * price.output) / 1_000_000;
+  if (price === undefined || input === undefined || output === undefined) return undefined;
+  if (input > (price.upToTokens ?? Infinity)) return undefined;
+  return (input * price.input + output * price.output) / 1_000_000;
 }
 
 /** The cost of embedding a million tokens by list price, in US dollars; undefined if the price is unknown. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { APIError } from 'openai';
 import { parseRetryAfter } from '../../core/network/retryAfter.ts';
 
 const MAX_WAIT_MS = 60_000;
@@ -16,8 +17,43 @@ export function retryDelayMs(retryAfter: string | null | undefined, attempt: num
   return backoff * (1 - Math.random() / 4);
 }
 
+interface RetryOptions {
+  /** The most retries. */
+  readonly retries: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Called before each wait, in seconds. */
+  readonly onWait?: ((seconds: number) => void) | undefined;
+}
+
+/**
+ * Sends a request again while the service is busy, after the time it specifies.
+ *
+ * @returns the response with the number of retries.
+ * @throws the error of the last request; the signal's own reason on abort.
+ */
+export async function withRetries<T>(
+  send: () => Promise<T>,
+  { retries: most, signal, onWait }: RetryOptions,
+): Promise<{ readonly value: T; readonly retries: number }> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return { value: await send(), retries };
+    } catch (error) {
+      if (!isRateLimit(error) || retries >= most) throw error;
+      const delay = retryDelayMs(error.headers?.get('retry-after'), retries + 1);
+      onWait?.(delay / 1000);
+      await waitFor(delay, signal);
+    }
+  }
+}
+
+/** Whether waiting can help: status 429, unless the account's quota is used up. */
+function isRateLimit(error: unknown): error is APIError {
+  return error instanceof APIError && error.status === 429 && error.code !== 'insufficient_quota';
+}
+
 /** @throws the signal's own reason on abort. */
-export async function waitFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
+async function waitFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
   try {
     await sleep(ms, undefined, { signal });
   } catch (error) {

@@ -8,21 +8,15 @@ import type {
 import { AppError } from '../../core/errors.ts';
 import { Redactor } from '../../core/redact.ts';
 import { isCompletion } from './completion.ts';
-import { isRateLimit, requestFailure, retryAfterOf } from './failure.ts';
+import { requestFailure } from './failure.ts';
 import { clientOptions } from './openaiClient.ts';
 import type { Endpoint } from './providers.ts';
-import { retryDelayMs, waitFor } from './rateLimit.ts';
+import { withRetries } from './rateLimit.ts';
 
 export interface CallOptions {
   readonly retries: number;
   readonly timeoutMs: number;
   readonly signal: AbortSignal | undefined;
-}
-
-/** A response with the number of retries. */
-interface Answer<T> {
-  readonly value: T;
-  readonly retries: number;
 }
 
 /** A chat completions service. Only this module imports the `openai` package; it is loaded with the first request. */
@@ -38,7 +32,10 @@ export class ChatService {
   }
 
   /** @throws AppError if the service cannot be reached, rejects the request, or does not return a completion. */
-  async complete(body: ChatCompletionCreateParamsNonStreaming, options: CallOptions): Promise<Answer<ChatCompletion>> {
+  async complete(
+    body: ChatCompletionCreateParamsNonStreaming,
+    options: CallOptions,
+  ): Promise<{ readonly value: ChatCompletion; readonly retries: number }> {
     const answer = await this.#retry(options, () =>
       this.#client.chat.completions.create(body, requestOptions(options)),
     );
@@ -68,15 +65,10 @@ export class ChatService {
     }
   }
 
-  async #retry<T>(options: CallOptions, send: () => Promise<T>): Promise<Answer<T>> {
-    for (let retries = 0; ; retries += 1) {
-      try {
-        return { value: await send(), retries };
-      } catch (error) {
-        if (!isRateLimit(error) || retries >= options.retries) throw this.#failure(error, options.signal);
-        await waitFor(retryDelayMs(retryAfterOf(error), retries + 1), options.signal);
-      }
-    }
+  #retry<T>(options: CallOptions, send: () => Promise<T>): ReturnType<typeof withRetries<T>> {
+    return withRetries(send, options).catch((error: unknown) => {
+      throw this.#failure(error, options.signal);
+    });
   }
 
   #failure(error: unknown, signal: AbortSignal | undefined): unknown {
@@ -97,6 +89,6 @@ export class ChatService {
   }
 }
 
-function requestOptions({ signal, timeoutMs }: CallOptions): { signal?: AbortSignal; timeout: number } {
-  return signal === undefined ? { timeout: timeoutMs } : { signal, timeout: timeoutMs };
+function requestOptions({ signal, timeoutMs }: CallOptions): { signal: AbortSignal | undefined; timeout: number } {
+  return { signal, timeout: timeoutMs };
 }
