@@ -1,6 +1,6 @@
 import type * as t from '@babel/types';
-import { AppError } from '../../core/errors.ts';
 import { renameAction } from '../editing/renameEdits.ts';
+import { refuse, tryEdit } from '../editing/sourceMap.ts';
 import type { EditResult, FlowReading } from '../reading/flowReading.ts';
 import type { FlowGraph, KeyAccess, SourceRange, TextEdit } from '../graph/graph.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
@@ -47,16 +47,13 @@ export function renameSymbol(
   newName: string,
   sourceOf: (file: string) => SourceFile | undefined,
 ): EditResult {
-  try {
+  return tryEdit(() => {
     const flow = reading.flows.find(({ graph }) => graph.id === symbol.flow);
-    if (flow === undefined) throw new AppError('refused', `The flow "${symbol.flow}" no longer exists.`);
-    if (symbol.type === 'key') return { ok: true, edits: renameKey(reading, flow, symbol.name, newName, sourceOf) };
+    if (flow === undefined) return refuse(`The flow "${symbol.flow}" no longer exists.`);
+    if (symbol.type === 'key') return renameKey(reading, flow, symbol.name, newName, sourceOf);
     const rename = { node: symbol.node, action: symbol.name, newAction: newName };
-    return { ok: true, edits: renameAction(reading.flows, flow, rename, (file) => sourceOf(file)?.text ?? '').edits };
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'refused') return { ok: false, reason: error.message };
-    throw error;
-  }
+    return renameAction(reading.flows, flow, rename, (file) => sourceOf(file)?.text ?? '').edits;
+  });
 }
 
 /** Whether the source contains the key itself there, rather than an expression for it. */
@@ -73,12 +70,12 @@ function renameKey(
   sourceOf: (file: string) => SourceFile | undefined,
 ): TextEdit[] {
   if (!/^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(newKey)) {
-    throw new AppError('refused', `"${newKey}" is not a valid key. Use letters and digits, as in ragChunks.`);
+    refuse(`"${newKey}" is not a valid key. Use letters and digits, as in ragChunks.`);
   }
   const flows = sharingState(reading, flow);
   const used = flows.flatMap(({ graph }) => graph.nodes.flatMap(({ reads, writes }) => [...reads, ...writes]));
   if (used.some((access) => access.key === newKey)) {
-    throw new AppError('refused', `The flow already uses shared.${newKey}. Choose another name.`);
+    refuse(`The flow already uses shared.${newKey}. Choose another name.`);
   }
   const edits = new Map<string, TextEdit>();
   const add = (edit: TextEdit): unknown => edits.set(`${edit.range.file} ${edit.range.start.offset}`, edit);
@@ -86,8 +83,7 @@ function renameKey(
     const source = sourceOf(access.range.file);
     if (source === undefined || !isWritten(source.text, access)) {
       const { file, start } = access.range;
-      throw new AppError(
-        'refused',
+      return refuse(
         `Line ${start.line + 1} of ${file} uses shared.${key} without writing its name. Rename it in the source.`,
       );
     }

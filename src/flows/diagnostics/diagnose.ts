@@ -1,6 +1,6 @@
 import type { FlowFile } from '../graph/graph.ts';
 import { unconnectedActions, unreachableNodes, unusedConnections } from './connections.ts';
-import { examine, type FlowDiagnostic, type Severity } from './diagnostic.ts';
+import { examine, fileFault, type FlowDiagnostic, type Severity } from './diagnostic.ts';
 import { unwrittenKeys } from './keys.ts';
 import { modelFaults } from './models.ts';
 import { endlessCycles, missingStart } from './reachability.ts';
@@ -18,19 +18,10 @@ export function diagnose(file: FlowFile): FlowDiagnostic[] {
   if (file.syntaxError !== undefined) {
     const { message, range } = file.syntaxError;
     const shown = file.isStale ? ' The last version without errors is shown until you fix it.' : '';
-    diagnostics.push({
-      code: 'syntax',
-      severity: 'error',
-      message: `${message}.${shown}`,
-      range,
-      related: [],
-      fixes: [],
-    });
+    diagnostics.push(fileFault('syntax', 'error', `${message}.${shown}`, range));
   }
   if (file.isStale) return diagnostics;
-  for (const { reason, range } of file.unread) {
-    diagnostics.push({ code: 'unread', severity: 'hint', message: reason, range, related: [], fixes: [] });
-  }
+  for (const { reason, range } of file.unread) diagnostics.push(fileFault('unread', 'hint', reason, range));
   const here = file.flows.filter(({ range, edges }) =>
     [{ range }, ...edges].some((one) => one.range.file === file.file),
   );
@@ -41,7 +32,7 @@ export function diagnose(file: FlowFile): FlowDiagnostic[] {
   const [unchecked] = here.slice(MAX_FLOWS);
   if (unchecked !== undefined) {
     const message = `Only the first ${MAX_FLOWS} flows of a file are checked. This flow and those after it are not.`;
-    diagnostics.push({ code: 'unread', severity: 'hint', message, range: unchecked.range, related: [], fixes: [] });
+    diagnostics.push(fileFault('unread', 'hint', message, unchecked.range));
   }
   for (const fault of modelFaults(file)) diagnostics.push(fault);
   return worst(diagnostics).sort((a, b) => a.range.start.offset - b.range.start.offset);
@@ -56,5 +47,5 @@ function worst(diagnostics: readonly FlowDiagnostic[]): FlowDiagnostic[] {
   if (next === undefined) return kept;
   const more = (ranked.length - kept.length).toLocaleString('en-US');
   const message = `${more} more problems in this file are not listed, starting here.`;
-  return [...kept, { code: 'unread', severity: 'hint', message, range: next.range, related: [], fixes: [] }];
+  return [...kept, fileFault('unread', 'hint', message, next.range)];
 }

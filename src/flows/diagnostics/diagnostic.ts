@@ -36,6 +36,17 @@ export interface FlowDiagnostic {
   readonly node?: string;
 }
 
+/** A problem of the file rather than of one of its flows. */
+export function fileFault(
+  code: DiagnosticCode,
+  severity: Severity,
+  message: string,
+  range: SourceRange,
+  fixes: readonly Fix[] = [],
+): FlowDiagnostic {
+  return { code, severity, message, range, related: [], fixes };
+}
+
 /** The most problems that one rule reports in one flow. Nobody reads more, and computing their fixes takes time. */
 export const MAX_FAULTS = 200;
 /** The most positions or names in one problem. */

@@ -1,6 +1,6 @@
 import { PROVIDER_NAMES, providerOfModel } from '../../agents/llm/providers.ts';
 import type { FlowFile, ModelUse } from '../graph/graph.ts';
-import { type Fix, type FlowDiagnostic, insideQuotes } from './diagnostic.ts';
+import { fileFault, type FlowDiagnostic, insideQuotes } from './diagnostic.ts';
 import { closest, editDistance } from '../../core/text/similar.ts';
 
 // With more different letters than this, it is another name rather than a misspelling.
@@ -20,7 +20,9 @@ function providerFault({ provider }: ModelUse, file: string): FlowDiagnostic[] {
   if (names.includes(provider.value)) return [];
   const message = `The provider "${provider.value}" is unknown, so LLMClient would throw. Choose one of ${PROVIDER_NAMES.join(', ')}, or set only baseUrl.`;
   const near = closest(provider.value, names).filter((name) => editDistance(name, provider.value) <= MAX_DISTANCE);
-  return [fault('unknown-provider', 'error', message, provider, near)];
+  const range = insideQuotes(provider.range);
+  const fixes = near.map((name) => ({ title: `Change to "${name}"`, edits: [{ range, text: name }] }));
+  return [fileFault('unknown-provider', 'error', message, provider.range, fixes)];
 }
 
 function modelFault({ provider, model, hasBaseUrl }: ModelUse, file: string): FlowDiagnostic[] {
@@ -28,40 +30,17 @@ function modelFault({ provider, model, hasBaseUrl }: ModelUse, file: string): Fl
   const owner = providerOfModel(model.value);
   if (provider === undefined && owner === undefined) {
     const message = `The name "${model.value}" matches no provider, so openai would be used. Set provider, or correct the name.`;
-    return [fault('unknown-model', 'warning', message, model, [])];
+    return [fileFault('unknown-model', 'warning', message, model.range)];
   }
   // Services that host models of others put the provider into the name: `openai/gpt-4o-mini`.
   const isElsewhere =
     provider !== undefined && owner !== undefined && owner !== provider.value && !HOSTS.has(provider.value);
   if (!isElsewhere) return [];
   const message = `The model "${model.value}" belongs to ${owner}, but the provider is ${provider.value}. Change one of them.`;
-  return [fault('unknown-model', 'warning', message, model, [])];
+  return [fileFault('unknown-model', 'warning', message, model.range)];
 }
 
 // These providers offer models of others under their original names.
-const HOSTS: ReadonlySet<string> = new Set([
-  'groq',
-  'together',
-  'fireworks',
-  'openrouter',
-  'cerebras',
-  'ollama',
-  'lmstudio',
-  'vllm',
-  'custom',
-  'vscode',
-]);
-
-function fault(
-  code: FlowDiagnostic['code'],
-  severity: FlowDiagnostic['severity'],
-  message: string,
-  { range }: NonNullable<ModelUse['model']>,
-  names: readonly string[],
-): FlowDiagnostic {
-  const fixes: Fix[] = names.map((name) => ({
-    title: `Change to "${name}"`,
-    edits: [{ range: insideQuotes(range), text: name }],
-  }));
-  return { code, severity, message, range, related: [], fixes };
-}
+const HOSTS: ReadonlySet<string> = new Set(
+  'groq together fireworks openrouter cerebras ollama lmstudio vllm custom vscode'.split(' '),
+);

@@ -1,4 +1,3 @@
-import { AppError } from '../../core/errors.ts';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { TextEdit } from '../graph/graph.ts';
 import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
@@ -161,7 +160,7 @@ function sorted(edits: readonly TextEdit[]): TextEdit[] {
   for (const [index, { range }] of ordered.entries()) {
     const next = ordered[index + 1]?.range;
     if (next?.file === range.file && next.start.offset < range.end.offset) {
-      throw new AppError('refused', 'The change would edit the same place twice. Make it in the source.');
+      refuse('The change would edit the same place twice. Make it in the source.');
     }
   }
   return ordered;

@@ -1,6 +1,7 @@
 import type * as t from '@babel/types';
 import { AppError } from '../../core/errors.ts';
 import type { TextEdit } from '../graph/graph.ts';
+import type { EditResult } from '../reading/flowReading.ts';
 import { given, visitNodes } from '../syntax/nodes.ts';
 import { endOf, type SourceFile, startOf } from '../syntax/sourceFile.ts';
 
@@ -11,6 +12,16 @@ const BLOCKS = new Set(['Program', 'BlockStatement', 'StaticBlock', 'SwitchCase'
 /** Refuses an edit that cannot be made safely; the sentence is shown to the person who requested it. */
 export function refuse(sentence: string): never {
   throw new AppError('refused', sentence);
+}
+
+/** The edits that are planned, or the sentence of `refuse`. */
+export function tryEdit(plan: () => readonly TextEdit[]): EditResult {
+  try {
+    return { ok: true, edits: plan() };
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'refused') return { ok: false, reason: error.message };
+    throw error;
+  }
 }
 
 /** The syntax tree of a file with its parents, and the style of its text. */

@@ -1,7 +1,7 @@
-import { AppError } from '../../core/errors.ts';
 import { type FlowSymbol, renameSymbol, symbolAt } from '../assist/renameSymbol.ts';
 import { applyEdits, planEdit } from '../editing/editFlow.ts';
 import { type GraphShape, isSameShape, shapeOf } from '../editing/graphShape.ts';
+import { refuse, tryEdit } from '../editing/sourceMap.ts';
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { FlowFile, TextEdit } from '../graph/graph.ts';
 import type { EditResult, FlowReading } from '../reading/flowReading.ts';
@@ -68,16 +68,12 @@ export class FlowProject {
    */
   edit(file: string, text: string, operation: FlowOperation): EditResult {
     const reading = this.readSource(file, text);
-    try {
-      const { edits, shapes } = planEdit(reading, operation, (path) =>
-        path === file ? text : (this.#host.read(path) ?? ''),
-      );
+    return tryEdit(() => {
+      const textOf = (path: string): string => (path === file ? text : (this.#host.read(path) ?? ''));
+      const { edits, shapes } = planEdit(reading, operation, textOf);
       this.#try(reading.source, edits, shapes);
-      return { ok: true, edits };
-    } catch (error) {
-      if (error instanceof AppError && error.code === 'refused') return { ok: false, reason: error.message };
-      throw error;
-    }
+      return edits;
+    });
   }
 
   /** The action or key at an offset, if it can be renamed. */
@@ -151,7 +147,7 @@ export class FlowProject {
       return own !== undefined && isSameShape(own, shape);
     });
     if (main.syntaxError !== undefined || !isRight) {
-      throw new AppError('refused', 'This change cannot be made in one step. Make it in the source.');
+      refuse('This change cannot be made in one step. Make it in the source.');
     }
   }
 }

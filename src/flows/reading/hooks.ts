@@ -162,35 +162,18 @@ export function optionOf({ options }: Instance, name: string): Value | undefined
   return options.type === 'object' ? options.fields.get(name) : undefined;
 }
 
-const RETRIEVAL_KEYS = [
-  { option: 'queryKey', key: 'query', isRead: true },
-  { option: 'contextKey', key: 'rag_context', isRead: false },
-  { option: 'chunksKey', key: 'rag_chunks', isRead: false },
-];
-
 /** The keys that RAGNode itself reads and writes. */
 function retrievalKeys(instance: Instance): { reads: KeyAccess[]; writes: KeyAccess[] } {
-  const accesses = RETRIEVAL_KEYS.map(({ option, key, isRead }) => {
+  const accessOf = (option: string, fallback: string, hook: KeyAccess['hook']): KeyAccess => {
     const value = optionOf(instance, option);
-    const chosen = value?.type === 'literal' ? String(value.value) : key;
-    const place = (value?.type === 'literal' ? value.origin : undefined) ?? {
-      file: instance.file,
-      node: instance.creation,
-    };
-    const range: SourceRange = place.file.range(place.node);
-    const access: KeyAccess = {
-      key: chosen,
-      path: [chosen],
-      hook: isRead ? 'prep' : 'post',
-      range,
-      isGuarded: false,
-      isOwn: false,
-    };
-    return { access, isRead };
-  });
+    const chosen = value?.type === 'literal' ? value : undefined;
+    const { file, node } = chosen?.origin ?? { file: instance.file, node: instance.creation };
+    const key = String(chosen?.value ?? fallback);
+    return { key, path: [key], hook, range: file.range(node), isGuarded: false, isOwn: false };
+  };
   return {
-    reads: accesses.filter(({ isRead }) => isRead).map(({ access }) => access),
-    writes: accesses.filter(({ isRead }) => !isRead).map(({ access }) => access),
+    reads: [accessOf('queryKey', 'query', 'prep')],
+    writes: [accessOf('contextKey', 'rag_context', 'post'), accessOf('chunksKey', 'rag_chunks', 'post')],
   };
 }
 

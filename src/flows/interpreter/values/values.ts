@@ -15,8 +15,11 @@ export type Value =
   | Instance
   | ModuleValue
   | SharedValue
-  | UnionValue
+  | { readonly type: 'union'; readonly values: readonly Single[] }
   | UnknownValue;
+
+/** A value that is not one of several. */
+type Single = Exclude<Value, { readonly type: 'union' }>;
 
 /** Storage for a value: a variable, or a field of an instance. */
 export interface Cell {
@@ -99,20 +102,6 @@ interface LibraryValue {
   readonly name: LibraryName;
 }
 
-/** A name of an instance where its scope is visible. */
-interface Reference {
-  readonly text: string;
-  readonly scope: Scope;
-}
-
-interface InstanceName {
-  readonly text: string;
-  /** The instance that has it as a property. */
-  readonly owner: Instance | undefined;
-  /** The call depth at which the name was assigned: the outermost name wins. */
-  readonly depth: number;
-}
-
 export interface Instance {
   readonly type: 'instance';
   readonly class: ClassValue | LibraryValue;
@@ -123,8 +112,10 @@ export interface Instance {
   readonly fields: Map<string, Cell>;
   /** The options passed to the library's constructor. */
   options: Value;
-  name: InstanceName | undefined;
-  readonly references: Reference[];
+  /** The outermost of its names: `owner` has it as a property, and `depth` is that of the call that assigned it. */
+  name: { readonly text: string; readonly owner: Instance | undefined; readonly depth: number } | undefined;
+  /** How code names it where the scope is visible. */
+  readonly references: { readonly text: string; readonly scope: Scope }[];
   /** The graph, if it is a flow. */
   readonly flow: FlowDraft | undefined;
 }
@@ -188,11 +179,6 @@ export interface SharedValue {
   readonly access: Draft<KeyAccess> | undefined;
 }
 
-export interface UnionValue {
-  readonly type: 'union';
-  readonly values: readonly Exclude<Value, UnionValue>[];
-}
-
 export interface UnknownValue {
   readonly type: 'unknown';
   /** What it is and why it is unknown, without a full stop: "`pick()` is only known at run time". */
@@ -223,13 +209,13 @@ export function unknown(file: SourceFile, node: t.Node, why = 'is only known at 
 }
 
 /** The alternatives of a value, one at a time. */
-export function alternatives(value: Value): readonly Exclude<Value, UnionValue>[] {
+export function alternatives(value: Value): readonly Single[] {
   return value.type === 'union' ? value.values : [value];
 }
 
 /** One of several values. */
 export function union(values: readonly Value[]): Value {
-  const all: Exclude<Value, UnionValue>[] = [];
+  const all: Single[] = [];
   for (const value of values.flatMap(alternatives)) {
     if (!all.some((other) => isSame(other, value))) all.push(value);
     if (all.length > MAX_UNION) break;
