@@ -59,7 +59,6 @@ export class GraphNode {
     this.#lastAction = undefined;
   }
 
-  /** The connected actions. */
   get actions(): readonly string[] {
     return [...(this.#exits?.keys() ?? [])];
   }
@@ -130,7 +129,6 @@ export class Frame {
     return Object.fromEntries((this.#visited ?? []).map((node) => [node.label, this.visitsOf(node)]));
   }
 
-  /** Restores the visits from a checkpoint. */
   restoreVisits(node: GraphNode, visits: number): void {
     this.#visits ??= [];
     this.#visited ??= [];

@@ -36,6 +36,11 @@ export function formatCredits(credits: number): string {
   return String(Number(credits.toFixed(digits)));
 }
 
+/** `$0.0042`, `$0.02`, `$12.30`: US dollars with two significant digits, from a dollar on with cents. */
+export function formatDollars(dollars: number): string {
+  return dollars >= 0.995 ? `$${dollars.toFixed(2)}` : `$${Number(dollars.toPrecision(2))}`;
+}
+
 /** `1 file`, `41 files`, `20,000 files`. */
 export function formatCount(count: number, singular: string, plural = `${singular}s`): string {
   return `${count.toLocaleString('en-US')} ${count === 1 ? singular : plural}`;

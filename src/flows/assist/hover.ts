@@ -30,7 +30,6 @@ export function neighboursAt(file: FlowFile, text: string, offset: number): Node
   });
 }
 
-/** The neighbours of a node in a flow. */
 function neighboursOf(flow: FlowGraph, node: FlowNode): Omit<NodeNeighbours, 'range'> {
   const labelOf = (id: string): string => flow.nodes.find((one) => one.id === id)?.label ?? id;
   const out = flow.edges.filter(({ source }) => source === node.id);

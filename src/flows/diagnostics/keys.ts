@@ -133,7 +133,6 @@ function followKeys(walk: Walk, graph: FlowGraph, entry: Keys, depth = 0): Reado
   return endings;
 }
 
-/** The certain keys after each action of a node. */
 function leaving(walk: Walk, node: FlowNode, keys: Keys, depth: number): [action: string, keys: Keys][] {
   // A node that may write any key may have written all of them.
   const reached = node.unreadKeys.length > 0 ? undefined : keys;
@@ -178,7 +177,6 @@ function withKeys({ numbers }: Walk, keys: Keys, added: readonly string[]): Keys
   return all;
 }
 
-/** The keys in both. */
 function meet(a: Keys, b: Keys): Keys {
   if (a === undefined || b === undefined) return a ?? b;
   return a.map((word, index) => word & (b[index] ?? 0));

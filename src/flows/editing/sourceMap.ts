@@ -67,7 +67,6 @@ export class SourceMap {
     }
   }
 
-  /** The indentation of the line at an offset. */
   indentAt(offset: number): string {
     const { text } = this.source;
     const start = text.lastIndexOf('\n', offset - 1) + 1;
@@ -114,7 +113,6 @@ export class SourceMap {
     return this.replace(start, start, start === startOf(statement) ? `${inserted.trimStart()}${indent}` : inserted);
   }
 
-  /** Inserts lines below a statement. */
   insertBelow(statement: t.Node, lines: readonly string[]): TextEdit {
     const indent = this.indentAt(startOf(statement));
     const { text } = this.source;

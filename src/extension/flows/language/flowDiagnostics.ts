@@ -28,7 +28,6 @@ interface Found {
   readonly diagnostics: readonly FlowDiagnostic[];
 }
 
-/** A check that is scheduled or in progress. */
 interface ScheduledCheck {
   readonly timer: NodeJS.Timeout;
   /** Resolves when the document was checked or the check was cancelled. */

@@ -1,3 +1,4 @@
+import { formatDollars } from '../../../core/text/format.ts';
 import type { RecordedModelCall } from '../../../flows/run/history/modelCalls.ts';
 
 interface PromptMessage {
@@ -45,7 +46,7 @@ export interface TriedPrompt {
 /** The replies of several models: a table of their costs, then each reply. */
 export function replyDocument(tried: readonly TriedPrompt[]): string {
   const rows = tried.map((one) => {
-    const cost = one.cost === undefined ? '' : `$${one.cost.toPrecision(2)}`;
+    const cost = one.cost === undefined ? '' : formatDollars(one.cost);
     const cells = [one.model, timeOf(one), one.inputTokens ?? '', one.outputTokens ?? '', cost];
     return `| ${cells.map((cell) => String(cell).replaceAll('|', '\\|')).join(' | ')} |`;
   });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import * as vscode from 'vscode';
 import { AppError, isAbort } from '../../../core/errors.ts';
-import { formatCount, formatDuration } from '../../../core/text/format.ts';
+import { formatCount, formatDollars, formatDuration } from '../../../core/text/format.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
 import type { RemoteService } from '../../../core/processes/workerRpc.ts';
@@ -163,7 +163,7 @@ function costOf({ model, inputTokens = 0, outputTokens = 0, cost, durationMs }: 
     model,
     formatDuration(durationMs / 1000),
     formatCount(inputTokens + outputTokens, 'token'),
-    ...(cost === undefined ? [] : [`$${cost.toPrecision(2)}`]),
+    ...(cost === undefined ? [] : [formatDollars(cost)]),
   ];
   return printableLine(parts.join(' · '));
 }

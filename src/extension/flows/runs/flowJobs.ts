@@ -17,13 +17,10 @@ import { hostLabel } from '../../ui/words.ts';
 const KEY = 'flow jobs';
 const MAX_KEPT = 50;
 
-/** The flow that a job runs. */
 interface FlowJobEntry {
-  /** Our id of the job. */
   readonly job: string;
   /** The path of the flow's file. */
   readonly file: string;
-  /** The id of the graph in it. */
   readonly flow: string;
 }
 

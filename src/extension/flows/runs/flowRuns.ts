@@ -58,7 +58,6 @@ export class FlowRuns implements Disposable {
   readonly #news = new Emitter<RunNews>();
   readonly #output: TextChannel;
   readonly onNews = this.#news.event;
-  /** Runs as jobs. */
   readonly jobs: FlowJobs;
 
   constructor(deps: FlowRunsDeps) {

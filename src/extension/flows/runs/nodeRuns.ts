@@ -1,7 +1,7 @@
 import type { FlowFile, FlowGraph, FlowNode } from '../../../flows/graph/graph.ts';
 import { mergeStates, type NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { unitOfPath } from '../../../flows/graph/tracePath.ts';
-import { formatMicros } from '../../../core/text/format.ts';
+import { formatDollars, formatMicros } from '../../../core/text/format.ts';
 
 /** A node of the source with its state in a run. */
 export interface NodeRun {
@@ -34,7 +34,7 @@ export function describeNodeRun({ status, visits, micros, lastAction, usage, err
     visits > 1 ? `×${visits}` : undefined,
     status === 'running' && micros === 0 ? undefined : formatMicros(micros),
     tokens > 0 ? `${shortCount(tokens)} tokens` : undefined,
-    usage.cost > 0 ? `$${usage.cost.toPrecision(2)}` : undefined,
+    usage.cost > 0 ? formatDollars(usage.cost) : undefined,
     error === undefined ? undefined : `failed: ${error}`,
     lastAction === undefined ? undefined : `→ ${lastAction}`,
   ];

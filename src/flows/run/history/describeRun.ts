@@ -1,5 +1,5 @@
 import { assertNever } from '../../../core/errors.ts';
-import { formatCount, formatMicros } from '../../../core/text/format.ts';
+import { formatCount, formatDollars, formatMicros } from '../../../core/text/format.ts';
 import type { FlowFailure, RecordedOutcome } from '../protocol/outcome.ts';
 import { microsOf, type ModelUsage, type TimelineStep } from '../protocol/timelineStep.ts';
 
@@ -30,7 +30,6 @@ export function describeRunEnd(outcome: RecordedOutcome | undefined): string {
   }
 }
 
-/** The error with its location. */
 function describeFailure({ message, place }: FlowFailure): string {
   return place === undefined ? message : `${message} (${place.file}:${place.line}:${place.column})`;
 }
@@ -42,7 +41,7 @@ export function describeUsage({ calls, inputTokens, outputTokens, cost }: ModelU
   const parts = [
     formatCount(calls, 'model call'),
     ...(tokens === 0 ? [] : [formatCount(tokens, 'token')]),
-    ...(cost === 0 ? [] : [`$${Number(cost.toPrecision(2))}`]),
+    ...(cost === 0 ? [] : [formatDollars(cost)]),
   ];
   return parts.join(', ');
 }

@@ -40,7 +40,6 @@ export class RunHistory {
     return { record, folder };
   }
 
-  /** Updates the record of a run. */
   async update(record: RunRecord): Promise<void> {
     await writeRecord(await this.folder(record.file, record.id), record);
   }
@@ -83,7 +82,6 @@ export class RunHistory {
     throw new AppError('missing', `${basename(file)} has no run "${id}". ${known}.`);
   }
 
-  /** The folder with the files of a run. */
   async folder(file: string, id: string): Promise<RunFolder> {
     return runFolder(join(await this.#folderOf(file), id));
   }

@@ -52,7 +52,6 @@ export class Runs {
     if (run !== undefined) this.#host.send({ type: 'pinTest', run: run.id });
   }
 
-  /** Opens a recorded run. */
   open(id: string): void {
     this.#host.send({ type: 'openRun', run: id });
   }
@@ -82,7 +81,6 @@ export class Runs {
     }
   }
 
-  /** Shows a run from its start. */
   show(run: RunInfo): void {
     const { file } = this.#store.state;
     const root = file?.flows.find(({ id }) => id === run.flow);

@@ -1,15 +1,10 @@
-import { formatMicros } from '../../../core/text/format.ts';
+import { formatDollars, formatMicros } from '../../../core/text/format.ts';
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';
 import { microsOf, type ModelUsage, type TimelineStep } from '../../../flows/run/protocol/timelineStep.ts';
 
 /** `850 tok`, `8.1k tok`. */
 export function tokensText(tokens: number): string {
   return tokens < 1_000 ? `${tokens} tok` : `${(tokens / 1_000).toFixed(tokens < 99_950 ? 1 : 0)}k tok`;
-}
-
-/** `$0.0042`: US dollars with two significant digits. */
-export function costText(dollars: number): string {
-  return dollars >= 0.995 ? `$${dollars.toFixed(2)}` : `$${Number(dollars.toPrecision(2))}`;
 }
 
 /** What the upper corner of a node shows: `×3 · 1.2 s`. */
@@ -21,7 +16,7 @@ export function visitsText({ visits, micros, status }: NodeState): string {
 /** `8.1k tok · $0.02`; empty if no tokens were counted and no price is known. */
 export function usageText({ inputTokens, outputTokens, cost }: ModelUsage): string {
   const tokens = inputTokens + outputTokens;
-  return [tokens > 0 ? tokensText(tokens) : '', cost > 0 ? costText(cost) : ''].filter(Boolean).join(' · ');
+  return [tokens > 0 ? tokensText(tokens) : '', cost > 0 ? formatDollars(cost) : ''].filter(Boolean).join(' · ');
 }
 
 /** A step in one line. */

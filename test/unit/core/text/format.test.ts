@@ -4,6 +4,7 @@ import {
   formatBytes,
   formatCount,
   formatCredits,
+  formatDollars,
   formatDuration,
   formatMicros,
 } from '../../../../src/core/text/format.ts';
@@ -50,4 +51,8 @@ test('counts agree with their noun', () => {
   assert.equal(formatCount(1, 'file'), '1 file');
   assert.equal(formatCount(20_000, 'file'), '20,000 files');
   assert.equal(formatCount(2, 'entry', 'entries'), '2 entries');
+});
+
+test('dollars have two significant digits, and cents from a dollar on', () => {
+  assert.deepEqual([0, 0.00421, 0.5, 12.345, 123].map(formatDollars), ['$0', '$0.0042', '$0.5', '$12.35', '$123.00']);
 });
