@@ -95,7 +95,6 @@ function withAdvice(message: string, advice: string | undefined): string {
   return advice === undefined ? message : `${message.replace(/[.\s]+$/, '')}. ${advice}`;
 }
 
-/** A service in sentences. */
 function nameOf(host: string | undefined): string {
   return (host === undefined ? undefined : URL.parse(host)?.host) ?? 'the service';
 }

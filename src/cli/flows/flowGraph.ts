@@ -6,19 +6,13 @@ import { mergeExact } from '../../flows/graph/mergeExact.ts';
 import { readByRunning } from '../../flows/run/process/readByRunning.ts';
 import { layoutFlow } from '../../flows/drawing/flowLayout.ts';
 import type { Context } from '../command/context.ts';
+import type { FlowGraphFlags } from './flowFlags.ts';
 import { readFlowFile } from './flowFile.ts';
-
-interface FlowGraphFlags {
-  readonly format?: 'json' | 'mermaid' | 'svg';
-  readonly flow?: string;
-  readonly run?: boolean;
-  readonly env?: readonly string[];
-}
 
 /** `farwharf flow graph`: the flows of a file, read without running it. JSON: the file with all its graphs. */
 export async function printFlowGraph(context: Context, argument: string, flags: FlowGraphFlags): Promise<void> {
   const { terminal } = context;
-  const read = await (flags.run === true ? readByRunningToo(context, argument, flags.env) : readFlowFile(argument));
+  const read = await (flags.run ? readByRunningToo(context, argument, flags.env) : readFlowFile(argument));
   const format = flags.format ?? (terminal.isJson ? 'json' : 'mermaid');
   if (read.syntaxError !== undefined) {
     const { message, range } = read.syntaxError;

@@ -15,17 +15,8 @@ import { sourceHashes } from '../../flows/graph/sourceHash.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { FlowPrinter } from '../terminal/flowPrinter.ts';
+import type { FlowRunFlags } from './flowFlags.ts';
 import { readShared } from './sharedFlag.ts';
-
-interface FlowRunFlags {
-  readonly shared?: string;
-  readonly flow?: string;
-  readonly trace?: string;
-  readonly replay?: string;
-  readonly from?: string;
-  readonly of?: string;
-  readonly env?: readonly string[];
-}
 
 /** `farwharf flow run`: runs a flow file here. JSON: a line for each event, and at the end `{ type: "end", run, outcome }`. */
 export async function runFlowFile(

@@ -1,7 +1,7 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { choiceFlag, jsonFlag, switchFlag, textFlag, textFlagOr } from '../grammar/flags.ts';
-import { environmentFlag } from './environmentFlag.ts';
+import { jsonFlag, switchFlag, textFlagOr } from '../grammar/flags.ts';
+import { environmentFlag, FLOW_GRAPH_FLAGS, FLOW_RUN_FLAGS } from './flowFlags.ts';
 
 /** `farwharf flow` and its verbs. */
 export function flowVerb(): Verb {
@@ -22,19 +22,7 @@ export function flowVerb(): Verb {
           new Argument('<file>', 'flow file: .ts, .mts, .js or .mjs'),
           new Argument('[args...]', 'arguments for process.argv of the file; put flags after --'),
         ],
-        flags: {
-          shared: textFlag('--shared <json>', 'initial shared state, as JSON or @FILE'),
-          flow: textFlag('--flow <name>', 'export to run, if the file has several flows'),
-          trace: textFlag('--trace <file>', 'write the events of the run to this file, one JSON object on each line'),
-          replay: textFlag(
-            '--replay <run>',
-            'reuse the results of this run (a run ID, or last) where code and input are the same',
-          ),
-          from: textFlag('--from <node>', 'start at this node, with its state from the last run'),
-          of: textFlag('--of <run>', 'the run that --from refers to (default: last)'),
-          env: environmentFlag(),
-          json: jsonFlag('print one JSON line per event'),
-        },
+        flags: FLOW_RUN_FLAGS,
         examples: [
           ['farwharf flow run agent.ts --shared \'{"question": "Why?"}\'', 'run a flow with an initial state'],
           ['farwharf flow run agent.ts --replay last', 'run the flow again; only edited nodes run anew'],
@@ -87,13 +75,7 @@ export function flowVerb(): Verb {
         name: 'graph',
         summary: 'print the graph of a flow file without running it',
         args: ['<file>'],
-        flags: {
-          format: choiceFlag('--format <kind>', 'output format (default: mermaid)', ['json', 'mermaid', 'svg']),
-          flow: textFlag('--flow <name>', 'the flow to print, if the file has several'),
-          run: switchFlag('--run', 'also load the file, for what its source does not show; no flow is run'),
-          env: environmentFlag(),
-          json: jsonFlag(),
-        },
+        flags: FLOW_GRAPH_FLAGS,
         examples: [
           ['farwharf flow graph agent.ts', 'print the graph as Mermaid'],
           ['farwharf flow graph agent.ts --format svg > agent.svg', 'draw it as a picture'],

@@ -15,31 +15,18 @@ import type { Context } from '../command/context.ts';
 import { dataFolder } from '../command/dataFolder.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { EXIT } from '../command/exit.ts';
+import type { ServeFlags } from './serveFlags.ts';
 import { checkedApiKey } from '../../service/apiKey.ts';
-
-interface ServeFlags {
-  readonly host: string;
-  readonly port: number;
-  readonly data?: string;
-  readonly credits: number;
-  readonly executor?: 'process' | 'slurm';
-  readonly config?: string;
-  readonly log?: string;
-  readonly behindProxy?: boolean;
-  readonly check?: boolean;
-  readonly configSchema?: boolean;
-  readonly embedded?: boolean;
-}
 
 /** `farwharf serve`: runs the job service until Ctrl+C or SIGTERM. Running jobs continue, and the next start finds them. */
 export async function runService(context: Context, _: string, flags: ServeFlags): Promise<number> {
   const { terminal, signal, onHangup } = context;
-  if (flags.configSchema === true) {
+  if (flags.configSchema) {
     terminal.answerText(JSON.stringify(configSchema(), null, 2));
     return EXIT.done;
   }
   const options = await describeService(context, flags);
-  if (flags.check === true) return check(terminal, options);
+  if (flags.check) return check(terminal, options);
   refuseOpenAir(options);
   const redactor = new Redactor();
   redactor.add(options.apiKey ?? '');
@@ -52,9 +39,9 @@ export async function runService(context: Context, _: string, flags: ServeFlags)
       serviceLog.reopen();
       service.reload();
     };
-    if (flags.embedded !== true) onHangup(reload);
+    if (!flags.embedded) onHangup(reload);
     terminal.json({ url: service.url, key: service.key, pid: process.pid });
-    if (flags.embedded !== true && !terminal.isJson) welcome(context, options, service);
+    if (!flags.embedded && !terminal.isJson) welcome(context, options, service);
     await service.closed;
     return EXIT.done;
   } finally {
@@ -88,7 +75,7 @@ function refuseOpenAir({ host, config }: ServeOptions): void {
 async function describeService({ env, program }: Context, flags: ServeFlags): Promise<ServeOptions> {
   const home = farwharfHome(env);
   const files = { runner: program.jobRunner, version: program.version };
-  if (flags.embedded === true) return embeddedServeOptions(home, files);
+  if (flags.embedded) return embeddedServeOptions(home, files);
   const config = await configOf(flags);
   const apiKey = env['FARWHARF_API_KEY'];
   return {
@@ -116,7 +103,7 @@ async function configOf(flags: ServeFlags): Promise<ServiceConfig> {
   return {
     ...config,
     ...(flags.log !== undefined && { log: { ...config.log, file: resolve(flags.log) } }),
-    ...(flags.behindProxy === true && { proxy: config.proxy ?? DEFAULT_PROXY }),
+    ...(flags.behindProxy && { proxy: config.proxy ?? DEFAULT_PROXY }),
   };
 }
 

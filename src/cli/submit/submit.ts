@@ -35,7 +35,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const sent = flow?.selection ?? selection;
   const draft = { ...draftOf(flags, flow?.script ?? flags.script ?? ''), ...(venv !== undefined && { venv }) };
   const { terminal, signal } = context;
-  if (flags.dryRun === true) {
+  if (flags.dryRun) {
     const plan = (host: string, service: string, account: unknown) =>
       planSubmit({ host, service, account }, draft, sent);
     return showSelection(sent, await checkDryRun(() => new Session(context), plan, signal), context);
@@ -43,7 +43,7 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   if (flags.script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
 
   await using session = new Session(context);
-  await checkUnanswered(session, context, { folder: selection.root, again: flags.again === true });
+  await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
   const plan = planSubmit({ host: session.host, service: session.hostName, account }, draft, sent);
   refuseErrors(plan.findings, describeWithFlag);

@@ -23,16 +23,16 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
   const { session, context, flags } = sent;
   const { terminal } = context;
   const { jobId } = record;
-  if (flags.watch !== true && flags.download !== true) {
+  if (!flags.watch && !flags.download) {
     terminal.json(receipt);
     if (!terminal.isJson) terminal.answer(jobId);
     return EXIT.done;
   }
-  if (flags.watch === true) terminal.json(receipt);
+  if (flags.watch) terminal.json(receipt);
   const place = { record, ledger: session.asyncLedger, home: session.home };
   // The results are still wanted after the reader of the log left.
-  const signal = flags.download === true ? context.signal : context.outputSignal;
-  const options = { isQuiet: flags.watch !== true, isJustSent: true };
+  const signal = flags.download ? context.signal : context.outputSignal;
+  const options = { isQuiet: !flags.watch, isJustSent: true };
   const watched = await showLog(place, session, { ...context, signal }, options);
   if (watched.type === 'detached') {
     tellDetached(terminal, jobId);
@@ -40,7 +40,7 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
   }
   const { state, exitCode, reason, creditsCharged } = watched.record;
   const outcome = { ...receipt, state, exit_code: exitCode, reason, credits_charged: creditsCharged };
-  if (flags.download !== true) {
+  if (!flags.download) {
     terminal.json(outcome);
     terminal.note(describeEnd(watched, jobId));
     return exitOfWatched(watched);

@@ -2,26 +2,36 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
-import type { ConflictChoice } from '../jobs/results.ts';
-import type { FlowSubmitFlags } from '../flows/flowSubmission.ts';
+import { type FlagValues, jsonFlag, listFlag, numberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import { conflictFlag } from '../jobs/conflictFlag.ts';
+
+const DEFAULT_MAX_RUNTIME = 3600;
 
 /** The flags of `farwharf submit`. */
-export interface SubmitFlags extends FlowSubmitFlags {
-  readonly script?: string;
-  /** Seconds. */
-  readonly maxRuntime: number;
-  readonly machineClass?: string;
-  readonly project?: string;
-  readonly venv?: string;
-  readonly include?: readonly string[];
-  readonly exclude?: readonly string[];
-  readonly watch?: boolean;
-  readonly download?: boolean;
-  readonly onConflict: ConflictChoice;
-  readonly dryRun?: boolean;
-  /** Send even if the outcome of the folder's last submit is unknown. */
-  readonly again?: boolean;
-}
+export const SUBMIT_FLAGS = {
+  script: textFlag('--script <file>', 'file to run, with its arguments, such as "train.py --epochs 3"'),
+  maxRuntime: numberFlag('--max-runtime <seconds>', 'time limit of the job', {
+    min: 1,
+    fallback: DEFAULT_MAX_RUNTIME,
+  }),
+  machineClass: textFlag('--machine-class <name>', "machine class from the service's rate card (see farwharf me)"),
+  project: textFlag('--project <name>', 'project to charge the job to'),
+  venv: textFlag('--venv <file>', 'JSON file that describes the Python environment'),
+  include: listFlag('--include <path>', 'send this path even if a rule leaves it out'),
+  exclude: listFlag('--exclude <path>', 'do not send this path'),
+  flow: textFlag('--flow <name>', 'flow file: the export to run'),
+  shared: textFlag('--shared <json>', 'flow file: initial shared state, as JSON or @FILE'),
+  resume: textFlag('--resume <run>', 'flow file: continue this run, a folder with its files or its run ID'),
+  from: textFlag('--from <node>', 'with --resume: restart at this node'),
+  watch: switchFlag('--watch', 'show the log until the job ends'),
+  download: switchFlag('--download', 'wait until the job ends, then download the results into the folder'),
+  onConflict: conflictFlag(),
+  again: switchFlag('--again', 'send even if the outcome of the last submit is unknown'),
+  dryRun: switchFlag('--dry-run', 'show what would be sent without sending anything'),
+  json: jsonFlag(),
+};
+
+export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS>;
 
 /**
  * The absolute path of a folder that a person named.

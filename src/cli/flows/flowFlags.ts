@@ -1,0 +1,37 @@
+import { variableNames } from '../../flows/run/protocol/flowEnvironment.ts';
+import { choiceFlag, type Flag, type FlagValues, jsonFlag, listFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+
+/** `--env`, for the verbs that run the code of flow files. */
+export function environmentFlag(): Flag<readonly string[] | undefined> {
+  return listFlag('--env <name>', 'pass this environment variable to the flow', (name) =>
+    variableNames([name], '--env'),
+  );
+}
+
+/** The flags of `farwharf flow run`. */
+export const FLOW_RUN_FLAGS = {
+  shared: textFlag('--shared <json>', 'initial shared state, as JSON or @FILE'),
+  flow: textFlag('--flow <name>', 'export to run, if the file has several flows'),
+  trace: textFlag('--trace <file>', 'write the events of the run to this file, one JSON object on each line'),
+  replay: textFlag(
+    '--replay <run>',
+    'reuse the results of this run (a run ID, or last) where code and input are the same',
+  ),
+  from: textFlag('--from <node>', 'start at this node, with its state from the last run'),
+  of: textFlag('--of <run>', 'the run that --from refers to (default: last)'),
+  env: environmentFlag(),
+  json: jsonFlag('print one JSON line per event'),
+};
+
+export type FlowRunFlags = FlagValues<typeof FLOW_RUN_FLAGS>;
+
+/** The flags of `farwharf flow graph`. */
+export const FLOW_GRAPH_FLAGS = {
+  format: choiceFlag('--format <kind>', 'output format (default: mermaid)', ['json', 'mermaid', 'svg']),
+  flow: textFlag('--flow <name>', 'the flow to print, if the file has several'),
+  run: switchFlag('--run', 'also load the file, for what its source does not show; no flow is run'),
+  env: environmentFlag(),
+  json: jsonFlag(),
+};
+
+export type FlowGraphFlags = FlagValues<typeof FLOW_GRAPH_FLAGS>;
