@@ -1,4 +1,5 @@
-import type { FlowFile, FlowGraph, FlowNode, SourceRange } from '../graph/graph.ts';
+import type { FlowGraph, FlowNode, SourceRange } from '../graph/graph.ts';
+import type { FlowReading } from '../reading/flowReading.ts';
 
 /** The neighbours of a node in one flow, for a hover or a tooltip. */
 export interface NodeNeighbours {
@@ -15,15 +16,16 @@ export interface NodeNeighbours {
 const WORD = /[\p{ID_Continue}$#]/u;
 
 /** The nodes that the word at an offset refers to, by the name of an instance or of a class; one entry for each flow. */
-export function neighboursAt(file: FlowFile, text: string, offset: number): NodeNeighbours[] {
-  if (file.isStale) return [];
+export function neighboursAt({ result, source }: FlowReading, offset: number): NodeNeighbours[] {
+  if (result.isStale) return [];
+  const { text } = source;
   let [start, end] = [offset, offset];
   while (start > 0 && WORD.test(text[start - 1] ?? '')) start -= 1;
   while (end < text.length && WORD.test(text[end] ?? '')) end += 1;
   const word = text.slice(start, end);
   if (word === '') return [];
-  const range = { file: file.file, start: positionAt(text, start), end: positionAt(text, end) };
-  return file.flows.flatMap((flow) => {
+  const range = source.rangeOf(start, end);
+  return result.flows.flatMap((flow) => {
     const named = flow.nodes.filter(({ id }) => id === word || id.endsWith(`.${word}`));
     const meant = named.length > 0 ? named : flow.nodes.filter(({ className }) => className === word);
     return meant.map((node) => ({ range, ...neighboursOf(flow, node) }));
@@ -46,10 +48,4 @@ function neighboursOf(flow: FlowGraph, node: FlowNode): Omit<NodeNeighbours, 'ra
       ...loose.map(({ action }) => ({ label: undefined, action })),
     ],
   };
-}
-
-function positionAt(text: string, offset: number): SourceRange['start'] {
-  const before = text.slice(0, offset);
-  const lineStart = Math.max(before.lastIndexOf('\n'), before.lastIndexOf('\r')) + 1;
-  return { offset, line: before.split(/\r\n|\r|\n/).length - 1, column: offset - lineStart };
 }

@@ -51,7 +51,7 @@ export function renameSymbol(
     const flow = reading.flows.find(({ graph }) => graph.id === symbol.flow);
     if (flow === undefined) return refuse(`The flow "${symbol.flow}" no longer exists.`);
     if (symbol.type === 'key') return renameKey(reading, flow, symbol.name, newName, sourceOf);
-    const rename = { node: symbol.node, action: symbol.name, newAction: newName };
+    const rename = { source: symbol.node, action: symbol.name, newAction: newName };
     return renameAction(reading.flows, flow, rename, (file) => sourceOf(file)?.text ?? '').edits;
   });
 }

@@ -1,4 +1,4 @@
-import type { FlowEdge, FlowGraph, FlowNode } from '../graph/graph.ts';
+import type { FlowEdge, FlowGraph, FlowNode, ReturnedAction } from '../graph/graph.ts';
 import {
   type Examined,
   type Fix,
@@ -26,34 +26,40 @@ interface Targets {
 /** Actions that `post` can return and that are not connected. */
 export function unconnectedActions(examined: Examined): FlowDiagnostic[] {
   const { file, graph, reached } = examined;
-  const connected = new Set(graph.edges.map(({ source, action }) => `${source}:${action}`));
   const loose = graph.nodes.filter(({ id }) => !reached.has(id)).slice(0, MAX_TARGETS);
   const reachedNodes = graph.nodes.filter(({ id }) => reached.has(id)).slice(0, MAX_TARGETS + 1);
   const targets = { graph, loose, reachedNodes };
+  return looseActions(examined)
+    .slice(0, MAX_FAULTS)
+    .map(({ node, action, ranges }): FlowDiagnostic => {
+      const place = placeOfNode(examined, node);
+      const range = ranges.find((one) => one.file === file.file) ?? place;
+      const hidden = graph.unread[0];
+      return {
+        code: 'unconnected-action',
+        severity: hidden === undefined ? 'warning' : 'hint',
+        message:
+          `"${node.label}" can return the action "${action}", but ${graph.label} has no connection for it: ` +
+          `the flow would end there with a warning. Connect the action, or end the flow with connect(node, null${action === 'default' ? '' : `, '${action}'`}).`,
+        range,
+        related: [
+          { message: `${node.label} in ${graph.label}`, range: place },
+          ...(hidden === undefined ? [] : [{ message: hidden.reason, range: hidden.range }]),
+        ],
+        fixes: connectionFixes(targets, node, action),
+        flow: graph.id,
+        node: node.id,
+      };
+    });
+}
+
+/** The actions of the reached nodes that are not connected. */
+function looseActions({ graph, reached }: Examined): (ReturnedAction & { readonly node: FlowNode })[] {
+  const connected = new Set(graph.edges.map(({ source, action }) => `${source}:${action}`));
   const returned = graph.nodes
     .filter(({ id }) => reached.has(id))
     .flatMap((node) => node.actions.known.map((known) => ({ node, ...known })));
-  const unconnected = returned.filter(({ node, action }) => !connected.has(`${node.id}:${action}`));
-  return unconnected.slice(0, MAX_FAULTS).map(({ node, action, ranges }): FlowDiagnostic => {
-    const place = placeOfNode(examined, node);
-    const range = ranges.find((one) => one.file === file.file) ?? place;
-    const hidden = graph.unread[0];
-    return {
-      code: 'unconnected-action',
-      severity: hidden === undefined ? 'warning' : 'hint',
-      message:
-        `"${node.label}" can return the action "${action}", but ${graph.label} has no connection for it: ` +
-        `the flow would end there with a warning. Connect the action, or end the flow with connect(node, null${action === 'default' ? '' : `, '${action}'`}).`,
-      range,
-      related: [
-        { message: `${node.label} in ${graph.label}`, range: place },
-        ...(hidden === undefined ? [] : [{ message: hidden.reason, range: hidden.range }]),
-      ],
-      fixes: connectionFixes(targets, node, action),
-      flow: graph.id,
-      node: node.id,
-    };
-  });
+  return returned.filter(({ node, action }) => !connected.has(`${node.id}:${action}`));
 }
 
 function connectionFixes({ graph, loose, reachedNodes }: Targets, node: FlowNode, action: string): Fix[] {
@@ -140,14 +146,7 @@ export function unreachableNodes(examined: Examined): FlowDiagnostic[] {
   if (graph.start === undefined) return [];
   const severity: Severity = graph.unread.length === 0 ? 'warning' : 'hint';
   if (graph.nodes.every(({ id }) => reached.has(id))) return [];
-  const connected = new Set(graph.edges.map(({ source, action }) => `${source}:${action}`));
-  const loose = graph.nodes
-    .filter(({ id }) => reached.has(id))
-    .flatMap(({ id, label, actions }) =>
-      actions.known
-        .filter(({ action }) => !connected.has(`${id}:${action}`))
-        .map(({ action }) => ({ source: id, label, action })),
-    );
+  const loose = looseActions(examined).slice(0, MAX_TARGETS);
   return graph.nodes
     .filter(({ id }) => !reached.has(id))
     .slice(0, MAX_FAULTS)
@@ -158,9 +157,9 @@ export function unreachableNodes(examined: Examined): FlowDiagnostic[] {
       range: placeOfNode(examined, node),
       related: [],
       fixes: [
-        ...loose.slice(0, MAX_TARGETS).map(({ source, label, action }) => ({
-          title: `Connect "${action}" of ${label} to it`,
-          operation: { type: 'connect', flow: graph.id, source, target: node.id, action } as const,
+        ...loose.map(({ node: source, action }) => ({
+          title: `Connect "${action}" of ${source.label} to it`,
+          operation: { type: 'connect', flow: graph.id, source: source.id, target: node.id, action } as const,
         })),
         {
           title: `Remove ${node.label} from the flow`,

@@ -40,7 +40,7 @@ export function addNode(context: EditContext, { className, from: given }: Wanted
       : map.statementOf(existing?.call ?? place.chained ?? place.statement);
   const base = libraryClass(map, 'Node');
   const shared = sharedType(map, [flow.instance, ...(node === undefined ? [] : [node]), ...flow.nodes.values()]);
-  const lines = classLines(map, { className, base: base.name, shared });
+  const lines = classLines(map, className, base.name, shared);
   const instance = `const ${variable} = new ${className}()${map.semicolon}`;
   const edits = [...base.edits, ...declare(map, { lines, instance, anchor })];
   if (from === undefined || node === undefined) edits.push(writeStart(context, variable, startOf(anchor)));

@@ -1,8 +1,8 @@
 import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { TextEdit } from '../graph/graph.ts';
 import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
+import type { FlowReading } from '../reading/flowReading.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
-import type { SourceFile } from '../syntax/sourceFile.ts';
 import { startOf } from '../syntax/sourceFile.ts';
 import { addNode } from './addNode.ts';
 import {
@@ -19,7 +19,7 @@ import {
 import { extractFlow } from './extractFlow.ts';
 import { type GraphShape, shapeOf } from './graphShape.ts';
 import { deleteNode } from './nodeEdits.ts';
-import { renameAction } from './renameEdits.ts';
+import { renameAction, type RenamedExit } from './renameEdits.ts';
 import { refuse, SourceMap } from './sourceMap.ts';
 import { writeStart } from './startEdits.ts';
 
@@ -35,18 +35,13 @@ interface Plan {
   readonly changed: readonly (readonly [flow: string, shape: GraphShape])[];
 }
 
-interface Reading {
-  readonly source: SourceFile;
-  readonly flows: readonly ReadFlow[];
-}
-
 /**
  * The edits of the source that make an operation.
  *
  * @throws AppError `refused` with the reason if that cannot be done safely.
  */
 export function planEdit(
-  { source, flows }: Reading,
+  { source, flows }: Pick<FlowReading, 'source' | 'flows'>,
   operation: FlowOperation,
   textOf: (file: string) => string,
 ): PlannedEdit {
@@ -67,7 +62,7 @@ function planOperation(context: EditContext, operation: FlowOperation, textOf: (
   switch (operation.type) {
     case 'connect': {
       const { source, target } = operation;
-      const action = operation.action === '' ? DEFAULT_ACTION : operation.action;
+      const action = operation.action || DEFAULT_ACTION;
       const made = connectNodes(context, source, target, action);
       return { edits: made, changed: changed({ edges: new Map([...edges, [`${source}:${action}`, target]]) }) };
     }
@@ -93,17 +88,16 @@ function planOperation(context: EditContext, operation: FlowOperation, textOf: (
       const { edits, id } = addNode(context, operation);
       const { from } = operation;
       if (from === undefined) return { edits, changed: changed({ start: id }) };
-      const exit = `${from.node}:${from.action === '' ? DEFAULT_ACTION : from.action}`;
+      const exit = `${from.node}:${from.action || DEFAULT_ACTION}`;
       const all = new Map([...edges, [exit, id] as const]);
       const before = edges.get(exit);
       if (before !== undefined) all.set(`${id}:${DEFAULT_ACTION}`, before);
       return { edits, changed: changed({ edges: all }) };
     }
     case 'renameAction': {
-      const { source, action, newAction } = operation;
-      const renamed = renameAction(flows, flow, { node: source, action, newAction }, textOf);
-      const name = newAction === '' ? DEFAULT_ACTION : newAction;
-      return { edits: renamed.edits, changed: renameExits(flows, renamed.exits, action, name) };
+      const renamed = renameAction(flows, flow, operation, textOf);
+      const name = operation.newAction || DEFAULT_ACTION;
+      return { edits: renamed.edits, changed: renameExits(flows, renamed.exits, operation.action, name) };
     }
     case 'extractFlow': {
       const { edits, id, outer, inner } = extractFlow(context, operation);
@@ -138,7 +132,7 @@ function connectNodes(context: EditContext, source: string, target: string | nul
 
 function renameExits(
   flows: readonly ReadFlow[],
-  exits: readonly { readonly flow: string; readonly node: string }[],
+  exits: readonly RenamedExit[],
   action: string,
   name: string,
 ): Plan['changed'] {

@@ -1,7 +1,7 @@
 import type * as t from '@babel/types';
 import type { TextEdit } from '../graph/graph.ts';
 import { visitNodes } from '../syntax/nodes.ts';
-import { endOf, startOf } from '../syntax/sourceFile.ts';
+import { startOf } from '../syntax/sourceFile.ts';
 import type { Instance } from '../interpreter/values/values.ts';
 import { type EditContext, edgeOf, instanceOf, removeConnection } from './connectionEdits.ts';
 import type { SourceMap } from './sourceMap.ts';
@@ -27,11 +27,7 @@ function removeVariable(map: SourceMap, { creation, file }: Instance, removed: r
     if (declaration?.type !== 'VariableDeclaration' || isExported(map, declaration)) return [];
     if (isUsed(map, parent.id, removed)) return [];
     if (declaration.declarations.length === 1) return [map.removeStatement(declaration)];
-    const { declarations } = declaration;
-    const index = declarations.indexOf(parent);
-    const [before, next] = [declarations[index - 1], declarations[index + 1]];
-    if (next !== undefined) return [map.replace(startOf(parent), startOf(next), '')];
-    return before === undefined ? [] : [map.replace(endOf(before), endOf(parent), '')];
+    return [removeFromList(map, declaration.declarations, parent, declaration)];
   }
   return parent?.type === 'ArrayExpression' ? removeDestructured(map, parent, creation, removed) : [];
 }

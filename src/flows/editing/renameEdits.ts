@@ -1,13 +1,10 @@
+import type { FlowOperation } from '../graph/flowOperation.ts';
 import type { SourceRange, TextEdit } from '../graph/graph.ts';
 import { DEFAULT_ACTION } from '../interpreter/values/drafts.ts';
 import type { ReadFlow } from '../reading/graphBuilder.ts';
 import { refuse } from './sourceMap.ts';
 
-interface Rename {
-  readonly node: string;
-  readonly action: string;
-  readonly newAction: string;
-}
+type Rename = Pick<Extract<FlowOperation, { type: 'renameAction' }>, 'source' | 'action' | 'newAction'>;
 
 /** A node with an action that gets a new name. */
 export interface RenamedExit {
@@ -24,10 +21,10 @@ export interface RenamedExit {
 export function renameAction(
   flows: readonly ReadFlow[],
   flow: ReadFlow,
-  { node, action, newAction }: Rename,
+  { source: node, action, newAction }: Rename,
   textOf: (file: string) => string,
 ): { readonly edits: TextEdit[]; readonly exits: RenamedExit[] } {
-  const name = newAction === '' ? DEFAULT_ACTION : newAction;
+  const name = newAction || DEFAULT_ACTION;
   const places = new Map<string, SourceRange>();
   const exits = new Map<string, RenamedExit>();
   const add = (range: SourceRange): boolean => {

@@ -34,14 +34,7 @@ export function freeVariable(map: SourceMap, className: string): string {
 }
 
 /** The lines of a class for a new node. */
-export function classLines(
-  map: SourceMap,
-  {
-    className,
-    base,
-    shared,
-  }: { readonly className: string; readonly base: string; readonly shared: string | undefined },
-): string[] {
+export function classLines(map: SourceMap, className: string, base: string, shared = 'unknown'): string[] {
   const { step, quote, semicolon: end } = map;
   const body = (signature: string, statement: string): string[] => [
     `${step}${signature} {`,
@@ -57,12 +50,11 @@ export function classLines(
       '}',
     ];
   }
-  const type = shared ?? 'unknown';
   return [
-    `class ${className} extends ${base}<${type}, string, string> {`,
-    ...body(`override prep(_shared: ${type}): string`, `return ${quote}${quote}`),
+    `class ${className} extends ${base}<${shared}, string, string> {`,
+    ...body(`override prep(_shared: ${shared}): string`, `return ${quote}${quote}`),
     ...body('override exec(input: string): string', 'return input'),
-    `${step}override post(_shared: ${type}, _input: string, _result: string): void {}`,
+    `${step}override post(_shared: ${shared}, _input: string, _result: string): void {}`,
     '}',
   ];
 }

@@ -60,7 +60,7 @@ export class FlowReader {
 
   /** The nodes that the word at an offset refers to, each with its neighbours. */
   neighbours(file: string, offset: number): NodeNeighbours[] {
-    return neighboursAt(this.read(file), this.#textOf(file), offset);
+    return neighboursAt(this.#project.readSource(file, this.#textOf(file)), offset);
   }
 
   /** The action or key at an offset, which `rename` renames. */

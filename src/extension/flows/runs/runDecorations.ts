@@ -12,14 +12,8 @@ const DRAW_MS = 250;
 export class RunDecorations implements Disposable {
   readonly #documents: FlowDocuments;
   readonly #runs: FlowRuns;
-  readonly #done = vscode.window.createTextEditorDecorationType({
-    after: { margin: '0 0 0 3em', color: new vscode.ThemeColor('editorCodeLens.foreground') },
-    rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen,
-  });
-  readonly #failed = vscode.window.createTextEditorDecorationType({
-    after: { margin: '0 0 0 3em', color: new vscode.ThemeColor('editorError.foreground') },
-    rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen,
-  });
+  readonly #done = textAfter('editorCodeLens.foreground');
+  readonly #failed = textAfter('editorError.foreground');
   readonly #disposables = new DisposableStore();
   #timer: NodeJS.Timeout | undefined;
 
@@ -73,4 +67,11 @@ export class RunDecorations implements Disposable {
     editor.setDecorations(this.#done, done);
     editor.setDecorations(this.#failed, failed);
   }
+}
+
+function textAfter(color: string): vscode.TextEditorDecorationType {
+  return vscode.window.createTextEditorDecorationType({
+    after: { margin: '0 0 0 3em', color: new vscode.ThemeColor(color) },
+    rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen,
+  });
 }

@@ -62,9 +62,9 @@ test('keys of the shared state are offered after it, and nowhere else', () => {
 });
 
 test('a hover on a node or its class tells its neighbours', () => {
-  const read = new FlowProject(memoryHost({})).read('/m.js', HEAD);
+  const read = new FlowProject(memoryHost({})).readSource('/m.js', HEAD);
   const at = (text: string, shift: number): unknown =>
-    neighboursAt(read, HEAD, HEAD.indexOf(text) + shift).map(({ node, range, isStart, before, after }) => ({
+    neighboursAt(read, HEAD.indexOf(text) + shift).map(({ node, range, isStart, before, after }) => ({
       node: node.id,
       place: [range.start.line, range.start.column, range.end.column],
       isStart,
