@@ -37,10 +37,7 @@ export function accountVerb(): Verb {
         flags: adminFlags(),
         examples: [
           ['farwharf admin account list', 'list all accounts'],
-          [
-            'farwharf admin account list --data /srv/farwharf --json',
-            'list the accounts of another data folder as JSON',
-          ],
+          ['farwharf admin account list --data /srv/farwharf --json', 'list those of another data folder as JSON'],
         ],
         load: async () => (await import('./accounts.ts')).listAccounts,
       }),
@@ -62,10 +59,7 @@ export function accountVerb(): Verb {
         flags: adminFlags(),
         examples: [
           ['farwharf admin account disable ada', 'refuse the keys of ada'],
-          [
-            'farwharf admin account disable ada --data /srv/farwharf',
-            'do the same for the service of another data folder',
-          ],
+          ['farwharf admin account disable ada --data /srv/farwharf', 'do the same for another data folder'],
         ],
         load: async () => (await import('./accounts.ts')).disableAccount,
       }),
@@ -76,10 +70,7 @@ export function accountVerb(): Verb {
         flags: adminFlags(),
         examples: [
           ['farwharf admin account enable ada', 'accept the keys of ada again'],
-          [
-            'farwharf admin account enable ada --data /srv/farwharf',
-            'do the same for the service of another data folder',
-          ],
+          ['farwharf admin account enable ada --data /srv/farwharf', 'do the same for another data folder'],
         ],
         load: async () => (await import('./accounts.ts')).enableAccount,
       }),
@@ -97,10 +88,7 @@ export function accountVerb(): Verb {
           ...adminFlags(),
         },
         examples: [
-          [
-            'farwharf admin account limits ada --running-jobs 4 --upload-gb 2',
-            'allow four jobs at once, and archives of 2 GB',
-          ],
+          ['farwharf admin account limits ada --running-jobs 4 --upload-gb 2', 'allow four jobs and archives of 2 GB'],
           ['farwharf admin account limits ada --running-jobs default', 'restore the limit from the configuration'],
         ],
         load: async () => (await import('./accounts.ts')).limitAccount,

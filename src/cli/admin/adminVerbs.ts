@@ -32,10 +32,7 @@ export function adminVerb(): Verb {
         },
         examples: [
           ['farwharf admin usage', 'report the current month'],
-          [
-            'farwharf admin usage --from 2026-01-01 --to 2026-01-31 --csv',
-            'report one month as comma-separated values',
-          ],
+          ['farwharf admin usage --from 2026-01-01 --to 2026-01-31 --csv', 'report a month as comma-separated values'],
         ],
         load: async () => (await import('./usage.ts')).reportUsage,
       }),
@@ -70,10 +67,7 @@ export function adminVerb(): Verb {
         },
         examples: [
           ['farwharf admin restore farwharf.tar.gz --data /srv/farwharf', 'create a data folder from a backup'],
-          [
-            'farwharf admin restore farwharf.tar.gz --data /srv/farwharf --json',
-            'create the folder and print the result as JSON',
-          ],
+          ['farwharf admin restore farwharf.tar.gz --data /srv/farwharf --json', 'do the same and print JSON'],
         ],
         load: async () => (await import('./backups.ts')).restore,
       }),

@@ -26,10 +26,7 @@ export function creditVerb(): Verb {
         },
         examples: [
           ["farwharf admin credits grant ada 50 --note 'course 2026'", 'grant 50 credits with a note'],
-          [
-            'farwharf admin credits grant ada 50 --reference invoice-17',
-            'grant 50 credits once, even if the command is repeated',
-          ],
+          ['farwharf admin credits grant ada 50 --reference invoice-17', 'grant 50 credits once, even if repeated'],
         ],
         load: async () => (await import('./credits.ts')).grantCredits,
       }),

@@ -64,10 +64,7 @@ export function jobVerbs(): readonly Verb[] {
       },
       examples: [
         ['farwharf download 3f2a', 'download the results into the folder that was sent'],
-        [
-          'farwharf download 3f2a --into results --on-conflict overwrite',
-          'download them into another folder and replace files of the same name',
-        ],
+        ['farwharf download 3f2a --into results --on-conflict overwrite', 'into another folder, replacing files'],
       ],
       load: async () => (await import('./download.ts')).download,
     }),

@@ -38,10 +38,7 @@ export function searchVerbs(): readonly Verb[] {
       },
       examples: [
         ["farwharf search 'retry delay'", 'search the current folder'],
-        [
-          'farwharf search \'path:src "dead letter"\' --folder project --top-k 3',
-          'search for a phrase in src and show three results',
-        ],
+        ['farwharf search \'path:src "dead letter"\' --folder project --top-k 3', 'find a phrase in src'],
       ],
       load: async () => (await import('./search.ts')).search,
     }),

@@ -10,10 +10,7 @@ export function serveVerb(): Verb {
     isService: true,
     examples: [
       ['farwharf serve --data /srv/farwharf', 'run the service, and print its address and an API key, shown once'],
-      [
-        'farwharf serve --config service.toml --check',
-        'check whether the service can run jobs with this configuration',
-      ],
+      ['farwharf serve --config service.toml --check', 'check whether it can run jobs with this configuration'],
     ],
     load: async () => (await import('./serve.ts')).runService,
   });

@@ -10,18 +10,12 @@ export function submitVerb(): Verb {
     args: [new Argument('[folder]', 'folder to send (default: the current one)')],
     flags: SUBMIT_FLAGS,
     examples: [
-      [
-        'farwharf submit --script train.py --watch --download',
-        'run train.py in this folder, show its log and download its results',
-      ],
+      ['farwharf submit --script train.py --watch --download', 'run train.py, show its log, download its results'],
       [
         "farwharf submit model --script 'train.py --epochs 3' --machine-class a10g --max-runtime 7200",
         'run a script with arguments in the folder model for at most two hours',
       ],
-      [
-        'farwharf submit --script train.py --dry-run',
-        'show what would be sent, what is left out, and what the service would refuse',
-      ],
+      ['farwharf submit --script train.py --dry-run', 'show what would be sent and what would be refused'],
     ],
     load: async () => (await import('./submit.ts')).submit,
   });
