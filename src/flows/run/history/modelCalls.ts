@@ -4,7 +4,6 @@ import { readIfThere } from './runFiles.ts';
 import type { RunFolder } from './runFolder.ts';
 
 const callSchema = z.looseObject({
-  run: z.number(),
   provider: z.string(),
   path: z.string().optional(),
   visit: z.number().optional(),
@@ -22,7 +21,6 @@ const callSchema = z.looseObject({
 
 /** A request that a run sent to a language model, with the reply. */
 export interface RecordedModelCall {
-  readonly run: number;
   readonly provider: string;
   readonly model: string;
   /** The visit that sent the request. */
@@ -43,9 +41,8 @@ export async function readModelCalls(folder: RunFolder): Promise<readonly Record
 }
 
 function described({ request, completion, ...call }: z.infer<typeof callSchema>): RecordedModelCall {
-  const { run, provider, path, visit, durationMs, cost } = call;
+  const { provider, path, visit, durationMs, cost } = call;
   return {
-    run,
     provider,
     model: request.model,
     path,

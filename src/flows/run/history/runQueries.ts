@@ -1,6 +1,6 @@
 import type { TraceEvent } from '../../../agents/run/trace.ts';
-import { AppError, assertNever } from '../../../core/errors.ts';
-import { compareRuns, type Divergence } from './compareRuns.ts';
+import { AppError } from '../../../core/errors.ts';
+import { compareRuns } from './compareRuns.ts';
 import { type RecordedModelCall, readModelCalls } from './modelCalls.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import { readEvents } from './runFiles.ts';
@@ -128,7 +128,7 @@ export function showDivergence(
   const divergence = compareRuns(before, after);
   if (divergence === undefined) return undefined;
   const step = divergence.index < 0 ? 0 : leafSteps(after).filter((at) => at < divergence.index).length;
-  return { step, reason: reasonOf(divergence) };
+  return { step, reason: divergence.reason };
 }
 
 /** The indexes in a timeline of the visits of nodes that are not flows, in the order in which they ended. */
@@ -137,25 +137,4 @@ function leafSteps({ steps }: RunTimeline): readonly number[] {
     type === 'node' && finishedAt !== undefined ? [{ index, finishedAt }] : [],
   );
   return ended.toSorted((a, b) => a.finishedAt - b.finishedAt || a.index - b.index).map(({ index }) => index);
-}
-
-function reasonOf({ type, before, after }: Divergence): string {
-  switch (type) {
-    case 'input':
-      return 'The runs started with different shared states.';
-    case 'path':
-      return `One run continued with ${before?.path}, the other with ${after?.path}.`;
-    case 'action':
-      return `${after?.path} returned "${before?.action ?? 'default'}" in one run and "${after?.action ?? 'default'}" in the other.`;
-    case 'state':
-      return `${after?.path} left a different shared state.`;
-    case 'end': {
-      const longer = before ?? after;
-      if (before === undefined || after === undefined)
-        return `One run ended; the other continued with ${longer?.path}.`;
-      return `${after.path} ended differently: ${before.error ?? 'done'} and ${after.error ?? 'done'}.`;
-    }
-    default:
-      return assertNever(type);
-  }
 }

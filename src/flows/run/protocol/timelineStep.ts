@@ -13,15 +13,11 @@ export interface TimelineStep {
   readonly finishedAt?: number | undefined;
   /** As `post` returned it; absent if it returned none. */
   readonly action?: string | undefined;
-  /** The name of the next node; null if the flow ended. */
-  readonly next?: string | null | undefined;
   readonly isReplayed: boolean;
   /** In a replay: why `exec` ran although there was a recording. */
   readonly liveBecause?: Extract<RunEvent, { type: 'live' }>['reason'] | undefined;
   readonly retries: number;
-  readonly hasFallenBack: boolean;
   readonly usage: ModelUsage;
-  readonly warnings: readonly string[];
   readonly error?: string | undefined;
   /** What the step changed in the shared state. */
   readonly changes: readonly StateChange[];
@@ -79,18 +75,12 @@ export class StepReducer {
         const step = this.#at(event) ?? begun('node', event);
         return this.#set({ ...step, status: 'failed', finishedAt: event.at, error: event.message });
       }
-      case 'edge':
-        return this.#change(event, () => ({ next: event.to }));
       case 'state':
         return this.#change(event, ({ changes }) => ({ changes: [...changes, ...event.changes] }));
       case 'live':
         return this.#change(event, () => ({ liveBecause: event.reason }));
       case 'retry':
         return this.#change(event, ({ retries }) => ({ retries: retries + 1 }));
-      case 'fallback':
-        return this.#change(event, () => ({ hasFallenBack: true }));
-      case 'warning':
-        return this.#change(event, ({ warnings }) => ({ warnings: [...warnings, event.message] }));
       case 'model': {
         const { inputTokens = 0, outputTokens = 0, estimatedCost: cost = 0 } = event;
         return this.#change(event, ({ usage }) => ({
@@ -98,6 +88,9 @@ export class StepReducer {
         }));
       }
       case 'attempt':
+      case 'edge':
+      case 'fallback':
+      case 'warning':
         break;
     }
     return this.#at(event);
@@ -136,9 +129,7 @@ function begun(
     startedAt: at,
     isReplayed: false,
     retries: 0,
-    hasFallenBack: false,
     usage: NO_USAGE,
-    warnings: [],
     changes: [],
   };
 }

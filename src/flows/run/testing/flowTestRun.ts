@@ -26,8 +26,6 @@ export interface FlowTestResult {
   readonly differences: readonly TestDifference[];
   /** The steps whose `exec` ran because there was no recorded result for it. */
   readonly live: readonly { readonly path: string; readonly reason: 'code' | 'input' | 'new' }[];
-  /** The output of the flow. */
-  readonly output: string;
   readonly timelines: readonly RunTimeline[];
   readonly durationMs: number;
 }
@@ -89,9 +87,8 @@ async function observe(
   path: string,
   { file, flow, args, shared }: FlowTest,
   { recorded, fresh, runtime, options }: Observation,
-): Promise<Pick<FlowTestResult, 'timelines' | 'live' | 'output'> & { outcome: FlowOutcome }> {
+): Promise<Pick<FlowTestResult, 'timelines' | 'live'> & { outcome: FlowOutcome }> {
   const events: RunEvent[] = [];
-  const printed: string[] = [];
   const { network, isUpdate, isDebugged } = options;
   // A debugger cannot reach the flow in a namespace, and an update needs the network.
   const isClosed = isUpdate !== true && isDebugged !== true && network.type === 'namespace';
@@ -114,13 +111,12 @@ async function observe(
       signal: options.signal,
       onEvent: (event) => {
         if (event.type === 'run') events.push(event.event);
-        if (event.type === 'output') printed.push(event.text);
         options.onEvent?.(event);
       },
     },
   );
   const live = events.flatMap((event) => (event.type === 'live' ? [{ path: event.path, reason: event.reason }] : []));
-  return { outcome, timelines: timelinesOf(events), live, output: printed.join('\n') };
+  return { outcome, timelines: timelinesOf(events), live };
 }
 
 /** The result of a run for a test. A file that could not run counts as a run that failed immediately. */

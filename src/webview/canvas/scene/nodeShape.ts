@@ -15,20 +15,13 @@ const STATE_ICONS: Readonly<Record<NodeState['status'], IconName>> = { running: 
 /** A node in the drawing. It is rebuilt only if its content has changed. */
 export class NodeShape {
   readonly element: SVGGElement;
-  #drawn: DrawnNode;
   #shown = '';
 
-  constructor(drawn: DrawnNode) {
-    this.#drawn = drawn;
-    this.element = svg('g', { class: 'node', 'data-path': drawn.path });
-  }
-
-  get drawn(): DrawnNode {
-    return this.#drawn;
+  constructor({ path }: DrawnNode) {
+    this.element = svg('g', { class: 'node', 'data-path': path });
   }
 
   show(drawn: DrawnNode, run: NodeState | undefined): void {
-    this.#drawn = drawn;
     const { box, node, isStart, isOpen } = drawn;
     const running = run && { ...run, visits: visitsText(run), usage: usageText(run.usage) };
     const { className, summary, type, flow, label } = node;

@@ -94,16 +94,18 @@ test('two runs are compared up to their first difference', () => {
   const first = timelineOf(events());
   assert.equal(compareRuns(first, timelineOf(events())), undefined);
   const other = compareRuns(first, timelineOf(events({ second: 'else' })));
-  assert.equal(other?.type, 'state');
-  assert.deepEqual(other.changes, [{ op: 'set', path: ['text'], value: 'else' }]);
-  assert.deepEqual(compareRuns(first, timelineOf(events({ error: 'x' })))?.type, 'end');
+  assert.deepEqual(other, { index: 2, reason: 'F/B left a different shared state.' });
+  const failed = compareRuns(first, timelineOf(events({ error: 'x' })));
+  assert.match(failed?.reason ?? '', /^F\/\w ended differently: done and x\.$/);
   const [start, ...rest] = events();
   const changed = { ...start, state: { n: 7 } } as RunEvent;
-  assert.equal(compareRuns(first, timelineOf([changed, ...rest]))?.type, 'input');
+  const input = compareRuns(first, timelineOf([changed, ...rest]));
+  assert.deepEqual(input, { index: -1, reason: 'The runs started with different shared states.' });
   const action = rest.map((event) =>
     event.type === 'node-end' && event.visit === 2 ? { ...event, action: 'no' } : event,
   );
-  assert.equal(compareRuns(first, timelineOf([start ?? assert.fail(), ...action]))?.type, 'action');
+  const acted = compareRuns(first, timelineOf([start ?? assert.fail(), ...action]));
+  assert.equal(acted?.reason, 'F/A returned "on" in one run and "no" in the other.');
 });
 
 test('each end of a run has a sentence', () => {
