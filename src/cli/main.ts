@@ -9,7 +9,7 @@ const NEEDED = [22, 18] as const; // node:sqlite without a flag, and sources tha
 if (isOldNode()) {
   process.stderr.write(
     `farwharf: Farwharf needs Node ${NEEDED.join('.')} or newer, and this is ${process.versions.node}. ` +
-      'In a clone of it, npm scripts bring their own: npm start.\n',
+      'In a clone of the repository, npm start uses its own Node.js.\n',
   );
   process.exitCode = EXIT.badUse;
 } else {

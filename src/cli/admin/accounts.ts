@@ -47,7 +47,7 @@ export async function addAccount(context: Context, id: string, flags: AddFlags):
     ...(credits !== undefined && { credits: parseCredits(credits) }),
   });
   const has = account.credits_available === 0 ? 'without credits' : `with ${creditsOf(account)}`;
-  tell(context, account, `Account ${id} was added, ${has}.`);
+  answerAccount(context, account, `Account ${id} was added, ${has}.`);
   if (account.warning !== undefined) context.terminal.note(account.warning);
   else if (!admin.isServiceRunning) context.terminal.note(ISOLATION_NOTE);
   if (account.credits_available === 0) context.terminal.note(`Add credits:  farwharf admin credits grant ${id} 100`);
@@ -69,7 +69,7 @@ export async function showAccount(context: Context, id: string, flags: AdminFlag
   const account = await admin.call('accounts.show', { account_id: id });
   const state = account.disabled_at === null ? '' : `, disabled since ${account.disabled_at}`;
   const jobs = `${formatCount(account.active_jobs, 'job')} running, ${account.queued_jobs} waiting`;
-  tell(
+  answerAccount(
     context,
     account,
     `${id}: ${printableLine(account.name)}, plan ${printableLine(account.plan)}${state}`,
@@ -84,7 +84,7 @@ export async function disableAccount(context: Context, id: string, flags: AdminF
   const account = await admin.call('accounts.disable', { account_id: id });
   const waiting = account.queued_jobs;
   const jobs = waiting === 0 ? '' : ` ${formatCount(waiting, 'waiting job')} will not start.`;
-  tell(context, account, `Account ${id} is disabled, and its keys are refused.${jobs}`);
+  answerAccount(context, account, `Account ${id} is disabled, and its keys are refused.${jobs}`);
   context.terminal.note(`Undo:  farwharf admin account enable ${id}`);
 }
 
@@ -92,7 +92,7 @@ export async function disableAccount(context: Context, id: string, flags: AdminF
 export async function enableAccount(context: Context, id: string, flags: AdminFlags): Promise<void> {
   using admin = await findAdmin(context, flags);
   const account = await admin.call('accounts.enable', { account_id: id });
-  tell(context, account, `Account ${id} is enabled: its keys work, and its waiting jobs can start.`);
+  answerAccount(context, account, `Account ${id} is enabled: its keys work, and its waiting jobs can start.`);
 }
 
 /** `farwharf admin account limits ID`: changes the limits that are named, and shows all limits. JSON: the account. */
@@ -112,7 +112,7 @@ export async function limitAccount(context: Context, id: string, flags: LimitFla
       }),
     },
   });
-  tell(context, account, describeLimits(account));
+  answerAccount(context, account, describeLimits(account));
 }
 
 /** A number of credits as people write it. @throws AppError `bad-input`. */
@@ -128,7 +128,7 @@ function parseLimit(option: string, text: string, unit = 1): number | null {
   throw new AppError('bad-input', `Invalid value for ${option}. Enter a number, or the word default.`);
 }
 
-function tell({ terminal }: Context, account: AdminAccount, ...lines: readonly string[]): void {
+function answerAccount({ terminal }: Context, account: AdminAccount, ...lines: readonly string[]): void {
   terminal.json(account);
   if (terminal.isJson) return;
   for (const line of lines) terminal.answer(line);

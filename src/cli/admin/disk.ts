@@ -11,7 +11,7 @@ const COLUMNS: readonly RecordColumn<OperationOutput<'disk.usage'>['accounts'][n
   { title: 'OLDEST', cell: (account) => account.oldest_ended_at.slice(0, 10), dropOrder: 1 },
 ];
 
-/** `farwharf admin disk`: what is free and whose results take how much. JSON: `{ free_bytes, store_bytes, accounts: [...] }`. */
+/** `farwharf admin disk`: the free space, and the space that each account's results use. JSON: `{ free_bytes, store_bytes, accounts: [...] }`. */
 export async function showDisk(context: Context, _: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
   using admin = await findAdmin(context, flags);

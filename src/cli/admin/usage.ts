@@ -36,7 +36,7 @@ export async function reportUsage(context: Context, _: string, flags: UsageFlags
   const report = await admin.call('usage.report', { from, to, account_id: flags.account });
   terminal.json(report);
   if (flags.csv === true) for (const line of asCsv(report.rows)) terminal.programOutput('stdout', line);
-  else if (!terminal.isJson) tellTable(context, from, to, report.rows);
+  else if (!terminal.isJson) showTable(context, from, to, report.rows);
 }
 
 function asCsv(rows: readonly UsageRow[]): readonly string[] {
@@ -46,7 +46,7 @@ function asCsv(rows: readonly UsageRow[]): readonly string[] {
   );
 }
 
-function tellTable({ terminal }: Context, from: string, to: string, rows: readonly UsageRow[]): void {
+function showTable({ terminal }: Context, from: string, to: string, rows: readonly UsageRow[]): void {
   const period = from === to ? `on ${from}` : `from ${from} to ${to}`;
   if (rows.length === 0) {
     terminal.answer(`No jobs ended ${period} (UTC).`);

@@ -41,7 +41,7 @@ const ADVICE_OF_EXIT: Readonly<Record<number, string>> = {
   [EXIT.noCredits]: 'A shorter --max-runtime or a cheaper --machine-class holds fewer credits.',
 };
 
-/** Codes of the system and of TLS that mean: the service was not reached. */
+/** Codes of the system and of TLS for a service that was not reached. */
 const NETWORK_CODE = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|EPROTO|ERR_TLS|ERR_SSL)/;
 
 export interface Failure {

@@ -12,7 +12,7 @@ export interface Interrupt extends Disposable {
   readonly onHangup: (listener: () => void) => Disposable;
 }
 
-/** Ctrl+C once aborts the signal, so that work ends cleanly; the second time the process ends at once. */
+/** The first Ctrl+C aborts the signal, so that work ends cleanly; the second stops the process at once. */
 export function listenForInterrupt(): Interrupt {
   const controller = new AbortController();
   let exit: number | undefined;
@@ -22,7 +22,7 @@ export function listenForInterrupt(): Interrupt {
       hangup();
       return;
     }
-    // A terminal that closes may send SIGHUP twice, from the shell and from the system: nobody has asked for haste.
+    // A terminal that closes may send SIGHUP twice, from the shell and from the system, so it never stops the process at once.
     if (controller.signal.aborted && name !== 'SIGHUP') process.exit(exitAfter(name));
     exit ??= exitAfter(name);
     controller.abort();

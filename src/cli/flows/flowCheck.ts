@@ -5,7 +5,7 @@ import { EXIT } from '../command/exit.ts';
 import { readFlowFile } from './flowFile.ts';
 
 /**
- * `farwharf flow check`: what is wrong in a flow file, as compilers tell it, without running it. JSON: `{ file, diagnostics }`.
+ * `farwharf flow check`: the problems of a flow file, one line each as compilers print them, without running it. JSON: `{ file, diagnostics }`.
  * Ends with 1 where there are errors.
  */
 export async function checkFlow({ terminal }: Context, argument: string): Promise<number> {

@@ -55,7 +55,7 @@ export async function runFlowFile(
         },
       },
     );
-    return tell(context, run);
+    return reportEnd(context, run);
   } finally {
     await trace?.close();
   }
@@ -74,7 +74,7 @@ function hashesOf(file: string): Readonly<Record<string, string>> | undefined {
   return text === undefined ? undefined : sourceHashes(readFlows(file, text, diskHost), (path) => diskHost.read(path));
 }
 
-function tell({ terminal }: Context, { record, outcome }: RecordedRun): number {
+function reportEnd({ terminal }: Context, { record, outcome }: RecordedRun): number {
   terminal.json({ type: 'end', run: record.id, outcome });
   const seconds = (Date.parse(record.finishedAt ?? record.startedAt) - Date.parse(record.startedAt)) / 1000;
   const usage = record.usage === undefined ? '' : describeUsage(record.usage);

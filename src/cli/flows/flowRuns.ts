@@ -15,7 +15,7 @@ const COLUMNS: readonly RecordColumn<RunRecord>[] = [
   { title: 'end', cell: ({ outcome }) => describeRunEnd(outcome), minWidth: 10 },
 ];
 
-/** `farwharf flow runs`: the kept runs of a flow file, the newest first. JSON: `{ runs: [...] }`. */
+/** `farwharf flow runs`: the recorded runs of a flow file, the newest first. JSON: `{ runs: [...] }`. */
 export async function listFlowRuns({ terminal, env }: Context, argument: string): Promise<void> {
   const records = await new RunHistory(farwharfHome(env)).list(resolve(argument));
   terminal.json({ runs: records });

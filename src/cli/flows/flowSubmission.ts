@@ -18,7 +18,7 @@ export interface FlowSubmitFlags {
   readonly from?: string;
 }
 
-/** The flow that a script line names, made ready to be sent; undefined when the script is no flow file. */
+/** The flow that a script line names, prepared for sending; undefined if the script is not a flow file. */
 export async function prepareFlowJob(
   selection: Selection,
   script: string,
@@ -44,7 +44,7 @@ export async function prepareFlowJob(
   });
 }
 
-/** A run by the folder of its files, as a job's results hold it, or by its id in the history. */
+/** A run: the folder with its files, as among the results of a job, or its ID in the history. */
 async function findRun(file: string, run: string, env: NodeJS.ProcessEnv): Promise<RunFolder> {
   const stats = await stat(resolve(run)).catch((): undefined => undefined);
   if (stats?.isDirectory() === true) return runFolder(resolve(run));

@@ -25,7 +25,7 @@ export function flowVerb(): Verb {
         flags: FLOW_RUN_FLAGS,
         examples: [
           ['farwharf flow run agent.ts --shared \'{"question": "Why?"}\'', 'run a flow with an initial state'],
-          ['farwharf flow run agent.ts --replay last', 'run the flow again; only edited nodes run anew'],
+          ['farwharf flow run agent.ts --replay last', 'run the flow again; only edited nodes run live'],
         ],
         load: async () => (await import('./flowRun.ts')).runFlowFile,
       }),

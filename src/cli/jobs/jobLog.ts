@@ -29,7 +29,7 @@ interface LogOptions {
 
 /**
  * Shows a job's events until it ends. Its output goes to stdout and stderr as the job wrote it, or as JSON lines.
- * Ctrl+C detaches: the job goes on.
+ * Ctrl+C detaches: the job continues.
  */
 export async function showLog(
   place: Pick<JobPlace, 'record' | 'ledger' | 'home'>,
@@ -51,8 +51,8 @@ export async function showLog(
       const next = await events.next();
       if (next.done === true) return { type: 'over', record: next.value, hasResults: results.hasResults };
       results.push(next.value);
-      const isToldAlready = isJustSent && next.value.own === true && next.value.event === 'phase';
-      if (!isQuiet && !isToldAlready) log.print(next.value);
+      const isShownAlready = isJustSent && next.value.own === true && next.value.event === 'phase';
+      if (!isQuiet && !isShownAlready) log.print(next.value);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -69,7 +69,7 @@ export function describeEnd({ record, hasResults }: FinishedJob, jobId: string):
 }
 
 /** Shows a person who stopped watching how to continue. */
-export function tellDetached(terminal: Terminal, jobId: string): void {
+export function noteDetached(terminal: Terminal, jobId: string): void {
   terminal.json({ event: 'detached', data: { job_id: jobId } });
   terminal.note(`Stopped watching. Job ${jobId} continues to run.`);
   terminal.note(`  watch again:  farwharf watch ${jobId}`);

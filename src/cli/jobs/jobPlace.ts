@@ -20,8 +20,8 @@ export interface JobPlace extends AsyncDisposable {
 }
 
 /**
- * Finds a job by the service's id or the start of ours. One that was sent from elsewhere is looked up at the service, and
- * kept in a ledger that lasts only as long as the verb: nothing is known here of the folder that it belongs to.
+ * Finds a job by the service's ID or the start of ours. A job that was submitted elsewhere is looked up at the service and
+ * stored in a temporary ledger, because its folder is unknown here.
  *
  * @throws AppError `bad-input` when several jobs are meant or the service never accepted it; the service's own error.
  */
@@ -46,7 +46,7 @@ async function openScratchPlace(session: Session, jobId: string, signal: AbortSi
   const job = await session.ask(jobId, (client) => client.getJob(jobId, { signal }));
   const home = await mkdtemp(join(tmpdir(), 'farwharf-'));
   const ledger = new JobLedger(home);
-  const record = { ...recordOfStranger(job, session.host, jobId), ...patchFromJob(job), jobId };
+  const record = { ...recordOfForeign(job, session.host, jobId), ...patchFromJob(job), jobId };
   ledger.insert(record);
   return {
     record,
@@ -60,7 +60,7 @@ async function openScratchPlace(session: Session, jobId: string, signal: AbortSi
   };
 }
 
-function recordOfStranger(job: Job, host: string, jobId: string): JobRecord {
+function recordOfForeign(job: Job, host: string, jobId: string): JobRecord {
   return newRecord({
     id: randomUUID(),
     host,

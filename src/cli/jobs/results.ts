@@ -113,7 +113,7 @@ function describeSetAside(plan: DownloadedResults['plan'], setAside: DownloadedR
   return lines;
 }
 
-/** The same for programs. */
+/** The downloaded results as `--json` shows them. */
 export function resultsAsJson({ folder, plan, written, skipped, setAside, refused }: DownloadedResults): object {
   return { folder, written, skipped, set_aside: setAside, refused, plan };
 }

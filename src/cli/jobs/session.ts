@@ -50,7 +50,7 @@ export class Session implements AsyncDisposable {
     return this.#client;
   }
 
-  /** The client anew: the service on this machine comes back at another address, and is started again where it was killed. */
+  /** A new client: the service on this machine restarts at another address, and is started again if it was killed. */
   async reconnect(): Promise<RemoteClient> {
     this.#context.terminal.phase(`no response from ${this.hostName}; trying again …`);
     const before = this.#client;
@@ -59,7 +59,7 @@ export class Session implements AsyncDisposable {
     return this.#client;
   }
 
-  /** The service for a submit, through whichever client is right at the moment of each call. */
+  /** The service for a submit. Each call uses the current client, because the local service may restart at another address. */
   sender(): Pick<JobService, 'submitJob' | 'getSubmission'> {
     const use = async <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => {
       try {
@@ -92,7 +92,7 @@ export class Session implements AsyncDisposable {
     });
   }
 
-  /** What the service says of one job. @throws AppError `missing` in words of this command where it knows no such job. */
+  /** Sends a request about one job. @throws AppError `missing` if the service has no such job. */
   async ask<T>(name: string, question: (client: RemoteClient) => Promise<T>): Promise<T> {
     const client = await this.client();
     try {

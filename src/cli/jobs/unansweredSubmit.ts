@@ -6,7 +6,7 @@ import type { Context } from '../command/context.ts';
 import type { Session } from './session.ts';
 
 /**
- * Settles what is not known of earlier submits, where the service knows their keys, and says what came out.
+ * Finds out by their keys whether earlier submits without a response have arrived, and reports each result.
  *
  * @returns the records as they are now.
  */
@@ -26,8 +26,8 @@ export async function settleUnanswered(
 }
 
 /**
- * Asks before a folder is sent whose last submit got no answer, unless it turns out that it did not arrive: that job may be running.
- * Without a person to ask, only `--again` sends it. A submit that was asked about once is taken off the list, or is a job on it.
+ * Asks before a folder is sent again whose last submit got no response, because that job may be running. Without a terminal, only
+ * `--again` sends it. Afterwards the ledger no longer lists earlier submits whose outcome is still unknown.
  *
  * @throws AppError `outcome-unknown` when it is not to be sent, `conflict` when the earlier one is a job.
  */

@@ -1,5 +1,5 @@
 import type { Context } from '../command/context.ts';
-import { describeEnd, exitOfWatched, showLog, tellDetached } from './jobLog.ts';
+import { describeEnd, exitOfWatched, showLog, noteDetached } from './jobLog.ts';
 import { findJobPlace } from './jobPlace.ts';
 import { Session } from './session.ts';
 
@@ -10,7 +10,7 @@ export async function watch(context: Context, name: string): Promise<number> {
   await using place = await findJobPlace(session, name, signal);
   const { jobId } = place.record;
   const watched = await showLog(place, session, { ...context, signal: context.outputSignal });
-  if (watched.type === 'detached') tellDetached(terminal, jobId);
+  if (watched.type === 'detached') noteDetached(terminal, jobId);
   else terminal.note(describeEnd(watched, jobId));
   return exitOfWatched(watched);
 }

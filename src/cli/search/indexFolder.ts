@@ -14,8 +14,8 @@ const REASONS: Readonly<Record<keyof IndexStats['passedOver'], string>> = {
 };
 
 /**
- * `farwharf index`: brings the index of a folder up to date, and what ranks it by meaning where that was chosen. JSON: what it holds,
- * what changed, and the seconds it took; then the state of the ranking by meaning.
+ * `farwharf index`: updates the index of a folder, and its embeddings if semantic ranking is on. JSON: the size of the index, what
+ * changed, and the seconds it took; then the state of semantic ranking.
  */
 export async function indexFolder(context: Context, argument: string, flags: MeaningFlags): Promise<void> {
   const { terminal } = context;

@@ -18,7 +18,7 @@ import { Progress } from '../terminal/progress.ts';
 const NEAR = 100;
 
 export interface MeaningFlags {
-  /** `local` or a service; false to rank by words alone from now on. */
+  /** `local` or a service; false for keyword ranking only, from now on. */
   readonly meaning?: string | false;
   readonly model?: string;
   readonly modelPath?: string;
@@ -39,7 +39,7 @@ export interface MeaningOutcome {
 }
 
 /**
- * Embeds what is new in a folder that is ranked by meaning, by the flags or as chosen before; undefined for one that is not.
+ * Embeds new texts of a folder with semantic ranking, as the flags or an earlier choice say; undefined if semantic ranking is off.
  * Nothing is installed, fetched or sent before the person has agreed.
  *
  * @throws AppError where the model cannot be had, or when embedding fails; the signal's reason on Ctrl+C, with what is done kept.
@@ -85,7 +85,7 @@ export async function embedFolder(
   };
 }
 
-/** The places nearest to a query by meaning, and why there are none; undefined for a folder that is ranked by words alone. */
+/** The chunks nearest to a query, and why there are none; undefined if semantic ranking is off. */
 export async function nearestPlaces(
   query: string,
   root: string,
@@ -107,7 +107,7 @@ export async function nearestPlaces(
   }
 }
 
-/** Why a search was by words alone, where it should not have been. */
+/** Why a search used keyword ranking only, although semantic ranking is on; undefined if it did not. */
 export function describeFallback(state: MeaningState): string | undefined {
   if (state.type === 'failed') return `Keyword ranking only: ${state.reason}`;
   if (state.type !== 'unfinished') return undefined;

@@ -12,8 +12,8 @@ interface SearchFlags {
 }
 
 /**
- * `farwharf search`: the places of a folder that a query is about, best first. JSON: `{ hits: [...] }`, each with its text,
- * and the state of the ranking by meaning where that was chosen.
+ * `farwharf search`: the results of a query in a folder, best first. JSON: `{ hits: [...] }`, each with its text,
+ * and the state of semantic ranking if it is on.
  */
 export async function search(context: Context, query: string, { folder, topK }: SearchFlags): Promise<void> {
   const { terminal } = context;
@@ -36,7 +36,7 @@ function hitAsJson({ path, startLine, endLine, score, symbols, scope, text }: Fo
   return { path, start_line: startLine, end_line: endLine, score, symbols, scope, text };
 }
 
-/** `path:line  names`, as editors open it, and the first lines that say something. */
+/** `path:line  names`, as editors open it, and the first lines that are not blank. */
 function describeHit({ path, startLine, scope, symbols, text }: FolderHit): string[] {
   const names = [...scope, ...symbols].slice(0, SHOWN_LINES).join(' · ');
   const lines = text.split('\n').filter((line) => line.trim() !== '');

@@ -12,7 +12,7 @@ export interface UpToDateIndex {
   readonly index: FolderIndex;
   readonly root: string;
   readonly summary: SyncSummary;
-  /** How long bringing it up to date took. */
+  /** How long the update took. */
   readonly seconds: number;
 }
 

@@ -3,7 +3,7 @@ import { describeOutcome } from '../../jobs/describe.ts';
 import type { DownloadedResults } from '../../jobs/results/download.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
-import { describeEnd, exitOfWatched, type FinishedJob, showLog, tellDetached } from '../jobs/jobLog.ts';
+import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached } from '../jobs/jobLog.ts';
 import type { JobPlace } from '../jobs/jobPlace.ts';
 import { bringHome, describeResults, resultsAsJson } from '../jobs/results.ts';
 import type { Session } from '../jobs/session.ts';
@@ -35,7 +35,7 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
   const options = { isQuiet: !flags.watch, isJustSent: true };
   const watched = await showLog(place, session, { ...context, signal }, options);
   if (watched.type === 'detached') {
-    tellDetached(terminal, jobId);
+    noteDetached(terminal, jobId);
     return exitOfWatched(watched);
   }
   const { state, exitCode, reason, creditsCharged } = watched.record;

@@ -25,7 +25,7 @@ export class RunTimeline {
     return this.#steps;
   }
 
-  /** Undefined while the run goes on, and if its process was killed. */
+  /** Undefined while the run continues, and if its process was killed. */
   get end(): RunEnd | undefined {
     return this.#end;
   }
