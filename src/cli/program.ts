@@ -28,7 +28,7 @@ Environment:
   FARWHARF_HOME         the folder for the job ledger and the local service
 
 Exit status:
-  0 done (for watch: the job succeeded)    3 not authorised
+  0 done (for watch: the job succeeded)    3 not authorized
   1 the job or flow failed                 4 not enough credits
   2 invalid command line                   5 network
   130 Ctrl+C, 143 SIGTERM, 129 SIGHUP`;

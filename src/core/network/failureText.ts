@@ -5,11 +5,8 @@ const CERTIFICATE = /CERT|SELF_SIGNED|^UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA/;
 const DATES = /^CERT_(?:HAS_EXPIRED|NOT_YET_VALID)$/;
 const OTHER_NAME = /ALTNAME|HOSTNAME_MISMATCH/;
 
-/**
- * What a person is told of a proxy that did not connect, or of a certificate that is not trusted, wherever in the causes of an error
- * it is; undefined for any other failure. `host` is the one that was asked.
- */
-export function networkFailureText(error: unknown, host?: string): string | undefined {
+/** Describes a proxy that did not connect or an untrusted certificate, anywhere in the causes of an error; undefined for any other failure. */
+export function networkFailureText(error: unknown, host = 'the service'): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
     // Bundles that are loaded later have their own copy of the class.
     if (cause.name === 'ProxyError') return cause.message;
@@ -18,10 +15,9 @@ export function networkFailureText(error: unknown, host?: string): string | unde
   return undefined;
 }
 
-function certificateText(error: Error, host: string | undefined): string {
-  const whose = host === undefined ? "The service's certificate" : `The certificate of ${host}`;
-  const [what = ''] = messageOf(error).split(';'); // behind it Node advises how to run Node
-  return `${whose} is not trusted (${what}), so nothing was sent. ${adviceFor(error)}`;
+function certificateText(error: Error, host: string): string {
+  const [what = ''] = messageOf(error).split(';'); // the rest is Node's advice on how to start Node
+  return `The certificate of ${host} is not trusted (${what}), so nothing was sent. ${adviceFor(error)}`;
 }
 
 function adviceFor(error: Error): string {

@@ -1,17 +1,17 @@
 import { formatBytes } from '../../core/text/format.ts';
 import type { PlannedResult, ResultDecision, ResultStatus } from '../../workspace/results/results.ts';
 
-/** What a status means for a person. */
+/** What a status means to the user. */
 const MEANINGS: Readonly<Record<Exclude<ResultStatus, 'review' | 'protected'>, string>> = {
   new: 'new',
-  same: 'same as here',
+  same: 'same as your file',
   changed: 'changed by the job; your copy is as submitted',
   conflict: 'changed by the job and by you',
 };
 const REASONS: Readonly<Record<NonNullable<PlannedResult['review']>['reason'], string>> = {
   hidden: 'hidden',
-  tool: 'other tools act on this name',
-  protected: 'other tools act on this name',
+  tool: 'tools read this file name',
+  protected: 'other tools read this file name',
   selection: 'changes which files are sent',
 };
 const ORDER: readonly ResultStatus[] = ['conflict', 'changed', 'new', 'review', 'protected'];

@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { messageOf } from '../../core/errors.ts';
-import { httpStatus } from './api.ts';
 
 /** The fields of a submission, as people know them. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -20,11 +19,6 @@ const TOO_SMALL = /^Too small: expected \w+ to be >=? ?(\d+)$/;
 
 /** How services that check with pydantic describe what is wrong. */
 const problemList = z.array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })).min(1);
-
-/** Whether a service refused a request for what it asks: 400, or 422 as pydantic's services say. */
-export function isRefusedInput(error: unknown): boolean {
-  return [400, 422].includes(httpStatus(error) ?? 0);
-}
 
 /**
  * Why a service refused the input of a request, as sentences: `gpu.example.org refused the time limit: must be at most 86400.`
@@ -61,6 +55,6 @@ function inWords(problem: string): string {
 }
 
 function sentence(text: string): string {
-  const first = text.slice(0, 1).toUpperCase() + text.slice(1);
+  const first = text.replace(/^the /, 'The ');
   return /[.!?]$/.test(first) ? first : `${first}.`;
 }

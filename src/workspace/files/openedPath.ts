@@ -1,13 +1,14 @@
 import { readlinkSync, realpathSync } from 'node:fs';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
+import { pathInside } from '../../core/files/pathInside.ts';
 
 const DELETED = ' (deleted)';
 
 /**
- * Whether an open file is the one at `path` of a folder, and not one that a link led to: a folder above it may have become a link
- * since it was looked at. `realRoot` is the folder's path without links.
+ * Whether an open file is the one at `path` in a folder, rather than one reached through a link: a folder above it may have been
+ * replaced by a link since it was checked. `realRoot` is the folder's path without links.
  *
- * Linux tells where an open file lies. Elsewhere the path is resolved once more, which leaves an instant in which it may change.
+ * Linux reports the path of an open file. Elsewhere the path is resolved again, which leaves a moment in which it may change.
  */
 export function isOpenedInside(descriptor: number, realRoot: string, path: string): boolean {
   const expected = join(realRoot, path);
@@ -16,13 +17,13 @@ export function isOpenedInside(descriptor: number, realRoot: string, path: strin
     const opened = readlinkSync(`/proc/self/fd/${descriptor}`);
     return opened === expected || opened === expected + DELETED;
   } catch {
-    return isResolvedInside(expected, realRoot); // there is no /proc
+    return isResolvedInside(expected, realRoot); // no /proc here
   }
 }
 
 function isResolvedInside(absolute: string, realRoot: string): boolean {
   try {
-    return realpathSync.native(absolute).startsWith(realRoot.endsWith(sep) ? realRoot : realRoot + sep);
+    return pathInside(realRoot, realpathSync.native(absolute)) !== undefined;
   } catch {
     return false;
   }

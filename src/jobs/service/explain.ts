@@ -1,0 +1,104 @@
+import { type ErrorCode, isAbort, messageOf, systemCode } from '../../core/errors.ts';
+import { brokenConnectionText } from '../../core/network/brokenConnection.ts';
+import { networkFailureText } from '../../core/network/failureText.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { httpStatus } from './api.ts';
+import { describeRefusal } from './refusal.ts';
+
+/** What went wrong, whichever layer found it: the codes of `AppError`, and three more. */
+export type FailureKind = ErrorCode | 'interrupted' | 'certificate' | 'unexpected';
+
+export interface Explanation {
+  readonly kind: FailureKind;
+  /** For programs: our own code, the system's, or `http-<status>`. */
+  readonly code: string;
+  /** For people: problem, meaning, remedy, on one line without control characters. */
+  readonly sentence: string;
+}
+
+/** What to do about a refused key or missing credits; the command line and the editor offer different ways. */
+export interface Remedies {
+  readonly key: string;
+  readonly credits: string;
+}
+
+// 429 comes after the client has waited and retried: the account's other work takes up the limit.
+const KIND_OF_STATUS: Readonly<Record<number, FailureKind>> = {
+  400: 'bad-input',
+  401: 'not-signed-in',
+  402: 'no-credits',
+  403: 'not-signed-in',
+  404: 'missing',
+  409: 'conflict',
+  422: 'bad-input',
+  429: 'conflict',
+};
+
+/** System and TLS codes that mean that the service was not reached. */
+const NETWORK_CODE = /^(ECONN|EHOST|ENET|ENOTFOUND|EAI_|ETIMEDOUT|EPIPE|EPROTO|ERR_TLS|ERR_SSL)/;
+const REASON_OF_CODE: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing answers at that address',
+  ENOTFOUND: 'its name is unknown; are you online?',
+  EAI_AGAIN: 'its name could not be looked up; are you online?',
+  EHOSTUNREACH: 'there is no route to it',
+  ENETUNREACH: 'there is no route to it',
+  ETIMEDOUT: 'the connection timed out',
+};
+
+/** What happened, what it means, and what to do, for anything that was thrown. `host` is the URL of the service that was called. */
+export function explainFailure(
+  error: unknown,
+  { host, remedies }: { readonly host?: string | undefined; readonly remedies: Remedies },
+): Explanation {
+  const explanation = explain(error, serviceName(host), remedies);
+  return { ...explanation, sentence: printableLine(explanation.sentence) };
+}
+
+// Classes are recognized by name: chunks that are loaded later contain their own copies.
+function explain(error: unknown, service: string, remedies: Remedies): Explanation {
+  const message = messageOf(error);
+  if (isAbort(error)) return { kind: 'interrupted', code: 'interrupted', sentence: 'Stopped.' };
+  if (isAppError(error)) return { kind: error.code, code: error.code, sentence: message };
+  const status = httpStatus(error);
+  if (status !== undefined) {
+    const kind = KIND_OF_STATUS[status] ?? (status >= 500 ? 'unreachable' : 'refused');
+    return { kind, code: `http-${status}`, sentence: describeResponse(error, kind, service, remedies) };
+  }
+  const code = systemCode(error);
+  const networkText = networkFailureText(error, service);
+  if (networkText !== undefined) {
+    const isProxy = error instanceof Error && error.name === 'ProxyError';
+    return { kind: isProxy ? 'unreachable' : 'certificate', code: code ?? 'unreachable', sentence: networkText };
+  }
+  const brokenText = brokenConnectionText(error, service);
+  if (brokenText !== undefined) return { kind: 'unreachable', code: code ?? 'unreachable', sentence: brokenText };
+  if (error instanceof Error && error.name === 'NetworkError') {
+    const sentence = `${withoutFullStop(message)}. Check the network and try again.`;
+    return { kind: 'unreachable', code: 'unreachable', sentence };
+  }
+  if (code !== undefined && NETWORK_CODE.test(code)) {
+    return { kind: 'unreachable', code, sentence: `Could not reach ${service}: ${REASON_OF_CODE[code] ?? message}.` };
+  }
+  return { kind: 'unexpected', code: code ?? 'failed', sentence: message };
+}
+
+function describeResponse(error: unknown, kind: FailureKind, service: string, remedies: Remedies): string {
+  if (kind === 'bad-input') return describeRefusal(error, service);
+  const message = withoutFullStop(messageOf(error));
+  if (kind === 'not-signed-in') return `The API key was not accepted (${message}). ${remedies.key}`;
+  if (kind === 'no-credits') return `The job was not accepted: ${message}. ${remedies.credits}`;
+  return `The request to ${service} failed: ${message}.`;
+}
+
+function isAppError(error: unknown): error is Error & { readonly code: ErrorCode } {
+  return error instanceof Error && error.name === 'AppError' && 'code' in error;
+}
+
+function withoutFullStop(text: string): string {
+  return text.replace(/[.\s]+$/, '');
+}
+
+/** A service in sentences. */
+function serviceName(host: string | undefined): string {
+  return (host === undefined ? undefined : URL.parse(host)?.host) ?? 'the service';
+}
