@@ -51,6 +51,14 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     const choice = await vscode.window.showErrorMessage('Farwharf could not start. Its log says why.', 'Open Log');
     if (choice !== undefined) output.show();
   };
+  const orReport = async <T>(list: () => Promise<T[]>): Promise<T[]> => {
+    try {
+      return await list();
+    } catch (error) {
+      await report(error);
+      return [];
+    }
+  };
 
   const shell: Shell = {
     context,
@@ -63,14 +71,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
         getTreeItem: async (node) => (await load()).tree.getTreeItem(node),
         resolveTreeItem: async (item, node) => (await load()).tree.resolveTreeItem(item, node),
         getParent: async (node) => (await load()).tree.getParent(node),
-        getChildren: async (node) => {
-          try {
-            return await (await load()).tree.getChildren(node);
-          } catch (error) {
-            await report(error);
-            return [];
-          }
-        },
+        getChildren: (node) => orReport(async () => (await load()).tree.getChildren(node)),
       },
     }),
     indexChanged,
@@ -78,16 +79,12 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
       treeDataProvider: {
         onDidChangeTreeData: indexChanged.event,
         getTreeItem: async (node) => (await load()).search().tree.getTreeItem(node),
-        getChildren: async (node) => {
-          try {
+        getChildren: (node) =>
+          orReport(async () => {
             const search = (await load()).search();
-            await search.startQuietly(); // who looks at the index wants one
-            return await search.tree.getChildren(node);
-          } catch (error) {
-            await report(error);
-            return [];
-          }
-        },
+            await search.startQuietly(); // whoever opens the view wants an index
+            return search.tree.getChildren(node);
+          }),
       },
     }),
   };

@@ -6,6 +6,7 @@ import { farwharfHome } from '../core/files/home.ts';
 import { DisposableStore } from '../core/processes/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
+import { describeRecovered } from '../jobs/results/resultJournals.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';
 import { AccountMonitor } from './connection/account.ts';
 import { startBackground } from './threads/background.ts';
@@ -22,7 +23,6 @@ import { JobFollower } from './jobs/jobFollower.ts';
 import { JobLog } from './jobs/jobLog.ts';
 import { JobStore } from './jobs/jobStore.ts';
 import { JobTree } from './jobList/jobTree.ts';
-import { showRecovered } from './results/interruptedResults.ts';
 import { Keys } from './connection/keys.ts';
 import { reportError } from './ui/report.ts';
 import { Search } from './search/search.ts';
@@ -34,7 +34,7 @@ import { SubmitMemory } from './submit/preflight/submitMemory.ts';
 import { connectionText, hostLabel } from './ui/words.ts';
 import type { WorkerService } from './threads/worker.ts';
 import { keepSettling } from './submit/unanswered.ts';
-import { showInStatusBar } from './ui/show.ts';
+import { showInStatusBar, showWarning } from './ui/show.ts';
 import { label, messageText } from './ui/labels.ts';
 import { printableText } from '../core/text/printable.ts';
 
@@ -114,7 +114,10 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     run('durations', tree.keepTime(signal));
   });
   setUp('interrupted results', () => {
-    run('interrupted results', showRecovered(services.journals));
+    const tell = async (): Promise<void> => {
+      for (const recovered of await services.journals.recover()) void showWarning(describeRecovered(recovered));
+    };
+    run('interrupted results', tell());
   });
   setUp('log', () => {
     const attach = disposables.add(
@@ -125,16 +128,15 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       }),
     );
   });
+  const report = (error: unknown): void => void reportError(log, error);
   let search: Search | undefined;
   const getSearch = (): Search => {
-    const report = (error: unknown): void => void reportError(log, error);
     const { context, indexView, indexChanged } = shell;
     search ??= disposables.add(new Search({ ...services, context, indexView, indexChanged, report }));
     return search;
   };
   let flows: Flows | undefined;
   const getFlows = (): Flows => {
-    const report = (error: unknown): void => void reportError(log, error);
     flows ??= disposables.add(new Flows({ context: shell.context, services, report }));
     return flows;
   };

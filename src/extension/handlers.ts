@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
-import { isActive, isOver } from '../jobs/ledger/record.ts';
+import * as z from 'zod';
+import { isActive, isOver, type JobRecord } from '../jobs/ledger/record.ts';
 import type { CommandHandlers } from './contributions/commands.ts';
 import { cancelJob, removeJob, withJob } from './jobList/jobCommands.ts';
 import type { FlowCommandId, SearchCommandId } from './contributions/names.ts';
@@ -9,38 +10,37 @@ import type { Services } from './services/services.ts';
 import { selectHost, signIn, signOut } from './services/signIn.ts';
 import { submit } from './submit/submit.ts';
 
-const everyJob = (): boolean => true;
-
 /** What each command of jobs does. Their results are for keybindings, tasks and other extensions. */
 export function createHandlers(
   services: Services,
   globalState: vscode.Memento,
 ): Omit<CommandHandlers, SearchCommandId | FlowCommandId> {
+  /** A command on one job: the one that the argument names, or that the user picks among those that `fits` allows. */
+  const jobCommand =
+    (title: string, fits: (record: JobRecord) => boolean, run: (record: JobRecord, argument: unknown) => unknown) =>
+    (argument: unknown) =>
+      withJob(services, argument, { title, fits }, (record) => run(record, argument));
+  const always = (): boolean => true;
   return {
     'farwharf.submitWorkspace': (argument) => submit(services, withoutFile(argument)),
     'farwharf.submitFile': (argument) => submit(services, argument ?? vscode.window.activeTextEditor?.document.uri),
-    'farwharf.showLog': (argument) =>
-      withJob(services, argument, { title: 'Show Log', fits: everyJob }, (record) =>
-        services.jobLog.show(record, { reveal: true }),
-      ),
-    'farwharf.showEvents': (argument) =>
-      withJob(services, argument, { title: 'Show Events', fits: everyJob }, (record) => services.events.show(record)),
-    'farwharf.cancelJob': (argument) =>
-      withJob(services, argument, { title: 'Cancel Job', fits: isActive }, (record) => cancelJob(services, record)),
-    'farwharf.downloadResults': (argument) =>
-      withJob(services, argument, { title: 'Download Results', fits: isOver }, (record) =>
-        download(services, record, { keepBoth: isKeepBoth(argument) }),
-      ),
-    'farwharf.resubmitJob': (argument) =>
-      withJob(services, argument, { title: 'Submit Again', fits: everyJob }, (record) => submitAgain(services, record)),
-    'farwharf.copyJobId': (argument) =>
-      withJob(services, argument, { title: 'Copy Job ID', fits: ({ jobId }) => jobId !== null }, ({ id, jobId }) =>
-        vscode.env.clipboard.writeText(jobId ?? id),
-      ),
-    'farwharf.removeJob': (argument) =>
-      withJob(services, argument, { title: 'Remove from List', fits: (record) => !isActive(record) }, (record) =>
-        removeJob(services, record),
-      ),
+    'farwharf.showLog': jobCommand('Show Log', always, (record) => services.jobLog.show(record, { reveal: true })),
+    'farwharf.showEvents': jobCommand('Show Events', always, (record) => services.events.show(record)),
+    'farwharf.cancelJob': jobCommand('Cancel Job', isActive, (record) => cancelJob(services, record)),
+    'farwharf.downloadResults': jobCommand('Download Results', isOver, (record, argument) =>
+      download(services, record, { keepBoth: keepBothArgument.safeParse(argument).success }),
+    ),
+    'farwharf.resubmitJob': jobCommand('Submit Again', always, (record) => submitAgain(services, record)),
+    'farwharf.copyJobId': jobCommand(
+      'Copy Job ID',
+      ({ jobId }) => jobId !== null,
+      ({ id, jobId }) => vscode.env.clipboard.writeText(jobId ?? id),
+    ),
+    'farwharf.removeJob': jobCommand(
+      'Remove from List',
+      (record) => !isActive(record),
+      (record) => removeJob(services, record),
+    ),
     'farwharf.showMoreJobs': () => services.store.showMore(),
     'farwharf.refreshJobs': async () => {
       await services.store.refresh();
@@ -55,13 +55,11 @@ export function createHandlers(
   };
 }
 
-/** From a menu the command gets the resource under the pointer, which names the folder but not the script. */
+const keepBothArgument = z.object({ keepBoth: z.literal(true) });
+
+/** A menu passes the resource under the pointer, which names the folder but not the script. */
 function withoutFile(argument: unknown): unknown {
   if (!(argument instanceof vscode.Uri)) return argument;
   const folder = vscode.workspace.getWorkspaceFolder(argument);
   return folder === undefined ? undefined : { folder: folder.uri.fsPath };
-}
-
-function isKeepBoth(argument: unknown): boolean {
-  return typeof argument === 'object' && argument !== null && 'keepBoth' in argument && argument.keepBoth === true;
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import { AppError, isAbort } from '../../core/errors.ts';
 import { Emitter } from '../../core/processes/lifetime.ts';
+import { repeat } from '../../core/processes/repeat.ts';
 import type { Logger } from '../../core/log.ts';
 import { type Rate, readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
@@ -22,22 +22,23 @@ export interface AccountView {
 
 export type ConnectionState = 'ready' | 'signedOut' | 'unreachable';
 
+interface AccountDeps {
+  readonly hosts: Hosts;
+  readonly memory: vscode.Memento;
+  readonly contexts: ContextKeys;
+  readonly log: Logger;
+}
+
 /** The account of the chosen host: balance and prices, when they were heard, and whether the host answers. */
 export class AccountMonitor {
-  readonly #hosts: Hosts;
-  readonly #memory: vscode.Memento;
-  readonly #contexts: ContextKeys;
-  readonly #log: Logger;
+  readonly #deps: AccountDeps;
   readonly #changed = new Emitter<void>();
   #state: ConnectionState = 'ready';
   #wasAsked = false;
   readonly onDidChange = this.#changed.event;
 
-  constructor(deps: { hosts: Hosts; memory: vscode.Memento; contexts: ContextKeys; log: Logger }) {
-    this.#hosts = deps.hosts;
-    this.#memory = deps.memory;
-    this.#contexts = deps.contexts;
-    this.#log = deps.log;
+  constructor(deps: AccountDeps) {
+    this.#deps = deps;
   }
 
   get state(): ConnectionState {
@@ -46,7 +47,7 @@ export class AccountMonitor {
 
   /** What was last heard of an account on this host; undefined before the first answer. */
   last(host: string): AccountView | undefined {
-    return this.#memory.get<AccountView>(`account ${host}`);
+    return this.#deps.memory.get<AccountView>(`account ${host}`);
   }
 
   /**
@@ -56,9 +57,9 @@ export class AccountMonitor {
    */
   async ask(host: string, signal?: AbortSignal): Promise<unknown> {
     try {
-      const account = await this.#hosts.account(host, signal === undefined ? {} : { signal });
+      const account = await this.#deps.hosts.account(host, signal === undefined ? {} : { signal });
       this.#wasAsked = true;
-      await this.#memory.update(`account ${host}`, {
+      await this.#deps.memory.update(`account ${host}`, {
         plan: typeof account.plan === 'string' ? account.plan : null,
         balance: readBalance(account),
         rates: readRateCard(account),
@@ -81,33 +82,26 @@ export class AccountMonitor {
   async refresh(signal?: AbortSignal, { isUp = this.#wasAsked } = {}): Promise<void> {
     let host: string;
     try {
-      host = this.#hosts.current();
+      host = this.#deps.hosts.current();
       if (host === LOCAL_HOST && !isUp) {
         this.#show('ready', host);
         return;
       }
       await this.ask(host, signal);
     } catch (error) {
-      if (!isAbort(error)) this.#log.warn('the account could not be read', { error });
+      if (!isAbort(error)) this.#deps.log.warn('the account could not be read', { error });
     }
   }
 
   /** Refreshes slowly while the window is focused, until the signal aborts. */
-  async keepFresh(isFocused: () => boolean, signal: AbortSignal): Promise<void> {
-    try {
-      for (;;) {
-        if (isFocused()) await this.refresh(signal);
-        await sleep(SLOW_REFRESH_MS, undefined, { signal, ref: false });
-      }
-    } catch (error) {
-      if (!isAbort(error)) throw error;
-    }
+  keepFresh(isFocused: () => boolean, signal: AbortSignal): Promise<void> {
+    return repeat(() => (isFocused() ? this.refresh(signal) : undefined), SLOW_REFRESH_MS, signal);
   }
 
   #show(state: ConnectionState, host: string): void {
     this.#state = state;
-    this.#contexts.set('connection', state);
-    this.#contexts.set('isRemoteHost', host !== LOCAL_HOST);
+    this.#deps.contexts.set('connection', state);
+    this.#deps.contexts.set('isRemoteHost', host !== LOCAL_HOST);
     this.#changed.fire();
   }
 }

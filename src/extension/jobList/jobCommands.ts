@@ -10,12 +10,12 @@ import { pickRow } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
 /** Runs `work` on the job that a command was called for, or that the person picks among those that fit. */
-export async function withJob<T>(
+export async function withJob(
   services: Services,
   argument: unknown,
   question: { title: string; fits(record: JobRecord): boolean },
-  work: (record: JobRecord) => T | Thenable<T>,
-): Promise<T | undefined> {
+  work: (record: JobRecord) => unknown,
+): Promise<unknown> {
   if (!services.store.isLoaded) await services.store.refresh();
   const name = readJobArgument(argument);
   const record = name === undefined ? await pickJob(services, question) : await findJob(services, name);

@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { isAbort } from '../../core/errors.ts';
 import { formatCount } from '../../core/text/format.ts';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
+import { repeat } from '../../core/processes/repeat.ts';
 import { jobIcon } from '../../jobs/describe.ts';
 import { isOver } from '../../jobs/ledger/record.ts';
 import { changedGroups, GROUP_TITLES, groupJobs } from './jobGroups.ts';
@@ -95,16 +94,11 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
   }
 
   /** Keeps the durations of running jobs up to date while the view is seen. */
-  async keepTime(signal: AbortSignal): Promise<void> {
-    try {
-      for (;;) {
-        await sleep(TICK_MS, undefined, { signal, ref: false });
-        if (!this.#shell.view.visible) continue;
-        this.#update({ ids: new Set(this.#groups.get('active')), ended: [] });
-      }
-    } catch (error) {
-      if (!isAbort(error)) throw error;
-    }
+  keepTime(signal: AbortSignal): Promise<void> {
+    const tick = (): void => {
+      if (this.#shell.view.visible) this.#update({ ids: new Set(this.#groups.get('active')), ended: [] });
+    };
+    return repeat(tick, TICK_MS, signal);
   }
 
   dispose(): void {

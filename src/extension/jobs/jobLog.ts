@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type * as vscode from 'vscode';
 import { isAbort } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import { repeat } from '../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
 import { LogText } from '../../jobs/log/logText.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
@@ -17,24 +17,26 @@ const PAUSE_MS = 2000;
 const MARK = '› ';
 const SHOWN_KEY = 'shownJob';
 
+interface JobLogDeps {
+  readonly home: string;
+  readonly memory: vscode.Memento;
+  readonly log: Logger;
+}
+
 /** The output channel with the log of one job at a time, read from its spool: complete after a reload, live while the job runs. */
 export class JobLog implements vscode.Disposable {
-  readonly #home: string;
-  readonly #memory: vscode.Memento;
-  readonly #log: Logger;
+  readonly #deps: JobLogDeps;
   #channel: TextChannel | undefined;
   #reading = new AbortController();
   #shown: string | undefined;
 
-  constructor(deps: { home: string; memory: vscode.Memento; log: Logger }) {
-    this.#home = deps.home;
-    this.#memory = deps.memory;
-    this.#log = deps.log;
+  constructor(deps: JobLogDeps) {
+    this.#deps = deps;
   }
 
   /** The job whose log the channel held when the window was closed or reloaded. */
   get lastShown(): string | undefined {
-    return this.#memory.get<string>(SHOWN_KEY);
+    return this.#deps.memory.get<string>(SHOWN_KEY);
   }
 
   /** Puts a job's log into the channel, which is made visible when `reveal` says so. The focus stays where it is. */
@@ -43,7 +45,7 @@ export class JobLog implements vscode.Disposable {
     if (reveal) this.#channel.show(true);
     if (this.#shown === record.id) return;
     this.#shown = record.id;
-    void this.#memory.update(SHOWN_KEY, record.id);
+    void this.#deps.memory.update(SHOWN_KEY, record.id);
     this.#reading.abort();
     this.#reading = new AbortController();
     void this.#read(record, this.#channel, this.#reading.signal);
@@ -55,7 +57,7 @@ export class JobLog implements vscode.Disposable {
   }
 
   async #read(record: JobRecord, channel: TextChannel, signal: AbortSignal): Promise<void> {
-    const spool = new EventSpool(this.#home, record.id);
+    const spool = new EventSpool(this.#deps.home, record.id);
     const text = new LogText({
       colour: false,
       ...(record.machineClass === null ? {} : { machine: record.machineClass }),
@@ -67,7 +69,7 @@ export class JobLog implements vscode.Disposable {
       if (Date.now() - lastEvent > PAUSE_MS) tail.push(text.flush());
       drawOnce(tail, channel);
     };
-    const isDrawn = drawRegularly(draw, AbortSignal.any([signal, drawing.signal]));
+    const isDrawn = repeat(draw, BATCH_MS, AbortSignal.any([signal, drawing.signal]));
     try {
       for await (const event of spool.follow({ signal })) {
         lastEvent = Date.now();
@@ -76,24 +78,13 @@ export class JobLog implements vscode.Disposable {
       tail.push(text.flush());
     } catch (error) {
       if (isAbort(error)) return;
-      this.#log.error('a log could not be read', { id: record.id, error });
+      this.#deps.log.error('a log could not be read', { id: record.id, error });
       tail.push(`${MARK}This log cannot be read any further; the extension log says why.\n`);
     } finally {
       drawing.abort();
       await isDrawn;
       if (!signal.aborted) drawOnce(tail, channel);
     }
-  }
-}
-
-async function drawRegularly(draw: () => void, signal: AbortSignal): Promise<void> {
-  try {
-    for (;;) {
-      draw();
-      await sleep(BATCH_MS, undefined, { signal, ref: false });
-    }
-  } catch (error) {
-    if (!isAbort(error)) throw error;
   }
 }
 

@@ -45,20 +45,7 @@ export async function download(
     },
     (progress, token) =>
       withSignal(token, (signal) => {
-        let staging = '';
-        const { archiver } = services;
-        const watched = {
-          // The staging folder holds the files that a person may want to compare before deciding.
-          stage: async (...call: Parameters<typeof archiver.stage>) => {
-            const staged = await archiver.stage(...call);
-            staging = staged.staging;
-            return staged;
-          },
-          plan: archiver.plan.bind(archiver),
-          apply: archiver.apply.bind(archiver),
-          discard: archiver.discard.bind(archiver),
-        };
-        const decide = async (plan: readonly PlannedResult[]) => {
+        const decide = async (plan: readonly PlannedResult[], staging: string) => {
           if (keepBoth || !needsDecision(plan)) return defaultDecisions(plan);
           const decisions = await pickResults(plan, { folder, staging, script: record.script });
           isStopped = decisions === undefined;
@@ -66,7 +53,7 @@ export async function download(
         };
         const deps = {
           service: services.hosts.service(record.host),
-          archiver: watched,
+          archiver: services.archiver,
           ledger: services.ledger,
           home: services.home,
           journals: new ResultJournals(services.home),

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { agreementTo, reviewConsent } from '../../jobs/submit/consent.ts';
 import { findScript, firstDraft, memoryOf, type SubmitDraft } from '../../jobs/submit/draft.ts';
 import { readRateCard } from '../../jobs/submit/estimate.ts';
 import { createPlanner, type FolderReader, sendPlan } from '../../jobs/submit/plan.ts';
@@ -8,8 +9,8 @@ import { showProgress } from '../ui/show.ts';
 import { hostLabel } from '../ui/words.ts';
 import { chooseFolder, requireTrust } from '../workspace/folders.ts';
 import { settleUnsaved } from '../workspace/unsaved.ts';
-import { confirmSubmit } from './confirmation.ts';
 import { prepareFlow, withRuntime } from './flowScript.ts';
+import { showPreflight } from './preflight/preflight.ts';
 import { pickScript } from './preflight/scriptPick.ts';
 import { send } from './sending.ts';
 import { readSubmitArguments } from './submitArguments.ts';
@@ -38,10 +39,13 @@ export async function submit(services: Services, argument: unknown): Promise<str
   const planner = createPlanner(target, reader, { choice, selection });
   const view = async (draft: SubmitDraft) => ({ ...(await planner(draft)), folderName: name });
   const terms = { memory, defaults: defaultsOf(uri), rates: readRateCard(account) };
-  const confirmed = await confirmSubmit(await view(firstDraft(intent, script, terms)), memory, view);
-  if (!confirmed) return undefined;
+  const first = await view(firstDraft(intent, script, terms));
+  const { mustAsk, changes } = reviewConsent(first, memory.agreement, readSetting('confirmSubmit'));
+  const answer = mustAsk && (await showPreflight(first, { recentScripts: memory.scripts, changes, view }));
+  if (answer === undefined) return undefined;
 
-  const { plan, agreement } = confirmed;
+  const plan = answer === false ? first : answer.view;
+  const agreement = answer === false ? memory.agreement : answer.isQuiet ? agreementTo(plan) : undefined;
   await using flow = await prepareFlow(services, plan, intent);
   const ready =
     flow === undefined ? plan : { ...plan, selection: flow.selection, draft: { ...plan.draft, script: flow.script } };

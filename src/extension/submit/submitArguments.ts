@@ -1,17 +1,31 @@
+import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import type { SubmitIntent } from '../../jobs/submit/draft.ts';
+import { textField } from '../../core/jsonFields.ts';
+
+const TEXT = 'Enter text that is not empty.';
+const SECONDS = 'Enter a number of seconds, at least 1.';
+const text = z.string(TEXT).min(1, TEXT).optional();
 
 /** What a keybinding, a task or another extension can fix in advance. */
-export interface SubmitArguments extends SubmitIntent {
+const submitArguments = z.object({
   /** Absolute path of the folder. */
-  readonly folder?: string;
+  folder: text,
+  /** Absolute path of a file in the folder to run; `script` wins. */
+  file: text,
+  /** Script with its parameters, as in a terminal. */
+  script: text,
+  machineClass: text,
+  project: text,
+  maxRuntime: z.number(SECONDS).min(1, SECONDS).optional(),
   /** The flow to run, where the script is a flow file. */
-  readonly flow?: string;
+  flow: text,
   /** The shared state that the flow starts with. */
-  readonly shared?: Readonly<Record<string, unknown>>;
-}
+  shared: z.record(z.string(), z.unknown(), 'Enter an object.').optional(),
+});
+export type SubmitArguments = Readonly<z.output<typeof submitArguments>>;
 
-const TEXTS = ['folder', 'script', 'file', 'machineClass', 'project', 'flow'] as const;
+/** A resource of a menu: VS Code passes a `Uri`. */
+const resource = z.object({ fsPath: z.string(), scheme: z.string() });
 
 /**
  * Reads the arguments of a submit command: a file from a menu, or an object such as `{ "script": "train.py --epochs 3" }`.
@@ -20,40 +34,15 @@ const TEXTS = ['folder', 'script', 'file', 'machineClass', 'project', 'flow'] as
  */
 export function readSubmitArguments(argument: unknown): SubmitArguments {
   if (typeof argument !== 'object' || argument === null) return {};
-  const fields = argument as Readonly<Record<string, unknown>>;
-  // A resource of a menu: VS Code passes a Uri, whose class lies in VS Code.
-  if (typeof fields['fsPath'] === 'string' && typeof fields['scheme'] === 'string') return { file: fields['fsPath'] };
-  const { maxRuntime } = fields;
-  if (maxRuntime !== undefined && !(typeof maxRuntime === 'number' && Number.isFinite(maxRuntime) && maxRuntime >= 1)) {
-    throw new AppError(
-      'bad-input',
-      'Command argument "maxRuntime" is not valid. Enter a number of seconds, at least 1.',
-    );
-  }
-  const texts: Record<string, string> = {};
-  for (const name of TEXTS) {
-    const value = fields[name];
-    if (value === undefined) continue;
-    if (typeof value !== 'string' || value === '')
-      throw new AppError('bad-input', `Command argument "${name}" is not valid. Enter text that is not empty.`);
-    texts[name] = value;
-  }
-  const { shared } = fields;
-  if (shared !== undefined && !isObject(shared)) {
-    throw new AppError('bad-input', 'Command argument "shared" is not valid. Enter an object.');
-  }
-  return { ...texts, ...(maxRuntime !== undefined && { maxRuntime }), ...(shared !== undefined && { shared }) };
+  const file = resource.safeParse(argument).data?.fsPath;
+  if (file !== undefined) return { file };
+  const { data, error } = submitArguments.safeParse(argument);
+  if (data !== undefined) return data;
+  const [issue] = error.issues;
+  throw new AppError('bad-input', `Command argument "${issue?.path.join('.')}" is not valid. ${issue?.message}`);
 }
 
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The job that a command is about: its id from a row of the view or from an argument; undefined when none was given. */
+/** The job that a command is about: its ID from a row of the view or from an argument; undefined if none was given. */
 export function readJobArgument(argument: unknown): string | undefined {
-  if (typeof argument === 'string') return argument;
-  if (typeof argument !== 'object' || argument === null) return undefined;
-  const fields = argument as Readonly<Record<string, unknown>>;
-  const id = fields['id'] ?? fields['job'];
-  return typeof id === 'string' ? id : undefined;
+  return typeof argument === 'string' ? argument : (textField(argument, 'id') ?? textField(argument, 'job'));
 }

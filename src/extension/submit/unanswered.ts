@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { settleEarlier } from '../../jobs/submit/settle.ts';
 import type { Logger } from '../../core/log.ts';
+import { repeat } from '../../core/processes/repeat.ts';
 import type { JobService } from '../../jobs/service/api.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 
@@ -23,14 +23,14 @@ const LAST_PAUSE_MS = 3_600_000;
  *
  * @param firstPauseMs how often the ledger is read; services are asked so often at first, and then less and less.
  */
-export async function keepSettling(
+export function keepSettling(
   { hosts, ledger, log }: SettlingDeps,
   signal: AbortSignal,
   firstPauseMs = FIRST_PAUSE_MS,
 ): Promise<void> {
   let pause = firstPauseMs;
   let nextAt = 0;
-  while (!signal.aborted) {
+  const settle = async (): Promise<void> => {
     const abandoned = await ledger.settleAbandoned();
     if (abandoned.length > 0 || performance.now() >= nextAt) {
       const unanswered = await ledger.list({ state: 'unknown' });
@@ -43,7 +43,7 @@ export async function keepSettling(
       pause = unanswered.length === 0 ? firstPauseMs : Math.min(LAST_PAUSE_MS, 2 * pause);
       nextAt = performance.now() + pause;
     }
-    // Another process may stop in the middle of its upload at any time; asking the ledger costs no request.
-    await sleep(firstPauseMs, undefined, { signal, ref: false }).catch(() => {});
-  }
+  };
+  // Any process may be killed during an upload at any time, and reading the ledger costs no request.
+  return repeat(settle, firstPauseMs, signal);
 }

@@ -62,12 +62,9 @@ export function askModal(
 export function askText(
   options: Omit<vscode.InputBoxOptions, 'validateInput'> & { validateInput?: (text: string) => string | undefined },
 ): Thenable<string | undefined> {
-  const { title, prompt, placeHolder, validateInput, ...rest } = options;
+  const { validateInput, ...rest } = options;
   return vscode.window.showInputBox({
-    ...rest,
-    ...(title === undefined ? {} : { title: messageText(title) }),
-    ...(prompt === undefined ? {} : { prompt: messageText(prompt) }),
-    ...(placeHolder === undefined ? {} : { placeHolder: messageText(placeHolder) }),
+    ...withSafeTexts(rest),
     ...(validateInput && {
       validateInput: (text: string) => {
         const problem = validateInput(text);
@@ -82,7 +79,7 @@ export function pickRow<T extends PickItem>(
   items: readonly T[],
   options: vscode.QuickPickOptions,
 ): Thenable<T | undefined> {
-  return vscode.window.showQuickPick(items, cleanOptions(options));
+  return vscode.window.showQuickPick(items, withSafeTexts(options));
 }
 
 /** Asks for any number of rows. */
@@ -90,7 +87,7 @@ export function pickRows<T extends PickItem>(
   items: readonly T[],
   options: vscode.QuickPickOptions,
 ): Thenable<T[] | undefined> {
-  return vscode.window.showQuickPick(items, { ...cleanOptions(options), canPickMany: true });
+  return vscode.window.showQuickPick(items, { ...withSafeTexts(options), canPickMany: true });
 }
 
 export function createPick<T extends PickItem>(): Pick<T> {
@@ -104,14 +101,8 @@ export function showProgress<R>(
   options: vscode.ProgressOptions,
   work: (progress: Progress, token: vscode.CancellationToken) => Thenable<R>,
 ): Thenable<R> {
-  const { title, ...rest } = options;
-  return vscode.window.withProgress(
-    { ...rest, ...(title === undefined ? {} : { title: messageText(title) }) },
-    (progress, token) => {
-      const report: Progress['report'] = ({ message, ...step }) =>
-        progress.report({ ...step, ...(message === undefined ? {} : { message: messageText(message) }) });
-      return work({ report }, token);
-    },
+  return vscode.window.withProgress(withSafeTexts(options), (progress, token) =>
+    work({ report: (step) => progress.report(withSafeTexts(step)) }, token),
   );
 }
 
@@ -138,10 +129,14 @@ export function hover(
   return shown;
 }
 
-function cleanOptions({ title, placeHolder, ...rest }: vscode.QuickPickOptions): vscode.QuickPickOptions {
-  return {
-    ...rest,
-    ...(title === undefined ? {} : { title: messageText(title) }),
-    ...(placeHolder === undefined ? {} : { placeHolder: messageText(placeHolder) }),
-  };
+/** The same options or progress, whose texts cannot act as links. */
+function withSafeTexts<T extends { title?: string; prompt?: string; placeHolder?: string; message?: string }>(
+  options: T,
+): T {
+  const safe = { ...options };
+  for (const name of ['title', 'prompt', 'placeHolder', 'message'] as const) {
+    const text = options[name];
+    if (text !== undefined) Object.assign(safe, { [name]: messageText(text) });
+  }
+  return safe;
 }

@@ -3,8 +3,8 @@ import { pathInside } from '../../core/files/pathInside.ts';
 
 /** What a command says of the folder: its path, or that of a file in it. */
 export interface WantedFolder {
-  readonly folder?: string;
-  readonly file?: string;
+  readonly folder?: string | undefined;
+  readonly file?: string | undefined;
 }
 
 /** A folder of a window, as VS Code has it. */

@@ -1,41 +1,17 @@
-import { discardStaged, stageArchive, type StagedArchive, type StageOptions } from '../../workspace/extract/extract.ts';
-import {
-  type ManifestEntry,
-  packWorkspace,
-  type PackedWorkspace,
-  type PackOptions,
-} from '../../workspace/pack/pack.ts';
-import {
-  type AppliedResults,
-  type ApplyOptions,
-  applyResults,
-  type PlannedResult,
-  planResults,
-  type ResultDecision,
-} from '../../workspace/results/results.ts';
-import { type Selection, selectFiles, type SelectOptions } from '../../workspace/select/selection.ts';
+import { discardStaged, stageArchive } from '../../workspace/extract/extract.ts';
+import { packWorkspace } from '../../workspace/pack/pack.ts';
+import { applyResults, planResults } from '../../workspace/results/results.ts';
+import { selectFiles } from '../../workspace/select/selection.ts';
 
-/** The workspace functions as submit and download use them: in this thread, or behind a worker. */
-export interface Archiver {
-  select(folder: string, options: SelectOptions): Promise<Selection>;
-  pack(selection: Selection, dest: string, options: PackOptions): Promise<PackedWorkspace>;
-  stage(archive: string, folder: string, options: StageOptions): Promise<StagedArchive>;
-  plan(staged: StagedArchive, folder: string, manifest?: readonly ManifestEntry[]): Promise<readonly PlannedResult[]>;
-  apply(
-    staged: StagedArchive,
-    folder: string,
-    decisions: ReadonlyMap<string, ResultDecision>,
-    options: ApplyOptions,
-  ): Promise<AppliedResults>;
-  discard(staged: StagedArchive): Promise<void>;
-}
-
-/** Runs everything in this thread: for the command line. */
-export const directArchiver: Archiver = {
+/** The workspace functions that submit and download use, in this thread. */
+export const directArchiver = {
   select: selectFiles,
   pack: packWorkspace,
   stage: stageArchive,
   plan: planResults,
   apply: applyResults,
   discard: discardStaged,
-};
+} as const;
+
+/** The same functions, in this thread or behind a worker. */
+export type Archiver = typeof directArchiver;

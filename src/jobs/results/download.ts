@@ -34,8 +34,14 @@ export type Decisions = ReadonlyMap<string, ResultDecision>;
 export interface DownloadOptions {
   /** Where the results go; the job's own folder unless given. Made where missing. */
   readonly folder?: string;
-  /** Decides file by file; `defaultDecisions` unless given. Undefined means: write nothing. */
-  readonly decide?: (plan: readonly PlannedResult[]) => Decisions | undefined | Promise<Decisions | undefined>;
+  /**
+   * Decides file by file; `defaultDecisions` unless given. Undefined means: write nothing. `staging` is the folder with the unpacked
+   * results, which can be compared with the local files until then.
+   */
+  readonly decide?: (
+    plan: readonly PlannedResult[],
+    staging: string,
+  ) => Decisions | undefined | Promise<Decisions | undefined>;
   readonly signal?: AbortSignal;
   readonly onPhase?: (phase: DownloadPhase) => void;
 }
@@ -160,7 +166,7 @@ async function unpack(
     for (let attempt = 1; ; attempt += 1) {
       const plan = await archiver.plan(staged, folder, manifest);
       onPhase?.({ type: 'decide', plan });
-      const decisions = await decide(plan);
+      const decisions = await decide(plan, staged.staging);
       signal?.throwIfAborted();
       const all = plan.map(({ path }) => path);
       if (decisions === undefined) {

@@ -7,13 +7,13 @@ import { quotePath } from './scriptSuggestions.ts';
 /** What a person or a program fixes before the folder and the service are known. The rest is remembered, set or asked for. */
 export interface SubmitIntent {
   /** Script with its parameters, as in a terminal. */
-  readonly script?: string;
+  readonly script?: string | undefined;
   /** Absolute path of a file in the folder to run; `script` wins. */
-  readonly file?: string;
+  readonly file?: string | undefined;
   /** Seconds. */
-  readonly maxRuntime?: number;
-  readonly machineClass?: string;
-  readonly project?: string;
+  readonly maxRuntime?: number | undefined;
+  readonly machineClass?: string | undefined;
+  readonly project?: string | undefined;
 }
 
 /** Paths that a person chose by hand. */

@@ -57,12 +57,10 @@ export class FileWatcher implements Disposable {
 
   #tellRename(from: vscode.Uri, to: vscode.Uri): void {
     if (isIndexed(from) && isIndexed(to)) this.#add({ type: 'renamed', path: to.fsPath, from: from.fsPath });
-    else
-      for (const [type, uri] of [
-        ['deleted', from],
-        ['created', to],
-      ] as const)
-        this.#tell(type, uri);
+    else {
+      this.#tell('deleted', from);
+      this.#tell('created', to);
+    }
   }
 
   /** What comes in one turn goes in one message: a checkout of another branch changes thousands of files. */

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import * as vscode from 'vscode';
-import { assertNever, isAbort } from '../../../core/errors.ts';
+import { assertNever } from '../../../core/errors.ts';
 import { formatCount } from '../../../core/text/format.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
+import { repeat } from '../../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
 import type { FolderStatus, PassedOver } from '../../../retrieval/folder/indexService.ts';
 import { byReason, folderLines, type IndexLine, reasonText, ruleText } from './indexText.ts';
@@ -70,19 +70,15 @@ export class IndexTree implements Disposable {
   }
 
   /** Keeps the times up to date while the view is seen. */
-  async keepTime(
+  keepTime(
     view: { readonly visible: boolean },
     changed: vscode.EventEmitter<IndexNode | undefined>,
     signal: AbortSignal,
   ): Promise<void> {
-    try {
-      for (;;) {
-        await sleep(TICK_MS, undefined, { signal, ref: false });
-        if (view.visible) changed.fire(undefined);
-      }
-    } catch (error) {
-      if (!isAbort(error)) throw error;
-    }
+    const tick = (): void => {
+      if (view.visible) changed.fire(undefined);
+    };
+    return repeat(tick, TICK_MS, signal);
   }
 
   dispose(): void {
