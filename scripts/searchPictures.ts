@@ -41,9 +41,9 @@ export async function takeSearchPictures(kind: string, theme: string): Promise<v
   await page.keyboard.press('Control+A');
   await page.keyboard.type(QUESTION);
   await page.keyboard.press('Enter');
-  await title('Which model answers?').waitFor();
-  await choose(page, 'Another address');
-  await page.locator('.quick-input-message', { hasText: 'The address of' }).waitFor();
+  await title('Select a model').waitFor();
+  await choose(page, 'Another URL');
+  await page.locator('.quick-input-message', { hasText: 'Enter the URL of' }).waitFor();
   await page.keyboard.type(model.baseUrl);
   await page.keyboard.press('Enter');
   await choose(page, 'stub-1');

@@ -11,16 +11,16 @@ import { INDEX_VIEW, JOBS_VIEW } from './contributions/names.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
 import type { Shell } from './shell.ts';
 
-// A window that has just opened has better things to do than to index its folders.
+// Indexing waits until the window has finished opening.
 const IDLE_AFTER_MS = 3_000;
 
 /** What other extensions get from `activate`. */
 export interface ExtensionApi {
   /** How long activation took, in milliseconds. */
   readonly activationMs: number;
-  /** The places of the open folders that a query is about, best first; unsaved files as they are on screen. */
+  /** Search results in the open folders, best first. Unsaved files are searched as shown on screen. */
   search(query: string, options: { readonly limit: number }): Promise<readonly ServiceHit[]>;
-  /** What is indexed of each open folder. */
+  /** The index status of each open folder. */
   indexStatus(): Promise<readonly FolderStatus[]>;
 }
 
@@ -48,7 +48,10 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   const reportBrokenStart = async (error: unknown): Promise<void> => {
     features = undefined;
     output.error('Farwharf could not start', error instanceof Error ? (error.stack ?? error.message) : String(error));
-    const choice = await vscode.window.showErrorMessage('Farwharf could not start. Its log says why.', 'Open Log');
+    const choice = await vscode.window.showErrorMessage(
+      'Farwharf could not start. See its log for the reason.',
+      'Open Log',
+    );
     if (choice !== undefined) output.show();
   };
   const orReport = async <T>(list: () => Promise<T[]>): Promise<T[]> => {
@@ -116,7 +119,7 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
   };
 }
 
-/** Jobs of an earlier window may still run: they are followed again, but only where Farwharf was ever used. */
+/** Jobs of an earlier window may still be running and are followed again, but only if Farwharf was used before. */
 async function loadWhereUsedBefore(
   load: () => Promise<Features>,
   report: (error: unknown) => Promise<void>,
@@ -124,12 +127,12 @@ async function loadWhereUsedBefore(
   try {
     await access(farwharfHome());
   } catch {
-    return; // no data folder: nothing was ever submitted here
+    return; // no data folder, so nothing was ever submitted
   }
   await load().catch(report);
 }
 
-/** Starts the index of the folders that are open, or that are opened later. */
+/** Starts indexing the folders that are open now or opened later. */
 async function indexWhenIdle(
   load: () => Promise<Features>,
   report: (error: unknown) => Promise<void>,

@@ -41,14 +41,14 @@ import { printableText } from '../core/text/printable.ts';
 export interface Features {
   readonly handlers: CommandHandlers;
   readonly tree: Pick<JobTree, 'getChildren' | 'getParent' | 'getTreeItem' | 'resolveTreeItem'>;
-  /** Made when it is first used. */
+  /** Created on first use. */
   search(): Search;
-  /** Made when it is first used. */
+  /** Created on first use. */
   flows(): Flows;
   report(error: unknown, retry?: () => void): Promise<void>;
 }
 
-/** Builds everything behind the shell and joins it. The parts that a person sees are set up one by one: one that fails leaves the rest working. */
+/** Creates all features and connects them. Each visible part is set up on its own, so that one failure leaves the others working. */
 export async function startFeatures(shell: Shell): Promise<Features> {
   const disposables = new DisposableStore();
   shell.context.subscriptions.push(disposables);
@@ -69,7 +69,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   };
   const run = (name: string, work: Promise<unknown>): void => {
     work.catch((error: unknown) => {
-      if (!isAbort(error)) log.error('background work ended', { name, error });
+      if (!isAbort(error)) log.error('background work failed', { name, error });
     });
   };
 
@@ -80,7 +80,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   setUp('status bar', () => void disposables.add(showStatus(shell.status, services)));
   setUp('account', () => {
     disposables.add(hosts.onDidChange(() => run('account', account.refresh(signal))));
-    // An empty view has its welcome text instead.
+    // An empty view shows its welcome text instead.
     const tell = (): void => {
       const host = hosts.currentIfUsable();
       const hasRows = store.records.length > 0;
@@ -99,7 +99,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       store.onDidChange(({ ended }) => {
         if (ended.length === 0) return;
         run('failures', tellFailures(ended, memory));
-        // A job that ended just now is proof that its service runs: a reloaded window learns the settled price too.
+        // A job that has just ended proves that its service is running, so a reloaded window shows the final price too.
         run('account', account.refresh(signal, { isUp: true }));
       }),
     );
@@ -164,7 +164,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     name: 'farwharf',
     data: { home },
     log,
-    lost: 'A background part of Farwharf stopped. Nothing was sent; try again.',
+    lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
   });
   disposables.add({ dispose: () => void background.end() });
   const { archiver, journals, ledger } = background.service;
@@ -180,14 +180,14 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
           home,
           node: process.execPath,
           cli: context.asAbsolutePath(join('dist', 'cli.mjs')),
-          // The extension host is Electron's Node on a desktop; elsewhere the variable means nothing.
+          // On a desktop the extension host is Electron's Node.js; elsewhere the variable has no effect.
           env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
           signal: end.signal,
         }),
       onWait(host, seconds, reason) {
-        log.warn('a service asks to wait', { host, seconds, reason });
+        log.warn('a service asked to wait', { host, seconds, reason });
         showInStatusBar(
-          label`$(watch) ${hostLabel(host)} asks to wait ${formatDuration(seconds)}: ${reason}`,
+          label`$(watch) ${hostLabel(host)} asked to wait ${formatDuration(seconds)}: ${reason}`,
           seconds * 1_000,
         );
       },

@@ -2,7 +2,7 @@ import type * as vscode from 'vscode';
 import type { JobNode } from './jobList/jobNodes.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
 
-/** What exists from the first moment; everything else is loaded when it is first needed. */
+/** What activation creates; everything else is loaded on first use. */
 export interface Shell {
   readonly context: vscode.ExtensionContext;
   /** The extension's own log. */

@@ -11,12 +11,12 @@ import type { Hosts } from './hosts.ts';
 
 const SLOW_REFRESH_MS = 60_000;
 
-/** What was last heard of an account. Plain data: it is kept over reloads. */
+/** The last known state of an account. Plain data, which is stored over reloads. */
 export interface AccountView {
   readonly plan: string | null;
   readonly balance: number | null;
   readonly rates: readonly Rate[];
-  /** When the service said so, ISO 8601. */
+  /** When the service reported it, ISO 8601. */
   readonly asOf: string;
 }
 
@@ -29,7 +29,7 @@ interface AccountDeps {
   readonly log: Logger;
 }
 
-/** The account of the chosen host: balance and prices, when they were heard, and whether the host answers. */
+/** The account on the selected host: balance and prices, when they were reported, and whether the host responds. */
 export class AccountMonitor {
   readonly #deps: AccountDeps;
   readonly #changed = new Emitter<void>();
@@ -45,15 +45,15 @@ export class AccountMonitor {
     return this.#state;
   }
 
-  /** What was last heard of an account on this host; undefined before the first answer. */
+  /** The last known account on this host; undefined before the first response. */
   last(host: string): AccountView | undefined {
     return this.#deps.memory.get<AccountView>(`account ${host}`);
   }
 
   /**
-   * Asks the service.
+   * Fetches the account.
    *
-   * @throws the service's or the system's error, `not-signed-in` or `untrusted`; the connection state shows it as well.
+   * @throws the service's or the system's error, `not-signed-in` or `untrusted`; the connection state changes too.
    */
   async ask(host: string, signal?: AbortSignal): Promise<unknown> {
     try {
@@ -76,8 +76,8 @@ export class AccountMonitor {
   }
 
   /**
-   * Asks in the background: nothing is told but the state. The embedded service is not started for it; `isUp` says that it
-   * runs even though this window has not used it yet.
+   * Fetches the account in the background; a failure only changes the state. This does not start the embedded service. `isUp` means
+   * that it is running although this window has not used it yet.
    */
   async refresh(signal?: AbortSignal, { isUp = this.#wasAsked } = {}): Promise<void> {
     let host: string;
@@ -93,7 +93,7 @@ export class AccountMonitor {
     }
   }
 
-  /** Refreshes slowly while the window is focused, until the signal aborts. */
+  /** Refreshes once a minute while the window is focused, until the signal aborts. */
   keepFresh(isFocused: () => boolean, signal: AbortSignal): Promise<void> {
     return repeat(() => (isFocused() ? this.refresh(signal) : undefined), SLOW_REFRESH_MS, signal);
   }

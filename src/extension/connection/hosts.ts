@@ -14,7 +14,7 @@ export interface HostsOptions {
   readonly keys: Keys;
   connectLocal(): Promise<HostAddress>;
   isTrusted(): boolean;
-  /** A call waits for so many seconds because the service asks for it, for this reason. */
+  /** Called when a request waits, because the service asked for it with this reason. */
   onWait(host: string, seconds: number, reason: string): void;
 }
 
@@ -23,13 +23,13 @@ interface Connection {
   readonly url: string;
 }
 
-/** The services that jobs run on: which one is chosen, and a client for each that is used. HTTP stays in this thread, where VS Code's proxy support is. */
+/** The services that run jobs: the selected one, and a client for each one in use. HTTP stays in this thread, where VS Code supports proxies. */
 export class Hosts implements vscode.Disposable {
   readonly #options: HostsOptions;
   readonly #connections = new Map<string, Promise<Connection>>();
   readonly #changed = new Emitter<void>();
   readonly #store = new DisposableStore();
-  /** Another host was chosen, or the key of one changed. */
+  /** Another host was selected, or a key changed. */
   readonly onDidChange = this.#changed.event;
 
   constructor(options: HostsOptions) {
@@ -46,9 +46,9 @@ export class Hosts implements vscode.Disposable {
   }
 
   /**
-   * The chosen host: the user's setting, else `FARWHARF_REMOTE_HOST`, else `local`.
+   * The selected host: the user's setting, else `FARWHARF_REMOTE_HOST`, else `local`.
    *
-   * @throws AppError `bad-input` or `refused` when the setting is no usable address.
+   * @throws AppError `bad-input` if the setting is not a usable URL.
    */
   current(): string {
     const remote = readUserSetting('host');
@@ -56,7 +56,7 @@ export class Hosts implements vscode.Disposable {
     return resolveHost({ ...(remote === undefined ? {} : { remote }), env: process.env });
   }
 
-  /** The chosen host, or undefined when the setting holds something unusable, which the next command will tell. */
+  /** The selected host, or undefined if the setting is not usable, which the next command reports. */
   currentIfUsable(): string | undefined {
     try {
       return this.current();
@@ -65,7 +65,7 @@ export class Hosts implements vscode.Disposable {
     }
   }
 
-  /** Whether requests to this host need a key that is not there. */
+  /** Whether requests to this host need a key that is missing. */
   async isSignedOut(host: string): Promise<boolean> {
     return host !== LOCAL_HOST && (await this.#options.keys.get(host)) === undefined;
   }
@@ -78,13 +78,13 @@ export class Hosts implements vscode.Disposable {
     await this.#use(host, (client) => client.cancel(jobId));
   }
 
-  /** The account that a key opens, without keeping it. */
+  /** The account of a key, which is not stored. */
   async tryKey(host: string, key: string, signal: AbortSignal): Promise<Account> {
     await using client = new RemoteClient(host, key);
     return await client.me({ signal });
   }
 
-  /** The jobs of a host, through whichever client is right at the moment of each call. */
+  /** The API of a host. Each call uses the client that is current at that moment. */
   service(host: string): JobService {
     const use = <T>(work: (client: RemoteClient) => Promise<T>): Promise<T> => this.#use(host, work);
     return {
@@ -110,7 +110,7 @@ export class Hosts implements vscode.Disposable {
       await using stream = client.streamEvents(jobId, options);
       yield* stream;
     } catch (error) {
-      this.#isOutdated(host, error); // the follower tries again by itself
+      this.#isOutdated(host, error); // the follower retries on its own
       throw error;
     }
   }
@@ -121,12 +121,12 @@ export class Hosts implements vscode.Disposable {
       return await work(client);
     } catch (error) {
       if (!this.#isOutdated(host, error)) throw error;
-      const anew = await this.#connect(host);
-      return work(anew.client);
+      const renewed = await this.#connect(host);
+      return work(renewed.client);
     }
   }
 
-  /** Whether the embedded service has ended or started anew since it was looked up. It took nothing then, so the call may be made again. */
+  /** Whether the embedded service has stopped or restarted since the client was created. The call then had no effect and may be repeated. */
   #isOutdated(host: string, error: unknown): boolean {
     const isOutdated = host === LOCAL_HOST && (systemCode(error) === 'ECONNREFUSED' || error instanceof AuthError);
     if (isOutdated) this.#forget(host);
@@ -147,7 +147,10 @@ export class Hosts implements vscode.Disposable {
       key: async () => (await this.#options.keys.get(host)) ?? notSignedIn(host),
       connectLocal: async () => {
         if (!this.#options.isTrusted())
-          throw new AppError('untrusted', 'In Restricted Mode nothing is run on this machine. Trust the folder first.');
+          throw new AppError(
+            'untrusted',
+            'In Restricted Mode, Farwharf does not run jobs on this machine. Trust the folder first.',
+          );
         return this.#options.connectLocal();
       },
     });
@@ -160,11 +163,11 @@ export class Hosts implements vscode.Disposable {
   #forget(host: string): void {
     const connection = this.#connections.get(host);
     this.#connections.delete(host);
-    // Running requests of an old client end by themselves; closing it only frees idle sockets.
+    // Requests in progress finish on their own; closing the client only frees idle sockets.
     void connection?.then(({ client }) => client.close()).catch(() => {});
   }
 }
 
 function notSignedIn(host: string): never {
-  throw new AppError('not-signed-in', `You are not signed in to ${hostLabel(host)}. Nothing was sent.`);
+  throw new AppError('not-signed-in', `You are not signed in to ${hostLabel(host)}, so nothing was sent.`);
 }

@@ -1,10 +1,10 @@
 import type * as vscode from 'vscode';
 import type { Redactor } from '../../core/redact.ts';
 
-/** What the keys are for: one that services of jobs were given is never sent to a language model at the same origin, nor the other way. */
+/** What a key is for. The key for a job service is never sent to a language model at the same origin, nor the reverse. */
 export type KeyKind = 'key' | 'modelKey';
 
-/** API keys in the system's secret storage, one for each origin; a key is only ever given out for the origin it was entered for. */
+/** API keys in the system's secret storage, one per origin. A key is only returned for the origin it was entered for. */
 export class Keys {
   readonly #secrets: vscode.SecretStorage;
   readonly #redactor: Redactor;

@@ -2,8 +2,8 @@ import * as vscode from 'vscode';
 import { SETTING_SCOPES, type Settings } from './names.ts';
 
 /**
- * The value of a setting. Settings of scope `machine` are read from the user's settings alone, so that a folder cannot
- * redirect where keys and files go even where VS Code's own scope check has a gap.
+ * The value of a setting. Settings of scope `machine` are read only from the user's settings, so that a workspace cannot
+ * redirect keys and files even if VS Code's own scope check has a gap.
  */
 export function readSetting<K extends keyof Settings>(name: K, resource?: vscode.Uri): Settings[K] {
   const configuration = vscode.workspace.getConfiguration('farwharf', resource ?? null);
@@ -12,24 +12,24 @@ export function readSetting<K extends keyof Settings>(name: K, resource?: vscode
     SETTING_SCOPES[name] === 'machine'
       ? (found?.globalValue ?? found?.defaultValue)
       : configuration.get<Settings[K]>(name);
-  // A value of the wrong type counts as not set: the user sees VS Code's own warning in the settings editor.
+  // A value of the wrong type counts as not set; the settings editor shows VS Code's own warning.
   const fallback = found?.defaultValue;
   return (typeof value === typeof fallback ? value : fallback) as Settings[K];
 }
 
-/** The value that the user gave to a setting; undefined where there is none. */
+/** The value in the user's settings; undefined if there is none. */
 export function readUserSetting<K extends keyof Settings>(name: K): Settings[K] | undefined {
   return vscode.workspace.getConfiguration('farwharf', null).inspect<Settings[K]>(name)?.globalValue;
 }
 
-/** Calls `listener` when the setting changes for any folder. */
+/** Calls `listener` when the setting changes in any folder. */
 export function onDidChangeSetting(name: keyof Settings, listener: () => void): vscode.Disposable {
   return vscode.workspace.onDidChangeConfiguration((event) => {
     if (event.affectsConfiguration(`farwharf.${name}`)) listener();
   });
 }
 
-/** Writes a setting of the user. */
+/** Writes to the user's settings. */
 export async function writeUserSetting<K extends keyof Settings>(name: K, value: Settings[K]): Promise<void> {
   await vscode.workspace.getConfiguration('farwharf').update(name, value, vscode.ConfigurationTarget.Global);
 }

@@ -1,4 +1,4 @@
-/** The names that package.json and the code share. A test compares them; defaults and texts are in package.json only. */
+/** The names that package.json and the code share. A test compares them; defaults and texts are only in package.json. */
 
 const SEARCH_COMMANDS = [
   'farwharf.searchFolder',
@@ -53,20 +53,20 @@ export const COMMANDS = [
 ] as const;
 export type CommandId = (typeof COMMANDS)[number];
 
-/** Context keys for `when` clauses, with the values they take. */
+/** Context keys for `when` clauses and their values. */
 export interface Contexts {
-  /** What is known of the chosen host. */
+  /** The state of the selected host. */
   readonly connection: 'ready' | 'signedOut' | 'unreachable';
   readonly isRemoteHost: boolean;
   readonly hasJobs: boolean;
-  /** Whether the list of Search Folder is open. */
+  /** Whether the Search Folder list is open. */
   readonly searchOpen: boolean;
   readonly indexPaused: boolean;
-  /** Whether an answer is under way. */
+  /** Whether an answer is being written. */
   readonly answering: boolean;
-  /** Whether the active editor has a flow. */
+  /** Whether the active editor contains a flow. */
   readonly flowEditor: boolean;
-  /** Whether a flow runs in this window. */
+  /** Whether a flow is running in this window. */
   readonly flowRunning: boolean;
 }
 export const CONTEXTS = [
@@ -99,7 +99,7 @@ export interface Settings {
   readonly 'model.baseUrl': string;
 }
 
-/** A `machine` setting is read from the user's own settings only: no folder can change it. */
+/** A `machine` setting is read only from the user's own settings, so no workspace can change it. */
 export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resource'>> = {
   host: 'machine',
   machineClass: 'resource',
@@ -119,5 +119,5 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
 export const JOBS_VIEW = 'farwharf.jobs';
 export const INDEX_VIEW = 'farwharf.index';
 
-/** The type of the webview panels that show flows. */
+/** The view type of the webview panels that show flows. */
 export const CANVAS_TYPE = 'farwharf.canvas';

@@ -9,7 +9,7 @@ import { hostLabel } from '../ui/words.ts';
 import { pickRow } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
-/** Runs `work` on the job that a command was called for, or that the person picks among those that fit. */
+/** Runs `work` on the job that the argument names, or that the user picks from those that fit. */
 export async function withJob(
   services: Services,
   argument: unknown,
@@ -25,18 +25,18 @@ export async function withJob(
 /**
  * Stops a job.
  *
- * @throws AppError `conflict` when it is over already or has no id yet; the service's own errors.
+ * @throws AppError `conflict` if it has ended or has no ID yet; the service's own errors.
  */
 export async function cancelJob(services: Services, record: JobRecord): Promise<void> {
   if (record.jobId === null)
     throw new AppError(
       'conflict',
-      'The service has not told an id for this job yet, so it cannot be cancelled from here.',
+      'The service has not returned a job ID yet, so this job cannot be cancelled. Try again in a moment.',
     );
   if (isOver(record))
     throw new AppError(
       'conflict',
-      `${printableLine(record.script)} is over already: ${describeJob(record, Date.now())}.`,
+      `${printableLine(record.script)} has already ended: ${describeJob(record, Date.now())}.`,
     );
   await services.hosts.cancel(record.host, record.jobId);
   services.log.info('job cancelled', { id: record.id });
@@ -44,21 +44,24 @@ export async function cancelJob(services: Services, record: JobRecord): Promise<
 }
 
 /**
- * Takes a job off the list; the service keeps what it keeps.
+ * Removes a job from the list. The service is not involved.
  *
  * @throws AppError `conflict` while it runs.
  */
 export async function removeJob(services: Services, record: JobRecord): Promise<void> {
   if (isActive(record))
-    throw new AppError('conflict', `${printableLine(record.script)} still runs. Cancel it first, or wait for its end.`);
+    throw new AppError(
+      'conflict',
+      `${printableLine(record.script)} is still running. Cancel it first, or wait until it ends.`,
+    );
   await services.ledger.remove(record.id);
   await services.store.refresh();
 }
 
 async function findJob({ ledger }: Services, name: string): Promise<JobRecord> {
-  // Whole ids alone: whoever calls the command, the beginning of one could mean a job that nobody chose.
+  // Only complete IDs: a prefix from another extension could match a job that nobody chose.
   const record = (await ledger.find(name)).find(({ id, jobId }) => id === name || jobId === name);
-  if (!record) throw new AppError('missing', `There is no job ${printableLine(name)} in the list.`);
+  if (!record) throw new AppError('missing', `Job ${printableLine(name)} is not in the list.`);
   return record;
 }
 
@@ -67,7 +70,8 @@ async function pickJob(
   question: { title: string; fits(record: JobRecord): boolean },
 ): Promise<JobRecord | undefined> {
   const fitting = store.records.filter((record) => question.fits(record));
-  if (fitting.length === 0) throw new AppError('missing', `${question.title}: no job in the list fits.`);
+  if (fitting.length === 0)
+    throw new AppError('missing', `${question.title}: no job in the list is in a state for this.`);
   const items = fitting.map((record) => {
     const { description, icon, label: name } = jobRow(record, Date.now());
     return {

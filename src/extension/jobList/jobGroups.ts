@@ -11,7 +11,7 @@ export const GROUP_TITLES: Readonly<Record<JobGroup, string>> = {
   older: 'Older',
 };
 
-/** The group of a job at the time `now` (milliseconds), by the local calendar; the week is the last seven days. */
+/** The group of a job at `now` (milliseconds), by the local calendar. A week is the last seven days. */
 export function groupOf(
   record: Pick<JobRecord, 'state' | 'exitCode' | 'finishedAt' | 'createdAt'>,
   now: number,
@@ -23,7 +23,7 @@ export function groupOf(
   return days < DAYS_OF_A_WEEK ? 'week' : 'older';
 }
 
-/** Ids of the jobs in each group that has some, in the order of `records`. */
+/** IDs of the jobs in each non-empty group, in the order of `records`. */
 export function groupJobs(records: readonly JobRecord[], now: number): Map<JobGroup, string[]> {
   const groups = new Map<JobGroup, string[]>();
   for (const record of records) {
@@ -35,7 +35,7 @@ export function groupJobs(records: readonly JobRecord[], now: number): Map<JobGr
   return groups;
 }
 
-/** The groups whose rows differ; `all` when a group came or went. */
+/** The groups whose rows differ; `all` if a group appeared or disappeared. */
 export function changedGroups(
   before: ReadonlyMap<JobGroup, readonly string[]>,
   after: ReadonlyMap<JobGroup, readonly string[]>,
@@ -50,7 +50,7 @@ export function changedGroups(
   return changed;
 }
 
-/** Calendar days from one time to another; midnight decides, also where a clock change makes a day of 23 hours. */
+/** Calendar days between two times, counted by midnights, so that a day of 23 hours counts as one. */
 function daysBetween(earlier: number, later: number): number {
   const midnight = (time: number): number => new Date(time).setHours(0, 0, 0, 0);
   return Math.round((midnight(later) - midnight(earlier)) / 86_400_000);

@@ -1,4 +1,4 @@
-/** Rows of the Jobs view. They carry names only, so that a row stays the same object while its job changes. */
+/** Rows of the Jobs view. They contain only names, so that a row stays the same object while its job changes. */
 export type JobNode =
   | { readonly type: 'group'; readonly group: JobGroup }
   | { readonly type: 'job'; readonly id: string }

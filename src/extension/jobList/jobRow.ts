@@ -6,7 +6,7 @@ import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { escapeMarkdown, twoColumns } from '../ui/markdown.ts';
 import { hostLabel } from '../ui/words.ts';
 
-/** A job as a row of the view, in plain values. */
+/** A row of the view as plain values. */
 export interface JobRow {
   readonly label: Printable;
   readonly description: Printable;
@@ -39,7 +39,7 @@ export function jobRow(record: JobRecord, now: number): JobRow {
   return { label, description, icon, color, contextValue: `job.${family}`, spoken };
 }
 
-/** The hover of a job: Markdown without links or HTML, with everything from outside escaped. Times are in the reader's own zone. */
+/** The hover of a job: Markdown without links or HTML, with untrusted text escaped. Times are in the local time zone. */
 export function jobTooltip(record: JobRecord, now: number): string {
   const rows: (readonly [string, string])[] = [];
   const row = (name: string, value: string | null | undefined): void => {

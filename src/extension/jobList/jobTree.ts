@@ -11,7 +11,7 @@ import type { JobsChange, JobStore } from '../jobs/jobStore.ts';
 import { treeRow, hover } from '../ui/show.ts';
 import { label } from '../ui/labels.ts';
 
-// Durations in rows are seconds at first and minutes later; this keeps them honest without work that is seen by nobody.
+// Durations are in seconds at first and in minutes later; rows are updated only while the view is visible.
 const TICK_MS = 5000;
 const OPEN_GROUPS: ReadonlySet<JobGroup> = new Set<JobGroup>(['active', 'today']);
 
@@ -20,7 +20,7 @@ export interface JobTreeShell {
   readonly changed: vscode.EventEmitter<JobNode | undefined>;
 }
 
-/** Rows of the Jobs view. Only rows that changed are drawn again. */
+/** Rows of the Jobs view. Only changed rows are drawn again. */
 export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposable {
   readonly #store: JobStore;
   readonly #shell: JobTreeShell;
@@ -81,7 +81,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     return item;
   }
 
-  /** Adds the hover when the pointer rests on a row. */
+  /** Adds the hover, when the pointer rests on a row. */
   resolveTreeItem(item: vscode.TreeItem, node: JobNode): vscode.TreeItem {
     const record = node.type === 'job' ? this.#store.get(node.id) : undefined;
     if (record) item.tooltip = hover(jobTooltip(record, Date.now()));
@@ -93,7 +93,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     return this.#jobNode(id);
   }
 
-  /** Keeps the durations of running jobs up to date while the view is seen. */
+  /** Keeps the durations of running jobs up to date while the view is visible. */
   keepTime(signal: AbortSignal): Promise<void> {
     const tick = (): void => {
       if (this.#shell.view.visible) this.#update({ ids: new Set(this.#groups.get('active')), ended: [] });
@@ -123,7 +123,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     this.#showBadge();
   }
 
-  /** How many jobs run; while none does, how many failed since the view was last seen. */
+  /** The number of running jobs, or, if there are none, of jobs that failed since the view was last visible. */
   #showBadge(): void {
     const running = this.#store.records.filter((record) => record.jobId !== null && !isOver(record)).length;
     const failed = this.#unseenFailures;

@@ -5,7 +5,7 @@ import { readSetting } from '../contributions/config.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 import { showError } from '../ui/show.ts';
 
-/** Tells that jobs failed, where the setting asks for it. Jobs that ended well, or were cancelled by a person, are told by the list alone. */
+/** Shows a notification for failed jobs, as the setting asks. Jobs that succeeded or were cancelled only appear in the list. */
 export async function tellFailures(ended: readonly JobRecord[], memory: SubmitMemory): Promise<void> {
   const mode = readSetting('notifyOnFailure');
   if (mode === 'never') return;

@@ -7,7 +7,7 @@ import type { JobStore } from './jobStore.ts';
 const SCHEME = 'farwharf-events';
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Read-only documents with the events of a job as they came, one JSON object in a line. They grow while the job runs. */
+/** Read-only documents with the events of a job as received, one JSON object per line. They grow while the job runs. */
 export class JobEventDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
   readonly #home: string;
   readonly #changed = new vscode.EventEmitter<vscode.Uri>();
@@ -28,7 +28,7 @@ export class JobEventDocuments implements vscode.TextDocumentContentProvider, vs
   }
 
   async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
-    // Any extension can open such an address; only names of jobs lead to a file.
+    // Any extension can open such a URI; only the ID of a job leads to a file.
     if (!UUID.test(query)) return '';
     const lines: string[] = [];
     for await (const event of new EventSpool(this.#home, query).read())

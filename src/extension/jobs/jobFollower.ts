@@ -9,7 +9,7 @@ import { EventSpool } from '../../jobs/log/spool.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { JobStore } from './jobStore.ts';
 
-// Each job that is followed holds a connection; the others get their turn when one of them ends.
+// Each followed job holds a connection; the others are followed when one of them ends.
 const MAX_FOLLOWED = 16;
 
 export interface FollowerDeps {
@@ -21,12 +21,12 @@ export interface FollowerDeps {
   readonly isTrusted: () => boolean;
 }
 
-/** Follows every job that runs, so that its events reach the spool and its row tells the truth, whoever submitted it. */
+/** Follows every running job, whichever process submitted it, so that its events reach the spool and its row is up to date. */
 export class JobFollower implements Disposable {
   readonly #deps: FollowerDeps;
   readonly #disposables = new DisposableStore();
   readonly #following = new Set<string>();
-  /** Jobs whose host refused; tried again when a key or the host changes. */
+  /** Jobs whose host refused the request; retried when a key or the host changes. */
   readonly #refused = new Set<string>();
   readonly #end = new AbortController();
 
@@ -41,7 +41,7 @@ export class JobFollower implements Disposable {
     );
   }
 
-  /** Starts to follow what is not followed yet. */
+  /** Starts following jobs that are not followed yet. */
   update(): void {
     for (const record of this.#deps.store.records) {
       if (this.#following.size >= MAX_FOLLOWED) return;
@@ -56,7 +56,7 @@ export class JobFollower implements Disposable {
 
   #canFollow(record: JobRecord): boolean {
     if (!isActive(record) || this.#following.has(record.id) || this.#refused.has(record.id)) return false;
-    // The embedded service is not started in Restricted Mode; the log is still read from the spool.
+    // Restricted Mode does not start the embedded service; the log can still be read from the spool.
     return record.host !== LOCAL_HOST || this.#deps.isTrusted();
   }
 
@@ -68,7 +68,7 @@ export class JobFollower implements Disposable {
       await followJob(deps, id, { signal: this.#end.signal });
     } catch (error) {
       if (isAbort(error)) return;
-      log.warn('a job is not followed any more', { id, error });
+      log.warn('a job is no longer followed', { id, error });
       this.#refused.add(id);
     } finally {
       this.#following.delete(id);

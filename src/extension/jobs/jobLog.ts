@@ -10,9 +10,9 @@ import { LogTail } from './logTail.ts';
 import { hostLabel } from '../ui/words.ts';
 import { createTextChannel, type TextChannel } from '../ui/show.ts';
 
-// At most 20 updates a second: each one crosses to the window and lays out its editor again.
+// At most 20 updates per second: each crosses to the window and lays out its editor again.
 const BATCH_MS = 50;
-// A progress bar redraws one line many times; its state is written down when it pauses.
+// A progress bar redraws one line many times; its state is shown when it pauses.
 const PAUSE_MS = 2000;
 const MARK = '› ';
 const SHOWN_KEY = 'shownJob';
@@ -23,7 +23,7 @@ interface JobLogDeps {
   readonly log: Logger;
 }
 
-/** The output channel with the log of one job at a time, read from its spool: complete after a reload, live while the job runs. */
+/** The output channel with the log of one job at a time. It is read from the spool: complete after a reload, live while the job runs. */
 export class JobLog implements vscode.Disposable {
   readonly #deps: JobLogDeps;
   #channel: TextChannel | undefined;
@@ -34,12 +34,12 @@ export class JobLog implements vscode.Disposable {
     this.#deps = deps;
   }
 
-  /** The job whose log the channel held when the window was closed or reloaded. */
+  /** The job whose log was shown when the window was closed or reloaded. */
   get lastShown(): string | undefined {
     return this.#deps.memory.get<string>(SHOWN_KEY);
   }
 
-  /** Puts a job's log into the channel, which is made visible when `reveal` says so. The focus stays where it is. */
+  /** Shows a job's log in the channel, which becomes visible if `reveal` is set. The focus stays where it is. */
   show(record: JobRecord, { reveal }: { reveal: boolean }): void {
     this.#channel ??= createTextChannel('Farwharf Job', 'farwharf-log');
     if (reveal) this.#channel.show(true);
@@ -79,7 +79,7 @@ export class JobLog implements vscode.Disposable {
     } catch (error) {
       if (isAbort(error)) return;
       this.#deps.log.error('a log could not be read', { id: record.id, error });
-      tail.push(`${MARK}This log cannot be read any further; the extension log says why.\n`);
+      tail.push(`${MARK}The rest of this log cannot be read. See the extension log for the reason.\n`);
     } finally {
       drawing.abort();
       await isDrawn;
@@ -88,7 +88,7 @@ export class JobLog implements vscode.Disposable {
   }
 }
 
-/** The program's own lines stay as they are; what Farwharf says about the job is marked, and drawn dim by the grammar of this channel. */
+/** The program's own lines stay unchanged. Lines from Farwharf are marked, and the grammar of this channel dims them. */
 function toText(text: LogText, event: SpooledEvent): string {
   if (event.event === 'log') return text.push(event);
   return text.flush() + text.push(event).replace(/^(?=.)/gm, MARK);

@@ -8,11 +8,11 @@ const MOST_UNFINISHED = 1_000;
 export interface JobsChange {
   /** Jobs that are new, changed or gone. */
   readonly ids: ReadonlySet<string>;
-  /** Jobs that ended since the list was read before. */
+  /** Jobs that ended since the list was last read. */
   readonly ended: readonly JobRecord[];
 }
 
-/** The jobs of the ledger as this window shows them: newest first, read page by page with every unfinished one, and again whenever any process changes one. */
+/** The jobs that this window shows, newest first: pages of the ledger and every unfinished job, read again whenever any process changes one. */
 export class JobStore {
   readonly #ledger: AsyncLedger;
   readonly #changed = new Emitter<JobsChange>();
@@ -33,7 +33,7 @@ export class JobStore {
     return [...this.#records.values()];
   }
 
-  /** Whether the ledger holds more than what was read. */
+  /** Whether the ledger has more jobs than were read. */
   get hasMore(): boolean {
     return this.#hasMore;
   }
@@ -51,7 +51,7 @@ export class JobStore {
     await this.refresh();
   }
 
-  /** Reads the list; calls that come while it is read share one more reading. */
+  /** Reads the list. Calls during a read share one more read. */
   async refresh(): Promise<void> {
     if (this.#reading) {
       this.#mustReadAgain = true;
@@ -73,12 +73,12 @@ export class JobStore {
   async #readAll(): Promise<void> {
     do {
       this.#mustReadAgain = false;
-      // One more than is shown tells whether there are more.
+      // One more than is shown, to find out whether there are more.
       const page = await this.#ledger.list({ limit: this.#limit + 1 });
       this.#hasMore = page.length > this.#limit;
       const shown = page.slice(0, this.#limit);
       const oldest = shown.at(-1);
-      // A job that runs is followed and counted however old it is.
+      // Running jobs are followed and counted however old they are.
       const older = this.#hasMore
         ? await this.#ledger.list({ isUnfinished: true, limit: MOST_UNFINISHED, ...(oldest && { before: oldest }) })
         : [];
@@ -97,7 +97,7 @@ export class JobStore {
       const old = before.get(record.id);
       if (old && JSON.stringify(old) === JSON.stringify(record)) continue;
       ids.add(record.id);
-      // A job may be over before it was ever seen running here.
+      // A job may end before this window has seen it running.
       const wasOver = old ? isOver(old) : !wasLoaded || (record.finishedAt ?? '') < this.#startedAt;
       if (!wasOver && isOver(record)) ended.push(record);
     }

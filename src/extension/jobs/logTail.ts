@@ -1,13 +1,13 @@
 const MAX_CHARACTERS = 4_000_000;
-const CUT = '› Earlier output is left out here; Show Events has all of it.\n';
+const CUT = '› Earlier output is not shown here. Show Events has all of it.\n';
 
-/** What to do to a view of the log: show this text alone, or add it at the end. */
+/** How to update a view of the log: replace its text, or append to it. */
 export interface LogStep {
   readonly type: 'replace' | 'append';
   readonly text: string;
 }
 
-/** The end of a log that may be far too long for a view: collects text, and gives what a view needs to catch up. */
+/** The end of a log that may be too long for a view. Collects text and returns what the view needs to catch up. */
 export class LogTail {
   readonly #heading: string;
   readonly #maxCharacters: number;
@@ -27,7 +27,7 @@ export class LogTail {
     this.#pending.push(text);
     this.#pendingLength += text.length;
     if (this.#shownLength + this.#pendingLength <= 2 * this.#maxCharacters) return;
-    // The view would hold twice the limit: it starts anew with the newest text, cut at the start of a line.
+    // Over twice the limit, the view starts again with the newest text, from the start of a line.
     const all = this.#pending.join('').slice(-this.#maxCharacters);
     const kept = all.slice(all.indexOf('\n') + 1);
     this.#pending = [kept];

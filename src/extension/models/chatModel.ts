@@ -1,9 +1,9 @@
-// A chunk of its own: it brings the `openai` package, which only those who ask need.
+// A separate chunk, because it loads the `openai` package, which only questions to a model need.
 export { runPrompt } from '../../flows/run/models/promptRun.ts';
 import { type ChatMessage, LLMClient } from '../../agents/llm/llmClient.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
 
-/** Sends messages to an endpoint and yields the answer as it comes. Throws as `LLMClient.chatStream` does. */
+/** Sends messages to an endpoint and yields the answer as it arrives. Throws like `LLMClient.chatStream`. */
 export function streamChat(
   { provider, model, baseUrl }: Endpoint,
   messages: readonly ChatMessage[],

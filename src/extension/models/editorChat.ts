@@ -1,14 +1,14 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../core/errors.ts';
 
-/** A message as all chat models know it. The editor's models know no system messages: what they say comes as the user's. */
+/** A chat message. VS Code's models have no system messages, so those are sent as the user's. */
 interface ChatText {
   readonly role: string;
   readonly content?: string | null | undefined;
 }
 
 /**
- * Asks a model that VS Code offers, and yields its answer as it comes. VS Code asks for consent, with the purpose, at the first time.
+ * Sends messages to a model of VS Code and yields its answer as it arrives. On first use, VS Code asks for consent and shows `purpose`.
  *
  * @throws AppError with what to do, or the signal's reason.
  */
@@ -27,10 +27,10 @@ export async function* streamEditorChat(
     signal.throwIfAborted();
   } catch (error) {
     signal.throwIfAborted();
-    throw error instanceof vscode.LanguageModelError ? explained(error, model.name) : error;
+    throw error instanceof vscode.LanguageModelError ? toAppError(error, model.name) : error;
   } finally {
     signal.removeEventListener('abort', cancel);
-    cancel(); // also where the answer is not read to its end
+    cancel(); // also if the answer is not read to its end
     cancelling.dispose();
   }
 }
@@ -42,14 +42,14 @@ function toMessage({ role, content }: ChatText): vscode.LanguageModelChatMessage
     : vscode.LanguageModelChatMessage.User(text);
 }
 
-function explained(error: vscode.LanguageModelError, name: string): AppError {
+function toAppError(error: vscode.LanguageModelError, name: string): AppError {
   const isForbidden = error.code === 'NoPermissions';
   const sentence = isForbidden
-    ? `VS Code was not allowed to use ${name} for this. Ask again to be asked again.`
+    ? `Access to ${name} was denied. Ask again to allow it.`
     : error.code === 'Blocked'
       ? `${name} is blocked: its quota is used up, or it refused the request. ${error.message}`
       : error.code === 'NotFound'
-        ? `${name} is not there any more. Select another model.`
+        ? `${name} is no longer available. Select another model.`
         : `${name} failed: ${error.message}`;
   return new AppError(isForbidden ? 'permission' : 'unreachable', sentence, { cause: error });
 }

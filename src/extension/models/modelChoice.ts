@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { isLoopback } from '../../core/network/loopback.ts';
 
-/** The provider that stands for the models that VS Code itself offers. */
+/** The provider name for the models that VS Code offers. */
 export const EDITOR_PROVIDER = 'editor';
 
 export interface ModelSettings {
@@ -12,17 +12,16 @@ export interface ModelSettings {
   readonly baseUrl: string;
 }
 
-/** The model that the user's settings name. */
+/** The model in the user's settings. */
 export type ModelChoice =
   | { readonly type: 'none' }
   | { readonly type: 'editor'; readonly id: string }
   | { readonly type: 'endpoint'; readonly endpoint: Endpoint };
 
 /**
- * Reads the settings. An address decides alone what is behind it, so that the key of a provider never goes to an address that is
- * not the provider's.
+ * Reads the settings. A base URL overrides the provider, so that the key of a provider is never sent to another server.
  *
- * @throws AppError `bad-input` for an unknown provider, or an address that is none.
+ * @throws AppError `bad-input` for an unknown provider or an invalid URL.
  */
 export function readModelChoice({ provider, name, baseUrl }: ModelSettings): ModelChoice {
   const model = name.trim() || undefined;
@@ -33,13 +32,13 @@ export function readModelChoice({ provider, name, baseUrl }: ModelSettings): Mod
   return { type: 'endpoint', endpoint: resolveEndpoint({ provider: provider || undefined, model }) };
 }
 
-/** Where an endpoint is, as people call it: `this machine (127.0.0.1:11434)`, `api.openai.com`. */
+/** The display name of an endpoint's host: `this machine (127.0.0.1:11434)`, `api.openai.com`. */
 export function placeOf({ baseUrl }: Endpoint): string {
   const { host, hostname } = new URL(baseUrl);
   return isLoopback(hostname) ? `this machine (${host})` : printableLine(host);
 }
 
-/** @throws AppError `refused` when a key would go over the network where everyone can read it. */
+/** @throws AppError `refused` if the key would be sent unencrypted over a network. */
 export function requireSafeForKey({ baseUrl }: Endpoint): void {
   const { protocol, hostname, host } = new URL(baseUrl);
   if (protocol === 'https:' || isLoopback(hostname)) return;

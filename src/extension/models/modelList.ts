@@ -8,9 +8,9 @@ const TIMEOUT_MS = 5000;
 const MODELS = z.looseObject({ data: z.array(z.looseObject({ id: z.string() })) });
 
 /**
- * The names of the models that an endpoint offers, in its order.
+ * The names of the models that an endpoint offers, in the endpoint's order.
  *
- * @throws AppError `not-signed-in` when it does not take the key, `unreachable` when it gives no list.
+ * @throws AppError `not-signed-in` if it does not accept the key, `unreachable` if it returns no list.
  */
 export async function listModels({ baseUrl }: Endpoint, key: string | undefined): Promise<readonly string[]> {
   const { host } = new URL(baseUrl);
@@ -19,22 +19,22 @@ export async function listModels({ baseUrl }: Endpoint, key: string | undefined)
   try {
     response = await createNetworkFetch()(`${baseUrl}/models`, {
       headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
-      redirect: 'error', // it could take the key elsewhere
+      redirect: 'error', // a redirect could send the key elsewhere
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     body = await response.json().catch(() => undefined);
   } catch (error) {
     const text =
-      networkFailureText(error, host) ?? `${host} does not answer (${systemCode(error) ?? messageOf(error)}).`;
+      networkFailureText(error, host) ?? `${host} does not respond (${systemCode(error) ?? messageOf(error)}).`;
     throw new AppError('unreachable', text, { cause: error });
   }
   if (response.status === 401 || response.status === 403) {
     throw new AppError(
       'not-signed-in',
-      `${host} does not take ${key === undefined ? 'requests without a key' : 'this key'}.`,
+      `${host} does not accept ${key === undefined ? 'requests without a key' : 'this key'}.`,
     );
   }
   const models = MODELS.safeParse(body);
-  if (!models.success) throw new AppError('unreachable', `${host} gives no list of its models.`);
+  if (!models.success) throw new AppError('unreachable', `${host} did not return a list of models.`);
   return models.data.data.map(({ id }) => id);
 }

@@ -11,7 +11,7 @@ import { keyFor } from './models.ts';
 import { askText, showProgress, type PickItem } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
-const TITLE = 'Which model answers?';
+const TITLE = 'Select a model';
 
 type Source =
   | { readonly type: 'editor'; readonly model: vscode.LanguageModelChat }
@@ -22,11 +22,11 @@ interface SourceItem extends PickItem {
   readonly source?: Source;
 }
 
-/** Lets the person choose the model that answers, and asks for its key where it needs one. False when they stopped. */
+/** Lets the user choose the model for answers, and asks for its key if it needs one. False if the user cancelled. */
 export async function selectModel(keys: Keys): Promise<boolean> {
   const chosen = await pickOne<SourceItem>({
     title: TITLE,
-    placeholder: 'You see what is sent to it before it is.',
+    placeholder: 'Before anything is sent to the model, you see what it is.',
     items: await sourceItems(keys),
     onButton: ({ item }, pick) => {
       if (item.source?.type !== 'provider') return;
@@ -71,10 +71,10 @@ async function sourceItems(keys: Keys): Promise<SourceItem[]> {
   const endpoints = PROVIDER_NAMES.map((provider) => resolveEndpoint({ provider }));
   const local = endpoints.filter(({ needsKey }) => !needsKey);
   const hosted = endpoints.filter(({ needsKey }) => needsKey);
-  const address = { label: label`$(add) Another address…`, description: label`any OpenAI-compatible service` };
+  const address = { label: label`$(add) Another URL…`, description: label`any OpenAI-compatible service` };
   return [
     ...(editor.length > 0 ? [section('in VS Code'), ...editor] : []),
-    section('on this machine: nothing leaves it'),
+    section('on this machine, nothing leaves it'),
     ...(await Promise.all(local.map((endpoint) => providerItem(endpoint, keys)))),
     section('services'),
     ...(await Promise.all(hosted.map((endpoint) => providerItem(endpoint, keys)))),
@@ -87,7 +87,7 @@ async function providerItem(endpoint: Endpoint, keys: Keys): Promise<SourceItem>
   const forget = { iconPath: new vscode.ThemeIcon('trash'), tooltip: 'Forget the key' };
   return {
     label: label`$(${endpoint.needsKey ? 'cloud' : 'vm'}) ${endpoint.provider}`,
-    description: label`${placeOf(endpoint)}${hasKey ? ' · key kept' : ''}`,
+    description: label`${placeOf(endpoint)}${hasKey ? ' · key stored' : ''}`,
     buttons: hasKey ? [forget] : [],
     source: { type: 'provider', endpoint },
   };
@@ -96,7 +96,7 @@ async function providerItem(endpoint: Endpoint, keys: Keys): Promise<SourceItem>
 async function askAddress(): Promise<Endpoint | undefined> {
   const address = await askText({
     title: TITLE,
-    prompt: 'The address of an OpenAI-compatible service, up to and with /v1',
+    prompt: 'Enter the URL of an OpenAI-compatible service, including /v1.',
     placeHolder: 'https://models.example.org/v1',
     ignoreFocusOut: true,
     validateInput: (text) => {
@@ -111,7 +111,7 @@ async function askAddress(): Promise<Endpoint | undefined> {
   return address === undefined ? undefined : resolveEndpoint({ baseUrl: address.trim() });
 }
 
-/** A model of the endpoint's list, or one that is typed where it gives none. The key is asked for until it is taken. */
+/** A model from the endpoint's list, or a typed name if it returns none. Asks for the key until the endpoint accepts it. */
 async function chooseName(endpoint: Endpoint, keys: Keys): Promise<string | undefined> {
   let problem = '';
   for (;;) {
@@ -130,7 +130,7 @@ async function chooseName(endpoint: Endpoint, keys: Keys): Promise<string | unde
 }
 
 async function list(endpoint: Endpoint, key: string | undefined): Promise<readonly string[]> {
-  const progress = { location: vscode.ProgressLocation.Window, title: `Asking ${placeOf(endpoint)} for its models` };
+  const progress = { location: vscode.ProgressLocation.Window, title: `Loading the models of ${placeOf(endpoint)}` };
   return showProgress(progress, () => listModels(endpoint, key));
 }
 
@@ -139,8 +139,8 @@ async function pickName(endpoint: Endpoint, names: readonly string[]): Promise<s
   const items = names.map((name) => ({ label: withoutIcons(name), name }));
   const usual = items.find(({ name }) => name === endpoint.model);
   const chosen = await pickOne<PickItem & { readonly name: string }>({
-    title: `${TITLE} ${placeOf(endpoint)}`,
-    placeholder: 'A model of this list, or the name of another one',
+    title: `${TITLE} at ${placeOf(endpoint)}`,
+    placeholder: 'Select a model, or type the name of another one',
     items,
     ...(usual === undefined ? {} : { active: usual }),
     typed: (text) => ({ label: withoutIcons(text), description: label`as typed`, name: text }),
@@ -150,8 +150,8 @@ async function pickName(endpoint: Endpoint, names: readonly string[]): Promise<s
 
 async function typeName(endpoint: Endpoint, problem: string): Promise<string | undefined> {
   const name = await askText({
-    title: `${TITLE} ${placeOf(endpoint)}`,
-    prompt: `${problem} Type the name of the model, or press Escape.`,
+    title: `${TITLE} at ${placeOf(endpoint)}`,
+    prompt: `${problem} Enter the name of the model, or press Escape.`,
     value: endpoint.model,
     ignoreFocusOut: true,
   });
@@ -163,7 +163,7 @@ async function askKey(endpoint: Endpoint, keys: Keys, problem: string): Promise<
   const place = placeOf(endpoint);
   const key = await askText({
     title: `Key for ${place}`,
-    prompt: problem || 'It is kept in the system’s secret storage and sent to this host only.',
+    prompt: problem || 'The key is stored in the system’s secret storage and sent only to this host.',
     placeHolder: 'API key',
     password: true,
     ignoreFocusOut: true,

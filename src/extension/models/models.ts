@@ -9,16 +9,16 @@ import { type ModelChoice, placeOf, readModelChoice, requireSafeForKey } from '.
 
 const PURPOSE = 'To answer your question about the folder with the excerpts that you chose.';
 
-/** A model that answers. */
+/** A model that can answer. */
 export interface AnswerModel {
   readonly name: string;
-  /** Where it is, as people call it. */
+  /** The display name of the place where it runs. */
   readonly place: string;
-  /** Yields the answer as it comes. @throws AppError with what to do, or the signal's reason. */
+  /** Yields the answer as it arrives. @throws AppError with what to do, or the signal's reason. */
   stream(messages: readonly ChatMessage[], signal: AbortSignal): AsyncIterable<string>;
 }
 
-/** The model of the user's settings. No folder can choose one, nor where a key goes. */
+/** The model in the user's settings. A workspace can choose neither the model nor where a key is sent. */
 function chosenModel(): ModelChoice {
   return readModelChoice({
     provider: readSetting('model.provider'),
@@ -27,7 +27,7 @@ function chosenModel(): ModelChoice {
   });
 }
 
-/** The key for an endpoint: the one kept for its origin, else that of its provider's variable. */
+/** The key for an endpoint: the one stored for its origin, else the one in its provider's environment variable. */
 export async function keyFor(endpoint: Endpoint, keys: Keys): Promise<string | undefined> {
   const { baseUrl, keyVariable } = endpoint;
   const key = (await keys.get(baseUrl)) ?? (keyVariable === undefined ? undefined : process.env[keyVariable]);
@@ -36,9 +36,9 @@ export async function keyFor(endpoint: Endpoint, keys: Keys): Promise<string | u
 }
 
 /**
- * Opens the chosen model; undefined where none is chosen, or the chosen one is not there any more.
+ * Opens the selected model; undefined if none is selected or the selected one is no longer available.
  *
- * @throws AppError when the settings name none that can be used.
+ * @throws AppError if the settings are not usable.
  */
 export async function openModel(keys: Keys): Promise<AnswerModel | undefined> {
   const choice = chosenModel();

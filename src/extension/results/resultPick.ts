@@ -10,17 +10,17 @@ import { type PickItem } from '../ui/show.ts';
 import { withoutIcons } from '../ui/labels.ts';
 
 interface ResultItem extends PickItem {
-  /** None of a heading. */
+  /** Missing for a heading. */
   row?: ResultRow;
 }
 
-// Short: VS Code shows it in the line of the first row, in place of that row's description.
+// Short, because VS Code shows it in the line of the first row instead of that row's description.
 const APART = 'Select one at a time';
 
-const COMPARE = 'Compare with the file here';
+const COMPARE = 'Compare with your file';
 const SWITCH = 'Switch between overwriting and keeping both';
 
-/** Shows the results plan and asks which files are written. Undefined when the person stops: nothing is written then. */
+/** Shows the plan for the results and asks which files to write. Undefined if the user cancels, and then nothing is written. */
 export async function pickResults(
   plan: readonly PlannedResult[],
   place: { folder: string; staging: string; script: string },
@@ -76,10 +76,10 @@ async function compare(row: ResultRow, { folder, staging }: { folder: string; st
   const here = row.isNew ? await nothing(staging) : vscode.Uri.file(join(folder, row.path));
   const name = printableLine(basename(row.path));
   const options = { preview: true, preserveFocus: true } satisfies vscode.TextDocumentShowOptions;
-  await vscode.commands.executeCommand('vscode.diff', here, result, `${name}: here and result`, options);
+  await vscode.commands.executeCommand('vscode.diff', here, result, `${name}: your file and the result`, options);
 }
 
-/** An empty file to compare a new one with. It goes with the staging folder. */
+/** An empty file to compare a new one with. It is removed with the staging folder. */
 async function nothing(staging: string): Promise<vscode.Uri> {
   const file = join(dirname(staging), 'nothing');
   await writeFile(file, '');

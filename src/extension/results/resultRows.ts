@@ -16,35 +16,35 @@ const REASONS: Readonly<Record<NonNullable<PlannedResult['review']>['reason'], s
 };
 const ORDER: readonly ResultStatus[] = ['conflict', 'changed', 'new', 'review', 'protected'];
 
-/** A row of the results plan in plain values. */
+/** A row of the results plan as plain values. */
 export interface ResultRow {
   readonly path: string;
   readonly description: string;
   readonly isTicked: boolean;
-  /** What ticking it means. */
+  /** What happens to the result if the row is checked. */
   readonly decision: Exclude<ResultDecision, 'skip'>;
-  /** Whether a diff shows what ticking it changes. */
+  /** Whether a diff can show the change. */
   readonly canCompare: boolean;
-  /** Whether nothing stands at its path: it is compared with nothing. */
+  /** Whether the folder has no file at this path; the result is then compared with an empty file. */
   readonly isNew: boolean;
-  /** Whether it may change what tools do or what is sent next: ticked by itself only, never with others. */
+  /** Whether the file could change how tools behave or what the next submit sends. Such rows are checked one at a time. */
   readonly isApart: boolean;
   readonly canOverwrite: boolean;
 }
 
-/** Rows for what can be decided, the hardest decisions first; files that are the same already need none. */
+/** Rows for the files that need a decision, the hardest first. Identical files need none. */
 export function resultRows(plan: readonly PlannedResult[]): ResultRow[] {
   return ORDER.flatMap((status) => plan.filter((result) => result.status === status)).map(rowOf);
 }
 
-/** Whether a person must look before anything is written: not when every file is new or the same. */
+/** Whether the user must decide before anything is written: not if every file is new or identical. */
 export function needsDecision(plan: readonly PlannedResult[]): boolean {
   return plan.some(({ status }) => status !== 'new' && status !== 'same');
 }
 
 /**
- * What may stay ticked after a change of the ticks: rows that stand apart were ticked one at a time, since a tick for all rows at once
- * is no choice of each.
+ * What may stay checked after a change of the checks. Rows that are apart can be checked only one at a time, because checking all rows
+ * at once is not a decision about each.
  */
 export function tickedOneByOne<T extends { readonly row?: ResultRow }>(
   before: readonly T[],
@@ -55,13 +55,13 @@ export function tickedOneByOne<T extends { readonly row?: ResultRow }>(
   return added.length <= 1 ? after : after.filter((item) => known.has(item) || item.row?.isApart !== true);
 }
 
-/** The other way to bring a conflicting file: overwrite instead of keeping both, and back. */
+/** Switches a conflicting file between overwriting and keeping both. */
 export function toggled(row: ResultRow): ResultRow {
   const decision = row.decision === 'write' ? 'keep-both' : 'write';
   return { ...row, decision, description: row.description.replace(/^[^·]*/, `${actionText(decision)} `) };
 }
 
-/** The decisions for a plan whose ticked rows are given: everything else is skipped. */
+/** The decisions for a plan, given its checked rows. Everything else is skipped. */
 export function decisionsFor(
   plan: readonly PlannedResult[],
   ticked: readonly ResultRow[],
@@ -71,7 +71,7 @@ export function decisionsFor(
 }
 
 function rowOf({ path, size, status, review }: PlannedResult): ResultRow {
-  // A local change is never lost by a default: both are kept unless the person says otherwise.
+  // No default loses a local change: both versions are kept unless the user decides otherwise.
   const decision = status === 'conflict' ? 'keep-both' : 'write';
   const isApart = review !== undefined;
   const hasBoth = status === 'changed' || status === 'conflict' || (status === 'review' && review?.isNew === false);

@@ -23,11 +23,11 @@ import { label, withoutIcons } from '../ui/labels.ts';
 const PICTURES = new Set(['.png', '.svg', '.jpg', '.jpeg', '.gif', '.webp']);
 
 export interface DownloadArguments {
-  /** Writes new files and keeps both versions of the others, without asking. */
+  /** Writes new files and keeps both versions of changed ones, without asking. */
   readonly keepBoth?: boolean;
 }
 
-/** Brings a job's results into a folder of this window. Gives the paths written, or undefined when the person stopped. */
+/** Downloads a job's results into a folder of this window. Returns the paths written, or undefined if the user cancelled. */
 export async function download(
   services: Services,
   record: JobRecord,
@@ -68,12 +68,12 @@ export async function download(
   return results.written;
 }
 
-/** The folder that was submitted where it is open here; otherwise one of this window's that the person picks. */
+/** The folder that was submitted, if it is open here; otherwise a folder of this window that the user picks. */
 async function chooseTarget(record: JobRecord): Promise<string | undefined> {
   const folders = diskFolders();
   if (folders.some(({ uri }) => uri.fsPath === record.folder)) return record.folder;
   if (folders.length === 0)
-    throw new AppError('missing', 'No folder is open to bring the results into. Open one first.');
+    throw new AppError('missing', 'Results can only be saved into an open folder. Open one first.');
   const items = folders.map(({ name, uri }) => ({
     label: label`$(folder) ${name}`,
     description: withoutIcons(uri.fsPath),
@@ -81,7 +81,7 @@ async function chooseTarget(record: JobRecord): Promise<string | undefined> {
   }));
   const chosen = await pickRow(items, {
     title: `Results of ${record.script}`,
-    placeHolder: `${record.folder} is not open here. Where should the results go?`,
+    placeHolder: `${record.folder} is not open in this window. Select a folder for the results.`,
   });
   return chosen?.path;
 }
@@ -95,7 +95,7 @@ function phaseText(phase: DownloadPhase): string {
     case 'unpack':
       return `unpacked ${formatBytes(phase.doneBytes)} of ${formatBytes(phase.totalBytes)}`;
     case 'decide':
-      return `${formatCount(phase.plan.length, 'file')} to look at`;
+      return `${formatCount(phase.plan.length, 'file')} to review`;
     case 'write':
       return 'writing';
     default:
@@ -103,7 +103,7 @@ function phaseText(phase: DownloadPhase): string {
   }
 }
 
-/** Shows where the results are: the first new file in the explorer, a picture to the side. What was not created is told. */
+/** Shows the results: the first new file in the explorer, a picture to the side. Warns about results that are not in place. */
 async function present({ folder, plan, refused, setAside, written }: DownloadedResults): Promise<void> {
   const added = new Set(plan.filter(({ status }) => status === 'new').map(({ path }) => path));
   const first = written.find((path) => added.has(path)) ?? written[0];
@@ -121,7 +121,7 @@ async function present({ folder, plan, refused, setAside, written }: DownloadedR
   if (setAside.length > 0) {
     const where = join(folder, setAside[0]?.at.split('/').slice(0, 2).join('/') ?? '');
     void showWarning(
-      `${formatCount(setAside.length, 'result')} may change what tools do or what is sent next, so ${setAside.length === 1 ? 'it was' : 'they were'} put into ${where} instead of in place.`,
+      `${formatCount(setAside.length, 'result')} could change how tools behave or what the next submit sends. Saved in ${where} instead of in place.`,
     );
   }
   if (refused.length === 0) return;
@@ -129,5 +129,7 @@ async function present({ folder, plan, refused, setAside, written }: DownloadedR
     .slice(0, 3)
     .map(({ path, reason }) => `${printableLine(path)} (${printableLine(reason)})`)
     .join(', ');
-  void showWarning(`${formatCount(refused.length, 'entry was', 'entries were')} not created: ${names}.`);
+  void showWarning(
+    `${formatCount(refused.length, 'archive entry was', 'archive entries were')} not created: ${names}.`,
+  );
 }

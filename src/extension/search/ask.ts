@@ -14,7 +14,7 @@ import { askText } from '../ui/show.ts';
 
 const LIMIT = 20;
 
-/** Asks a question about the folder: what fits it is found here, shown, and sent when the person agrees. */
+/** Asks a question about the folder. Matching excerpts are found on this machine, shown, and sent only if the user agrees. */
 export async function askFolder(search: Search, results?: AskedResults): Promise<void> {
   requireTrust();
   requireFolder();
@@ -25,17 +25,18 @@ export async function askFolder(search: Search, results?: AskedResults): Promise
   await sendConfirmed(search, conversation, { question, hits });
 }
 
-/** Goes on with a conversation. What fits the new question is found anew; what was said so far is sent again. */
+/** Continues a conversation: searches for the new question, and sends the conversation so far again. */
 export async function askFollowUp(search: Search, argument: unknown): Promise<void> {
   requireTrust();
   const conversation = requireConversation(search, argument);
-  if (conversation.stop !== undefined) throw new AppError('conflict', 'The answer is still coming. Stop it first.');
+  if (conversation.stop !== undefined)
+    throw new AppError('conflict', 'The answer is still being written. Stop it first.');
   const first = conversation.turns[0]?.question ?? '';
   const asked = await askQuestion(search, { title: 'Ask Follow-Up', value: '', context: first });
   if (asked !== undefined) await sendConfirmed(search, conversation, asked);
 }
 
-/** Sends the last question of a conversation once more, with the same excerpts, to the model that is chosen now. */
+/** Sends the last question of a conversation again, with the same excerpts, to the model that is selected now. */
 export async function askAgain(search: Search, argument: unknown): Promise<void> {
   requireTrust();
   const conversation = requireConversation(search, argument);
@@ -54,7 +55,7 @@ interface Asked {
   readonly hits: readonly ServiceHit[];
 }
 
-/** Asks until something is found, since without it nothing could be sent. */
+/** Asks until the search finds something, since otherwise there is nothing to send. */
 async function askQuestion(
   search: Search,
   {
@@ -70,7 +71,7 @@ async function askQuestion(
   for (;;) {
     question = await askText({
       title,
-      prompt: problem || 'What fits is looked up on this machine first. You see what would be sent before it is.',
+      prompt: problem || 'Farwharf searches the folder on this machine. Before anything is sent, you see what it is.',
       placeHolder: 'How does …? Where is …?',
       value: question,
       ignoreFocusOut: true,
@@ -78,10 +79,10 @@ async function askQuestion(
     if (question === undefined || question.trim() === '') return undefined;
     if (results !== undefined) return { question, hits: results.hits };
     const own = await index.search(question, { limit: LIMIT });
-    // "And why?" has no words of its own: then what the conversation is about is looked up again.
+    // "And why?" has no search terms of its own, so the first question is searched again.
     const hits = own.length > 0 || context === undefined ? own : await index.search(context, { limit: LIMIT });
     if (hits.length > 0) return { question, hits };
-    problem = `${nothingFound(index.status, index.isPaused)} Nothing was sent. Ask in other words.`;
+    problem = `${nothingFound(index.status, index.isPaused)} Nothing was sent. Rephrase the question.`;
   }
 }
 
@@ -120,7 +121,7 @@ async function send(
   }
 }
 
-/** The chosen model; where there is none, the person chooses one now. */
+/** The selected model; if there is none, the user selects one now. */
 async function requireModel({ modelKeys }: Search): Promise<AnswerModel | undefined> {
   const model = await openModel(modelKeys);
   if (model !== undefined || !(await selectModel(modelKeys))) return model;

@@ -10,17 +10,17 @@ import { MODEL_TEXT_LANGUAGE } from '../ui/modelText.ts';
 import { createPick, type PickItem } from '../ui/show.ts';
 import { withoutIcons, label } from '../ui/labels.ts';
 
-// As much as is ticked at first: about 3,000 tokens, which small models on this machine take too.
+// How much is checked at first: about 3,000 tokens, which small local models can process too.
 const TICKED_CHARACTERS = 12_000;
 
 export interface AskDraft {
   readonly question: string;
-  /** What fits the question, best first. */
+  /** The search results for the question, best first. */
   readonly found: readonly Excerpt[];
-  /** Earlier turns, which are sent again. */
+  /** Earlier turns, which are sent too. */
   readonly earlier: readonly Turn[];
   readonly model: AnswerModel;
-  /** What keeps the found from being all there is. */
+  /** Why the results may be incomplete; empty if they are complete. */
   readonly caveat: string;
 }
 
@@ -28,19 +28,19 @@ interface ExcerptItem extends PickItem {
   readonly excerpt: Excerpt;
 }
 
-/** What was decided: send these excerpts, choose another model first, or nothing. */
+/** The decision: send these excerpts, select another model first, or cancel. */
 export type AskDecision =
   | { readonly type: 'send'; readonly excerpts: readonly Excerpt[] }
   | { readonly type: 'model' }
   | undefined;
 
-/** Shows what would be sent and to whom, before it is; what is unticked stays here. */
+/** Shows what would be sent, and to which model, before it is sent. Unchecked excerpts are not sent. */
 export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
   const { model, question, found, earlier, caveat } = draft;
   const pick = createPick<ExcerptItem>();
   const changeModel = { iconPath: new vscode.ThemeIcon('sparkle'), tooltip: 'Select another model' };
   const showText = { iconPath: new vscode.ThemeIcon('eye'), tooltip: 'Show exactly what is sent' };
-  const openFile = { iconPath: new vscode.ThemeIcon('go-to-file'), tooltip: 'Open this place' };
+  const openFile = { iconPath: new vscode.ThemeIcon('go-to-file'), tooltip: 'Open in editor' };
   const turns = (): Turn[] => [
     ...earlier,
     { question, excerpts: pick.selectedItems.map(({ excerpt }) => excerpt), answer: '' },
@@ -52,8 +52,8 @@ export function confirmAsk(draft: AskDraft): Promise<AskDecision> {
     const conversation = earlier.length > 0 ? ', with the conversation so far' : '';
     pick.placeholder =
       excerpts.length === 0 && earlier.length === 0
-        ? label`Nothing is ticked, so nothing would be sent`
-        : label`Sends ${formatCount(excerpts.length, 'place')} of ${formatCount(files, 'file')}, ${size}${conversation}. Untick what stays here.`;
+        ? label`Select at least one excerpt to send`
+        : label`Sends ${formatCount(excerpts.length, 'excerpt')} from ${formatCount(files, 'file')}, ${size}${conversation}. Clear what should not be sent.`;
   };
   pick.title = label`Ask ${model.name} at ${model.place}${caveat === '' ? '' : ` · ${caveat}`}`;
   pick.canSelectMany = true;
@@ -103,7 +103,7 @@ function excerptRow({ path, startLine, endLine, text }: Excerpt, highlighter: Hi
   };
 }
 
-/** The best that fit, and always the best one. */
+/** The best excerpts within the limit, and always the first. */
 function firstItems(items: readonly ExcerptItem[]): readonly ExcerptItem[] {
   let characters = 0;
   return items.filter(({ excerpt }, index) => {
@@ -112,7 +112,7 @@ function firstItems(items: readonly ExcerptItem[]): readonly ExcerptItem[] {
   });
 }
 
-/** The text word for word, in an editor behind the list. */
+/** The exact text, in an editor behind the list. */
 async function showMessages(turns: readonly Turn[]): Promise<void> {
   const content = readableMessages(messagesOf(turns));
   const document = await vscode.workspace.openTextDocument({ content, language: MODEL_TEXT_LANGUAGE });

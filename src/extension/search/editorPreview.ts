@@ -2,35 +2,35 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Highlight } from './highlights.ts';
 
-/** A place in a file; lines from 0. */
+/** A range of lines in a file; lines start at 0. */
 export interface Place {
   readonly uri: vscode.Uri;
   readonly firstLine: number;
   readonly lastLine: number;
-  /** The line that is brought into sight. */
+  /** The line to scroll to. */
   readonly line: number;
-  /** Words to mark, with lines counted from `firstLine`. */
+  /** Words to highlight, with lines relative to `firstLine`. */
   readonly highlights: readonly Highlight[];
 }
 
-/** What the editor showed before: enough to put it back. */
+/** What the editor showed before, to restore it. */
 interface Before {
   readonly editor: vscode.TextEditor | undefined;
   readonly tab: vscode.Tab | undefined;
   readonly visibleRange: vscode.Range | undefined;
-  /** The tab in italics, which a preview takes the place of. */
+  /** The tab in preview mode, which a preview replaces. */
   readonly previewTab: vscode.Tab | undefined;
   readonly uris: ReadonlySet<string>;
 }
 
 /**
- * Shows places in the editor while a list keeps the focus. `restore` puts back what was there before: the editor, where it was
- * scrolled to, and the tabs. A preview touches no selection.
+ * Previews search results in the editor while a list keeps the focus. `restore` brings back the editor, its scroll position and the
+ * tabs. A preview does not change selections.
  */
 export class EditorPreview implements Disposable {
   readonly #range = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
-    backgroundColor: new vscode.ThemeColor('editor.rangeHighlightBackground'), // high contrast has none, and marks the words alone
+    backgroundColor: new vscode.ThemeColor('editor.rangeHighlightBackground'), // undefined in high contrast, which highlights only the words
   });
   readonly #word = vscode.window.createTextEditorDecorationType({
     backgroundColor: new vscode.ThemeColor('editor.findMatchHighlightBackground'),
@@ -41,11 +41,11 @@ export class EditorPreview implements Disposable {
   });
   #before: Before | undefined;
   #shown: vscode.TextEditor | undefined;
-  /** One after the other: two editors that open at once end in either order. */
+  /** Editors are opened one after the other, because two that open at once finish in any order. */
   #work: Promise<unknown> = Promise.resolve();
   #latest: Place | undefined;
 
-  /** Shows a place, unless another one is asked for before its turn comes. */
+  /** Previews a place, unless another one is requested before its turn. */
   show(place: Place): Promise<void> {
     this.#latest = place;
     return this.#inTurn(async () => {
@@ -58,7 +58,7 @@ export class EditorPreview implements Disposable {
     });
   }
 
-  /** Goes to a place for good: a tab that stays, with the place selected. */
+  /** Opens a place in a permanent tab and selects it. */
   open(place: Place): Promise<void> {
     this.#latest = place;
     return this.#inTurn(async () => {
@@ -73,7 +73,7 @@ export class EditorPreview implements Disposable {
     });
   }
 
-  /** Puts back what was there before the first preview. */
+  /** Restores what was shown before the first preview. */
   restore(): Promise<void> {
     this.#latest = undefined;
     return this.#inTurn(async () => {
@@ -106,7 +106,7 @@ export class EditorPreview implements Disposable {
 
   #inTurn(work: () => Promise<void>): Promise<void> {
     const result = this.#work.then(work);
-    this.#work = result.catch(() => {}); // told to whoever asked
+    this.#work = result.catch(() => {}); // the caller gets the error
     return result;
   }
 }

@@ -1,20 +1,20 @@
 import { scanWords } from '../../retrieval/tokenizer/scanWords.ts';
 import { WordAnalyzer } from '../../retrieval/tokenizer/words.ts';
 
-/** A word of a text that a query asks for: its line, from 0, and its columns. */
+/** A word in a text that matches a query: its line and its columns, from 0. */
 export interface Highlight {
   readonly line: number;
   readonly start: number;
   readonly end: number;
 }
 
-/** What a query asks for, for showing: its words, and those of which only the beginning was typed. */
+/** The words of a query, and the prefixes of words that are still being typed. */
 export interface AskedWords {
   readonly text: string;
   readonly prefixes: readonly string[];
 }
 
-/** Finds the words of a query in what was found for it, by the same analysis that found it: `parsing` is seen in `parseConfig`. */
+/** Finds the words of a query in its results with the search's own tokenizer, so `parsing` matches `parseConfig`. */
 export class Highlighter {
   readonly #analyzer = new WordAnalyzer();
   readonly #terms: ReadonlySet<string>;
@@ -25,12 +25,12 @@ export class Highlighter {
     this.#prefixes = prefixes.map((prefix) => prefix.toLowerCase());
   }
 
-  /** The words of a text that the query asks for, in order. */
+  /** The words in a text that match the query, in order. */
   find(text: string): readonly Highlight[] {
     return this.#findTerms(text).map(({ line, start, end }) => ({ line, start, end }));
   }
 
-  /** The line of a text that holds most of the query, from 0; the first that says something where none holds any. */
+  /** The line with the most terms of the query, from 0; the first line with a word if no line matches. */
   bestLine(text: string): number {
     const termsOfLines = new Map<number, Set<string>>();
     for (const { line, terms } of this.#findTerms(text)) {

@@ -1,21 +1,21 @@
-/** Runs one piece of work at a time. What is asked for meanwhile replaces what waits, so that the last wish always wins and none piles up. */
+/** Runs one request at a time. A new request replaces the waiting one, so that the latest always runs and none pile up. */
 export class Latest<T> {
-  readonly #work: (wish: T) => Promise<void>;
-  #waiting: { readonly wish: T } | undefined;
+  readonly #work: (request: T) => Promise<void>;
+  #waiting: { readonly request: T } | undefined;
   #isRunning = false;
 
   /** `work` handles its own failures. */
-  constructor(work: (wish: T) => Promise<void>) {
+  constructor(work: (request: T) => Promise<void>) {
     this.#work = work;
   }
 
-  /** Whether a newer wish waits, so that the answer to the current one is stale. */
+  /** Whether a newer request is waiting, so that the result of the current one is stale. */
   get isStale(): boolean {
     return this.#waiting !== undefined;
   }
 
-  ask(wish: T): void {
-    this.#waiting = { wish };
+  ask(request: T): void {
+    this.#waiting = { request };
     if (!this.#isRunning) void this.#run();
   }
 
@@ -24,7 +24,7 @@ export class Latest<T> {
     try {
       for (let next = this.#waiting; next !== undefined; next = this.#waiting) {
         this.#waiting = undefined;
-        await this.#work(next.wish);
+        await this.#work(next.request);
       }
     } finally {
       this.#isRunning = false;

@@ -12,13 +12,13 @@ import type { Search } from './search.ts';
 import { showProgress, askModal, type PickItem } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
-const TITLE = 'Search by meaning too?';
+const TITLE = 'Search by Meaning';
 
 interface ChoiceItem extends PickItem {
   readonly choose: () => Promise<MeaningChoice | 'words' | undefined>;
 }
 
-/** Lets the person choose the model on this machine that ranks a folder by meaning, or words alone. Nothing is fetched unasked. */
+/** Lets the user choose a local model for semantic ranking of a folder, or keyword ranking only. Nothing is downloaded without consent. */
 export async function rankByMeaning(search: Search): Promise<void> {
   const folders = diskFolders();
   const folder = folders.length > 1 ? await vscode.window.showWorkspaceFolderPick() : folders[0];
@@ -27,7 +27,7 @@ export async function rankByMeaning(search: Search): Promise<void> {
   const current = await readMeaningChoice(search.home, root);
   const picked = await pickOne<ChoiceItem>({
     title: TITLE,
-    placeholder: 'Places that say the same in other words are found too. Nothing leaves this machine.',
+    placeholder: 'Also finds passages that say the same in other words. Nothing leaves this machine.',
     items: choices(current),
   });
   if (picked === undefined || picked === 'back') return;
@@ -40,19 +40,19 @@ export async function rankByMeaning(search: Search): Promise<void> {
 
 function choices(current: MeaningChoice | undefined): readonly ChoiceItem[] {
   const hub: ChoiceItem = {
-    label: label`$(cloud-download) A small model, fetched once`,
+    label: label`$(cloud-download) A small model, downloaded once`,
     description: withoutIcons(DEFAULT_MODEL),
     detail: label`About 25 MB from ${new URL(MODEL_HUB).host}`,
     choose: async () => ({ provider: 'local' }),
   };
   const own: ChoiceItem = {
     label: label`$(folder) A model in a folder...`,
-    detail: label`A sentence model with config.json, tokenizer.json and onnx/model.onnx`,
+    detail: label`A sentence embedding model with config.json, tokenizer.json and onnx/model.onnx`,
     choose: chooseModelFolder,
   };
   const words: ChoiceItem = {
-    label: label`$(circle-slash) Words alone`,
-    detail: label`The vectors of this folder are removed`,
+    label: label`$(circle-slash) Keyword ranking only`,
+    detail: label`Removes the vectors of this folder`,
     choose: async () => 'words',
   };
   return current === undefined ? [hub, own] : [hub, own, words];
@@ -61,7 +61,7 @@ function choices(current: MeaningChoice | undefined): readonly ChoiceItem[] {
 async function chooseModelFolder(): Promise<MeaningChoice | undefined> {
   const [uri] =
     (await vscode.window.showOpenDialog({
-      title: 'The folder of the model',
+      title: 'Folder of the model',
       openLabel: 'Use This Model',
       canSelectFiles: false,
       canSelectFolders: true,
@@ -70,13 +70,13 @@ async function chooseModelFolder(): Promise<MeaningChoice | undefined> {
   return { provider: 'local', model: basename(uri.fsPath), localModelPath: dirname(uri.fsPath) };
 }
 
-/** Installs and fetches what is missing, once the person has agreed; false when they have not. */
+/** Installs and downloads what is missing once the user has agreed; false if the user has not. */
 async function prepare(choice: MeaningChoice, search: Search, folder: vscode.WorkspaceFolder): Promise<boolean> {
   const { home, modelProgram } = search;
   const status = search.index.status.find((known) => known.folder === folder.uri.fsPath);
-  const chunks = status === undefined ? 'The chunks of this folder' : formatCount(status.chunks, 'chunk');
-  const library = findModelLibrary(home) === undefined ? 'npm installs a library of about 35 MB first. ' : '';
-  const detail = `${library}${chunks} then go through the model in the background, on this machine and at no cost. Search goes on by words meanwhile.`;
+  const chunks = status === undefined ? 'the chunks of this folder' : formatCount(status.chunks, 'chunk');
+  const library = findModelLibrary(home) === undefined ? 'First, npm installs a library of about 35 MB. ' : '';
+  const detail = `${library}The model then processes ${chunks} in the background, on this machine and at no cost. Until it is done, search uses keyword ranking.`;
   const agreed = await askModal(TITLE, { detail }, 'Start');
   if (agreed === undefined) return false;
   const options = { location: vscode.ProgressLocation.Notification, title: 'Preparing the model', cancellable: true };

@@ -3,7 +3,7 @@ import type * as vscode from 'vscode';
 const KEY = 'recent searches';
 const MAX = 10;
 
-/** What was searched for in this window's folders and led somewhere, the newest first. */
+/** Queries in this window's folders whose results were opened, the newest first. */
 export class RecentSearches {
   readonly #memory: vscode.Memento;
 

@@ -8,10 +8,10 @@ import type { Search } from './search.ts';
 import { label } from '../ui/labels.ts';
 
 const LIMIT = 20;
-// Without a selection and without symbols: about as much as one looks at.
+// Used without a selection and without symbols: about one screen.
 const LINES_AROUND = 10;
 
-/** Lists code that is about the same things as the selection, or as the definition around the cursor. */
+/** Lists code similar to the selection, or to the definition at the cursor. */
 export async function findRelated(search: Search): Promise<void> {
   requireFolder();
   const editor = vscode.window.activeTextEditor;
@@ -30,7 +30,7 @@ export async function findRelated(search: Search): Promise<void> {
   });
   const rows = list.rows(hits, new Highlighter({ text, prefixes: [] }), { isLive: false });
   list.replaceRows(
-    rows.length > 0 ? rows : [{ label: label`Nothing in this folder shares its words.`, alwaysShow: true }],
+    rows.length > 0 ? rows : [{ label: label`No related code was found in this folder.`, alwaysShow: true }],
   );
   list.pick.show();
   await list.closed;
@@ -51,7 +51,7 @@ async function chosenPart({ document, selection }: vscode.TextEditor): Promise<{
 
 type AnySymbol = vscode.DocumentSymbol | vscode.SymbolInformation;
 
-/** The smallest definition of several lines around a place: a variable's own line says too little. */
+/** The smallest definition of several lines around a position. A single line, such as a variable's, says too little. */
 function innermost(symbols: readonly AnySymbol[], place: vscode.Position): AnySymbol | undefined {
   const around = symbols.filter((symbol) => rangeOf(symbol).contains(place) && !rangeOf(symbol).isSingleLine);
   const within = around.flatMap((symbol) => ('children' in symbol ? (innermost(symbol.children, place) ?? []) : []));

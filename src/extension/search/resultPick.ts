@@ -7,10 +7,10 @@ import { searchRow } from './searchRow.ts';
 import { createPick, type PickItem } from '../ui/show.ts';
 import { messageText } from '../ui/labels.ts';
 
-// Holding an arrow key goes through many rows; only where it rests is an editor opened.
+// Holding down an arrow key moves through many rows; only the row where it stops is opened.
 const PREVIEW_AFTER_MS = 60;
 
-/** A row of the list: a place, or something else that can be chosen, or a remark, which cannot. */
+/** A row of the list: a result, another choice, or a remark, which cannot be chosen. */
 export interface ResultItem extends PickItem {
   readonly hit?: ServiceHit;
   readonly place?: Place;
@@ -22,16 +22,16 @@ export interface ResultPickOptions {
   readonly placeholder: string;
   readonly buttons: readonly vscode.QuickInputButton[];
   readonly onButton: (button: vscode.QuickInputButton) => void;
-  /** A place was opened for good. */
+  /** Called when a result is opened in a permanent tab. */
   readonly onOpened?: () => void;
-  /** Something went wrong that a person should know of. */
+  /** Called with failures to report to the user. */
   readonly onError: (error: unknown) => void;
 }
 
-/** A list of places that shows each in the editor while it is looked at, and puts the editor back when it is left by Escape. */
+/** A list of results that previews the active one in the editor and restores the editor on Escape. */
 export class ResultPick {
   readonly pick = createPick<ResultItem>();
-  /** Resolves when the list is gone. */
+  /** Resolves when the list is closed. */
   readonly closed: Promise<void>;
   readonly #preview = new EditorPreview();
   readonly #options: ResultPickOptions;
@@ -45,7 +45,7 @@ export class ResultPick {
     pick.placeholder = messageText(options.placeholder);
     pick.buttons = options.buttons;
     pick.matchOnDetail = true;
-    // VS Code would put rows whose words stand early before better ones. The property exists in every version, but its type does not.
+    // Otherwise VS Code moves rows with early matches before better ones. Every version has the property, but its type is missing.
     Object.assign(pick, { sortByLabel: false });
     const disposables = new DisposableStore();
     for (const item of [
@@ -70,12 +70,12 @@ export class ResultPick {
     );
   }
 
-  /** The places that are listed, best first. */
+  /** The listed results, best first. */
   get hits(): readonly ServiceHit[] {
     return this.pick.items.flatMap(({ hit }) => hit ?? []);
   }
 
-  /** Rows for places. `isLive`: they are what was asked for, whatever else is typed. */
+  /** Rows for results. With `isLive`, VS Code does not filter them by the typed text. */
   rows(hits: readonly ServiceHit[], highlighter: Highlighter, { isLive }: { isLive: boolean }): ResultItem[] {
     const folders = vscode.workspace.workspaceFolders ?? [];
     return hits.map((hit) => {
@@ -92,14 +92,14 @@ export class ResultPick {
     });
   }
 
-  /** Shows other rows; a place that was moved to stays the chosen one. */
+  /** Replaces the rows; the active result stays active if the user moved to it. */
   replaceRows(rows: readonly ResultItem[]): void {
     const { pick } = this;
     const active = pick.activeItems[0] === pick.items[0] ? undefined : pick.activeItems[0]?.hit;
     pick.items = rows;
     const same = rows.find(({ hit }) => hit !== undefined && active !== undefined && isSamePlace(hit, active));
     if (same !== undefined) pick.activeItems = [same];
-    this.#showSoon(same ?? rows[0]); // VS Code does not tell of another first row each time
+    this.#showSoon(same ?? rows[0]); // VS Code does not always report a new first row
   }
 
   #showSoon(item: ResultItem | undefined): void {
@@ -107,7 +107,7 @@ export class ResultPick {
     const place = item?.place;
     if (place === undefined) return;
     this.#timer = setTimeout(() => {
-      this.#preview.show(place).catch(() => {}); // a file that vanished cannot be shown; opening it says so
+      this.#preview.show(place).catch(() => {}); // a file that vanished; opening it reports the error
     }, PREVIEW_AFTER_MS);
   }
 
@@ -122,7 +122,7 @@ export class ResultPick {
   }
 
   async #leave(): Promise<void> {
-    if (!this.#isOpened) await this.#preview.restore().catch(() => {}); // a tab that was closed meanwhile is not brought back
+    if (!this.#isOpened) await this.#preview.restore().catch(() => {}); // a tab that was closed meanwhile is not restored
   }
 }
 

@@ -30,15 +30,15 @@ export interface SearchDeps {
   readonly log: Logger;
   /** Aborts when the window closes. */
   readonly signal: AbortSignal;
-  /** Tells a person of a failure, once. */
+  /** Reports a failure to the user, once. */
   readonly report: (error: unknown) => void;
 }
 
-/** Searching the window's folders: the index, its view, and what the commands need. */
+/** Search in the window's folders: the index, its view, and what the commands need. */
 export class Search implements Disposable {
   /** FARWHARF_HOME. */
   readonly home: string;
-  /** The program of the thread of a model that ranks by meaning. */
+  /** Path of the program for the thread of an embedding model. */
   readonly modelProgram: string;
   readonly index: SearchIndex;
   readonly tree: IndexTree;
@@ -51,7 +51,7 @@ export class Search implements Disposable {
   readonly #memory: vscode.Memento;
   readonly #asked = new Emitter<void>();
   readonly #disposables = new DisposableStore();
-  /** A model is to be asked about what the open list shows. */
+  /** Fired to ask a model about the results in the open list. */
   readonly onAskAboutResults = this.#asked.event;
 
   constructor({ context, indexView, indexChanged, home, contexts, modelKeys, log, signal, report }: SearchDeps) {
@@ -91,7 +91,7 @@ export class Search implements Disposable {
     this.tree.keepTime(indexView, indexChanged, signal).catch(report);
   }
 
-  /** Starts the index without being asked to: a failure is logged, and told when somebody searches. */
+  /** Starts the index in the background: a failure is only logged, and reported when the user searches. */
   async startQuietly(): Promise<void> {
     try {
       await this.index.start();
@@ -100,7 +100,7 @@ export class Search implements Disposable {
     }
   }
 
-  /** Stops or resumes taking in changes, until it is said otherwise, over reloads of the window too. */
+  /** Pauses or resumes indexing, also after the window is reloaded. */
   async setPaused(isPaused: boolean): Promise<void> {
     await this.#memory.update(PAUSED_KEY, isPaused);
     await this.index.setPaused(isPaused);
@@ -115,7 +115,7 @@ export class Search implements Disposable {
   }
 }
 
-/** The folders on a disk whose index is wanted. Git is run in trusted ones only: a folder's own configuration can make it run programs. */
+/** The folders on a local disk with indexing enabled. Git runs only in trusted ones, because a folder's git configuration can run programs. */
 export function foldersToIndex(): readonly OpenFolder[] {
   const { isTrusted } = vscode.workspace;
   return diskFolders()

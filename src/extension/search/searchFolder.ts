@@ -13,24 +13,24 @@ import { label, withoutIcons } from '../ui/labels.ts';
 
 const LIMIT = 30;
 const PAUSE_MS = 300;
-// What is shown, what choosing it types, and what it does.
+// The shown text, what choosing it types, and a description.
 const HINTS: readonly (readonly [string, string, string])[] = [
-  ['"exact words"', '"', 'these words, one after the other'],
-  ['path:src', 'path:', 'only files with this in their path; path:*.test.ts and -path: work too'],
-  ['lang:python', 'lang:', 'only files of this language; -lang: leaves it out'],
+  ['"exact words"', '"', 'exactly this phrase'],
+  ['path:src', 'path:', 'only files with this in their path; also path:*.test.ts and -path:'],
+  ['lang:python', 'lang:', 'only files in this language; -lang: excludes it'],
 ];
 
-/** Results of a search that are to be asked about. */
+/** Search results to ask a model about. */
 export interface AskedResults {
   readonly query: string;
   readonly hits: readonly ServiceHit[];
 }
 
 /**
- * The list that searches while one types.
+ * The list that searches while the user types.
  *
- * @param onAsk called when a model is to be asked with what is listed.
- * @throws AppError `missing` where no folder on a disk is open.
+ * @param onAsk called with the listed results to ask a model about them.
+ * @throws AppError `missing` if no folder on a local disk is open.
  */
 export async function searchFolder(
   search: Search,
@@ -39,17 +39,20 @@ export async function searchFolder(
 ): Promise<void> {
   requireFolder();
   const { contexts, index, log, recent } = search;
-  const askButton = { iconPath: new vscode.ThemeIcon('comment-discussion'), tooltip: 'Ask a model with these results' };
+  const askButton = {
+    iconPath: new vscode.ThemeIcon('comment-discussion'),
+    tooltip: 'Ask a model about these results',
+  };
   const ask = (): void => {
     const { hits } = list;
     if (hits.length === 0) return;
     const results = { query: list.pick.value, hits };
     list.pick.hide();
-    onAsk(results); // the editor is put back behind the question
+    onAsk(results); // the editor is restored behind the question
   };
   const list = new ResultPick({
     title: 'Search Folder',
-    placeholder: 'Words of what you look for; Enter opens, Ctrl+Enter asks a model with the results',
+    placeholder: 'Type to search. Enter opens a result, Ctrl+Enter asks a model about the results',
     buttons: [askButton],
     onButton: ask,
     onOpened: () => void recent.add(list.pick.value),
@@ -62,7 +65,7 @@ export async function searchFolder(
     const rows = list.rows(hits, new Highlighter(parseQuery(value, { isTyping: true })), { isLive: true });
     list.replaceRows(rows.length > 0 ? rows : [remark(nothingFound(index.status, index.isPaused))]);
   };
-  /** What else says the same, once the person pauses: it takes a run of a model, which each letter is not worth. */
+  /** Adds semantic results once the user pauses, because running the model for each letter would be wasteful. */
   const searchByMeaning = async (value: string): Promise<void> => {
     await sleep(PAUSE_MS);
     const isWanted = (): boolean => isOpen && pick.value === value;
@@ -71,7 +74,7 @@ export async function searchFolder(
       const hits = await index.search(value, { limit: LIMIT, isTyping: true, byMeaning: true });
       if (isWanted()) show(value, hits);
     } catch (error) {
-      if (!isAbort(error)) log.error('a search by meaning failed', { error });
+      if (!isAbort(error)) log.error('a semantic search failed', { error });
     }
   };
   const searching = new Latest<string>(async (value) => {
@@ -83,7 +86,7 @@ export async function searchFolder(
     } catch (error) {
       if (isAbort(error)) return;
       log.error('a search failed', { error });
-      pick.items = [remark('The search failed. The extension log says why; typing on tries again.')];
+      pick.items = [remark('The search failed. See the extension log, or keep typing to try again.')];
     } finally {
       if (!searching.isStale) pick.busy = false;
     }
@@ -99,7 +102,7 @@ export async function searchFolder(
     }
     if (!/[\p{L}\p{N}]/u.test(parseQuery(value).text)) {
       pick.busy = false;
-      pick.items = [remark('And which words?')];
+      pick.items = [remark('Enter at least one word to search for.')];
       return;
     }
     pick.busy = true;
@@ -111,7 +114,7 @@ export async function searchFolder(
     const before = state;
     state = indexState(index.status, index.isPaused);
     pick.title = label`Search Folder${state === '' ? '' : ` · ${state}`}`;
-    // What was not indexed yet may be found now; a list that somebody reads changes only when the index is whole.
+    // Files indexed since may match now. A list with results changes only once the index is complete.
     if (pick.value.trim() !== '' && (list.hits.length === 0 || (before !== '' && state === ''))) update(pick.value);
   };
   const following = index.onDidChange(followIndex);
@@ -133,13 +136,19 @@ export async function searchFolder(
   }
 }
 
-/** @throws AppError `missing` where there is nothing to search, or no index of it. */
+/** @throws AppError `missing` if no folder is open or none is indexed. */
 export function requireFolder(): void {
   if (diskFolders().length === 0) {
-    throw new AppError('missing', 'No folder on a disk is open, so there is nothing to search. Open a folder first.');
+    throw new AppError(
+      'missing',
+      'No folder on a local disk is open, so there is nothing to search. Open a folder first.',
+    );
   }
   if (foldersToIndex().length === 0) {
-    throw new AppError('missing', 'The index of this folder is switched off. Set farwharf.index.enabled to search it.');
+    throw new AppError(
+      'missing',
+      'The index of this folder is turned off. Enable farwharf.index.enabled to search it.',
+    );
   }
 }
 
@@ -155,7 +164,7 @@ function emptyRows(recent: readonly string[], choose: (text: string) => void): R
     onChosen: () => choose(typed),
   }));
   return [
-    ...(searches.length > 0 ? [section('searched before'), ...searches] : []),
+    ...(searches.length > 0 ? [section('recent searches'), ...searches] : []),
     section('how to search'),
     ...hints,
   ];

@@ -7,7 +7,7 @@ import { findRelated } from './related.ts';
 import type { Search } from './search.ts';
 import { searchFolder } from './searchFolder.ts';
 
-/** What the commands of searching do. */
+/** What the search commands do. */
 export function createSearchHandlers(search: () => Search): Pick<CommandHandlers, SearchCommandId> {
   return {
     'farwharf.searchFolder': (argument) =>

@@ -3,22 +3,22 @@ import type { ServiceHit } from '../../retrieval/folder/indexService.ts';
 import type { Highlighter } from './highlights.ts';
 import { withoutIcons } from '../ui/labels.ts';
 
-// A row is one line; longer lines begin near the first word that was asked for.
+// A row is one line; a longer line starts near its first match.
 const LEAD_CHARACTERS = 30;
 const MAX_CHARACTERS = 100;
 
-/** A row of the search list in plain values. */
+/** A row of the search list as plain values. */
 export interface SearchRow {
   readonly label: Printable;
   readonly detail: Printable;
-  /** Of the line shown, from 1. */
+  /** Number of the shown line, from 1. */
   readonly line: number;
 }
 
 /**
- * The line that says most about the query, and below it where it is and what it belongs to.
+ * The line that matches the query best, and below it its location and the enclosing symbols.
  *
- * @param folderName put before the path where several folders are open.
+ * @param folderName shown before the path if several folders are open.
  */
 export function searchRow(hit: ServiceHit, highlighter: Highlighter, folderName?: string): SearchRow {
   const line = hit.startLine + highlighter.bestLine(hit.text);
@@ -31,10 +31,10 @@ export function searchRow(hit: ServiceHit, highlighter: Highlighter, folderName?
   };
 }
 
-/** The line of a text that says most about a query, as a row of a list can show it. */
+/** The line of a text that matches a query best, shortened for a row of a list. */
 export function bestLineText(text: string, highlighter: Highlighter): Printable {
   const line = text.split('\n')[highlighter.bestLine(text)] ?? '';
-  return withoutIcons(shorten(line, highlighter) || ' '); // VS Code wants some text
+  return withoutIcons(shorten(line, highlighter) || ' '); // VS Code requires some text
 }
 
 function shorten(line: string, highlighter: Highlighter): string {

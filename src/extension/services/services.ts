@@ -13,7 +13,7 @@ import type { JobStore } from '../jobs/jobStore.ts';
 import type { Keys } from '../connection/keys.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 
-/** What the commands work with. */
+/** What the commands use. */
 export interface Services {
   readonly log: Logger;
   readonly output: vscode.LogOutputChannel;

@@ -12,12 +12,12 @@ import { label, withoutIcons } from '../ui/labels.ts';
 const KNOWN_KEY = 'known hosts';
 const MAX_KNOWN = 10;
 
-/** Asks for the key of a host and keeps it once the host accepted it. False when the person stopped. */
+/** Asks for the key of a host and stores it once the host has accepted it. False if the user cancelled. */
 export async function signIn(services: Services, host: string): Promise<boolean> {
   if (host === LOCAL_HOST) {
     throw new AppError(
       'bad-input',
-      'Jobs run on this machine, which needs no key. Select another host to sign in to one.',
+      'Jobs run on this machine, which needs no key. To sign in to a service, select it as the host first.',
     );
   }
   let problem = '';
@@ -26,7 +26,7 @@ export async function signIn(services: Services, host: string): Promise<boolean>
       title: `Sign in to ${hostLabel(host)}`,
       prompt:
         problem === ''
-          ? 'The API key of your account. It is kept in the system’s secret storage and sent to this host only.'
+          ? 'The API key of your account. It is stored in the system’s secret storage and sent only to this host.'
           : problem,
       placeHolder: 'API key',
       password: true,
@@ -60,20 +60,20 @@ export async function signOut(services: Services): Promise<void> {
   await services.account.refresh(services.signal);
 }
 
-/** Lets the person choose where jobs run: this machine, a service used before, or a new one. */
+/** Lets the user choose where jobs run: on this machine, on a service used before, or on a new one. */
 export async function selectHost(services: Services, globalState: vscode.Memento): Promise<void> {
   const known = globalState.get<readonly string[]>(KNOWN_KEY) ?? [];
   const current = services.hosts.currentIfUsable();
   const item = (host: string, icon: string, detail: string) => ({
     label: label`$(${icon}) ${host === LOCAL_HOST ? 'This machine' : hostLabel(host)}`,
-    description: withoutIcons(host === current ? 'now' : ''),
+    description: withoutIcons(host === current ? 'current' : ''),
     detail: withoutIcons(detail),
     host,
   });
   const connect = {
     label: label`$(add) Connect a Service…`,
     description: label``,
-    detail: label`Any service that speaks /v1`,
+    detail: label`A service with the /v1 API`,
     host: undefined,
   };
   const chosen = await pickRow(
@@ -82,7 +82,7 @@ export async function selectHost(services: Services, globalState: vscode.Memento
       ...known.map((host) => item(host, 'server-environment', host)),
       connect,
     ],
-    { title: 'Where jobs run', placeHolder: 'Jobs that run elsewhere keep running.' },
+    { title: 'Where jobs run', placeHolder: 'Select where new jobs run. Running jobs are not affected.' },
   );
   if (chosen === undefined) return;
   const host = chosen.host ?? (await askAddress());
@@ -98,7 +98,7 @@ export async function selectHost(services: Services, globalState: vscode.Memento
 async function askAddress(): Promise<string | undefined> {
   const answer = await askText({
     title: 'Connect a service',
-    prompt: 'The address of the service. Keys and files go there.',
+    prompt: 'Enter the URL of the service. Your key and files are sent there.',
     placeHolder: 'https://gpu.example.org',
     ignoreFocusOut: true,
     validateInput: (text) => {

@@ -9,7 +9,7 @@ import { hover } from '../ui/show.ts';
 
 const COMMANDS = ['farwharf.submitWorkspace', 'farwharf.jobs.focus', 'farwharf.selectHost'];
 
-/** The one status bar item: balance while idle, number of running jobs beside it, prices and jobs in the hover. */
+/** The status bar item: the balance and the number of running jobs; prices and jobs in the hover. */
 export function showStatus(
   item: vscode.StatusBarItem,
   { account, hosts, store }: { account: AccountMonitor; hosts: Hosts; store: JobStore },

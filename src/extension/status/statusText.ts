@@ -12,7 +12,7 @@ export interface StatusFacts {
   readonly state: ConnectionState;
   readonly account: AccountView | undefined;
   readonly jobs: readonly JobRecord[];
-  /** Credits under which a warning is shown. */
+  /** Fewer credits than this trigger a warning. */
   readonly lowCredits: number;
   /** Milliseconds. */
   readonly now: number;
@@ -26,7 +26,7 @@ export interface StatusView {
   readonly isWarning: boolean;
 }
 
-/** The status bar item; undefined where it is hidden: signed out of a remote host. */
+/** The status bar item; undefined if it is hidden because the user is signed out of a remote host. */
 export function statusView(facts: StatusFacts): StatusView | undefined {
   if (facts.state === 'signedOut') return undefined;
   const running = facts.jobs.filter(isActive);
@@ -44,8 +44,8 @@ export function statusView(facts: StatusFacts): StatusView | undefined {
 }
 
 /**
- * Credits left at this moment. A service takes the highest cost of a job off the balance when it accepts it and gives the rest back at
- * the end; so what jobs have not used up yet of what was held before the balance was told is added again.
+ * Credits left now. A service deducts the highest cost of a job from the balance when it accepts the job, and refunds the rest at the
+ * end. So the part of those holds that jobs have not used yet is added to the reported balance.
  */
 function balanceNow({ account, host, now }: StatusFacts, running: readonly JobRecord[]): number | null {
   if (account === undefined || account.balance === null) return null;
@@ -61,7 +61,7 @@ function balanceNow({ account, host, now }: StatusFacts, running: readonly JobRe
 
 function spokenText(facts: StatusFacts, running: number, balance: number | null): string {
   const parts = ['Farwharf'];
-  if (facts.state === 'unreachable') parts.push(`${hostLabel(facts.host)} does not answer`);
+  if (facts.state === 'unreachable') parts.push(`${hostLabel(facts.host)} does not respond`);
   if (running > 0) parts.push(formatCount(running, 'job runs', 'jobs run'));
   if (balance !== null) parts.push(`${formatCredits(balance)} credits left`);
   return parts.join(', ');
@@ -73,16 +73,17 @@ function tooltip(
   balance: number | null,
 ): string {
   const lines = [`**Farwharf** on ${escapeMarkdown(hostLabel(host))}`];
-  if (state === 'unreachable') lines.push('The service does not answer. Jobs that run there keep running.');
+  if (state === 'unreachable')
+    lines.push('The service does not respond. Jobs that are running there are not affected.');
   if (account) {
     const plan = account.plan === null ? '' : `, plan ${escapeMarkdown(account.plan)}`;
-    const amount = balance === null ? 'The service does not tell the balance' : `${formatCredits(balance)} credits`;
+    const amount = balance === null ? 'The service does not report a balance' : `${formatCredits(balance)} credits`;
     lines.push(
       `${amount}${plan} · as of ${new Date(account.asOf).toLocaleTimeString(undefined, { timeStyle: 'short' })}`,
     );
     if (account.rates.length > 0) lines.push(rateTable(account));
   } else {
-    lines.push('The balance is shown once the service was used.');
+    lines.push('The balance appears after the first request to the service.');
   }
   if (running.length > 0) lines.push(runningTable(running, now));
   lines.push(

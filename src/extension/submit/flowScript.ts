@@ -10,12 +10,12 @@ import type { SubmitArguments } from './submitArguments.ts';
 
 type FlowRuntime = Services['flowRuntime'];
 
-/** The selection with the files that run a flow, where the script is a flow file. */
+/** The selection, with the flow runtime added if the script is a flow file. */
 export async function withRuntime({ runner }: FlowRuntime, selection: Selection, script: string): Promise<Selection> {
   return (await isFlow(selection, script)) ? withFlowRuntime(selection, runner) : selection;
 }
 
-/** Prepares a flow file to be sent with its runtime; undefined for any other script. */
+/** Prepares a flow file and its runtime for sending; undefined for any other script. */
 export async function prepareFlow(
   { flowRuntime }: { readonly flowRuntime: FlowRuntime },
   { selection, draft: { script } }: Pick<SubmitPlan, 'selection' | 'draft'>,
@@ -23,7 +23,7 @@ export async function prepareFlow(
 ): Promise<FlowJob | undefined> {
   if (!(await isFlow(selection, script))) return undefined;
   const file = scriptPath(script);
-  // The flow belongs to the file that was asked for; the person may have chosen another script since.
+  // The flow belongs to the requested file; the user may have chosen another script since.
   const isAsked = asked === undefined || pathInside(selection.root, asked) === file;
   const wanted = isAsked ? { flow, shared } : { flow: undefined, shared: undefined };
   return FlowJob.prepare({ selection, file, args: scriptArguments(script), ...wanted, runner: flowRuntime.runner });

@@ -12,7 +12,7 @@ import { hostLabel } from '../ui/words.ts';
 import { pickRow } from '../ui/show.ts';
 import { label } from '../ui/labels.ts';
 
-/** Sends an earlier job again, as it was. Gives our id of the new job, or undefined when the person stopped. */
+/** Sends an earlier job again, unchanged. Returns our ID of the new job, or undefined if the user cancelled. */
 export async function submitAgain(services: Services, record: JobRecord): Promise<string | undefined> {
   requireTrust();
   const account = await services.account.ask(record.host);

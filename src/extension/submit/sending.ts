@@ -7,7 +7,7 @@ import { withSignal } from '../ui/abort.ts';
 import type { Services } from '../services/services.ts';
 import { showProgress } from '../ui/show.ts';
 
-/** Runs an upload with progress and a cancel button, and shows the log of what was accepted. */
+/** Runs an upload with progress and a Cancel button, and shows the log of the accepted job. */
 export async function send(
   services: Services,
   script: string,
@@ -30,18 +30,18 @@ export async function send(
     services.jobLog.show(record, { reveal: true });
     return record;
   } finally {
-    // Also after a failure: a submit whose outcome is unknown is on the list.
+    // After a failure too: a submit with an unknown outcome is in the list.
     await services.store.refresh();
     void services.account.refresh(services.signal);
   }
 }
 
-// Packing is local and quick, so it has the smaller part of the bar.
+// Packing is local and fast, so it gets the smaller part of the bar.
 const PACK_SHARE = 30;
 
 function phaseText(phase: SubmitPhase): { message: string; percent: number } {
   if (phase.type === 'select') return { message: 'reading the folder', percent: 0 };
-  if (phase.type === 'ask') return { message: 'the connection was lost; asking the service what it has', percent: 0 };
+  if (phase.type === 'ask') return { message: 'connection lost; checking what arrived', percent: 0 };
   if (phase.type === 'accepted') return { message: 'accepted', percent: 100 };
   const { doneBytes, totalBytes } = phase;
   const share = totalBytes === 0 ? 1 : Math.min(1, doneBytes / totalBytes);

@@ -15,7 +15,7 @@ import { pickScript } from './preflight/scriptPick.ts';
 import { send } from './sending.ts';
 import { readSubmitArguments } from './submitArguments.ts';
 
-/** Sends a folder as a job after a person confirmed it. Returns our ID of the job, or undefined when the person stopped. */
+/** Sends a folder as a job once the user has confirmed it. Returns our ID of the job, or undefined if the user cancelled. */
 export async function submit(services: Services, argument: unknown): Promise<string | undefined> {
   const intent = readSubmitArguments(argument);
   requireTrust();

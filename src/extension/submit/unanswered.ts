@@ -17,11 +17,10 @@ const FIRST_PAUSE_MS = 60_000;
 const LAST_PAUSE_MS = 3_600_000;
 
 /**
- * Finds out what became of submissions whose answers were lost, in this window or an earlier one, as soon as their services can be
- * asked: they become jobs that are followed, or have failed. Those of services that cannot tell stay unknown. Uploads of processes
- * that stopped meanwhile are among them.
+ * Finds out what became of submissions whose responses were lost, in this window or an earlier one, including uploads of processes
+ * that were killed: each becomes a job that is followed, or has failed. If a service cannot tell, its submission stays unknown.
  *
- * @param firstPauseMs how often the ledger is read; services are asked so often at first, and then less and less.
+ * @param firstPauseMs how often the ledger is read. Services are queried as often at first, then less and less.
  */
 export function keepSettling(
   { hosts, ledger, log }: SettlingDeps,

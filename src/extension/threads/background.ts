@@ -9,11 +9,11 @@ export interface BackgroundOptions {
   readonly name: string;
   readonly data?: unknown;
   readonly log: Logger;
-  /** What a call that was under way is told when the thread is lost. */
+  /** The error message for calls in progress when the thread stops. */
   readonly lost: string;
 }
 
-/** A thread that starts at the first call; after a crash, which rejects what was under way, the next call starts another one. */
+/** A thread that starts on the first call. A crash rejects the calls in progress, and the next call starts another thread. */
 export type Background<S extends Readonly<Record<string, object>>> = RemoteCaller<S> & { end(): Promise<void> };
 
 export function startBackground<S extends Readonly<Record<string, object>>>({

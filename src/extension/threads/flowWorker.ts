@@ -1,4 +1,4 @@
-// The thread that reads flow files: parsing a large one takes longer than an editor may stand still.
+// The thread that reads flow files: parsing a large one would block the editor for too long.
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import { FlowReader } from '../../flows/project/flowReader.ts';

@@ -1,4 +1,4 @@
-// The thread that the indexes of the open folders live in: neither their memory nor their work is the extension host's.
+// The thread with the indexes of the open folders, which keeps their memory and their work out of the extension host.
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import type { IndexService } from '../../retrieval/folder/indexService.ts';
@@ -11,11 +11,11 @@ export type FolderIndexWorkerService = { readonly index: IndexService };
 export interface FolderIndexWorkerData {
   readonly home: string;
   readonly workerProgram: string;
-  /** The program of a model's thread. */
+  /** Path of the program for a model's thread. */
   readonly modelProgram: string;
 }
 
-/** A model on this machine, and nothing is fetched: that was done when it was chosen. What a service embeds, the command line keeps. */
+/** Opens models on this machine only, without downloads, which happened when the model was selected. Vectors from a service are updated by the command line. */
 function openLocalModel({ home, modelProgram }: FolderIndexWorkerData): OpenModel {
   return (choice) =>
     choice.provider === 'local'

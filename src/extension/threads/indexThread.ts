@@ -7,11 +7,11 @@ import { RemoteCaller } from '../../core/processes/workerRpc.ts';
 import type { FolderStatus, IndexService, OpenFolder } from '../../retrieval/folder/indexService.ts';
 import type { FolderIndexWorkerData, FolderIndexWorkerService } from './folderIndexWorker.ts';
 
-// After a crash it is started again, but not so often that a folder that makes it fail costs a processor.
+// The pause after a crash, so that a folder that always crashes the thread does not use up a processor.
 const RESTART_MS = 10_000;
 
-// A large folder makes much that is dropped at once, and nothing makes a thread that rests collect it: with the default it kept
-// 100 MB more after the files of Linux.
+// Indexing a large folder creates much short-lived garbage, and an idle thread does not collect it. With the default limit, 100 MB more
+// remained after indexing the Linux sources.
 const LIMITS = { maxYoungGenerationSizeMb: 16 };
 
 export interface IndexThreadOptions extends FolderIndexWorkerData {
@@ -20,7 +20,7 @@ export interface IndexThreadOptions extends FolderIndexWorkerData {
   readonly log: Logger;
 }
 
-/** The thread with the indexes of the open folders. It starts with the first folder, and again when it was lost. */
+/** The thread with the indexes of the open folders. It starts with the first folder and restarts after a crash. */
 export class IndexThread implements Disposable {
   readonly index: IndexService;
   readonly #caller: RemoteCaller<FolderIndexWorkerService>;
@@ -29,7 +29,7 @@ export class IndexThread implements Disposable {
   readonly #changed = new Emitter<readonly FolderStatus[]>();
   readonly #restarted = new Emitter<void>();
   readonly onDidChangeStatus = this.#changed.event;
-  /** The thread was lost and runs again with the same folders: what else it was told, it has to be told again. */
+  /** The thread has restarted with the same folders; everything else must be sent to it again. */
   readonly onDidRestart = this.#restarted.event;
   #worker: Worker | undefined;
   #folders: readonly OpenFolder[] = [];
@@ -41,7 +41,7 @@ export class IndexThread implements Disposable {
     this.#caller = new RemoteCaller<FolderIndexWorkerService>((onLost) => {
       const worker = new Worker(program, { workerData: data, name: 'farwharf-folders', resourceLimits: LIMITS });
       const lose = (cause?: unknown): void =>
-        onLost(new AppError('unreachable', 'The search index stopped. It starts again by itself.', { cause }));
+        onLost(new AppError('unreachable', 'The search index stopped. It restarts automatically.', { cause }));
       worker.on('error', lose);
       worker.on('exit', () => lose());
       this.#worker = worker;
@@ -50,12 +50,12 @@ export class IndexThread implements Disposable {
     this.index = this.#caller.service.index;
   }
 
-  /** As it was told last. */
+  /** The last reported status. */
   get status(): readonly FolderStatus[] {
     return this.#status;
   }
 
-  /** Keeps exactly these folders up to date from now on, over a restart of the thread too. */
+  /** Keeps exactly these folders up to date from now on, also after a restart of the thread. */
   async open(folders: readonly OpenFolder[]): Promise<void> {
     this.#folders = folders;
     if (folders.length === 0 && this.#following === undefined) return;
@@ -63,7 +63,7 @@ export class IndexThread implements Disposable {
     this.#following ??= this.#follow();
   }
 
-  /** Ends the thread. */
+  /** Stops the thread. */
   dispose(): void {
     this.#end.abort();
     this.#caller.dispose();
@@ -86,7 +86,7 @@ export class IndexThread implements Disposable {
         this.#log.error('the index thread failed', { error });
         await sleep(RESTART_MS, undefined, { signal }).catch(() => {});
         if (signal.aborted) return;
-        await this.index.open(this.#folders).catch(() => {}); // the next turn tells
+        await this.index.open(this.#folders).catch(() => {}); // the next iteration reports it
         this.#restarted.fire();
       }
     }

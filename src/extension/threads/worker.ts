@@ -4,7 +4,7 @@ import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 
-/** What the worker thread does: everything that would block the extension host. */
+/** The functions of the worker thread: everything that would block the extension host. */
 export interface WorkerService extends Readonly<Record<string, object>> {
   readonly archiver: Archiver;
   readonly ledger: Omit<JobLedger, 'problem' | 'dispose'>;

@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 
-/** Runs `work` with a signal that aborts when the token is cancelled; the token goes no further than here. */
+/** Runs `work` with a signal that aborts when the token is cancelled. Tokens are passed no further than this function. */
 export async function withSignal<T>(
   token: vscode.CancellationToken,
   work: (signal: AbortSignal) => Promise<T>,

@@ -2,19 +2,19 @@ import { type Printable, printable, printableLine } from '../../core/text/printa
 import { withoutUserinfo } from '../../core/redact.ts';
 
 /**
- * A message, title or prompt: one line in which nothing is a link, and no URL has a password. VS Code turns `[text](command:…)` in its messages into a link that
- * runs the command.
+ * A message, title or prompt: one line without links, and without passwords in URLs. In messages, VS Code turns
+ * `[text](command:…)` into a link that runs the command.
  */
 export function messageText(text: string): Printable {
   return printableLine(printableLine(withoutUserinfo(text)).replaceAll('](', '] ('));
 }
 
-/** A line of our own, which may name icons, around text of others, which may not: `` label`$(file) ${path}` ``. */
+/** A template of ours, which may contain icons, around untrusted text, which may not: `` label`$(file) ${path}` ``. */
 export function label(own: TemplateStringsArray, ...values: readonly (string | number)[]): Printable {
   return printable(own, ...values.map((value) => withoutIcons(String(value))));
 }
 
-/** Text of others as a label: one line in which `$(name)` is no icon. */
+/** Untrusted text as a label: one line in which `$(name)` does not become an icon. */
 export function withoutIcons(text: string): Printable {
   return printableLine(printableLine(text).replaceAll('$(', '$ ('));
 }

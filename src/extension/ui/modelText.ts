@@ -1,8 +1,8 @@
 /**
- * The language of documents that hold what models write, or what they are sent of a folder. It has the colours of Markdown and is not Markdown: VS Code's preview of that
- * loads images from anywhere, and an address in an image that a model was led to write tells its reader what the folder holds.
+ * The language of documents with text that models write or are sent. It is colored like Markdown but is not Markdown, because VS Code's
+ * Markdown preview loads images from any server: a model could be tricked into writing an image URL that leaks contents of the folder.
  */
 export const MODEL_TEXT_LANGUAGE = 'farwharf-model-text';
 
-/** Documents whose path begins so have that language, as package.json says. */
+/** package.json assigns that language to documents whose path starts with this. */
 export const MODEL_TEXT_FOLDER = '/farwharf-model-text/';

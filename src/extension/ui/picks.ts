@@ -6,22 +6,22 @@ export interface PickOptions<T extends PickItem> {
   readonly title: string;
   readonly placeholder: string;
   readonly items: readonly T[];
-  /** The row that Enter takes. */
+  /** The row that Enter accepts. */
   readonly active?: T;
   readonly hasBack?: boolean;
-  /** Makes a row of what is typed, for lists that take any text. */
+  /** Creates a row from the typed text, for lists that accept any text. */
   readonly typed?: (text: string) => T | undefined;
-  /** What stays ticked of what is ticked now, given what was ticked before. */
+  /** Which of the rows that are checked now may stay checked, given those that were checked before. */
   readonly limitTicks?: (before: readonly T[], after: readonly T[]) => readonly T[];
   readonly onButton?: (event: vscode.QuickPickItemButtonEvent<T>, pick: Pick<T>) => void;
 }
 
-/** Asks for one row. `back` when the person goes back, undefined on Escape. It survives a click elsewhere, since much was read and chosen in it. */
+/** Asks for one row. Returns `back` for the Back button and undefined for Escape. A click elsewhere does not close the list, which may hold many choices. */
 export function pickOne<T extends PickItem>(options: PickOptions<T>): Promise<T | 'back' | undefined> {
   return show(options, false, (pick) => pick.selectedItems[0] ?? pick.activeItems[0]);
 }
 
-/** Asks which rows should be ticked; `picked` of the rows says which are at first. */
+/** Asks which rows to check; rows with `picked` are checked at first. */
 export function pickMany<T extends PickItem>(options: PickOptions<T>): Promise<readonly T[] | 'back' | undefined> {
   return show(options, true, (pick) => pick.selectedItems);
 }

@@ -19,7 +19,7 @@ const COMMANDS: Readonly<Record<Exclude<ErrorAction, 'retry' | 'submitAgain'>, s
   openLog: 'farwharf.openLog',
 };
 
-/** Writes a failure to the log and tells it once, with the buttons that fit. An abort was wanted and is not told. */
+/** Logs a failure and shows it once, with suitable buttons. An abort is intended and is not reported. */
 export async function reportError(log: Logger, error: unknown, retry?: () => void): Promise<void> {
   if (isAbort(error)) return;
   log.error('a command failed', { error });

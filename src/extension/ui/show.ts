@@ -2,16 +2,16 @@ import * as vscode from 'vscode';
 import type { Printable } from '../../core/text/printable.ts';
 import { messageText } from './labels.ts';
 
-// The one place that hands text to the messages, inputs, lists, trees and hovers of VS Code; a test keeps it the only one.
+// The only file that passes text to VS Code's messages, inputs, lists, trees and hovers; a test enforces this.
 
-/** A row of a list; `label` makes its texts. */
+/** A row of a list; `label` creates its texts. */
 export interface PickItem extends vscode.QuickPickItem {
   label: Printable;
   description?: Printable;
   detail?: Printable;
 }
 
-/** A list that shows printable text only. */
+/** A list that shows only printable text. */
 export interface Pick<T extends PickItem> extends vscode.QuickPick<T> {
   title: Printable | undefined;
   placeholder: Printable | undefined;
@@ -47,7 +47,7 @@ export function showInformation(text: string, ...buttons: readonly string[]): Th
   return vscode.window.showInformationMessage(messageText(text), ...buttons);
 }
 
-/** Asks in a dialog that must be answered. @param detail smaller text below the question. */
+/** Asks in a modal dialog. @param detail smaller text below the question. */
 export function askModal(
   text: string,
   { detail, isWarning = false }: { readonly detail?: string; readonly isWarning?: boolean },
@@ -96,7 +96,7 @@ export function createPick<T extends PickItem>(): Pick<T> {
 
 type Progress = vscode.Progress<{ message?: string; increment?: number }>;
 
-/** Shows that something is going on. */
+/** Shows progress while `work` runs. */
 export function showProgress<R>(
   options: vscode.ProgressOptions,
   work: (progress: Progress, token: vscode.CancellationToken) => Thenable<R>,
@@ -106,7 +106,7 @@ export function showProgress<R>(
   );
 }
 
-/** Shows text in the status bar for so many milliseconds; it may begin with an icon. */
+/** Shows text, which may start with an icon, in the status bar. `duration` is in milliseconds. */
 export function showInStatusBar(text: Printable, duration: number): vscode.Disposable {
   return vscode.window.setStatusBarMessage(text, duration);
 }
@@ -116,7 +116,7 @@ export function treeRow(text: Printable, state = vscode.TreeItemCollapsibleState
 }
 
 /**
- * A hover. Text of others in it went through `escapeMarkdown`; HTML is never shown.
+ * A hover. Untrusted text in it has passed `escapeMarkdown`; HTML is never shown.
  *
  * @param commands the commands that its links may run.
  */

@@ -1,27 +1,27 @@
 import { AppError } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 
-/** What a command says of the folder: its path, or that of a file in it. */
+/** How a command names the folder: by its path, or by that of a file in it. */
 export interface WantedFolder {
   readonly folder?: string | undefined;
   readonly file?: string | undefined;
 }
 
-/** A folder of a window, as VS Code has it. */
+/** The part of VS Code's `WorkspaceFolder` that is used here. */
 interface WindowFolder {
   readonly uri: { readonly scheme: string; readonly fsPath: string };
 }
 
-/** Those that lie on a disk. */
+/** The folders on a local disk. */
 export function onDisk<F extends WindowFolder>(folders: readonly F[]): readonly F[] {
   return folders.filter(({ uri }) => uri.scheme === 'file');
 }
 
 /**
- * The folder of a window to submit: the one that was named, the innermost around the file, or the only one. Undefined where a
- * person must pick.
+ * The folder of a window to submit: the named one, the innermost one that contains the file, or the only one. Undefined if the user
+ * must pick.
  *
- * @throws AppError `missing` when none is open, `refused` when none is on a disk, `bad-input` when the named one is not open here.
+ * @throws AppError `missing` if none is open, `refused` if none is on a disk, `bad-input` if the named one is not open here.
  */
 export function folderToSubmit<F extends WindowFolder>(
   all: readonly F[],
@@ -31,17 +31,20 @@ export function folderToSubmit<F extends WindowFolder>(
   if (all.length === 0)
     throw new AppError('missing', 'No folder is open, so there is nothing to submit. Open a folder first.');
   if (folders.length === 0)
-    throw new AppError('refused', 'This folder is virtual. Only a folder on a disk can be submitted.');
+    throw new AppError('refused', 'A virtual folder cannot be submitted. Open a folder on a local disk.');
   if (folder !== undefined) {
     const found = folders.find(({ uri }) => uri.fsPath === folder);
-    if (!found) throw new AppError('bad-input', `The folder ${folder} is not open in this window.`);
+    if (!found) throw new AppError('bad-input', `The folder ${folder} is not open in this window. Open it first.`);
     return found;
   }
   if (file !== undefined) {
     const around = folders.filter(({ uri }) => pathInside(uri.fsPath, file) !== undefined);
     const [found] = around.toSorted((a, b) => b.uri.fsPath.length - a.uri.fsPath.length);
     if (!found)
-      throw new AppError('bad-input', 'This file lies outside the folders of this window, so it cannot be submitted.');
+      throw new AppError(
+        'bad-input',
+        'This file is not in a folder of this window, so it cannot be submitted. Open its folder first.',
+      );
     return found;
   }
   return folders.length === 1 ? folders[0] : undefined;

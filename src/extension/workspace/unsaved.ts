@@ -6,9 +6,9 @@ import { readSetting } from '../contributions/config.ts';
 import { askModal } from '../ui/show.ts';
 
 /**
- * Saves the changed files of a folder, asks, or leaves them, as the setting says. False when the person stops the submit.
+ * Saves the modified files of a folder, asks first, or leaves them, depending on the setting. False if the user cancels the submit.
  *
- * @throws AppError `conflict` when a file cannot be saved.
+ * @throws AppError `conflict` if a file cannot be saved.
  */
 export async function settleUnsaved(folder: vscode.WorkspaceFolder): Promise<boolean> {
   const dirty = vscode.workspace.textDocuments.filter(
@@ -19,7 +19,7 @@ export async function settleUnsaved(folder: vscode.WorkspaceFolder): Promise<boo
   if (mode === 'ask') {
     const [save, asOnDisk] = ['Save and Submit', 'Submit What Is on Disk'];
     const answer = await askModal(
-      `${formatCount(dirty.length, 'file')} with unsaved changes in ${folder.name}.`,
+      `${folder.name} has ${formatCount(dirty.length, 'file')} with unsaved changes.`,
       { isWarning: true },
       save,
       asOnDisk,
@@ -27,9 +27,9 @@ export async function settleUnsaved(folder: vscode.WorkspaceFolder): Promise<boo
     if (answer !== save) return answer === asOnDisk;
   }
   for (const document of dirty) {
-    // A file that cannot be saved must not be sent in its old state unnoticed.
+    // Without this, the old contents of a file that cannot be saved would be sent unnoticed.
     if (!(await document.save()))
-      throw new AppError('conflict', `${document.fileName} could not be saved. Nothing was sent.`);
+      throw new AppError('conflict', `${document.fileName} could not be saved, so nothing was sent.`);
   }
   return true;
 }

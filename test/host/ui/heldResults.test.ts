@@ -71,7 +71,7 @@ suite('results that tools act on', () => {
     await download();
     await row(MAKEFILE).hover();
     await row(MAKEFILE).getByRole('button', { name: 'Compare' }).click();
-    await window.page.locator('.tab', { hasText: `${MAKEFILE}: here and result` }).waitFor();
+    await window.page.locator('.tab', { hasText: `${MAKEFILE}: your file and the result` }).waitFor();
     await row(MAKEFILE).click();
     await list().getByText('1 Selected').waitFor();
     await list().getByRole('button', { name: 'OK' }).click();

@@ -49,10 +49,10 @@ suite('searching by meaning in a window', () => {
     await window.page.keyboard.press('Escape');
 
     await runCommand(window.page, 'Farwharf: Search by Meaning');
-    await row('A small model, fetched once').waitFor();
+    await row('A small model, downloaded once').waitFor();
     await picture('meaning choice');
     await choose(window.page, 'A model in a folder');
-    await list().locator('.quick-input-title', { hasText: 'The folder of the model' }).waitFor();
+    await list().locator('.quick-input-title', { hasText: 'Folder of the model' }).waitFor();
     await row('..').waitFor(); // the dialog writes the open folder into its input first
     await list().locator('input.input').fill(`${modelFolder}/`);
     await list()
@@ -60,10 +60,10 @@ suite('searching by meaning in a window', () => {
       .first()
       .click();
     const dialog = window.page.locator('.monaco-dialog-box');
-    await dialog.getByText('2 chunks then go through the model').waitFor();
+    await dialog.getByText('The model then processes 2 chunks').waitFor();
     await picture('meaning question');
     await dialog.locator('.monaco-button', { hasText: 'Start' }).click();
-    await indexRow(/By meaning\s*on/).waitFor();
+    await indexRow(/Semantic ranking\s*on/).waitFor();
     await picture('meaning ready');
 
     await searchFor('ship');
@@ -72,8 +72,8 @@ suite('searching by meaning in a window', () => {
     await window.page.keyboard.press('Escape');
 
     await runCommand(window.page, 'Farwharf: Search by Meaning');
-    await choose(window.page, 'Words alone');
-    await indexRow('By meaning').waitFor({ state: 'detached' });
+    await choose(window.page, 'Keyword ranking only');
+    await indexRow('Semantic ranking').waitFor({ state: 'detached' });
     await searchFor('ship');
     await row('Nothing in').waitFor();
   });

@@ -75,7 +75,7 @@ suite('searching in a window', () => {
   test('the Index view says what is indexed, and what is passed over and why', async () => {
     await showIndex();
     await indexRow(/Files\s*10,00\d/).waitFor();
-    await indexRow('Passed over').click();
+    await indexRow('Skipped').click();
     await indexRow('Ignored by git').waitFor();
   });
 
@@ -119,9 +119,9 @@ suite('searching in a window', () => {
     await title('Ask Folder').waitFor();
     await window.page.keyboard.type('What is a packet?');
     await window.page.keyboard.press('Enter');
-    await title('Which model answers?').waitFor();
-    await choose(window.page, 'Another address');
-    await list().locator('.quick-input-message', { hasText: 'The address of' }).waitFor();
+    await title('Select a model').waitFor();
+    await choose(window.page, 'Another URL');
+    await list().locator('.quick-input-message', { hasText: 'Enter the URL of' }).waitFor();
     await window.page.keyboard.type(model.baseUrl);
     await window.page.keyboard.press('Enter');
     await choose(window.page, 'stub-1');

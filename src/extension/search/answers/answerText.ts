@@ -5,19 +5,19 @@ import type { Excerpt, Turn } from './excerpts.ts';
 
 type AnswerState = 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed';
 
-/** A turn of a conversation, with what became of it. */
+/** A turn of a conversation and its outcome. */
 export interface AnswerTurn extends Turn {
   readonly state: AnswerState;
-  /** What a person is told when it failed. */
+  /** Why it failed, for the user. */
   readonly problem: string;
-  /** The model and where it runs, as people call them. */
+  /** Display names of the model and of where it runs. */
   readonly model: string;
   readonly place: string;
   /** Bytes that were sent. */
   readonly sentBytes: number;
 }
 
-/** The document of a conversation: each question with its answer, what was sent for it, and from which places. */
+/** The document of a conversation: each question with its answer, what was sent, and the sources. */
 export function answerText(turns: readonly AnswerTurn[]): string {
   return `${turns.map(turnText).join('\n\n')}\n`;
 }
@@ -33,16 +33,16 @@ function turnText(turn: AnswerTurn): string {
 
 function stateText({ state, problem, model, place, sentBytes, excerpts }: AnswerTurn): string {
   const files = new Set(excerpts.map(({ file }) => file)).size;
-  const what = `${formatCount(excerpts.length, 'place')} of ${formatCount(files, 'file')}, ${formatBytes(sentBytes)}`;
+  const what = `${formatCount(excerpts.length, 'excerpt')} from ${formatCount(files, 'file')}, ${formatBytes(sentBytes)}`;
   switch (state) {
     case 'waiting':
       return `_Sent ${what} to ${model} at ${place}. Waiting for the answer…_`;
     case 'streaming':
       return '…';
     case 'done':
-      return `_${model} at ${place}, which was sent ${what}._`;
+      return `_Answer of ${model} at ${place}, which received ${what}._`;
     case 'stopped':
-      return `_Stopped. ${model} at ${place} was sent ${what}._`;
+      return `_Stopped. ${model} at ${place} received ${what}._`;
     case 'failed':
       return `**No answer:** ${printableLine(problem)}`;
     default:

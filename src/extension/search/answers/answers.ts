@@ -12,19 +12,19 @@ import { type Excerpt, messagesOf, sizeOf } from './excerpts.ts';
 import type { AnswerModel } from '../../models/models.ts';
 
 const ANSWER_SCHEME = 'farwharf-answer';
-// At most ten times a second: each one crosses to the window and lays out its editor again.
+// At most ten updates per second: each crosses to the window and lays out its editor again.
 const DRAW_AFTER_MS = 100;
 
-/** A question with its answers so far, in a document of its own. */
+/** Questions and answers in one document. */
 export interface Conversation {
   readonly id: string;
   readonly uri: vscode.Uri;
   turns: readonly AnswerTurn[];
-  /** Aborts the answer that is under way. */
+  /** Aborts the answer in progress. */
   stop: AbortController | undefined;
 }
 
-/** The documents of conversations: read-only text that grows while the answer comes, with links to what it cites and what to do next above it. */
+/** The documents of conversations: read-only text that grows while the answer arrives, with links to cited code and actions above it. */
 export class Answers
   implements vscode.TextDocumentContentProvider, vscode.DocumentLinkProvider, vscode.CodeLensProvider, Disposable
 {
@@ -48,7 +48,7 @@ export class Answers
       vscode.languages.registerDocumentLinkProvider(selector, this),
       vscode.languages.registerCodeLensProvider(selector, this),
       vscode.workspace.onDidCloseTextDocument(({ uri }) => {
-        if (uri.scheme === ANSWER_SCHEME) this.find(uri)?.stop?.abort(); // nobody reads it any more
+        if (uri.scheme === ANSWER_SCHEME) this.find(uri)?.stop?.abort(); // nobody is reading it
       }),
     ]) {
       this.#disposables.add(item);
@@ -73,7 +73,7 @@ export class Answers
     return conversation;
   }
 
-  /** Sends a question with these excerpts and lets the answer grow in the document. Failures are told there. */
+  /** Sends a question with these excerpts and writes the answer into the document as it arrives. Failures are shown there too. */
   async ask(
     conversation: Conversation,
     question: string,
@@ -127,7 +127,7 @@ export class Answers
   provideTextDocumentContent({ query }: vscode.Uri): string {
     const conversation = this.#conversations.get(query);
     return conversation === undefined
-      ? 'Answers are kept until the window is closed or reloaded. Ask again to get this one anew.\n'
+      ? 'Answers are lost when the window is closed or reloaded. Ask the question again.\n'
       : answerText(conversation.turns);
   }
 
@@ -135,10 +135,10 @@ export class Answers
     const excerpts = this.find(document.uri)?.turns.flatMap((turn) => turn.excerpts) ?? [];
     return findCitations(document.getText(), excerpts).map(({ start, end, file, firstLine, lastLine }) => {
       const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
-      // VS Code reads the place to select from the fragment; its end is before the first column of the line after.
+      // VS Code reads the selection from the fragment; it ends before the first column of the next line.
       const target = vscode.Uri.file(file).with({ fragment: `L${firstLine},1-L${lastLine + 1},1` });
       const link = new vscode.DocumentLink(range, target);
-      link.tooltip = 'Open this place';
+      link.tooltip = 'Open the cited lines';
       return link;
     });
   }
@@ -156,7 +156,7 @@ export class Answers
             ['$(sparkle) Select Model', 'farwharf.selectModel'],
           ]
         : [['$(debug-stop) Stop', 'farwharf.stopAnswer']];
-    // Above the last question, which is what one has just read.
+    // Above the last question, where the reader is.
     const line = conversation.turns.length > 1 ? answerText(conversation.turns.slice(0, -1)).split('\n').length : 0;
     const range = new vscode.Range(line, 0, line, 0);
     return offered.map(

@@ -1,6 +1,6 @@
 import type { Excerpt } from './excerpts.ts';
 
-/** A citation in a text: where it stands, and the place that it names. */
+/** A citation in a text: its position, and the lines that it refers to. */
 export interface Citation {
   readonly start: number;
   readonly end: number;
@@ -15,8 +15,8 @@ const LINES = /^(?::|#L)(\d+)(?:(?:-|–|-L)(\d+))?/;
 const PATH_CHARACTER = /[\p{L}\p{N}_./\\-]/u;
 
 /**
- * The citations of an answer: `path:line`, `path:first-last`, `path#L1-L2`, and `[number]` of an excerpt. Only files that the
- * model was shown count: a path that it made up leads nowhere.
+ * The citations of an answer: `path:line`, `path:first-last`, `path#L1-L2`, and `[number]` of an excerpt. Only files that were sent to
+ * the model count, so that a made-up path is not linked.
  */
 export function findCitations(text: string, excerpts: readonly Excerpt[]): readonly Citation[] {
   const files = new Map(excerpts.map(({ path, file }) => [path, file]));

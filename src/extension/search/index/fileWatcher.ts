@@ -7,13 +7,13 @@ import { pathInside } from '../../../core/files/pathInside.ts';
 import { diskFolders } from '../../workspace/folders.ts';
 import type { SearchIndex } from './searchIndex.ts';
 
-// While a person types, a file is read a few times a second and not with each key.
+// While the user types, a file is indexed a few times per second instead of with each key.
 const TYPING_PAUSE_MS = 80;
-// As much as is indexed of a file; copying more to the thread would be felt, and nothing would come of it.
+// The index reads no more of a file, and copying more to the thread would be noticeable.
 const MAX_OVERLAY_CHARACTERS = 1_000_000;
 const GIT_FOLDER = /[\\/]\.git([\\/]|$)/;
 
-/** Tells the index what changes in the window's folders: on disk, by VS Code's own acts at once, and on screen. */
+/** Reports changes in the window's folders to the index: on disk, through VS Code (immediately), and in unsaved editors. */
 export class FileWatcher implements Disposable {
   readonly #index: SearchIndex;
   readonly #log: Logger;
@@ -26,16 +26,16 @@ export class FileWatcher implements Disposable {
     this.#log = log;
     const { workspace } = vscode;
     const watcher = workspace.createFileSystemWatcher('**/*');
-    const tell = (type: 'created' | 'changed' | 'deleted') => (uri: vscode.Uri) => this.#tell(type, uri);
+    const report = (type: 'created' | 'changed' | 'deleted') => (uri: vscode.Uri) => this.#report(type, uri);
     for (const item of [
       watcher,
-      watcher.onDidCreate(tell('created')),
-      watcher.onDidChange(tell('changed')),
-      watcher.onDidDelete(tell('deleted')),
-      workspace.onDidCreateFiles(({ files }) => files.forEach(tell('created'))),
-      workspace.onDidDeleteFiles(({ files }) => files.forEach(tell('deleted'))),
+      watcher.onDidCreate(report('created')),
+      watcher.onDidChange(report('changed')),
+      watcher.onDidDelete(report('deleted')),
+      workspace.onDidCreateFiles(({ files }) => files.forEach(report('created'))),
+      workspace.onDidDeleteFiles(({ files }) => files.forEach(report('deleted'))),
       workspace.onDidRenameFiles(({ files }) => {
-        for (const { oldUri, newUri } of files) this.#tellRename(oldUri, newUri);
+        for (const { oldUri, newUri } of files) this.#reportRename(oldUri, newUri);
       }),
       workspace.onDidSaveTextDocument((document) => void this.#saved(document)),
       workspace.onDidChangeTextDocument(({ document }) => this.#typed(document)),
@@ -51,19 +51,19 @@ export class FileWatcher implements Disposable {
     this.#disposables.dispose();
   }
 
-  #tell(type: 'created' | 'changed' | 'deleted', uri: vscode.Uri): void {
+  #report(type: 'created' | 'changed' | 'deleted', uri: vscode.Uri): void {
     if (isIndexed(uri)) this.#add({ type, path: uri.fsPath });
   }
 
-  #tellRename(from: vscode.Uri, to: vscode.Uri): void {
+  #reportRename(from: vscode.Uri, to: vscode.Uri): void {
     if (isIndexed(from) && isIndexed(to)) this.#add({ type: 'renamed', path: to.fsPath, from: from.fsPath });
     else {
-      this.#tell('deleted', from);
-      this.#tell('created', to);
+      this.#report('deleted', from);
+      this.#report('created', to);
     }
   }
 
-  /** What comes in one turn goes in one message: a checkout of another branch changes thousands of files. */
+  /** Changes of one turn of the event loop are sent together, since checking out a branch changes thousands of files. */
   #add(change: FileChange): void {
     this.#changes.push(change);
     if (this.#changes.length === 1) setImmediate(() => this.#send());
@@ -93,10 +93,10 @@ export class FileWatcher implements Disposable {
     );
   }
 
-  /** The text on screen is dropped only when the same text on disk can be found, so that there is no moment without it. */
+  /** The text on screen is dropped only once the saved file is indexed, so that the file can be found at any time. */
   async #saved(document: vscode.TextDocument): Promise<void> {
     if (!isIndexed(document.uri)) return;
-    this.#tell('changed', document.uri);
+    this.#report('changed', document.uri);
     this.#send();
     if (!this.#index.isStarted) return;
     try {
@@ -116,13 +116,13 @@ export class FileWatcher implements Disposable {
     if (document.uri.scheme === 'file') this.#try('overlay', this.#index.setOverlay(path, text));
   }
 
-  /** Nothing is lost by a failure here: the index starts anew and reads the folder again. */
+  /** A failure here loses nothing: the index restarts and reads the folder again. */
   #try(name: string, work: Promise<void>): void {
-    work.catch((error: unknown) => this.#log.warn('the index was not told', { name, error }));
+    work.catch((error: unknown) => this.#log.warn('a change was not sent to the index', { name, error }));
   }
 }
 
-/** Whether a file may be one of the index. Git's own files change all the time and never are. */
+/** Whether a file may be indexed. Git's own files change often and never are. */
 function isIndexed({ scheme, fsPath }: vscode.Uri): boolean {
   if (scheme !== 'file' || GIT_FOLDER.test(fsPath)) return false;
   return diskFolders().some(({ uri }) => pathInside(uri.fsPath, fsPath) !== undefined);

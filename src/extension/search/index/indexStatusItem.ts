@@ -4,7 +4,7 @@ import { indexState, indexSummary } from './indexText.ts';
 import type { SearchIndex } from './searchIndex.ts';
 import { withoutIcons } from '../../ui/labels.ts';
 
-/** The index among the language status of a file: how many files it holds, and what it is at. It never interrupts. */
+/** The index in the language status of a file: the number of indexed files and its state. It never interrupts. */
 export function showIndexStatus(index: SearchIndex): vscode.Disposable {
   const item = vscode.languages.createLanguageStatusItem('farwharf.index', { scheme: 'file' });
   item.name = 'Farwharf Index';

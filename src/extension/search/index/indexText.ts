@@ -3,31 +3,32 @@ import { formatBytes, formatCount } from '../../../core/text/format.ts';
 import type { FolderStatus, PassedOver } from '../../../retrieval/folder/indexService.ts';
 import type { MeaningState } from '../../../retrieval/semantic/meaning.ts';
 
-const WAITING = 'waiting for power';
+const WAITING = 'paused on battery';
 
-/** `building 34 %`, `paused`, and so on; nothing where all is as it should be. */
+/** `building 34 %`, `paused` and so on; empty if the index is up to date. */
 export function indexState(status: readonly FolderStatus[], isPaused: boolean): string {
   if (isPaused) return 'paused';
   const building = status.filter(({ state }) => state === 'building');
   if (building.length > 0) return `building${percent(building)}`;
   if (status.some(({ state }) => state === 'waiting')) return WAITING;
-  if (status.some(({ state }) => state === 'error')) return 'needs a look';
+  if (status.some(({ state }) => state === 'error')) return 'error';
   return '';
 }
 
-/** What a person is told when a search found nothing. */
+/** The message for a search without results. */
 export function nothingFound(status: readonly FolderStatus[], isPaused: boolean): string {
   const files = status.reduce((sum, folder) => sum + folder.files, 0);
   const state = indexState(status, isPaused);
-  if (files === 0 && state === WAITING) return `Nothing yet: the index is ${WAITING}. Resume Index goes on now.`;
+  if (files === 0 && state === WAITING)
+    return `No results yet: the index is ${WAITING}. Run Resume Index to continue now.`;
   if (status.length === 0 || state.startsWith('building')) {
-    return `Nothing yet: the index is ${state === '' ? 'starting' : state}`;
+    return `No results yet: the index is ${state === '' ? 'starting' : state}`;
   }
-  const also = ['paused', WAITING].includes(state) ? ` The index is ${state}: newer changes are not in it.` : '';
-  return `Nothing in ${formatCount(files, 'file')} has these words.${also}`;
+  const also = ['paused', WAITING].includes(state) ? ` The index is ${state}, so recent changes are missing.` : '';
+  return `Nothing in ${formatCount(files, 'file')} matches.${also}`;
 }
 
-/** A line of the index view. */
+/** A row of the index view. */
 export interface IndexLine {
   readonly id: string;
   readonly label: string;
@@ -35,7 +36,7 @@ export interface IndexLine {
   readonly icon: string;
 }
 
-/** What is to be said of the index of a folder. `now` in milliseconds since 1970. */
+/** The rows about the index of a folder. `now` is in milliseconds. */
 export function folderLines(status: FolderStatus, now: number): readonly IndexLine[] {
   const { files, chunks, bytes, updatedAt, problem, meaning } = status;
   return [
@@ -43,7 +44,7 @@ export function folderLines(status: FolderStatus, now: number): readonly IndexLi
     ...(problem === undefined
       ? []
       : [{ id: 'problem', label: 'Problem', description: problem.message, icon: 'warning' }]),
-    ...(meaning === undefined ? [] : [{ id: 'meaning', label: 'By meaning', ...meaningText(meaning) }]),
+    ...(meaning === undefined ? [] : [{ id: 'meaning', label: 'Semantic ranking', ...meaningText(meaning) }]),
     { id: 'files', label: 'Files', description: count(files), icon: 'files' },
     { id: 'chunks', label: 'Chunks', description: count(chunks), icon: 'list-tree' },
     { id: 'size', label: 'Size on disk', description: formatBytes(bytes), icon: 'database' },
@@ -63,10 +64,10 @@ function meaningText(meaning: MeaningState): Pick<IndexLine, 'description' | 'ic
     case 'ready':
       return { description: 'on', icon: 'sparkle' };
     case 'failed':
-      return { description: `by words alone: ${meaning.reason}`, icon: 'warning' };
+      return { description: `keyword ranking only: ${meaning.reason}`, icon: 'warning' };
     case 'unfinished': {
       const { done, total, reason } = meaning;
-      const part = `${count(done)} of ${formatCount(total, 'text')}, by words alone until then`;
+      const part = `${count(done)} of ${formatCount(total, 'text')}, keyword ranking only until then`;
       return reason === undefined
         ? { description: part, icon: 'sync~spin' }
         : { description: `${part} (${reason})`, icon: 'circle-outline' };
@@ -81,24 +82,24 @@ function stateLine({ state, progress, pending, isWriter }: FolderStatus): Omit<I
     case 'building':
       return {
         label: 'Building',
-        description: progress === undefined ? 'looking at the folder' : progressText(progress),
+        description: progress === undefined ? 'listing files' : progressText(progress),
         icon: 'sync~spin',
       };
     case 'waiting':
       return {
-        label: 'Waiting for power',
-        description: 'there is much to read; Resume Index goes on now',
+        label: 'Paused on battery',
+        description: 'run Resume Index to continue now',
         icon: 'plug',
       };
     case 'paused':
-      return { label: 'Paused', description: 'changes wait until it is resumed', icon: 'debug-pause' };
+      return { label: 'Paused', description: 'changes are indexed once you resume', icon: 'debug-pause' };
     case 'error':
-      return { label: 'Not up to date', description: 'tried again with the next change', icon: 'error' };
+      return { label: 'Not up to date', description: 'retried with the next change', icon: 'error' };
     case 'ready': {
-      const description = pending > 0 ? `${formatCount(pending, 'change')} to take in` : '';
+      const description = pending > 0 ? `${formatCount(pending, 'change')} to index` : '';
       return {
         label: 'Up to date',
-        description: isWriter ? description : 'kept by another window',
+        description: isWriter ? description : 'updated by another window',
         icon: 'pass',
       };
     }
@@ -130,7 +131,7 @@ function ago(milliseconds: number): string {
 const REASONS: Readonly<Record<string, string>> = {
   gitignore: 'ignored by git',
   farwharfignore: 'ignored by .farwharfignore',
-  git: 'of git itself',
+  git: "git's own files",
   secret: 'look like secrets',
   venv: 'virtual environments',
   cache: 'caches and installed packages',
@@ -142,22 +143,22 @@ const REASONS: Readonly<Record<string, string>> = {
   'too-large': 'too large',
 };
 
-/** Why files are passed over, in words; a reason that is not known here is given as it is. */
+/** Why files are skipped, in words; an unknown reason is returned unchanged. */
 export function reasonText(reason: string): string {
   return REASONS[reason] ?? reason;
 }
 
-/** What was passed over, by reason, the most frequent first. */
+/** Skipped files by reason, the most frequent first. */
 export function byReason(items: readonly PassedOver[]): readonly (readonly [string, readonly PassedOver[]])[] {
   return [...Map.groupBy(items, ({ reason }) => reason)].sort(([, a], [, b]) => b.length - a.length);
 }
 
-/** The rule that passed something over: `*.log in .gitignore:3`. */
+/** The rule that skipped a file: `*.log in .gitignore:3`. */
 export function ruleText({ rule, at }: PassedOver): string {
   return [rule ?? '', at === undefined ? '' : `in ${at}`].filter((part) => part !== '').join(' ');
 }
 
-/** The index in the language status: `12,345 files`, or what it is at. */
+/** The index in the language status: `12,345 files`, and its state unless it is up to date. */
 export function indexSummary(status: readonly FolderStatus[], isPaused: boolean): string {
   const files = formatCount(
     status.reduce((sum, folder) => sum + folder.files, 0),

@@ -20,7 +20,7 @@ export type IndexNode =
   | { readonly type: 'file'; readonly folder: string; readonly item: PassedOver }
   | { readonly type: 'more'; readonly folder: string; readonly count: number };
 
-/** Rows of the Index view: what the index holds, how fresh it is, and which files it passed over, and why. */
+/** Rows of the Index view: what is indexed, when it was updated, and which files were skipped and why. */
 export class IndexTree implements Disposable {
   readonly #index: SearchIndex;
   readonly #disposables = new DisposableStore();
@@ -69,7 +69,7 @@ export class IndexTree implements Disposable {
     return item;
   }
 
-  /** Keeps the times up to date while the view is seen. */
+  /** Keeps the times up to date while the view is visible. */
   keepTime(
     view: { readonly visible: boolean },
     changed: vscode.EventEmitter<IndexNode | undefined>,
@@ -108,14 +108,9 @@ function itemOf(node: IndexNode): vscode.TreeItem {
       return item;
     }
     case 'passedOver':
-      return rowOf(
-        'Passed over',
-        node.count.toLocaleString('en-US'),
-        'circle-slash',
-        node.count > 0 ? Collapsed : None,
-      );
+      return rowOf('Skipped', node.count.toLocaleString('en-US'), 'circle-slash', node.count > 0 ? Collapsed : None);
     case 'reason':
-      return rowOf(capitalised(reasonText(node.reason)), String(node.items.length), 'dash', Collapsed);
+      return rowOf(capitalized(reasonText(node.reason)), String(node.items.length), 'dash', Collapsed);
     case 'file':
       return fileItem(node.folder, node.item);
     case 'more':
@@ -153,12 +148,12 @@ function rowOf(
   return item;
 }
 
-/** The same row keeps its id, so that what is open stays open when the view is drawn again. */
+/** A row keeps its ID when the view is drawn again, so that expanded rows stay expanded. */
 function idOf(node: IndexNode): string {
   const own = node.type === 'line' ? node.line.id : node.type === 'reason' ? node.reason : '';
   return [node.type, node.folder, node.type === 'file' ? node.item.path : own].join('\n');
 }
 
-function capitalised(text: string): string {
+function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }

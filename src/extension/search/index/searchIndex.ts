@@ -18,8 +18,8 @@ export interface SearchIndexOptions {
 }
 
 /**
- * The index of the window's folders, as the window sees it. Its thread starts at the first use. What the thread is told of the
- * window (folders, unsaved files, whether it is paused) is kept here, for a start that comes later and for a thread that was lost.
+ * The index of the window's folders. Its thread starts on first use. The state of the window (folders, unsaved files, paused or not) is
+ * stored here, so that it can be sent to a thread that starts later or restarts.
  */
 export class SearchIndex implements Disposable {
   readonly #thread: IndexThread;
@@ -39,10 +39,10 @@ export class SearchIndex implements Disposable {
     this.#isPaused = isPaused;
     this.#disposables.add(this.#changed);
     this.#disposables.add(thread.onDidChangeStatus(() => this.#changed.fire()));
-    this.#disposables.add(thread.onDidRestart(() => void this.#tellAll().catch(() => {}))); // it tells of its own failures
+    this.#disposables.add(thread.onDidRestart(() => void this.#sendState().catch(() => {}))); // the thread reports its failures
   }
 
-  /** What was last heard of each folder; nothing before the start. */
+  /** The last reported status of each folder; empty before the start. */
   get status(): readonly FolderStatus[] {
     return this.#thread.status;
   }
@@ -55,18 +55,18 @@ export class SearchIndex implements Disposable {
     return this.#isPaused;
   }
 
-  /** Whether there is something to resume: the index is paused, or large work waits for power. */
+  /** Whether there is something to resume: indexing is paused by the user or on battery. */
   get isHeldUp(): boolean {
     return this.#isPaused || this.status.some(({ state }) => state === 'waiting');
   }
 
-  /** Opens the folders, which are indexed behind the window's work. */
+  /** Opens the folders, which are then indexed in the background. */
   start(): Promise<void> {
     this.#opened ??= this.#open();
     return this.#opened;
   }
 
-  /** Tells the service which folders are open now. */
+  /** Updates which folders are open. */
   async updateFolders(): Promise<void> {
     if (this.isStarted) await this.#thread.open(this.#folders());
   }
@@ -75,7 +75,7 @@ export class SearchIndex implements Disposable {
     if (this.isStarted && changes.length > 0) await this.#thread.index.notify(changes);
   }
 
-  /** The text of an unsaved file, or undefined when it is as on disk again. */
+  /** Sets the text of an unsaved file, or undefined once it is the same as on disk. */
   async setOverlay(path: string, text: string | undefined): Promise<void> {
     const wasKnown = this.#overlays.has(path);
     if (text === undefined) this.#overlays.delete(path);
@@ -93,7 +93,7 @@ export class SearchIndex implements Disposable {
     return this.#thread.index.related(text, request);
   }
 
-  /** Resuming goes on with what waits for power, too. */
+  /** Resuming also continues work that was paused on battery. */
   async setPaused(isPaused: boolean): Promise<void> {
     this.#isPaused = isPaused;
     if (!isPaused) this.#isSavingEnergy = false;
@@ -101,7 +101,7 @@ export class SearchIndex implements Disposable {
     this.#changed.fire();
   }
 
-  /** Whether large work waits, as while the machine runs on battery. */
+  /** Pauses or resumes large work, for machines on battery. */
   async setSavingEnergy(isSaving: boolean): Promise<void> {
     this.#isSavingEnergy = isSaving;
     if (this.isStarted) await this.#thread.index.saveEnergy(isSaving);
@@ -112,7 +112,7 @@ export class SearchIndex implements Disposable {
     await this.#thread.index.rebuild();
   }
 
-  /** Takes up another choice of the model that ranks a folder by meaning. */
+  /** Reads the choice of the embedding model again. */
   async reloadMeaning(): Promise<void> {
     await this.start();
     await this.#thread.index.reloadMeaning();
@@ -122,7 +122,7 @@ export class SearchIndex implements Disposable {
     return this.#thread.index.passedOver(folder, { limit });
   }
 
-  /** Resolves when what was notified before can be found. */
+  /** Resolves once all changes reported so far can be found. */
   async settle(): Promise<void> {
     await this.start();
     await this.#thread.index.settle();
@@ -134,17 +134,17 @@ export class SearchIndex implements Disposable {
 
   async #open(): Promise<void> {
     try {
-      if (this.#isSavingEnergy) await this.#thread.index.saveEnergy(true); // before a folder is gone through
+      if (this.#isSavingEnergy) await this.#thread.index.saveEnergy(true); // before the folders are read
       await this.#thread.open(this.#folders());
-      await this.#tellAll();
+      await this.#sendState();
     } catch (error) {
       this.#opened = undefined; // the next use tries again
       throw error;
     }
   }
 
-  /** A paused index opens what it has, and reads nothing. */
-  async #tellAll(): Promise<void> {
+  /** A paused index opens what is stored and reads no files. */
+  async #sendState(): Promise<void> {
     if (this.#isPaused) await this.#thread.index.pause();
     if (this.#isSavingEnergy) await this.#thread.index.saveEnergy(true);
     for (const [path, text] of this.#overlays) await this.#thread.index.setOverlay(path, text);

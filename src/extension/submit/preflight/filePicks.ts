@@ -8,14 +8,14 @@ import type { SubmitView } from './submitView.ts';
 import { type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 
-// Drawing every file of a huge folder would take seconds, and the largest files are the ones worth leaving out.
+// Listing every file of a huge folder would take seconds, and the largest files are the ones worth leaving out.
 const MAX_ROWS = 5000;
 
 interface PathItem extends PickItem {
   readonly path: string;
 }
 
-/** Shows the files to send, the largest first. Unticked files are left out. */
+/** Shows the files to send, the largest first. Unchecked files are left out. */
 export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
   const { draft, selection } = view;
   const { files } = selection;
@@ -36,7 +36,7 @@ export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'bac
   const more = files.length > MAX_ROWS ? ` Only the largest ${formatCount(MAX_ROWS, 'file')} are listed.` : '';
   const chosen = await pickMany<PathItem>({
     title: `${preflightTitle(view)}: files sent`,
-    placeholder: `Untick the files to leave out.${more}`,
+    placeholder: `Clear the files to leave out.${more}`,
     items,
     hasBack: true,
   });
@@ -45,7 +45,7 @@ export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'bac
   return { ...draft, exclude: items.filter(({ path }) => !ticked.has(path)).map(({ path }) => path) };
 }
 
-/** Shows the paths that are left out and why, secrets first. Ticked paths are sent. */
+/** Shows the paths that are left out and why, secrets first. Checked paths are sent. */
 export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
   const { draft, selection } = view;
   const excluded = selection.excluded.toSorted((a, b) => Number(b.reason === 'secret') - Number(a.reason === 'secret'));
@@ -65,7 +65,7 @@ export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'bac
   ];
   const chosen = await pickMany<PathItem>({
     title: `${preflightTitle(view)}: left out`,
-    placeholder: items.length === 0 ? 'Nothing is left out.' : 'Tick the paths to send anyway.',
+    placeholder: items.length === 0 ? 'Nothing is left out.' : 'Select the paths to send anyway.',
     items,
     hasBack: true,
   });

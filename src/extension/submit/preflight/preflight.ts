@@ -17,13 +17,13 @@ interface PreflightItem extends PickItem {
 
 export interface PreflightDeps {
   readonly recentScripts: readonly string[];
-  /** What changed since the person asked not to be asked again. */
+  /** What changed since the user turned off the question. */
   readonly changes: readonly string[];
   /** Plans a changed draft. */
   view(draft: SubmitDraft): Promise<SubmitView>;
 }
 
-/** Shows what will be sent, what it can cost and on which terms, and lets all of it be changed. Undefined when the person stops. */
+/** Shows what will be sent, on which terms and at what cost, and lets the user change all of it. Undefined if the user cancels. */
 export async function showPreflight(
   first: SubmitView,
   deps: PreflightDeps,
@@ -50,7 +50,7 @@ function toItem({ choice, label, description, detail }: ReturnType<typeof prefli
   return { choice, label, ...(description ? { description } : {}), ...(detail ? { detail } : {}) };
 }
 
-/** Asks for one term anew: the changed draft, `back` to keep it, or undefined (Escape) to stop the submit. */
+/** Asks for one term again. Returns the changed draft, `back` to keep it, or undefined (Escape) to cancel the submit. */
 async function change(
   view: SubmitView,
   choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly'>,

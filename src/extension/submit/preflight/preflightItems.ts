@@ -18,7 +18,7 @@ export type PreflightChoice =
   | 'sent'
   | 'left';
 
-/** A row of the preflight as plain values. A row without a choice starts a section. */
+/** A row of the preflight as plain values. A row without a choice is a section heading. */
 export interface PreflightRow {
   readonly choice?: PreflightChoice;
   readonly label: Printable;
@@ -35,7 +35,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   'upload-size': 'sent',
 };
 
-/** The rows of the preflight: first the summary, then each term that can be changed, with its value. */
+/** The rows of the preflight: the summary, then each term with its value. */
 export function preflightRows(view: SubmitView, changes: readonly string[]): PreflightRow[] {
   const { draft, selection } = view;
   const sent = `${formatCount(selection.files.length, 'file')}, ${formatBytes(selection.totalBytes)}`;

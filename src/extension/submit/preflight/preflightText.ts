@@ -24,7 +24,7 @@ export function largestSentence(files: readonly SelectedFile[]): string {
     .join(', ')}`;
 }
 
-/** `2 secrets (.env, key.pem) · 3 ignored by git`: the number of paths for each reason, secrets first and with their names. */
+/** `2 secrets (.env, key.pem) · 3 ignored by git`: the number of paths per reason, secrets first and named. */
 export function exclusionSentence(excluded: readonly Exclusion[]): string {
   return groupExclusions(excluded)
     .map(([reason, group]) => groupSentence(reason, group))
@@ -53,7 +53,7 @@ export function parseTimeLimit(text: string): number | undefined {
   return Math.round(seconds) || undefined;
 }
 
-/** The offers for a time limit, with what each costs at most. */
+/** Suggested time limits, each with its highest cost. */
 export function timeLimitOffers(
   creditsPerMinute: number | undefined,
 ): { seconds: number; label: string; cost: string }[] {

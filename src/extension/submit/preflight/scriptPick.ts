@@ -2,7 +2,6 @@ import * as vscode from 'vscode';
 import { quotePath, suggestScripts } from '../../../jobs/submit/scriptSuggestions.ts';
 import type { SelectedFile } from '../../../workspace/select/selection.ts';
 import { pickOne } from '../../ui/picks.ts';
-
 import { type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
 
@@ -10,7 +9,7 @@ interface ScriptItem extends PickItem {
   readonly line?: string;
 }
 
-/** Asks for the script: a recent command line, a script in the folder, or any command line that is typed. */
+/** Asks for the script: a recent command line, a script in the folder, or any typed command line. */
 export async function pickScript(
   files: readonly SelectedFile[],
   options: { recent: readonly string[]; folderName: string; hasBack: boolean },

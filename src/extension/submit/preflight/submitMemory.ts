@@ -5,7 +5,7 @@ import { remember } from '../../../jobs/submit/scriptSuggestions.ts';
 const SUBMITTED_KEY = 'submittedHere';
 const MAX_SUBMITTED = 100;
 
-/** Remembers submits. Stored by VS Code, never in the folder, so that the folder cannot change it. */
+/** Remembers earlier submits. VS Code stores this outside the folder, so that the folder cannot change it. */
 export class SubmitMemory {
   readonly #memento: vscode.Memento;
 

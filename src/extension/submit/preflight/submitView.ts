@@ -1,6 +1,6 @@
 import type { SubmitPlan } from '../../../jobs/submit/plan.ts';
 
-/** A plan as the editor shows it. */
+/** A plan, as shown in the editor. */
 export interface SubmitView extends SubmitPlan {
   readonly folderName: string;
 }

@@ -17,7 +17,7 @@ test('a log beyond the limit starts anew with its newest whole lines, and says t
   for (let line = 0; line < 30; line += 1) tail.push(`line ${line}\n`);
   const { type, text } = tail.take();
   assert.equal(type, 'replace');
-  assert.match(text, /^heading\n› Earlier output is left out[^\n]*\nline \d+\n/);
+  assert.match(text, /^heading\n› Earlier output is not shown[^\n]*\nline \d+\n/);
   assert.ok(text.endsWith('line 29\n'));
   assert.ok(text.length < 200);
 });

@@ -33,9 +33,9 @@ test('a refused key, a page in place of a list and a closed port are told apart'
     return listModels(resolveEndpoint({ baseUrl }), undefined);
   };
   await assert.rejects(answering(401, {}), { code: 'not-signed-in' });
-  await assert.rejects(answering(200, { hello: 1 }), { code: 'unreachable', message: /gives no list/ });
+  await assert.rejects(answering(200, { hello: 1 }), { code: 'unreachable', message: /did not return a list/ });
   const closed = resolveEndpoint({ baseUrl: 'http://127.0.0.1:9/v1' });
-  await assert.rejects(listModels(closed, undefined), { code: 'unreachable', message: /does not answer/ });
+  await assert.rejects(listModels(closed, undefined), { code: 'unreachable', message: /does not respond/ });
 });
 
 test('a redirect is not followed: it could take the key elsewhere', async (t) => {

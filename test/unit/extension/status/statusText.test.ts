@@ -61,10 +61,10 @@ test('a balance that is not known is not made up', () => {
   assert.equal(view?.isWarning, false);
 });
 
-test('a service that does not answer says so, with what was heard last', () => {
+test('a service that does not respond is reported, with its last known state', () => {
   const view = statusView({ ...facts, state: 'unreachable' });
   assert.equal(view?.text, '$(debug-disconnect) 312 cr');
-  assert.match(view?.tooltip ?? '', /does not answer/);
+  assert.match(view?.tooltip ?? '', /does not respond/);
 });
 
 test('the rate card is a table whose cells cannot break it', () => {

@@ -19,7 +19,7 @@ test('an answer says what was sent, to whom, and from which places', () => {
     [
       '# How are locks taken?',
       'By whoever comes first [1].',
-      '_stub-1 at models.example.org, which was sent 1 place of 1 file, 2.0 KB._',
+      '_Answer of stub-1 at models.example.org, which received 1 excerpt from 1 file, 2.0 KB._',
       'Sources:',
       '- [1] src/a.ts:1-9\n',
     ].join('\n\n'),

@@ -32,17 +32,20 @@ test('an index that is as it should be has nothing to say but its size', () => {
 test('building, pausing and failing are told', () => {
   assert.equal(indexState([READY, building], false), 'building 33 %');
   assert.equal(indexState([READY], true), 'paused');
-  assert.equal(indexSummary([{ ...READY, state: 'error' }], false), '12,345 files, needs a look');
+  assert.equal(indexSummary([{ ...READY, state: 'error' }], false), '12,345 files, error');
 });
 
 test('a search without results says whether the index could have known', () => {
-  assert.equal(nothingFound([READY], false), 'Nothing in 12,345 files has these words.');
-  assert.equal(nothingFound([], false), 'Nothing yet: the index is starting');
-  assert.equal(nothingFound([building], false), 'Nothing yet: the index is building 33 %');
+  assert.equal(nothingFound([READY], false), 'Nothing in 12,345 files matches.');
+  assert.equal(nothingFound([], false), 'No results yet: the index is starting');
+  assert.equal(nothingFound([building], false), 'No results yet: the index is building 33 %');
   const waiting: FolderStatus = { ...READY, state: 'waiting' };
-  assert.match(nothingFound([waiting], false), /waiting for power: newer changes are not in it/);
-  assert.match(nothingFound([{ ...waiting, files: 0 }], false), /^Nothing yet: .* waiting for power. Resume Index/);
-  assert.match(nothingFound([READY], true), /paused: newer changes are not in it/);
+  assert.match(nothingFound([waiting], false), /paused on battery, so recent changes are missing/);
+  assert.match(
+    nothingFound([{ ...waiting, files: 0 }], false),
+    /^No results yet: .* paused on battery\. Run Resume Index/,
+  );
+  assert.match(nothingFound([READY], true), /paused, so recent changes are missing/);
 });
 
 test('the view tells files, chunks, size, age, and what is wrong', () => {
@@ -55,7 +58,7 @@ test('the view tells files, chunks, size, age, and what is wrong', () => {
     'Size on disk': '3.2 MB',
     Updated: '5 min ago',
   });
-  assert.equal(lines({ ...READY, isWriter: false })['Up to date'], 'kept by another window');
+  assert.equal(lines({ ...READY, isWriter: false })['Up to date'], 'updated by another window');
   assert.equal(lines({ ...READY, updatedAt: undefined })['Updated'], 'not yet');
   const problem = { code: 'no-space', message: 'The disk is full.' };
   assert.equal(lines({ ...READY, state: 'error', problem })['Problem'], 'The disk is full.');
@@ -67,9 +70,12 @@ test('the view tells how far the ranking by meaning is, and why there is none', 
   assert.equal(line(undefined), undefined);
   assert.equal(line({ type: 'ready' }), 'on');
   const unfinished = { type: 'unfinished', done: 1200, total: 5000 } as const;
-  assert.equal(line(unfinished), '1,200 of 5,000 texts, by words alone until then');
-  assert.equal(line({ ...unfinished, reason: 'stopped' }), '1,200 of 5,000 texts, by words alone until then (stopped)');
-  assert.equal(line({ type: 'failed', reason: 'There is no model.' }), 'by words alone: There is no model.');
+  assert.equal(line(unfinished), '1,200 of 5,000 texts, keyword ranking only until then');
+  assert.equal(
+    line({ ...unfinished, reason: 'stopped' }),
+    '1,200 of 5,000 texts, keyword ranking only until then (stopped)',
+  );
+  assert.equal(line({ type: 'failed', reason: 'There is no model.' }), 'keyword ranking only: There is no model.');
 });
 
 test('what is passed over is grouped by its reason, the most frequent first', () => {
