@@ -57,8 +57,8 @@ async function checkMachine({ log, retention, tls }: ServiceConfig, data: string
   things.push({ what: `its disk has more than ${formatBytes(retention.min_free_gb * 1e9)} left`, problem });
   if (log.file !== undefined) {
     const { file } = log;
-    const open = (): void => new LogFile(file, { maxBytes: 1, keep: 0 }).dispose();
-    things.push({ what: `the log file ${file} can be written`, problem: await problemOf(open) });
+    const problemOfLog = await problemOf(() => new LogFile(file).dispose());
+    things.push({ what: `the log file ${file} can be written`, problem: problemOfLog });
   }
   if (tls !== undefined) {
     const problemOfTls = await problemOf(() => readCertificate(tls));

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../src/core/log.ts';
 import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
-import { jsonLines, Scratch, until } from './commandLine.ts';
+import { jsonLines, Scratch } from './commandLine.ts';
 import { startService } from './support/service.ts';
 
 const KEY = 'the-key-that-no-log-may-show-0123456789';
@@ -126,28 +126,48 @@ test('a client that leaves in the middle of an answer is told from one that got 
   assert.ok((line.sent ?? 0) < 50_000_000);
 });
 
-test('farwharf serve --log writes lines of JSON into a file that is bounded, and follows it when it is moved', async () => {
+test('farwharf serve --log writes lines of JSON, and after a rename and SIGHUP continues in a new file without losing one', async () => {
   await using scratch = await Scratch.create();
   const config = join(scratch.root, 'service.toml');
-  writeFileSync(config, '[log]\nformat = "json"\nmax_mb = 0.004\nkeep = 2\n');
+  writeFileSync(config, '[log]\nformat = "json"\n');
   const file = join(scratch.root, 'log', 'service.log');
   const service = await scratch.serve(['--config', config, '--log', file]);
-  const ask = (path: string) => fetch(service.url + path, { headers: { authorization: `Bearer ${service.key}` } });
-  for (let request = 0; request < 60; request += 1) await (await ask('/v1/me')).arrayBuffer();
-  assert.deepEqual(readdirSync(join(scratch.root, 'log')), ['service.log', 'service.log.1', 'service.log.2']);
-  for (const name of readdirSync(join(scratch.root, 'log'))) {
-    const text = readFileSync(join(scratch.root, 'log', name), 'utf8');
-    assert.ok(text.length <= 4_000, name);
-    assert.ok(jsonLines(text).every(({ time, level, message }) => time && level && message));
-    assert.ok(!text.includes(service.key));
-  }
-  renameSync(file, `${file}.moved`);
+  let count = 0;
+  const ask = async (): Promise<void> => {
+    const headers = { authorization: `Bearer ${service.key}`, 'x-request-id': `request-${count++}` };
+    await (await fetch(`${service.url}/v1/me`, { headers })).arrayBuffer();
+  };
+  for (let request = 0; request < 20; request += 1) await ask();
+  renameSync(file, `${file}.1`);
+  for (let request = 0; request < 20; request += 1) await ask();
   process.kill(service.pid, 'SIGHUP');
-  await until(() => existsSync(file));
-  await (await ask('/v1/me')).arrayBuffer();
-  await until(() => readFileSync(file, 'utf8').includes('"/v1/me"'));
+  while (!existsSync(file)) await ask();
+  await ask();
   assert.equal(await service.stop(), 0);
+  const idsIn = (path: string): string[] => {
+    const text = readFileSync(path, 'utf8');
+    assert.ok(!text.includes(service.key));
+    const lines = jsonLines(text);
+    assert.ok(lines.every(({ time, level, message }) => time && level && message));
+    return lines.flatMap(({ requestId }) => (requestId === undefined ? [] : String(requestId)));
+  };
+  const [rotated, current] = [idsIn(`${file}.1`), idsIn(file)];
+  const sent = Array.from({ length: count }, (_, index) => `request-${index}`);
+  assert.deepEqual([...rotated, ...current].toSorted(), sent.toSorted());
+  assert.ok(rotated.length > 20 && current.includes(`request-${count - 1}`));
   assert.match(readFileSync(file, 'utf8'), /"service ended"/);
+  assert.deepEqual([statSync(file).mode & 0o777, statSync(join(scratch.root, 'log')).mode & 0o777], [0o600, 0o700]);
+});
+
+test('a configuration that still rotates the log is refused with what to use instead', async () => {
+  await using scratch = await Scratch.create();
+  const config = join(scratch.root, 'service.toml');
+  for (const setting of ['max_mb = 50', 'keep = 5']) {
+    writeFileSync(config, `[log]\n${setting}\n`);
+    const { exit, stderr } = await scratch.run(['serve', '--port', '0', '--config', config]);
+    assert.equal(exit, 2);
+    assert.match(stderr, /log: max_mb and keep are no longer settings.*Remove them and let logrotate do it/);
+  }
 });
 
 test('a log that cannot be written, or a configuration that is wrong, ends the start with what to change', async () => {

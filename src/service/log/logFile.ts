@@ -1,90 +1,50 @@
-import { closeSync, fstatSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { AppError, messageOf } from '../../core/errors.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 
-export interface LogFileOptions {
-  /** A file that would grow over this is set aside as `<path>.1`, the one before as `<path>.2`, … */
-  readonly maxBytes: number;
-  /** How many set aside ones are kept. */
-  readonly keep: number;
-}
-
 /**
- * A file of lines for this user only, whose size and number are bounded.
+ * A file of lines that only this user can read. Its size is the business of `logrotate`, which renames it and calls `reopen`.
  *
- * Lines are written at once and not buffered: the last one before a crash is the one that is looked for. That costs some
- * ten microseconds a line. A line that cannot be written (full disk) is dropped: no log may end what it tells about. A file
- * that cannot be set aside grows on instead.
+ * Each line is written at once, because the last line before a crash is the one that matters. That costs about ten
+ * microseconds a line. A line that cannot be written (full disk) is dropped: logging must not stop the service.
  */
 export class LogFile implements Disposable {
   readonly #path: string;
-  readonly #options: LogFileOptions;
   #descriptor: number;
-  #bytes = 0;
 
   /** @throws AppError `permission` when the file cannot be opened. */
-  constructor(path: string, options: LogFileOptions) {
+  constructor(path: string) {
     this.#path = path;
-    this.#options = options;
-    this.#descriptor = this.#open();
+    this.#descriptor = open(path);
   }
 
   write(line: string): void {
-    const bytes = Buffer.from(`${line}\n`);
     try {
-      if (this.#bytes > 0 && this.#bytes + bytes.length > this.#options.maxBytes) this.#tryToRotate();
-      this.#bytes += writeSync(this.#descriptor, bytes);
+      writeSync(this.#descriptor, `${line}\n`);
     } catch {
-      // The next line may find room again.
+      // A later line may succeed.
     }
   }
 
-  /** Opens the file of that name again, which somebody else may have moved away. The old one is kept where that fails. */
+  /** Opens the path again, for a file that was renamed. @throws as the constructor; then the renamed file stays in use. */
   reopen(): void {
-    const before = this.#descriptor;
-    this.#descriptor = this.#open();
-    closeSync(before);
+    const previous = this.#descriptor;
+    this.#descriptor = open(this.#path);
+    closeSync(previous);
   }
 
   dispose(): void {
     closeSync(this.#descriptor);
   }
-
-  #open(): number {
-    try {
-      mkdirSync(dirname(this.#path), { recursive: true, mode: 0o700 });
-      const descriptor = openSync(this.#path, 'a', 0o600);
-      this.#bytes = fstatSync(descriptor).size;
-      return descriptor;
-    } catch (cause) {
-      const message = `The log file ${this.#path} cannot be written: ${messageOf(cause)}. Choose another one with --log.`;
-      throw new AppError('permission', message, { cause });
-    }
-  }
-
-  #tryToRotate(): void {
-    try {
-      this.#rotate();
-    } catch {
-      // Its folder may be another user's, who rotates logs by other means, or the disk full.
-    }
-  }
-
-  #rotate(): void {
-    const { keep } = this.#options;
-    for (let number = keep; number > 0; number -= 1) {
-      moveIfThere(number === 1 ? this.#path : `${this.#path}.${number - 1}`, `${this.#path}.${number}`);
-    }
-    if (keep === 0) rmSync(this.#path, { force: true });
-    this.reopen();
-  }
 }
 
-function moveIfThere(from: string, to: string): void {
+function open(path: string): number {
   try {
-    renameSync(from, to);
-  } catch (error) {
-    if (systemCode(error) !== 'ENOENT') throw error;
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    return openSync(path, 'a', 0o600);
+  } catch (cause) {
+    const message = `The log file ${path} cannot be written: ${messageOf(cause)}. Choose another one with --log.`;
+    throw new AppError('permission', message, { cause });
   }
 }

@@ -4,30 +4,36 @@ import type { Redactor } from '../../core/redact.ts';
 import type { LogSettings } from '../config/logConfig.ts';
 import { LogFile } from './logFile.ts';
 
-/** The log of a service: where its configuration wants it. */
+/** The log of a service, in the place that its configuration names. */
 export interface ServiceLog extends Disposable {
   readonly log: Logger;
-  /** Follows a file that was moved away by a program that rotates logs. */
+  /** Continues in a new file after logrotate renamed the current one. */
   reopen(): void;
 }
 
 /**
- * @param fallback takes finished lines where the configuration names no file.
+ * @param fallback receives finished lines if the configuration names no file.
  * @throws AppError `permission` when the file cannot be written.
  */
 export function openServiceLog(
-  settings: LogSettings,
+  { format, level, file: path }: LogSettings,
   redactor: Redactor,
   fallback: (line: string) => void,
 ): ServiceLog {
-  const { format, level, file: path, max_mb: maxMb, keep } = settings;
-  const file = path === undefined ? undefined : new LogFile(path, { maxBytes: maxMb * 1e6, keep });
+  const file = path === undefined ? undefined : new LogFile(path);
   const write = file === undefined ? fallback : (line: string): void => file.write(line);
   const sink = (lineLevel: LogLevel, line: string): void =>
     write(format === 'json' ? line : `${new Date().toISOString()} ${lineLevel} ${line}`);
+  const log = createLogger(sink, redactor, { format, level });
   return {
-    log: createLogger(sink, redactor, { format, level }),
-    reopen: () => file?.reopen(),
+    log,
+    reopen() {
+      try {
+        file?.reopen();
+      } catch (error) {
+        log.error('the log file could not be reopened; the previous one stays in use', { error });
+      }
+    },
     dispose: () => file?.dispose(),
   };
 }
