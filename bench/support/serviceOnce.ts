@@ -2,7 +2,7 @@
 // cluster, whose programs lie in DATA/bin, and DATA has the files of jobs alone. Usage: serviceOnce.mjs DATA CAPACITY real|stand-in|cluster
 import { join } from 'node:path';
 import { silentLogger } from '../../src/core/log.ts';
-import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/serviceConfig.ts';
 import { serve } from '../../src/service/serve.ts';
 import { onInputEnd, tell } from './companion.ts';
 
@@ -21,7 +21,7 @@ const config: ServiceConfig =
     ? {
         ...DEFAULT_CONFIG,
         executor: 'slurm',
-        slurm: { ...DEFAULT_CONFIG.slurm, max_jobs: Number(capacity), folder: data },
+        slurm: { max_jobs: Number(capacity), folder: data },
         machine_classes: [CLUSTER_CLASS],
       }
     : { ...DEFAULT_CONFIG, process: { ...DEFAULT_CONFIG.process, max_jobs: Number(capacity) } };

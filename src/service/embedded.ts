@@ -7,7 +7,7 @@ import { diskFullError, isDiskFull } from '../core/files/diskSpace.ts';
 import { AppError, messageOf } from '../core/errors.ts';
 import { requireOwnHome } from '../core/files/ownFiles.ts';
 import { makeFolder } from '../core/files/makeFolder.ts';
-import { DEFAULT_CONFIG, type ServiceConfig } from './config/config.ts';
+import { DEFAULT_CONFIG } from './serviceConfig.ts';
 import type { ServeOptions } from './serveOptions.ts';
 import { knowsKey } from './serviceProof.ts';
 import { readStateFile } from './stateFile.ts';
@@ -46,11 +46,11 @@ export interface EmbeddedOptions {
 }
 
 /** A service for one person: nobody watches it from outside, and its log is for the day that it fails. */
-const CONFIG: ServiceConfig = {
+const CONFIG = {
   ...DEFAULT_CONFIG,
   log: { ...DEFAULT_CONFIG.log, requests: false },
   // A person's own folder on a person's own machine: their programs, caches and data sets are all over their home.
-  process: { ...DEFAULT_CONFIG.process, isolation: 'none' },
+  process: { ...DEFAULT_CONFIG.process, isolation: 'none' as const },
   metrics: { enabled: false },
   retention: { min_free_gb: 0.1 },
 };

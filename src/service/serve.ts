@@ -5,7 +5,8 @@ import { AsyncDisposableStore } from '../core/processes/lifetime.ts';
 import type { Logger } from '../core/log.ts';
 import { startAdminServer } from './admin/adminServer.ts';
 import { removeUnfinishedBackups } from './backup/writeBackup.ts';
-import { sharedFolderOf } from './config/config.ts';
+import { EXECUTORS } from './executors.ts';
+import { sharedFolderOf } from './serviceConfig.ts';
 import { claimFilesFolder, filesFolderOf, refuseNested } from './folders/filesFolder.ts';
 import { moveFiles } from './folders/moveFiles.ts';
 import { moveStore } from './folders/moveStore.ts';
@@ -46,7 +47,7 @@ export async function serve(
 ): Promise<RunningService> {
   const { apiKey: key = randomBytes(KEY_BYTES).toString('base64url'), version, stateFile } = options;
   const { data } = options;
-  const shared = sharedFolderOf(options.config);
+  const shared = await sharedFolderOf(options.config, options.executors ?? EXECUTORS);
   if (shared !== undefined) {
     refuseNested(data, shared);
     await moveStore(shared, data, log);

@@ -1,4 +1,5 @@
-import type { ServiceConfig } from './config/config.ts';
+import type { Executors } from './executors.ts';
+import type { ServiceConfig } from './serviceConfig.ts';
 
 /** What a service is started with. */
 export interface ServeOptions {
@@ -10,6 +11,8 @@ export interface ServeOptions {
   readonly data: string;
   /** What runs the jobs, and what they can ask for. */
   readonly config: ServiceConfig;
+  /** The executors that the configuration can name; default: those of Farwharf. */
+  readonly executors?: Executors;
   /** Path of the built `jobRunner.mjs`, or of `jobRunner.ts` when running from the sources. */
   readonly runner: string;
   /** Version of the program, told by `/healthz`, `/openapi.json` and the state file. */

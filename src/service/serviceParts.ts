@@ -1,7 +1,7 @@
 import { METHOD_NAME_ALL } from 'hono/router';
 import type { Logger } from '../core/log.ts';
-import { machineClassesOf } from './config/config.ts';
-import { createExecutor } from './createExecutor.ts';
+import { EXECUTORS } from './executors.ts';
+import { executorOf, hiddenFiles, machineClassesOf } from './serviceConfig.ts';
 import { Housekeeping } from './disk/housekeeping.ts';
 import { AccountGauge } from './http/access/accountGauge.ts';
 import { createApp } from './http/app.ts';
@@ -81,14 +81,15 @@ export async function buildParts(
         certificateExpiresAt: () => server.certificate?.expiresAt,
       })
     : undefined;
-  const accounts = (): number => store.accounts.countEnabled();
-  const plainExecutor = await createExecutor(config, {
+  const kind = await executorOf(config, options.executors ?? EXECUTORS);
+  const plainExecutor = await kind.create(config, {
     runner,
     killGraceMs,
     machineClasses,
     data,
     filesFolder,
-    accounts,
+    hidden: hiddenFiles(config),
+    accounts: () => store.accounts.countEnabled(),
     log,
   });
   const executor = metrics?.watch(plainExecutor) ?? plainExecutor;

@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { systemCode } from '../../src/core/errors.ts';
 import type { ServeOptions } from '../../src/service/serveOptions.ts';
 import { CreditLedger } from '../../src/service/store/accounts/credits.ts';
-import { DEFAULT_PROXY } from '../../src/service/config/proxyConfig.ts';
+import { DEFAULT_PROXY } from '../../src/service/config/sections.ts';
 import type { ServiceClient } from '../service/support/service.ts';
 import { jobsAtOnce } from '../service/support/service.ts';
 import { ServiceProcess } from '../service/support/serviceProcess.ts';

@@ -10,7 +10,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../src/core/log.ts';
 import { type Admin, openAdmin } from '../../src/service/admin/adminClient.ts';
-import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG, type ServiceConfig } from '../../src/service/serviceConfig.ts';
 import { addAccount } from './support/accounts.ts';
 import { makeArchive } from './support/archive.ts';
 import { GATE, openGate } from './support/gate.ts';

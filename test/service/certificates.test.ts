@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { AppError } from '../../src/core/errors.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
-import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { Scratch } from './commandLine.ts';
 import { makeAuthority, makeCertificate, opensslIsMissing } from './support/certificate.ts';
 import { ForwardProxy } from './support/forwardProxy.ts';

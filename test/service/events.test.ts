@@ -4,7 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { createGunzip, gunzipSync } from 'node:zlib';
-import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { parseAll, type ServiceClient, startService } from './support/service.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmdirSync, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { Health } from '../../src/service/http/health.ts';
 import { GATE, openGate } from './support/gate.ts';
 import { startService, temporaryFolder } from './support/service.ts';

@@ -11,7 +11,6 @@ const PRICED = {
   cpus: 1,
   memory_gb: 4,
   gpus: 0,
-  sbatch: [],
 };
 const PRINT = `process.stdout.write(require('node:fs').readFileSync('output'))`;
 

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { type ServiceClient, startService } from './support/service.ts';
 
 type Samples = ReadonlyMap<string, number>;

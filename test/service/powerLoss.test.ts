@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { temporaryFolder } from './support/service.ts';
 import { ServiceProcess } from './support/serviceProcess.ts';
 

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { RemoteClient } from '../../src/remote/client.ts';
 import { AuthError, InsufficientCreditsError, RemoteError } from '../../src/remote/http/errors.ts';
 import type { JobEvent } from '../../src/remote/protocol/schemas.ts';
-import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { makeArchive, readArchive } from './support/archive.ts';
 import { startService, temporaryFolder } from './support/service.ts';
 

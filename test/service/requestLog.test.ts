@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../../src/core/log.ts';
-import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { jsonLines, Scratch } from './commandLine.ts';
 import { startService } from './support/service.ts';
 

@@ -7,7 +7,7 @@ import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { jobFolder } from '../../src/service/jobFiles/jobFolder.ts';
 import { processIdentity } from '../../src/core/processes/processTree.ts';
-import type { ServiceConfig } from '../../src/service/config/config.ts';
+import type { ServiceConfig } from '../../src/service/serviceConfig.ts';
 import type { ServeOptions } from '../../src/service/serveOptions.ts';
 import { readArchive } from './support/archive.ts';
 import { GATE, openGate } from './support/gate.ts';
@@ -96,9 +96,7 @@ test('the time limit holds while there is no service', async (t) => {
 // One credit for each second.
 const PRICED: ServiceConfig = {
   ...testConfig(),
-  machine_classes: [
-    { name: 'priced', description: '', credits_per_minute: 60, cpus: 1, memory_gb: 4, gpus: 0, sbatch: [] },
-  ],
+  machine_classes: [{ name: 'priced', description: '', credits_per_minute: 60, cpus: 1, memory_gb: 4, gpus: 0 }],
 };
 
 test('a job whose runner is killed is lost, what it left running is ended, and the time that it ran is charged', async (t) => {

@@ -7,14 +7,19 @@ import { join } from 'node:path';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../src/core/errors.ts';
-import type { ServiceConfig } from '../../src/service/config/config.ts';
-import { describeIsolation, findIsolation } from '../../src/service/process/isolation.ts';
+import type { ProcessSettings } from '../../src/service/process/processConfig.ts';
+import { describeIsolation, findIsolation, type Isolation } from '../../src/service/process/isolation.ts';
+import { hiddenFiles } from '../../src/service/serviceConfig.ts';
 import { jobFolder } from '../../src/service/jobFiles/jobFolder.ts';
 import { sandboxOptions } from '../../src/service/sandbox/sandbox.ts';
 import { isolateJobs, isolationIsMissing } from './support/isolation.ts';
 import { processesWith } from './support/processes.ts';
 import { type JobBody, type ServiceClient, startService, temporaryFolder, testConfig } from './support/service.ts';
 import { PROGRAM, ServiceProcess } from './support/serviceProcess.ts';
+
+function isolationOf(config: ReturnType<typeof testConfig>, data: string): Promise<Isolation> {
+  return findIsolation(config.process, { data, hidden: hiddenFiles(config) });
+}
 
 const missing = await isolationIsMissing();
 
@@ -167,7 +172,7 @@ describe('a job in bubblewrap', () => {
     const below = join(cache, 'data-sets');
     await mkdir(below);
     const config = testConfig({ isolation: 'bubblewrap', writable: [cache], read_only: [below] });
-    await assert.rejects(findIsolation(config, await temporaryFolder(t)), (error) => {
+    await assert.rejects(isolationOf(config, await temporaryFolder(t)), (error) => {
       assert.ok(error instanceof AppError);
       assert.equal(error.code, 'bad-input');
       assert.match(error.message, /data-sets lies below it/);
@@ -183,7 +188,7 @@ describe('a job in bubblewrap', () => {
     await symlink(key, link);
     const config = { ...testConfig({ read_only: [folder] }), tls: { cert: link, key: link } };
     const data = await temporaryFolder(t);
-    const isolation = await findIsolation(config, data);
+    const isolation = await isolationOf(config, data);
     assert.ok(isolation.type === 'bubblewrap');
     const own = jobFolder(data);
     for (const each of [own.workspace, own.virtualEnvironment, own.home, own.temporary]) await mkdir(each);
@@ -226,7 +231,7 @@ describe('a job in bubblewrap', () => {
 });
 
 describe('a job and the limits of its machine class', () => {
-  const limited = (t: TestContext, more: Partial<ServiceConfig['process']> = {}): Promise<ServiceClient> =>
+  const limited = (t: TestContext, more: Partial<ProcessSettings> = {}): Promise<ServiceClient> =>
     startService(t, { config: { ...testConfig(more), machine_classes: [SMALL] } });
 
   test('that uses more memory is ended, and its reason says so', { skip: process.platform !== 'linux' }, async (t) => {
@@ -271,7 +276,6 @@ const SMALL = {
   cpus: 1,
   memory_gb: 0.25,
   gpus: 0,
-  sbatch: [],
 };
 
 describe('the isolation that is in force', () => {
@@ -280,7 +284,7 @@ describe('the isolation that is in force', () => {
     await writeFile(join(data, 'bwrap'), `#!/bin/sh\n/bin/ls ${data} ${data}/jobs > ${data}/seen\n`);
     await chmod(join(data, 'bwrap'), 0o755);
     process.env['PATH'] = data;
-    const { type } = await findIsolation(testConfig({ isolation: 'auto' }), data);
+    const { type } = await isolationOf(testConfig({ isolation: 'auto' }), data);
     assert.equal(type, 'bubblewrap');
     assert.match(await readFile(join(data, 'seen'), 'utf8'), /\njobs\n[^]*\/jobs:\nisolation-/);
     await rm(join(data, 'bwrap'));
@@ -306,10 +310,10 @@ describe('the isolation that is in force', () => {
         await chmod(join(data, 'bwrap'), 0o755);
       }
       process.env['PATH'] = data;
-      const auto = await findIsolation(testConfig({ isolation: 'auto' }), data);
+      const auto = await isolationOf(testConfig({ isolation: 'auto' }), data);
       assert.equal(auto.type, 'none');
       assert.match(describeIsolation(auto), expected);
-      await assert.rejects(findIsolation(testConfig({ isolation: 'bubblewrap' }), data), (error: unknown) => {
+      await assert.rejects(isolationOf(testConfig({ isolation: 'bubblewrap' }), data), (error: unknown) => {
         assert.ok(error instanceof AppError && error.code === 'missing');
         assert.match(error.message, /Jobs cannot be isolated here: .*isolation = "bubblewrap"/);
         return true;
@@ -324,7 +328,7 @@ describe('the isolation that is in force', () => {
     const home = homedir();
     const ways = ['/bin', '//bin', '/./bin', '/x/../bin', '/bin/', '/.docker/bin', '//.config/bin', '/tools/bin'];
     process.env['PATH'] = [data, ...ways.map((way) => home + way)].join(':');
-    const isolation = await findIsolation(testConfig({ isolation: 'bubblewrap' }), data);
+    const isolation = await isolationOf(testConfig({ isolation: 'bubblewrap' }), data);
     assert.ok(isolation.type === 'bubblewrap');
     const shown = isolation.sandbox.readOnly.filter((folder) => folder !== process.execPath);
     const expected = ['/bin', '/.docker/bin', '/.docker/lib', '/.config/bin', '/.config/lib', '/tools'];

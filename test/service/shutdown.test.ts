@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SlurmCluster, slurmIsMissing } from '../../scripts/slurm/cluster.ts';
-import { readConfig } from '../../src/service/config/config.ts';
+import { readConfig } from '../../src/service/serviceConfig.ts';
 import type { ServeOptions } from '../../src/service/serveOptions.ts';
 import { makeArchive } from './support/archive.ts';
 import { GATE, openGate } from './support/gate.ts';

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readConfig } from '../../src/service/config/config.ts';
+import { readConfig } from '../../src/service/serviceConfig.ts';
 import { Scratch } from './commandLine.ts';
 import { type ServiceClient, startService, temporaryFolder } from './support/service.ts';
 import { describeOnCluster, onCluster } from './support/slurm.ts';
@@ -193,23 +193,23 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
   });
 });
 
-test('a configuration that is not right names what is wrong', async (t) => {
+test('a configuration that is not valid names what is wrong', async (t) => {
   const home = await temporaryFolder(t);
   const check = async (text: string, pattern: RegExp): Promise<void> => {
     const path = join(home, 'service.toml');
     await writeFile(path, text);
     await assert.rejects(readConfig(path), pattern);
   };
-  await check('executor = "slurm"', /machine_classes: the executor "slurm" needs one at least/);
+  await check('executor = "slurm"', /machine_classes: the executor "slurm" needs at least one/);
   await check('executor = "slurm"', /slurm.folder: .* write {2}folder = "\/shared\/farwharf" {2}below \[slurm\]/);
   await check('executor = "pbs"', /executor: /);
   await check('executor = ', /Line 1/);
   const one = '[[machine_classes]]\nname = "a"\ncredits_per_minute = 1\n';
   await check(
     `executor = "slurm"\n${one}sbatch = ["--array=1-9"]`,
-    /machine_classes.0.sbatch.0: is said by the service/,
+    /machine_classes.0.sbatch.0: is set by the service/,
   );
   await check(one + one, /"a" is there twice/);
-  await check(`${one}partition = "p"`, /partition and sbatch are for "slurm"/);
+  await check(`${one}partition = "p"`, /machine_classes.0: Unrecognized key: "partition"/);
   await check(`${one}gpu = 1`, /gpu/);
 });

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import type { ServiceConfig } from '../../src/service/config/config.ts';
 import { type JobBody, type ServiceClient, startService } from './support/service.ts';
 import { describeOnCluster, machineClass, onCluster, SLURM_CONFIG } from './support/slurm.ts';
 
 const SPARE = machineClass('spare', { partition: 'cpu-spare', cpus: 4, credits_per_minute: 60 });
-const CONFIG: ServiceConfig = {
+const CONFIG = {
   ...SLURM_CONFIG,
-  machine_classes: [...(SLURM_CONFIG.machine_classes ?? []), SPARE],
+  machine_classes: [...SLURM_CONFIG.machine_classes, SPARE],
 };
 
 /** What a script can make of the signal that it is told to end with. */

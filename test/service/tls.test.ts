@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect, type PeerCertificate, type SecureVersion } from 'node:tls';
 import { createLogger } from '../../src/core/log.ts';
-import { DEFAULT_CONFIG } from '../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { Scratch } from './commandLine.ts';
 import { makeCertificate, opensslIsMissing } from './support/certificate.ts';
 import { startService, temporaryFolder } from './support/service.ts';

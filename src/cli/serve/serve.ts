@@ -5,9 +5,9 @@ import { requireOwnFile } from '../../core/files/ownFiles.ts';
 import { Redactor } from '../../core/redact.ts';
 import { embeddedServeOptions } from '../../service/embedded.ts';
 import { checkService } from '../../service/checkService.ts';
-import { configSchema, DEFAULT_CONFIG, readConfig, type ServiceConfig } from '../../service/config/config.ts';
+import { configSchema, readConfig, type ServiceConfig } from '../../service/serviceConfig.ts';
 import { isLoopback } from '../../service/http/access/auth.ts';
-import { DEFAULT_PROXY } from '../../service/config/proxyConfig.ts';
+import { DEFAULT_PROXY } from '../../service/config/sections.ts';
 import { openServiceLog } from '../../service/log/serviceLog.ts';
 import { type RunningService, serve } from '../../service/serve.ts';
 import type { ServeOptions } from '../../service/serveOptions.ts';
@@ -22,7 +22,7 @@ import { checkedApiKey } from '../../service/apiKey.ts';
 export async function runService(context: Context, _: string, flags: ServeFlags): Promise<number> {
   const { terminal, signal, onHangup } = context;
   if (flags.configSchema) {
-    terminal.answerText(JSON.stringify(configSchema(), null, 2));
+    terminal.answerText(JSON.stringify(await configSchema(), null, 2));
     return EXIT.done;
   }
   const options = await describeService(context, flags);
@@ -110,13 +110,7 @@ async function configOf(flags: ServeFlags): Promise<ServiceConfig> {
 /** @throws AppError `refused` for a configuration that others can write: it names programs and folders for jobs. */
 async function readConfigOf({ executor, config }: ServeFlags): Promise<ServiceConfig> {
   const overrides = executor === undefined ? {} : { executor };
-  if (config !== undefined) {
-    requireOwnFile(config);
-    return readConfig(resolve(config), overrides);
-  }
-  if (executor === 'slurm') {
-    const message = '--executor slurm needs the partitions for jobs and their prices. Specify them with --config FILE.';
-    throw new AppError('bad-input', message);
-  }
-  return DEFAULT_CONFIG;
+  if (config === undefined) return readConfig(undefined, overrides);
+  requireOwnFile(config);
+  return readConfig(resolve(config), overrides);
 }

@@ -1,3 +1,4 @@
+import { EXECUTORS } from '../../service/executors.ts';
 import {
   choiceFlag,
   type FlagValues,
@@ -20,7 +21,7 @@ export const SERVE_FLAGS = {
     fallback: DEFAULT_PORT,
   }),
   data: textFlag('--data <dir>', "folder for jobs and accounts (default: 'serve' in FARWHARF_HOME)"),
-  executor: choiceFlag('--executor <kind>', 'what runs the jobs (default: process)', ['process', 'slurm']),
+  executor: choiceFlag('--executor <kind>', 'what runs the jobs (default: process)', Object.keys(EXECUTORS)),
   config: textFlag('--config <file>', 'configuration in TOML or JSON: machine classes, prices, cluster'),
   credits: numberFlag('--credits <n>', 'initial credits of the account of FARWHARF_API_KEY', {
     min: 0,

@@ -1,17 +1,31 @@
 import { availableParallelism, totalmem } from 'node:os';
+import * as z from 'zod';
 import { toMicro } from '../store/accounts/credits.ts';
 
-/** What jobs can ask for, with its price: a line of the price list. */
-export interface MachineClass {
-  readonly name: string;
-  readonly creditsPerMinute: number;
-  readonly description: string;
-  readonly cpus: number;
-  readonly memoryGb: number;
-  readonly gpus: number;
+/** A machine class of the configuration: what jobs can request, with its price. Executors may add fields. */
+export const machineClass = z.strictObject({
+  name: z.string().regex(/^[\w.-]{1,64}$/, 'must be letters, digits, ".", "_" and "-"'),
+  description: z.string().default(''),
+  credits_per_minute: z.number().min(0),
+  cpus: z.int().min(1).default(1),
+  memory_gb: z.number().positive().default(1),
+  gpus: z.int().min(0).default(0),
+});
+export type MachineClass = Readonly<z.infer<typeof machineClass>>;
+
+/** A list of machine classes with different names. @param error for anything but a list with one class or more. */
+export function machineClassList<Class extends typeof machineClass>(one: Class, error?: string) {
+  return z
+    .array(one, error)
+    .min(1, error)
+    .superRefine((classes, context) => {
+      const names = classes.map(({ name }) => name);
+      const twice = names.find((name, index) => names.indexOf(name) !== index);
+      if (twice !== undefined) context.addIssue({ code: 'custom', message: `"${twice}" is there twice` });
+    });
 }
 
-/** The machine classes of a service; the first is for jobs that name none. */
+/** The machine classes of a service. The first is the default. */
 export class MachineClasses {
   readonly #classes: ReadonlyMap<string, MachineClass>;
   readonly first: MachineClass;
@@ -30,37 +44,32 @@ export class MachineClasses {
   }
 
   /**
-   * Micro-credits for `seconds` on a machine of this class, rounded up so that a hold always covers the charge. A class that
-   * was taken out of the configuration costs nothing any more: there is nobody left to say what it costs.
+   * Micro-credits for `seconds` on a machine of this class, rounded up so that a hold always covers the charge. 0 for a class
+   * that is no longer in the configuration, because its price is unknown.
    */
   priceOf(name: string, seconds: number): number {
-    return Math.ceil((seconds * toMicro(this.#classes.get(name)?.creditsPerMinute ?? 0)) / 60);
+    return Math.ceil((seconds * toMicro(this.#classes.get(name)?.credits_per_minute ?? 0)) / 60);
   }
 
   /** The price list of `GET /v1/me`. */
   rateCard() {
-    return [...this.#classes.values()].map(({ name, creditsPerMinute, description, cpus, memoryGb, gpus }) => ({
-      machine_class: name,
-      credits_per_minute: creditsPerMinute,
-      description,
-      cpus,
-      memory_gb: memoryGb,
-      gpus,
-    }));
+    return [...this.#classes.values()].map(({ name, credits_per_minute, description, cpus, memory_gb, gpus }) => {
+      return { machine_class: name, credits_per_minute, description, cpus, memory_gb, gpus };
+    });
   }
 }
 
-/** The one class of a service that was not told of others: the machine it runs on. */
+/** The only class of a service without a configuration: the machine that it runs on. */
 export function localMachineClasses({ isPractice }: { isPractice: boolean }): MachineClasses {
   return new MachineClasses([
     {
       name: 'local',
-      creditsPerMinute: 0.1,
+      credits_per_minute: 0.1,
       description: isPractice
         ? 'This machine. Its credits are for practice and cost nothing: they are topped up to 1000 once a day.'
         : 'The machine that the service runs on.',
       cpus: availableParallelism(),
-      memoryGb: Math.round((totalmem() / 2 ** 30) * 10) / 10,
+      memory_gb: Math.round((totalmem() / 2 ** 30) * 10) / 10,
       gpus: 0,
     },
   ]);

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type * as z from 'zod';
 import type { Logger } from '../../core/log.ts';
 import type { Health } from '../http/health.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { ExpiryTable } from '../store/jobs/expiry.ts';
 import { removeExpired } from './retention.ts';
-import type { retentionSettings } from '../config/retentionConfig.ts';
+import type { RetentionSettings } from '../config/sections.ts';
 
 const LOOK_MS = 60_000;
 const SWEEP_MS = 10 * 60_000;
@@ -16,7 +15,7 @@ export interface HousekeepingOptions {
   readonly health: Health;
   /** Removes what is too old of submissions that did not become jobs. */
   readonly tidySubmissions: () => Promise<void>;
-  readonly settings: z.output<typeof retentionSettings>;
+  readonly settings: RetentionSettings;
   readonly log: Logger;
 }
 

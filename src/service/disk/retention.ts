@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type * as z from 'zod';
 import type { Logger } from '../../core/log.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { ExpiryTable } from '../store/jobs/expiry.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import { keptResults } from './diskUsage.ts';
-import type { retentionSettings } from '../config/retentionConfig.ts';
+import type { RetentionSettings } from '../config/sections.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const PAGE = 100;
@@ -16,7 +15,7 @@ export interface RetentionContext {
   readonly expiry: ExpiryTable;
   readonly files: JobFiles;
   readonly log: Logger;
-  readonly settings: z.output<typeof retentionSettings>;
+  readonly settings: RetentionSettings;
   /** Milliseconds since 1970. */
   readonly now: number;
   readonly signal: AbortSignal;

@@ -7,7 +7,7 @@ import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { AppError, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { readCertificate, ServerCertificate } from '../tls/certificate.ts';
-import type { TlsSettings } from '../config/tlsConfig.ts';
+import type { TlsSettings } from '../config/sections.ts';
 import { loopbackHosts } from './access/auth.ts';
 
 const CLOSE_WAIT_MS = 2_000;

@@ -5,7 +5,7 @@ import { matchedRoutes } from 'hono/route';
 import { Emitter } from '../../core/processes/lifetime.ts';
 import type { AppContext, AppEnv } from './access/appEnv.ts';
 import { clientAddress } from './access/clientAddress.ts';
-import type { ProxySettings } from '../config/proxyConfig.ts';
+import type { ProxySettings } from '../config/sections.ts';
 
 // What a proxy or a client may call its request: nothing that could break a line of a log or fill it.
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;

@@ -1,7 +1,7 @@
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import { createLogger, type Logger, type LogLevel } from '../../core/log.ts';
 import type { Redactor } from '../../core/redact.ts';
-import type { LogSettings } from '../config/logConfig.ts';
+import type { LogSettings } from '../config/sections.ts';
 import { LogFile } from './logFile.ts';
 
 /** The log of a service, in the place that its configuration names. */

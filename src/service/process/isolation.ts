@@ -1,17 +1,18 @@
 import { execFile } from 'node:child_process';
 import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
-import { homedir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
-import type { ServiceConfig } from '../config/config.ts';
+import type { CheckContext } from '../executor/executorKind.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import { jobFolder } from '../jobFiles/jobFolder.ts';
 import { sandboxOptions } from '../sandbox/sandbox.ts';
 import { NO_VARIABLES } from '../sandbox/sandboxStart.ts';
+import type { ProcessSettings } from './processConfig.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 const HOW_TO_GET_IT = 'Install it (apt-get install bubblewrap, dnf install bubblewrap)';
@@ -35,7 +36,10 @@ export type Isolation =
  * @param data the service's data folder, which is made where missing.
  * @throws AppError `missing` where the configuration insists on what does not work here, or names a folder that is not there.
  */
-export async function findIsolation({ process: settings, tls }: ServiceConfig, data: string): Promise<Isolation> {
+export async function findIsolation(
+  settings: ProcessSettings,
+  { data, hidden }: Pick<CheckContext, 'data' | 'hidden'>,
+): Promise<Isolation> {
   if (settings.isolation === 'none') return { type: 'none', why: 'the configuration says so', isChosen: true };
   const problem = (why: string): Isolation => {
     if (settings.isolation === 'auto') return { type: 'none', why, isChosen: false };
@@ -56,7 +60,7 @@ export async function findIsolation({ process: settings, tls }: ServiceConfig, d
     home,
     readOnly: [process.execPath, ...programsOfHome(home, searchPath), ...settings.read_only],
     writable: settings.writable,
-    hidden: tls === undefined ? [] : [tls.key],
+    hidden,
     hasNetwork: settings.network,
   };
   refuseBelowWritable(sandbox);
@@ -96,9 +100,16 @@ export function describeIsolation(isolation: Isolation): string {
   return `jobs are isolated by bubblewrap: processes, /tmp and home of their own, a read-only system, ${network}${shared}${root}`;
 }
 
-/** The same about jobs on a cluster, which keeps their resources apart and not their files. */
-export function describeClusterJobs(): string {
-  return `jobs are NOT isolated: on the nodes they are the user ${userInfo().username}, as the service is, and reach the files of all other jobs`;
+/**
+ * Why no job may start; undefined where jobs may. Jobs that nothing isolates reach each other's files and the service's own: with
+ * one account they are whoever runs the service, with more they may be anybody, so a person must have meant it.
+ *
+ * @param countAccounts how many accounts are enabled.
+ */
+export function unisolatedRefusal(isolation: Isolation, countAccounts: () => number): string | undefined {
+  if (isolation.type !== 'none' || isolation.isChosen || countAccounts() < 2) return undefined;
+  const why = isolation.why.replace(/\.$/, '');
+  return `No job starts: the service has more than one account, and jobs are not isolated from each other and from the service (${why}). Make bubblewrap work on the machine that runs jobs, then restart the service; or let all accounts reach what the service's user can, with isolation = "none" in [process] of its configuration.`;
 }
 
 /** What is wrong when Node.js runs in a sandbox; undefined when nothing is. */

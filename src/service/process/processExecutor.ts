@@ -6,12 +6,11 @@ import { AppError } from '../../core/errors.ts';
 import { bootIdentity, endProcesses, processIdentity } from '../../core/processes/processTree.ts';
 import { CpuShares } from './cpuShares.ts';
 import type { Executor, RunnableJob } from '../executor/executor.ts';
-import type { Isolation } from './isolation.ts';
-import { unisolatedRefusal } from './isolationRule.ts';
+import type { ExecutorContext } from '../executor/executorKind.ts';
+import { type Isolation, unisolatedRefusal } from './isolation.ts';
 import { readJobText } from '../jobFiles/jobFileReading.ts';
-import type { MachineClasses } from '../config/machineClasses.ts';
 import { readClaim, readStarted } from '../jobFiles/markers.ts';
-import type { ProcessSettings } from '../config/processConfig.ts';
+import type { ProcessSettings } from './processConfig.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
 import { type JobFolder, type StartedMarker, writeMarker } from '../jobFiles/jobFolder.ts';
@@ -25,18 +24,11 @@ const MAX_WORDS = 500;
 const TASKSET = '/usr/bin/taskset';
 const PRLIMIT = '/usr/bin/prlimit';
 
-export interface ProcessExecutorOptions {
-  /** Path of the built `jobRunner.mjs`, or of its source. */
-  readonly runner: string;
-  /** The service's data folder. */
-  readonly data: string;
-  /** Time between SIGTERM and SIGKILL. */
-  readonly killGraceMs: number;
+type Context = Pick<ExecutorContext, 'runner' | 'data' | 'killGraceMs' | 'machineClasses' | 'accounts'>;
+
+export interface ProcessExecutorOptions extends Context {
   readonly settings: ProcessSettings;
   readonly isolation: Isolation;
-  readonly machineClasses: MachineClasses;
-  /** How many accounts are enabled. */
-  readonly accounts: () => number;
 }
 
 /**
@@ -128,7 +120,7 @@ function confinementOf(
   const { max_processes: maxProcesses, max_file_gb: maxFileGb } = settings;
   const limits = {
     machineClass,
-    memoryBytes: found === undefined ? null : Math.floor(found.memoryGb * 2 ** 30),
+    memoryBytes: found === undefined ? null : Math.floor(found.memory_gb * 2 ** 30),
     maxProcesses,
     maxFileBytes: maxFileGb === undefined ? null : Math.floor(maxFileGb * 2 ** 30),
   };

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { canJobsRead, type ProbedFolders } from './privacyProbe.ts';
-import type { SlurmResources } from '../config/slurmConfig.ts';
+import type { SlurmMachineClass } from './slurmConfig.ts';
 
 const RETRY_MS = 5_000;
 // A probe that waits for as long is submitted again: the cluster may have lost it.
@@ -18,7 +18,7 @@ const START_WAIT_MS = 20_000;
 const LAUNCH_WAIT_MS = 2_000;
 
 export interface PrivacyOptions extends ProbedFolders {
-  readonly resources: ReadonlyMap<string, SlurmResources>;
+  readonly classes: readonly SlurmMachineClass[];
   readonly log: Logger;
 }
 
@@ -31,7 +31,7 @@ export class PrivacyCheck {
   readonly #stop = new AbortController();
   readonly #checks = new Map<string, Promise<void>>();
   /** The same by machine class, for launches. */
-  readonly #checkOf = new Map<SlurmResources, Promise<void>>();
+  readonly #checkOf = new Map<SlurmMachineClass, Promise<void>>();
 
   constructor(options: PrivacyOptions) {
     this.#options = options;
@@ -43,17 +43,16 @@ export class PrivacyCheck {
    * @throws AppError `refused` when a probe could read the data folder.
    */
   async start(): Promise<void> {
-    const { resources } = this.#options;
-    const all = Promise.all([...resources.values()].map((each) => this.#passed(each)));
+    const all = Promise.all(this.#options.classes.map((each) => this.#passed(each)));
     const settled = new AbortController();
     const wait = sleep(START_WAIT_MS, undefined, { ref: false, signal: settled.signal }).catch(() => {});
     await Promise.race([all, wait]).finally(() => settled.abort());
   }
 
-  /** @throws AppError `unreachable` while a job with these resources must not start. */
-  async beforeLaunch(resources: SlurmResources): Promise<void> {
+  /** @throws AppError `unreachable` while a job of this machine class must not start. */
+  async beforeLaunch(machineClass: SlurmMachineClass): Promise<void> {
     let why = 'The service waits for the cluster to show that jobs cannot read its data folder.';
-    const passed = this.#passed(resources).then(
+    const passed = this.#passed(machineClass).then(
       () => true,
       (error: unknown) => {
         why = messageOf(error);
@@ -72,43 +71,43 @@ export class PrivacyCheck {
     await Promise.allSettled(this.#checks.values());
   }
 
-  #passed(resources: SlurmResources): Promise<void> {
-    const known = this.#checkOf.get(resources);
+  #passed(machineClass: SlurmMachineClass): Promise<void> {
+    const known = this.#checkOf.get(machineClass);
     if (known !== undefined) return known;
-    const identity = identityOf(resources, this.#options);
-    const check = this.#checks.get(identity) ?? this.#check(resources, identity);
+    const identity = identityOf(machineClass, this.#options);
+    const check = this.#checks.get(identity) ?? this.#check(machineClass, identity);
     check.catch(() => {}); // whoever waits gets it
     this.#checks.set(identity, check);
-    this.#checkOf.set(resources, check);
+    this.#checkOf.set(machineClass, check);
     return check;
   }
 
-  async #check(resources: SlurmResources, identity: string): Promise<void> {
+  async #check(machineClass: SlurmMachineClass, identity: string): Promise<void> {
     const { data, log } = this.#options;
     const proof = join(data, 'proofs', identity);
     if (existsSync(proof)) return;
-    let isReadable = await this.#probe(resources);
+    let isReadable = await this.#probe(machineClass);
     while (isReadable === undefined) {
       await sleep(RETRY_MS, undefined, { signal: this.#stop.signal });
-      isReadable = await this.#probe(resources);
+      isReadable = await this.#probe(machineClass);
     }
     if (isReadable === 'never-runs') return;
     if (isReadable) {
-      const error = dataIsReadable(data, resources);
-      log.error('jobs can read the data folder', { data, partition: resources.partition });
+      const error = dataIsReadable(data, machineClass);
+      log.error('jobs can read the data folder', { data, partition: machineClass.partition });
       throw error;
     }
     await mkdir(join(data, 'proofs'), { recursive: true, mode: 0o700 });
     await writeFile(proof, '', { mode: 0o600 });
-    log.info('jobs cannot read the data folder', { data, partition: resources.partition });
+    log.info('jobs cannot read the data folder', { data, partition: machineClass.partition });
   }
 
   /** Undefined when that could not be found out. A partition that refuses the probe refuses jobs too. */
-  async #probe(resources: SlurmResources): Promise<boolean | 'never-runs' | undefined> {
+  async #probe(machineClass: SlurmMachineClass): Promise<boolean | 'never-runs' | undefined> {
     const { signal } = this.#stop;
     const both = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
     try {
-      return await canJobsRead(this.#options, resources, both);
+      return await canJobsRead(this.#options, machineClass, both);
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof AppError && error.code === 'refused') return 'never-runs';
@@ -119,13 +118,13 @@ export class PrivacyCheck {
 }
 
 /** What is wrong when jobs can read the data folder. */
-export function dataIsReadable(data: string, { partition }: Pick<SlurmResources, 'partition'>): AppError {
+export function dataIsReadable(data: string, { partition }: Pick<SlurmMachineClass, 'partition'>): AppError {
   const where = partition === undefined ? 'on the cluster' : `in the partition ${partition}`;
   const message = `Jobs ${where} can read the data folder ${data}, and with it could make keys and grant credits. Name a folder on a disk of this machine that no node sees (--data), and do not let this machine run jobs.`;
   return new AppError('refused', message);
 }
 
-function identityOf({ partition, sbatch }: SlurmResources, { data, filesFolder }: ProbedFolders): string {
+function identityOf({ partition, sbatch }: SlurmMachineClass, { data, filesFolder }: ProbedFolders): string {
   const parts = [realpathSync(data), filesFolder, hostname(), process.getuid?.(), partition ?? null, sbatch];
   return createHash('sha256')
     .update(JSON.stringify([...parts, process.env['SLURM_CONF'] ?? null]))

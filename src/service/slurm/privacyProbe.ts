@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import { slurm } from './slurmCommand.ts';
-import type { SlurmResources } from '../config/slurmConfig.ts';
+import type { SlurmMachineClass } from './slurmConfig.ts';
+
+type Place = Pick<SlurmMachineClass, 'partition' | 'sbatch'>;
 import { shellWord } from '../../core/text/shellWord.ts';
 
 const NONCE_BYTES = 32;
@@ -26,7 +28,7 @@ export interface ProbedFolders {
  */
 export async function canJobsRead(
   { data, filesFolder }: ProbedFolders,
-  resources: Pick<SlurmResources, 'partition' | 'sbatch'>,
+  place: Place,
   signal: AbortSignal,
 ): Promise<boolean> {
   const nonce = randomBytes(NONCE_BYTES).toString('hex');
@@ -39,7 +41,7 @@ export async function canJobsRead(
     const script = join(folder, 'probe.sh');
     const answer = join(folder, 'answer');
     await writeFile(script, probeScript(secret, answer), { mode: 0o700 });
-    await slurm('sbatch', [...probeArguments(name, folder, resources), script], signal);
+    await slurm('sbatch', [...probeArguments(name, folder, place), script], signal);
     return (await untilAnswered(answer, signal)).trim() === nonce;
   } catch (error) {
     await slurm('scancel', [`--name=${name}`]).catch(() => {});
@@ -50,11 +52,7 @@ export async function canJobsRead(
   }
 }
 
-function probeArguments(
-  name: string,
-  folder: string,
-  { partition, sbatch }: Pick<SlurmResources, 'partition' | 'sbatch'>,
-): readonly string[] {
+function probeArguments(name: string, folder: string, { partition, sbatch }: Place): readonly string[] {
   return [
     '--parsable',
     '--no-requeue',

@@ -11,7 +11,7 @@ import { ClusterQueue, parseQueue, QUERY, type SeenJob } from './clusterQueue.ts
 import { type ClusterJob, endingOfClusterJob, neverStarts, phaseOf, waitingReason, wasDropped } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
 import type { PrivacyCheck } from './privacyCheck.ts';
-import type { SlurmResources } from '../config/slurmConfig.ts';
+import type { SlurmMachineClass } from './slurmConfig.ts';
 import { clusterLog, prepareSubmission, type RunnerProgram, submissionScript } from './submission.ts';
 
 // Each sbatch is a process that asks the controller; more at once only wait there.
@@ -29,7 +29,7 @@ const LOST_TOO_OFTEN =
 
 export interface SlurmOptions {
   readonly program: RunnerProgram;
-  readonly resources: ReadonlyMap<string, SlurmResources>;
+  readonly classes: readonly SlurmMachineClass[];
   readonly capacity: number;
   readonly pollMs: number;
   readonly privacy: Pick<PrivacyCheck, 'beforeLaunch' | 'stop'>;
@@ -68,8 +68,8 @@ export class SlurmExecutor implements Executor {
 
   async launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void> {
     if (existsSync(folder.claim)) return;
-    const resources = this.#options.resources.get(job.machineClass);
-    if (resources !== undefined) await this.#options.privacy.beforeLaunch(resources);
+    const machineClass = this.#options.classes.find(({ name }) => name === job.machineClass);
+    if (machineClass !== undefined) await this.#options.privacy.beforeLaunch(machineClass);
     const launches = (this.#launches.get(job.id) ?? 0) + 1;
     if (launches > MAX_LAUNCHES) throw new AppError('refused', LOST_TOO_OFTEN);
     // What made the cluster lose it, like a controller that gives numbers which nodes still use, may take a while to pass.
@@ -79,7 +79,11 @@ export class SlurmExecutor implements Executor {
     await this.#submits(async () => {
       // Waiting for the turn takes a while in which the job can be cancelled.
       if (existsSync(folder.claim) || (await isListed(job.id, folder, signal))) return;
-      await this.#submit(job, folder, signal);
+      if (machineClass === undefined) {
+        const message = `The machine class ${job.machineClass} is no longer in the service's configuration. Submit again with another.`;
+        throw new AppError('missing', message);
+      }
+      await slurm('sbatch', await prepareSubmission(job, folder, machineClass, this.#options.program), signal);
       this.#launches.set(job.id, launches);
     });
     this.#unlistedSince.set(job.id, this.#queue.answers);
@@ -124,15 +128,6 @@ export class SlurmExecutor implements Executor {
 
   async stop(): Promise<void> {
     await Promise.all([this.#queue.stop(), this.#options.privacy.stop()]);
-  }
-
-  async #submit(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void> {
-    const resources = this.#options.resources.get(job.machineClass);
-    if (resources === undefined) {
-      const message = `The machine class ${job.machineClass} is not in the service's configuration any more. Submit again with another.`;
-      throw new AppError('missing', message);
-    }
-    await slurm('sbatch', await prepareSubmission(job, folder, resources, this.#options.program), signal);
   }
 
   /** The cluster forgets a job some minutes after its end, or when its controller lost what it had not written down. */

@@ -5,7 +5,7 @@ import { shellWord } from '../../core/text/shellWord.ts';
 import type { RunnableJob } from '../executor/executor.ts';
 import type { JobFolder, RunnerSpec } from '../jobFiles/jobFolder.ts';
 import { setupLimitSeconds } from '../runner/virtualEnvironment.ts';
-import type { SlurmResources } from '../config/slurmConfig.ts';
+import type { SlurmMachineClass } from './slurmConfig.ts';
 
 // The runner keeps the time limit to the second; Slurm's, in whole minutes, only ends what the runner could not.
 const SPARE_MINUTES = 2;
@@ -22,7 +22,7 @@ export interface RunnerProgram {
 export async function prepareSubmission(
   job: RunnableJob,
   folder: JobFolder,
-  resources: SlurmResources,
+  machineClass: SlurmMachineClass,
   program: RunnerProgram,
 ): Promise<readonly string[]> {
   const script = submissionScript(folder);
@@ -40,13 +40,16 @@ export async function prepareSubmission(
     `--chdir=${folder.path}`,
     `--output=${clusterLog(folder).replaceAll('%', '%%')}`,
     `--time=${minutes}`,
-    ...resourceArguments(resources),
+    ...resourceArguments(machineClass),
     script,
   ];
 }
 
-/** What `sbatch` is told of the resources of a job. */
-export function resourceArguments({ partition, cpus, memoryGb, gpus, sbatch }: SlurmResources): readonly string[] {
+type Resources = Pick<SlurmMachineClass, 'partition' | 'cpus' | 'memory_gb' | 'gpus' | 'sbatch'>;
+
+/** The arguments for `sbatch` that request the resources of a job. */
+export function resourceArguments(machineClass: Resources): readonly string[] {
+  const { partition, cpus, memory_gb: memoryGb, gpus, sbatch } = machineClass;
   return [
     '--nodes=1',
     '--ntasks=1',

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import type { TlsSettings } from '../config/tlsConfig.ts';
+import type { TlsSettings } from '../config/sections.ts';
 
 // RFC 8996 forbids what came before.
 const MIN_VERSION = 'TLSv1.2';

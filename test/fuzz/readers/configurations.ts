@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readConfig } from '../../../src/service/config/config.ts';
+import { readConfig } from '../../../src/service/serviceConfig.ts';
 import { allowRefusal, type FuzzedReader, nothingToClose } from '../reader.ts';
 
 const TOML = `executor = "process"

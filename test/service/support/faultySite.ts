@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import type { Selection } from '../../../src/workspace/select/selection.ts';
 import { selectFiles } from '../../../src/workspace/select/selection.ts';
-import { DEFAULT_PROXY } from '../../../src/service/config/proxyConfig.ts';
-import type { TlsSettings } from '../../../src/service/config/tlsConfig.ts';
+import { DEFAULT_PROXY } from '../../../src/service/config/sections.ts';
+import type { TlsSettings } from '../../../src/service/config/sections.ts';
 import { jobsAtOnce, type ServiceClient, startService, temporaryFolder, type WireEvent } from './service.ts';
 
 export const SCRIPT = 'run.sh';

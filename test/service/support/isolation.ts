@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { programsAreMissing } from '../../../scripts/programs.ts';
-import { DEFAULT_CONFIG } from '../../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../../src/service/serviceConfig.ts';
 import { findIsolation } from '../../../src/service/process/isolation.ts';
 
 const VARIABLE = 'TEST_ISOLATION';
@@ -22,7 +22,7 @@ export async function isolationIsMissing(): Promise<string | undefined> {
   await programsAreMissing('bubblewrap', { programs: ['bwrap'], packages: ['bubblewrap'] }); // what is missing is found below
   const data = await mkdtemp(join(tmpdir(), 'farwharf-isolation-'));
   try {
-    const found = await findIsolation(DEFAULT_CONFIG, data);
+    const found = await findIsolation(DEFAULT_CONFIG.process, { data, hidden: [] });
     return found.type === 'none' ? found.why : undefined;
   } finally {
     await rm(data, { recursive: true, force: true });

@@ -6,7 +6,8 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Logger, silentLogger } from '../../../src/core/log.ts';
 import { isFinalState } from '../../../src/remote/protocol/states.ts';
-import { DEFAULT_CONFIG, type ServiceConfig } from '../../../src/service/config/config.ts';
+import { DEFAULT_CONFIG, type ServiceConfig } from '../../../src/service/serviceConfig.ts';
+import type { ProcessSettings } from '../../../src/service/process/processConfig.ts';
 import { type RunningService, serve } from '../../../src/service/serve.ts';
 import type { ServeOptions } from '../../../src/service/serveOptions.ts';
 import { type ArchiveEntry, makeArchive } from './archive.ts';
@@ -44,7 +45,7 @@ export async function temporaryFolder(
 }
 
 /** The configuration of services in tests: the same on every machine, whether it has bubblewrap or not. */
-export function testConfig(settings: Partial<ServiceConfig['process']> = {}): ServiceConfig {
+export function testConfig(settings: Partial<ProcessSettings> = {}): typeof DEFAULT_CONFIG {
   return { ...DEFAULT_CONFIG, process: { ...DEFAULT_CONFIG.process, isolation: testedIsolation(), ...settings } };
 }
 

@@ -3,10 +3,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { SlurmCluster, slurmIsMissing } from '../../../scripts/slurm/cluster.ts';
-import { DEFAULT_CONFIG, type ServiceConfig } from '../../../src/service/config/config.ts';
+import type { SlurmMachineClass } from '../../../src/service/slurm/slurmConfig.ts';
+import { DEFAULT_CONFIG } from '../../../src/service/serviceConfig.ts';
 
 /** A service on the cluster of `scripts/slurm`, with a class that has no partition and one that no node is large enough for. */
-export const SLURM_CONFIG: ServiceConfig = {
+export const SLURM_CONFIG = {
   ...DEFAULT_CONFIG,
   executor: 'slurm',
   machine_classes: [
@@ -15,14 +16,11 @@ export const SLURM_CONFIG: ServiceConfig = {
     machineClass('nowhere', { partition: 'no-such-partition' }),
     machineClass('too-wide', { partition: 'cpu-small', cpus: 64 }),
   ],
-  process: DEFAULT_CONFIG.process,
-  slurm: { poll_seconds: 0.3, max_jobs: 100, login_environment: false },
+  slurm: { folder: '', poll_seconds: 0.3, max_jobs: 100, login_environment: false },
 };
 
-type MachineClassConfig = NonNullable<ServiceConfig['machine_classes']>[number];
-
 /** A machine class of `SLURM_CONFIG`'s kind. */
-export function machineClass(name: string, more: Partial<MachineClassConfig>): MachineClassConfig {
+export function machineClass(name: string, more: Partial<SlurmMachineClass>): SlurmMachineClass {
   const defaults = { description: '', credits_per_minute: 1, cpus: 1, memory_gb: 0.25, gpus: 0, sbatch: [] };
   return { ...defaults, name, ...more };
 }
@@ -30,8 +28,8 @@ export function machineClass(name: string, more: Partial<MachineClassConfig>): M
 /** Folders of a service of its own: one that no job can see, and one that the nodes share. */
 export function onCluster(
   cluster: Pick<SlurmCluster, 'privateFolder' | 'sharedFolder'>,
-  config: ServiceConfig = SLURM_CONFIG,
-): { readonly data: string; readonly shared: string; readonly config: ServiceConfig } {
+  config: typeof SLURM_CONFIG = SLURM_CONFIG,
+): { readonly data: string; readonly shared: string; readonly config: typeof SLURM_CONFIG } {
   const shared = mkdtempSync(join(cluster.sharedFolder, 's-'));
   const data = mkdtempSync(join(cluster.privateFolder, 's-'));
   return { data, shared, config: { ...config, slurm: { ...config.slurm, folder: shared } } };

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { configSchema, readConfig } from '../../../src/service/config/config.ts';
+import { configSchema, readConfig } from '../../../src/service/serviceConfig.ts';
 
 const PAGE = readFileSync(join(import.meta.dirname, '../../../docs/service.md'), 'utf8');
 
@@ -21,9 +21,9 @@ test('every configuration on the page of the service is one that it takes, also 
   }
 });
 
-test('every section of the configuration has its place on the page', () => {
-  const { properties } = configSchema() as { properties: Record<string, { type?: string; properties?: object }> };
-  for (const [name, { properties: settings = {} }] of Object.entries(properties)) {
+test('every section of the configuration has its place on the page', async () => {
+  const { anyOf } = (await configSchema()) as { anyOf: { properties: Record<string, { properties?: object }> }[] };
+  for (const [name, { properties: settings = {} }] of anyOf.flatMap(({ properties }) => Object.entries(properties))) {
     assert.match(PAGE, new RegExp(`^(\\[+${name}\\]+|${name} =)`, 'm'), name);
     for (const setting of Object.keys(settings))
       assert.match(PAGE, new RegExp(`^(# )?${setting} =`, 'm'), `${name}.${setting}`);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { silentLogger } from '../../../../src/core/log.ts';
 import { removeExpired } from '../../../../src/service/disk/retention.ts';
-import { retentionSettings } from '../../../../src/service/config/retentionConfig.ts';
+import { retentionSettings } from '../../../../src/service/config/sections.ts';
 import { JobFiles } from '../../../../src/service/jobFiles/jobFiles.ts';
 import type { ServiceEvent } from '../../../../src/service/store/jobs/events.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Redactor } from '../../../../src/core/redact.ts';
-import { DEFAULT_CONFIG } from '../../../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../../../src/service/serviceConfig.ts';
 import { LogFile } from '../../../../src/service/log/logFile.ts';
 import { openServiceLog } from '../../../../src/service/log/serviceLog.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_CONFIG } from '../../../../src/service/config/config.ts';
+import { DEFAULT_CONFIG } from '../../../../src/service/serviceConfig.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
 import { createProcessExecutor } from '../../../../src/service/process/processExecutor.ts';
 import { jobFolder } from '../../../../src/service/jobFiles/jobFolder.ts';

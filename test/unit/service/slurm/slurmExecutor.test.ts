@@ -29,7 +29,7 @@ function startExecutor(t: TestContext): SlurmExecutor {
   const executor = new SlurmExecutor({
     program,
     privacy,
-    resources: new Map(),
+    classes: [],
     capacity: 1,
     pollMs: 1,
     log: silentLogger,

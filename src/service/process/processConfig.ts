@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { absolutePath } from '../config/sections.ts';
+
+/** The section `[process]` of the configuration. */
+export const processSettings = z.strictObject({
+  /** Jobs that run at once; default: the number of cores. */
+  max_jobs: z.int().min(1).max(10_000).optional(),
+  /** `auto` isolates jobs if bubblewrap works, `bubblewrap` refuses to start if it does not, `none` never isolates, even with several accounts. */
+  isolation: z.enum(['auto', 'bubblewrap', 'none']).default('auto'),
+  /** What isolated jobs can read besides the system: data sets, interpreters outside it. */
+  read_only: z.array(absolutePath).default([]),
+  /** What isolated jobs can write besides their own folders: shared caches. */
+  writable: z.array(absolutePath).default([]),
+  /** Whether isolated jobs can use the network. */
+  network: z.boolean().default(true),
+  /** Processes and threads of one job. */
+  max_processes: z.int().min(16).max(4_000_000).default(4096),
+  /** The largest file that a job can write; default: no limit. */
+  max_file_gb: z.number().positive().optional(),
+});
+export type ProcessSettings = z.infer<typeof processSettings>;

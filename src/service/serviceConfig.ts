@@ -1,0 +1,114 @@
+import { readFile } from 'node:fs/promises';
+import { parse as parseToml, TomlError } from 'smol-toml';
+import * as z from 'zod';
+import { AppError, messageOf, systemCode } from '../core/errors.ts';
+import { machineClass, MachineClasses } from './config/machineClasses.ts';
+import { sections } from './config/sections.ts';
+import type { ExecutorKind } from './executor/executorKind.ts';
+import { EXECUTORS, type Executors } from './executors.ts';
+import { processKind } from './process/processKind.ts';
+
+const DEFAULT_EXECUTOR = 'process' satisfies keyof typeof EXECUTORS;
+const named = z.looseObject({ executor: z.string().default(DEFAULT_EXECUTOR) });
+// Loose: only the executor reads its own section and what it adds to machine classes.
+const serviceConfig = named.extend({
+  machine_classes: z.array(z.looseObject(machineClass.shape)).optional(),
+  ...sections,
+});
+
+/** The configuration of a service: what every service has, and what its executor adds. */
+export type ServiceConfig = Readonly<z.infer<typeof serviceConfig>>;
+
+/** The configuration of a service that was started without one. */
+export const DEFAULT_CONFIG = schemaFor(DEFAULT_EXECUTOR, processKind).parse({});
+
+/**
+ * Reads a configuration file; `.json` is JSON, anything else TOML.
+ *
+ * @param path undefined for a configuration with nothing but `overrides`.
+ * @param overrides settings from the command line, which win.
+ * @throws AppError `missing` if the file cannot be read, `bad-input` that names what is wrong in it.
+ */
+export async function readConfig(
+  path: string | undefined,
+  overrides: { readonly executor?: string } = {},
+  executors: Executors = EXECUTORS,
+): Promise<ServiceConfig> {
+  const read = path === undefined ? {} : parseText(path, await readText(path));
+  const value = checked(path, named, { ...checked(path, z.looseObject({}), read), ...overrides });
+  const name = value.executor;
+  const load = Object.hasOwn(executors, name) ? executors[name] : undefined;
+  if (load === undefined) throw invalid(path, `executor: must be one of ${Object.keys(executors).join(', ')}`);
+  // A file may keep the sections of other executors, for a start with --executor.
+  const isRead = (section: string): boolean => section === name || !Object.hasOwn(executors, section);
+  const own = Object.fromEntries(Object.entries(value).filter(([section]) => isRead(section)));
+  return serviceConfig.parse(checked(path, schemaFor(name, await load()), own));
+}
+
+/** The JSON schema of the configuration file, for editors that complete and check it: one alternative for each executor. */
+export async function configSchema(): Promise<{ readonly anyOf: readonly object[] }> {
+  const executors: Executors = EXECUTORS;
+  const schemas = Object.entries(executors).map(async ([name, load]) => schemaFor(name, await load()));
+  return { anyOf: (await Promise.all(schemas)).map((schema) => z.toJSONSchema(schema, { io: 'input' })) };
+}
+
+/** Loads the executor of a configuration. */
+export async function executorOf({ executor }: ServiceConfig, executors: Executors): Promise<ExecutorKind> {
+  const load = executors[executor];
+  if (load === undefined) throw new AppError('bad-input', `"${executor}" is not an executor.`);
+  return load();
+}
+
+/** The folder for the files of jobs that the service shares with other machines; undefined if they are in the data folder. */
+export async function sharedFolderOf(config: ServiceConfig, executors: Executors): Promise<string | undefined> {
+  return (await executorOf(config, executors)).sharedFolder?.(config);
+}
+
+/** The machine classes of a configuration; undefined if it has none. */
+export function machineClassesOf({ machine_classes: classes }: ServiceConfig): MachineClasses | undefined {
+  const [first, ...rest] = classes ?? [];
+  return first && new MachineClasses([first, ...rest]);
+}
+
+/** The files of the service that jobs must not read. */
+export function hiddenFiles({ tls }: ServiceConfig): readonly string[] {
+  return tls === undefined ? [] : [tls.key];
+}
+
+function schemaFor<Shape extends z.ZodRawShape>(name: string, { shape }: ExecutorKind<Shape>) {
+  const executor = z.literal(name);
+  const named = name === DEFAULT_EXECUTOR ? executor.default(name) : executor;
+  return z.strictObject({ executor: named, ...sections, ...shape });
+}
+
+function checked<T>(path: string | undefined, schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const problems = result.error.issues.map(({ path: at, message }) => `${at.join('.') || 'file'}: ${message}`);
+  throw invalid(path, problems.join('; '));
+}
+
+function invalid(path: string | undefined, problems: string): AppError {
+  if (path !== undefined) return new AppError('bad-input', `The configuration ${path} is not valid. ${problems}.`);
+  const message = `This executor needs a configuration. ${problems}. Write it to a file, and name that with --config.`;
+  return new AppError('bad-input', message);
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    const why = systemCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
+    throw new AppError('missing', `The configuration ${path} cannot be read: ${why}.`, { cause });
+  }
+}
+
+function parseText(path: string, text: string): unknown {
+  try {
+    return path.endsWith('.json') ? JSON.parse(text) : parseToml(text);
+  } catch (cause) {
+    const where = cause instanceof TomlError ? ` Line ${cause.line}, column ${cause.column}.` : '';
+    const what = messageOf(cause).split('\n')[0] ?? '';
+    throw new AppError('bad-input', `The configuration ${path} cannot be read: ${what}.${where}`, { cause });
+  }
+}

@@ -1,0 +1,43 @@
+import * as z from 'zod';
+import { machineClass } from '../config/machineClasses.ts';
+
+// Options that the service itself passes to sbatch. A second value would lose jobs or run them twice.
+const OWN_OPTIONS =
+  /^--(job-name|comment|output|error|chdir|export|export-file|requeue|no-requeue|parsable|wait|wrap|array|time|nodes|ntasks|cpus-per-task|mem|partition|gres|hold|test-only)(=|$)/;
+const NO_FOLDER =
+  'the executor "slurm" keeps the files of jobs in a folder that the nodes share, apart from the data folder: write  folder = "/shared/farwharf"  below [slurm], with its path (up to now, that was the data folder: name that one, and a new --data on a disk of this machine)';
+
+/** A machine class with what its jobs request from the cluster. */
+export const slurmMachineClass = machineClass.extend({
+  partition: z
+    .string()
+    .regex(/^[\w.-]+$/, 'must be the name of a partition')
+    .optional(),
+  /** More arguments for `sbatch`. */
+  sbatch: z
+    .array(
+      z
+        .string()
+        .regex(/^--[a-z]/, 'must be a long option, like "--constraint=a100"')
+        .refine((option) => !OWN_OPTIONS.test(option), 'is set by the service itself'),
+    )
+    .default([]),
+});
+export type SlurmMachineClass = Readonly<z.infer<typeof slurmMachineClass>>;
+
+/** The section `[slurm]` of the configuration. */
+export const slurmSettings = z.strictObject({
+  /** For the files of jobs, on a file system that all nodes share under the same path. */
+  folder: z.string(NO_FOLDER).startsWith('/', 'must be an absolute path'),
+  /** Seconds between two calls of squeue, each for all jobs. */
+  poll_seconds: z.number().min(0.2).max(300).default(2),
+  /** Jobs in the cluster at once, including waiting ones. */
+  max_jobs: z.int().min(1).max(100_000).default(1_000),
+  /**
+   * Whether jobs start with the login environment of their node instead of the service's. Each job then occupies its place in
+   * the cluster for about half a second longer.
+   */
+  login_environment: z.boolean().default(false),
+  /** Node.js on the nodes; default: the path of the one that runs the service. */
+  node: z.string().startsWith('/', 'must be an absolute path').optional(),
+});
