@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { join, relative, resolve, sep } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import { writeAtomicallySync } from '../../core/files/atomicFile.ts';
+import { pathInside } from '../../core/files/pathInside.ts';
 import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
 
 /** In the data folder: where the files of jobs are when they are not there. */
@@ -63,8 +64,7 @@ export function claimFilesFolder(data: string, shared: string): void {
 
 /** Refuses folders of which one lies in the other. @throws AppError `bad-input` with what to write instead. */
 export function refuseNested(data: string, shared: string): void {
-  const isNested = [relative(shared, data), relative(data, shared)].some((path) => path.split(sep)[0] !== '..');
-  if (!isNested) return;
+  if (pathInside(shared, data) === undefined && pathInside(data, shared) === undefined) return;
   const message = `The data folder ${data} and the folder of jobs' files, ${shared}, must be apart: jobs on the nodes reach all of the latter, and the data folder has the store, with its keys and credits. Name a data folder on a disk of this machine:  farwharf serve --data /var/lib/farwharf  (a store that is in ${shared} is carried over).`;
   throw new AppError('bad-input', message);
 }

@@ -4,6 +4,7 @@ import { systemCode } from '../../core/errors.ts';
 import { placeAtomically, writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import type { ProcessReference } from '../../core/processes/processTree.ts';
 import type { Confinement } from './confinement.ts';
+import type { RunnerSpec } from './runnerSpec.ts';
 
 /** The files of one job. The service and the job's runner share nothing else, so either can end at any time. */
 export interface JobFolder {
@@ -36,27 +37,6 @@ export interface JobFolder {
   readonly home: string;
   readonly temporary: string;
   readonly results: string;
-}
-
-export interface RunnerSpec {
-  readonly jobId: string;
-  /** The script, relative to the workspace, and its arguments. */
-  readonly command: readonly [string, ...string[]];
-  readonly maxRuntimeSeconds: number;
-  readonly killGraceMs: number;
-  /** What is kept of the output, as `OutputLog` counts it. */
-  readonly maxLogBytes: number;
-  /** Folder for results, relative to the workspace. */
-  readonly artifacts: string;
-  readonly venv: VirtualEnvironmentSpec | null;
-}
-
-export interface VirtualEnvironmentSpec {
-  /** A command (`python3.11`) to make the environment with. */
-  readonly python?: string | undefined;
-  /** Lines for pip, or the name of a file in the workspace that has them. */
-  readonly requirements?: string | readonly string[] | undefined;
-  readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
 export interface ClaimMarker {

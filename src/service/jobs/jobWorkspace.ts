@@ -4,7 +4,8 @@ import { bootIdentity } from '../../core/processes/processTree.ts';
 import { discardStaged, type StagedArchive, stageArchive } from '../../workspace/extract/extract.ts';
 import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
-import type { JobFolder, RunnerSpec } from '../jobFiles/jobFolder.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import { parseRunnerSpec, type RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 import type { KeptWorkspace } from '../store/jobs/workspaces.ts';
@@ -58,7 +59,7 @@ export async function restoreWorkspace(
   if (kept.archive !== null) await writeFile(folder.archive, kept.archive, { mode: 0o600 });
   const staged = await stageArchive(folder.archive, folder.path, { signal });
   await removeTree(folder.workspace);
-  await placeWorkspace(folder, staged, JSON.parse(kept.spec) as RunnerSpec);
+  await placeWorkspace(folder, staged, parseRunnerSpec(kept.spec));
   if (kept.archive !== null) await rm(folder.archive);
   store.workspaces.setBoot(job.number, boot);
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { basename, delimiter, dirname, isAbsolute, join, resolve, sep } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
@@ -144,7 +144,7 @@ function programsOfHome(home: string, searchPath: string): readonly string[] {
     .split(delimiter)
     .filter(isAbsolute)
     .map((folder) => resolve(folder))
-    .filter((folder) => folder.startsWith(home + sep));
+    .filter((folder) => (pathInside(home, folder) ?? '') !== '');
   const prefixes = folders.flatMap((folder) => {
     const prefix = dirname(folder);
     if (prefix === home) return [folder];

@@ -6,13 +6,8 @@ import { confine } from './confine.ts';
 import { beat } from './heartbeat.ts';
 import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
 import { programFor } from './interpreter.ts';
-import {
-  type ExitMarker,
-  type JobFolder,
-  type RunnerSpec,
-  type StartedMarker,
-  writeMarker,
-} from '../jobFiles/jobFolder.ts';
+import { type ExitMarker, type JobFolder, type StartedMarker, writeMarker } from '../jobFiles/jobFolder.ts';
+import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { OutputLog } from './outputLog.ts';
 import { JOB_ID_VARIABLE } from '../jobFiles/jobProcessTag.ts';
 import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';

@@ -2,7 +2,8 @@ import { statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { findPython } from './interpreter.ts';
-import type { JobFolder, VirtualEnvironmentSpec } from '../jobFiles/jobFolder.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
 
 /** How long one step may take. */
 export const STEP_LIMIT_MS = 30 * 60_000;

@@ -1,6 +1,7 @@
 import { accessSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
 import { assertNever } from '../../core/errors.ts';
+import { pathInside } from '../../core/files/pathInside.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { systemPaths } from './systemFolders.ts';
@@ -75,7 +76,7 @@ function isVisible(mounts: readonly Mount[], path: string): boolean {
   } catch {
     return false;
   }
-  const mount = mounts.findLast(({ at }) => isInside(real, at));
+  const mount = mounts.findLast(({ at }) => pathInside(at, real) !== undefined);
   return mount !== undefined && 'source' in mount && mount.source === mount.at;
 }
 
@@ -135,7 +136,7 @@ function hide(path: string): Mount {
 function nameServers(system: readonly string[]): readonly string[] {
   try {
     const real = realpathSync('/etc/resolv.conf');
-    return system.some((folder) => isInside(real, folder)) ? [] : [real];
+    return system.some((folder) => pathInside(folder, real) !== undefined) ? [] : [real];
   } catch {
     return [];
   }
@@ -174,10 +175,6 @@ function exists(path: string): boolean {
   } catch {
     return false; // or it is out of reach, for jobs as for the service
   }
-}
-
-function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
 }
 
 function depth(path: string): number {

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { shellWord } from '../../core/text/shellWord.ts';
 import type { RunnableJob } from '../executor/executor.ts';
-import type { JobFolder, RunnerSpec } from '../jobFiles/jobFolder.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
+import { parseRunnerSpec } from '../jobFiles/runnerSpec.ts';
 import { setupLimitSeconds } from '../runner/virtualEnvironment.ts';
 import type { SlurmMachineClass } from './slurmConfig.ts';
 
@@ -28,7 +29,8 @@ export async function prepareSubmission(
   const script = submissionScript(folder);
   const command = [program.node, program.runner, folder.path].map(shellWord).join(' ');
   writeFileSync(script, batchScript(command), { mode: 0o700 });
-  const { venv } = JSON.parse(await readFile(folder.spec, 'utf8')) as RunnerSpec; // nobody but the service wrote there yet
+  // The job has not started, so only the service can have written this file.
+  const { venv } = parseRunnerSpec(await readFile(folder.spec, 'utf8'));
   const setupSeconds = venv === null ? 0 : setupLimitSeconds(venv);
   const minutes = Math.ceil((job.maxRuntime + setupSeconds) / 60) + SPARE_MINUTES;
   return [

@@ -12,7 +12,8 @@ import { type StagedArchive, stageArchive } from '../../../workspace/extract/ext
 import type { JobFiles } from '../../jobFiles/jobFiles.ts';
 import { keepWorkspace, placeWorkspace } from '../../jobs/jobWorkspace.ts';
 import type { MachineClass, MachineClasses } from '../../config/machineClasses.ts';
-import type { JobFolder, RunnerSpec } from '../../jobFiles/jobFolder.ts';
+import type { JobFolder } from '../../jobFiles/jobFolder.ts';
+import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import type { Store } from '../../store/store.ts';
 import { parseCommand, parseSubmission } from './submission.ts';

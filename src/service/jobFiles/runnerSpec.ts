@@ -1,0 +1,35 @@
+import * as z from 'zod';
+
+const virtualEnvironmentSpec = z.object({
+  /** The command (`python3.11`) that creates the environment. */
+  python: z.string().optional(),
+  /** Lines for pip, or the name of a requirements file in the workspace. */
+  requirements: z.union([z.string(), z.array(z.string()).readonly()]).optional(),
+  env: z.record(z.string(), z.string()).readonly().optional(),
+});
+
+const runnerSpec = z.object({
+  jobId: z.string(),
+  /** The script, relative to the workspace, and its arguments. */
+  command: z.tuple([z.string()], z.string()).readonly(),
+  maxRuntimeSeconds: z.number(),
+  killGraceMs: z.number(),
+  /** How much of the output is stored, as `OutputLog` counts it. */
+  maxLogBytes: z.number(),
+  /** The folder for results, relative to the workspace. */
+  artifacts: z.string(),
+  venv: virtualEnvironmentSpec.readonly().nullable(),
+});
+
+export type VirtualEnvironmentSpec = Readonly<z.infer<typeof virtualEnvironmentSpec>>;
+/** What the runner of a job runs. */
+export type RunnerSpec = Readonly<z.infer<typeof runnerSpec>>;
+
+/**
+ * Returns the runner spec that the service stored as JSON.
+ *
+ * @throws the parser's or the schema's error for anything else.
+ */
+export function parseRunnerSpec(text: string): RunnerSpec {
+  return runnerSpec.parse(JSON.parse(text));
+}
