@@ -24,11 +24,11 @@ for (const [place, open] of PLACES) {
     await assert.rejects(admin.call('accounts.add', { account_id: 'ada' }), { code: 'conflict' });
     await assert.rejects(admin.call('accounts.add', { account_id: 'Ada L' }), {
       code: 'bad-input',
-      message: /small letters/,
+      message: /lowercase letters/,
     });
     await assert.rejects(admin.call('accounts.show', { account_id: 'bob' }), {
       code: 'missing',
-      message: /no account "bob"/,
+      message: /Account "bob" does not exist/,
     });
 
     await admin.call('accounts.limit', { account_id: 'ada', limits: { running_jobs: 2, upload_bytes: 1_000 } });

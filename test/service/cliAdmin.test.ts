@@ -80,7 +80,7 @@ test('without a service the store itself is administered; bad use is told in wor
   assert.equal((await admin('account', 'add', 'ada')).exit, 0);
   const twice = await admin('account', 'add', 'ada', '--json');
   assert.deepEqual(jsonLines(twice.stdout), [
-    { error: { code: 'conflict', message: 'There is an account "ada" already.' } },
+    { error: { code: 'conflict', message: 'Account "ada" already exists.' } },
   ]);
   const given = await admin('credits', 'grant', 'ada', '12.5', '--note', 'March', '--reference', 'march');
   assert.equal(given.stdout, '12.5 credits were given to ada: it has 12.5.\n');
@@ -101,7 +101,7 @@ test('without a service the store itself is administered; bad use is told in wor
     ],
     [['key', 'add', 'ada', '--expires', 'soon'], /Invalid value "soon" for --expires/],
     [['key', 'add', 'ada', '--expires', '2099-02-30'], /Invalid value "2099-02-30" for --expires/],
-    [['key', 'add', 'bob'], /no account "bob"/],
+    [['key', 'add', 'bob'], /Account "bob" does not exist/],
     [['key', 'revoke', '0000'], /no key 0000/],
   ] as const) {
     const refused = await admin(...args);

@@ -1,30 +1,33 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
+import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
 
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
-// How exact "last used" is: a write for each request would cost more than most requests.
+// The precision of "last used": a write for each request would cost more than most requests do.
 const USE_RESOLUTION_MS = 60_000;
 
-/** A key as the store keeps it: what it opens, never what it is. Times in milliseconds since 1970. */
-export interface ApiKey {
-  /** What the key is called in lists and commands; tells nothing of the key. */
-  readonly id: string;
-  readonly account: string;
-  readonly label: string;
-  readonly createdAt: number;
-  readonly expiresAt: number | null;
-  readonly revokedAt: number | null;
-  readonly lastUsedAt: number | null;
-}
+/** A key as the table stores it, without its digest. Times in milliseconds since 1970. */
+const COLUMNS = {
+  /** Identifies the key in lists and commands, and says nothing about it. */
+  id: text('id'),
+  account: text('account'),
+  label: text('label'),
+  createdAt: integer('created_at'),
+  expiresAt: nullable(integer('expires_at')),
+  revokedAt: nullable(integer('revoked_at')),
+  lastUsedAt: nullable(integer('last_used_at')),
+};
+export type ApiKey = RecordOf<typeof COLUMNS>;
+const toKey = rowReader(COLUMNS);
 
 /**
- * The table of keys. A key is 256 random bits, of which the store keeps the SHA-256 alone.
+ * The table of keys. A key is 256 random bits, of which the store has only the SHA-256.
  *
- * A slow hash, as for passwords, would protect nothing here: no one can try 2^256 keys, however fast a try is. Looking a
- * key up by its digest in an index gives no time to measure either: the digest of a guess has nothing to do with the guess,
- * so whoever learns how far two digests agree cannot make the next guess agree further.
+ * A slow hash, as for passwords, would not help: nobody can try 2^256 keys, however fast one attempt is. A lookup by digest
+ * in an index does not leak by its timing either: the digest of a guess is unrelated to the guess, so knowing how far two
+ * digests agree does not help to choose the next guess.
  */
 export class ApiKeyTable {
   readonly #byDigest: StatementSync;
@@ -47,7 +50,7 @@ export class ApiKeyTable {
     this.#use = database.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
   }
 
-  /** Makes a key for an account that exists. The secret is in the answer and nowhere else, now or later. */
+  /** Creates a key for an account that exists. The secret is only in the result, and stored nowhere. */
   add(key: Pick<ApiKey, 'account' | 'label' | 'createdAt' | 'expiresAt'>): {
     readonly key: ApiKey;
     readonly secret: string;
@@ -58,50 +61,37 @@ export class ApiKeyTable {
     return { key: this.get(id), secret };
   }
 
-  /** The key with this digest, whatever has become of it. */
+  /** The key with this digest, even if it is revoked or expired. */
   find(digest: Buffer): ApiKey | undefined {
     const row = this.#byDigest.get(digest);
     return row && toKey(row);
   }
 
-  /** @throws AppError `missing` when there is no key of this id. */
+  /** @throws AppError `missing` if the key does not exist. */
   get(id: string): ApiKey {
     const row = this.#get.get(id);
-    if (row === undefined) throw new AppError('missing', `There is no key ${id}.`);
+    if (row === undefined) throw new AppError('missing', `Key ${id} does not exist.`);
     return toKey(row);
   }
 
-  /** The keys of one account or of all, oldest first, those that are not valid any more among them. */
+  /** The keys of one account or of all, oldest first, including invalid ones. */
   list(account?: string): readonly ApiKey[] {
     return this.#list.all(account ?? null).map(toKey);
   }
 
-  /** Ends a key for good; one that was revoked before stays as it was. */
+  /** Revokes a key for good. A second call changes nothing. */
   revoke(id: string, at: number): ApiKey {
     this.#revoke.run(at, id);
     return this.get(id);
   }
 
-  /** Notes that a key was used, at most once a minute. */
+  /** Records that a key was used, at most once a minute. */
   noteUse({ id, lastUsedAt }: ApiKey, at: number): void {
     if (at - (lastUsedAt ?? 0) >= USE_RESOLUTION_MS) this.#use.run(at, id);
   }
 }
 
-/** What the store keeps of a key. */
+/** What the store has of a key. */
 export function keyDigest(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
-}
-
-function toKey(row: Record<string, SQLOutputValue>): ApiKey {
-  const time = (column: string): number | null => (row[column] === null ? null : Number(row[column]));
-  return {
-    id: String(row['id']),
-    account: String(row['account']),
-    label: String(row['label']),
-    createdAt: Number(row['created_at']),
-    expiresAt: time('expires_at'),
-    revokedAt: time('revoked_at'),
-    lastUsedAt: time('last_used_at'),
-  };
 }

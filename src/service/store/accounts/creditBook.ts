@@ -1,23 +1,27 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
 
-/** Something that changed what an account has: credits that it was given or that were taken back, or a job that was paid. */
-export interface BookEntry {
-  readonly at: number;
-  readonly kind: 'grant' | 'top-up' | 'job';
-  /** Micro-credits; below zero for what was taken or paid. */
-  readonly amount: number;
-  /** Of the grant; for a job its id. */
-  readonly reference: string;
-  readonly note: string | null;
-}
+/** A change of an account's credits: a grant, credits that were taken back, or a job that was paid. */
+const COLUMNS = {
+  at: integer('at'),
+  kind: text<'grant' | 'top-up' | 'job'>('kind'),
+  /** Micro-credits; negative for what was taken or paid. */
+  amount: integer('amount'),
+  /** Of the grant; for a job its ID. */
+  reference: text('reference'),
+  note: nullable(text('note')),
+};
+export type BookEntry = RecordOf<typeof COLUMNS>;
+const toEntry = rowReader(COLUMNS);
 
-/** Reads the credit ledger as a person would: without the holds, which are given back when a job is paid. */
+/** Reads the credit ledger as a person would: without holds, which are returned when a job is paid. */
 export class CreditBook {
   readonly #entries: StatementSync;
 
   constructor(database: DatabaseSync) {
     this.#entries = database.prepare(
-      `SELECT at, kind, reference, note, coalesce(sum(amount), 0) AS amount FROM credit_transactions AS transactions
+      `SELECT at, iif(kind = 'settle', 'job', kind) AS kind, reference, note,
+          coalesce(sum(iif(kind = 'settle', -amount, amount)), 0) AS amount FROM credit_transactions AS transactions
         LEFT JOIN credit_entries AS entries ON transaction_id = id
           AND entries.account = transactions.account || iif(kind = 'settle', ':spent', ':available')
         WHERE transactions.account = ? AND kind <> 'hold' GROUP BY id ORDER BY id DESC LIMIT ?`,
@@ -26,16 +30,6 @@ export class CreditBook {
 
   /** The last entries of an account, newest first. */
   entries(account: string, limit: number): readonly BookEntry[] {
-    return this.#entries.all(account, limit).map((row) => {
-      const isJob = row['kind'] === 'settle';
-      const amount = Number(row['amount']);
-      return {
-        at: Number(row['at']),
-        kind: isJob ? 'job' : (String(row['kind']) as 'grant' | 'top-up'),
-        amount: isJob ? 0 - amount : amount,
-        reference: String(row['reference']),
-        note: row['note'] === null ? null : String(row['note']),
-      };
-    });
+    return this.#entries.all(account, limit).map(toEntry);
   }
 }

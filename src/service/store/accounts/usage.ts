@@ -1,16 +1,19 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { integer, type RecordOf, rowReader, text } from '../database/columns.ts';
 
-/** What the jobs of one account on one machine class came to. */
-export interface Usage {
-  readonly account: string;
-  readonly machineClass: string;
-  readonly jobs: number;
-  readonly machineMs: number;
+/** The sums of one account's jobs on one machine class. */
+const COLUMNS = {
+  account: text('account'),
+  machineClass: text('machine_class'),
+  jobs: integer('jobs'),
+  machineMs: integer('machine_ms'),
   /** Micro-credits. */
-  readonly charged: number;
-}
+  charged: integer('charged'),
+};
+export type Usage = RecordOf<typeof COLUMNS>;
+const toUsage = rowReader(COLUMNS);
 
-/** Sums over the jobs that have ended. */
+/** Sums over ended jobs. */
 export class UsageTable {
   readonly #read: StatementSync;
 
@@ -23,14 +26,8 @@ export class UsageTable {
     );
   }
 
-  /** The jobs that ended at `from` or later and before `to`, of one account or of all. */
+  /** Sums the jobs that ended from `from` to just before `to`, of one account or of all. */
   read(from: number, to: number, account?: string): readonly Usage[] {
-    return this.#read.all(from, to, account ?? null).map((row) => ({
-      account: String(row['account']),
-      machineClass: String(row['machine_class']),
-      jobs: Number(row['jobs']),
-      machineMs: Number(row['machine_ms']),
-      charged: Number(row['charged']),
-    }));
+    return this.#read.all(from, to, account ?? null).map(toUsage);
   }
 }

@@ -1,34 +1,38 @@
-import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { FinalState, JobState, UnfinishedState } from '../../../remote/protocol/states.ts';
+import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
 
-/** A job as the store keeps it: times in milliseconds since 1970, amounts in micro-credits. */
-export interface StoredJob {
-  readonly number: number;
-  readonly id: string;
-  readonly account: string;
-  readonly state: JobState;
-  readonly script: string;
-  readonly project: string | null;
-  readonly machineClass: string;
+/** The table of jobs: times in milliseconds since 1970, amounts in micro-credits. */
+const COLUMNS = {
+  number: integer('number'),
+  id: text('id'),
+  account: text('account'),
+  state: text<JobState>('state'),
+  script: text('script'),
+  project: nullable(text('project')),
+  machineClass: text('machine_class'),
   /** Seconds. */
-  readonly maxRuntime: number;
-  readonly createdAt: number;
-  readonly startedAt: number | null;
-  readonly finishedAt: number | null;
-  readonly exitCode: number | null;
-  readonly reason: string | null;
-  readonly hold: number;
-  readonly charged: number | null;
+  maxRuntime: integer('max_runtime'),
+  createdAt: integer('created_at'),
+  startedAt: nullable(integer('started_at')),
+  finishedAt: nullable(integer('finished_at')),
+  exitCode: nullable(integer('exit_code')),
+  reason: nullable(text('reason')),
+  hold: integer('hold'),
+  charged: nullable(integer('charged')),
   /** How many bytes of the runner's output log are in the event store. */
-  readonly logOffset: number;
+  logOffset: integer('log_offset'),
   /** When its results were removed because of their age or size. */
-  readonly filesRemovedAt: number | null;
-}
+  filesRemovedAt: nullable(integer('files_removed_at')),
+};
+/** The columns that a submission sets. */
+const NEW = ['id', 'account', 'script', 'project', 'machineClass', 'maxRuntime', 'createdAt', 'hold'] as const;
 
-export type NewJob = Pick<
-  StoredJob,
-  'id' | 'account' | 'script' | 'project' | 'machineClass' | 'maxRuntime' | 'createdAt' | 'hold'
->;
+export type StoredJob = RecordOf<typeof COLUMNS>;
+export type NewJob = Pick<StoredJob, (typeof NEW)[number]>;
+
+/** Reads a row of the table. */
+export const toJob = rowReader(COLUMNS);
 
 export interface Ending {
   readonly state: FinalState;
@@ -71,9 +75,9 @@ export class JobTable {
       'SELECT state, machine_class, count(*) AS count FROM jobs WHERE finished_at IS NULL GROUP BY state, machine_class',
     );
     this.#list = database.prepare('SELECT * FROM jobs WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?');
+    const names = NEW.map((field) => COLUMNS[field].name);
     this.#insert = database.prepare(
-      `INSERT INTO jobs (id, account, state, script, project, machine_class, max_runtime, created_at, hold)
-       VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?)`,
+      `INSERT INTO jobs (state, ${names.join(', ')}) VALUES ('queued', ${names.map(() => '?').join(', ')})`,
     );
     this.#setState = database.prepare('UPDATE jobs SET state = ?, started_at = ?, reason = ? WHERE id = ?');
     this.#setLogOffset = database.prepare('UPDATE jobs SET log_offset = ? WHERE id = ?');
@@ -82,19 +86,19 @@ export class JobTable {
     );
   }
 
-  /** A job of any account: for the service itself, never for whoever asks it. */
+  /** Finds a job of any account, for the service itself. */
   get(id: string): StoredJob | undefined {
     const row = this.#get.get(id);
     return row && toJob(row);
   }
 
-  /** The number that a job's rows in other tables carry. */
+  /** The number of a job, which its rows in other tables have. */
   numberOf(id: string): number | undefined {
     const number = this.#number.get(id)?.['number'];
     return number === undefined ? undefined : Number(number);
   }
 
-  /** A job as its account sees it: those of others are not there. */
+  /** Finds a job of one account. */
   find(account: string, id: string): StoredJob | undefined {
     const row = this.#find.get(id, account);
     return row && toJob(row);
@@ -109,23 +113,23 @@ export class JobTable {
     return Number(this.#countUnfinished.get()?.['count']);
   }
 
-  /** Whether so many jobs of an account, one at least, wait for their turn. Costs a look at so many, not at all of them. */
+  /** Whether at least `count` (1 or more) jobs of an account are queued. Reads that many rows, not all of them. */
   queuesAtLeast(account: string, count: number): boolean {
     return Number.isFinite(count) && this.#queuesAtLeast.get(account, count - 1) !== undefined;
   }
 
-  /** How many jobs of an account wait for their turn, and how many are past that and have not ended. */
+  /** How many jobs of an account are queued, and how many have left the queue and not ended. */
   countOf(account: string): { readonly queued: number; readonly active: number } {
     const row = this.#countOf.get(account);
     return { queued: Number(row?.['queued']), active: Number(row?.['active']) };
   }
 
-  /** An account's newest jobs first, those submitted before `before` when it is given. */
+  /** An account's jobs, newest first, starting after `before` if given. */
   list(account: string, limit: number, before?: StoredJob): readonly StoredJob[] {
     return this.#list.all(account, before?.number ?? Number.MAX_SAFE_INTEGER, limit).map(toJob);
   }
 
-  /** How many unfinished jobs are in each state, by machine class. */
+  /** Counts unfinished jobs by state and machine class. */
   countByState(): readonly { state: string; machineClass: string; count: number }[] {
     return this.#countByState.all().map((row) => ({
       state: String(row['state']),
@@ -134,10 +138,9 @@ export class JobTable {
     }));
   }
 
-  /** Gives the new job's number. */
-  insert({ id, account, script, project, machineClass, maxRuntime, createdAt, hold }: NewJob): number {
-    const job = [id, account, script, project, machineClass, maxRuntime, createdAt, hold];
-    return Number(this.#insert.run(...job).lastInsertRowid);
+  /** Returns the new job's number. */
+  insert(job: NewJob): number {
+    return Number(this.#insert.run(...NEW.map((field) => job[field])).lastInsertRowid);
   }
 
   setState(id: string, state: UnfinishedState, startedAt: number | null, reason: string | null): void {
@@ -151,29 +154,4 @@ export class JobTable {
   finish(id: string, { state, finishedAt, exitCode, reason, charged }: Ending): void {
     this.#finish.run(state, finishedAt, exitCode, reason, charged, id);
   }
-}
-
-/** A row of the table. */
-export function toJob(row: Record<string, SQLOutputValue>): StoredJob {
-  const number = (name: string): number | null => (row[name] === null ? null : Number(row[name]));
-  const text = (name: string): string | null => (row[name] === null ? null : String(row[name]));
-  return {
-    number: Number(row['number']),
-    id: String(row['id']),
-    account: String(row['account']),
-    state: String(row['state']) as StoredJob['state'],
-    script: String(row['script']),
-    project: text('project'),
-    machineClass: String(row['machine_class']),
-    maxRuntime: Number(row['max_runtime']),
-    createdAt: Number(row['created_at']),
-    startedAt: number('started_at'),
-    finishedAt: number('finished_at'),
-    exitCode: number('exit_code'),
-    reason: text('reason'),
-    hold: Number(row['hold']),
-    charged: number('charged'),
-    logOffset: Number(row['log_offset']),
-    filesRemovedAt: number('files_removed_at'),
-  };
 }

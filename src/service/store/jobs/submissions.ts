@@ -1,18 +1,21 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { integer, type RecordOf, rowReader, text } from '../database/columns.ts';
 
-/** A submission that was accepted under a key of the client's. */
-export interface StoredSubmission {
-  readonly account: string;
-  readonly key: string;
-  readonly jobId: string;
-  /** Tells a submission apart from another one under the same key. */
-  readonly fingerprint: string;
-  readonly createdAt: number;
+/** An accepted submission that had an idempotency key. */
+const COLUMNS = {
+  account: text('account'),
+  key: text('idempotency_key'),
+  jobId: text('job'),
+  /** Distinguishes the submission from another one with the same key. */
+  fingerprint: text('fingerprint'),
+  createdAt: integer('created_at'),
   /** Micro-credits that were left after it. */
-  readonly creditsRemaining: number;
-}
+  creditsRemaining: integer('credits_remaining'),
+};
+export type StoredSubmission = RecordOf<typeof COLUMNS>;
+const toSubmission = rowReader(COLUMNS);
 
-/** What was accepted under which key, so that the same submission is answered the same way again. Methods that write expect the caller's transaction. */
+/** Accepted submissions by key, so that a repeated one gets the same response. Methods that write expect the caller's transaction. */
 export class SubmissionTable {
   readonly #find: StatementSync;
   readonly #insert: StatementSync;
@@ -29,15 +32,7 @@ export class SubmissionTable {
 
   find(account: string, key: string): StoredSubmission | undefined {
     const row = this.#find.get(account, key);
-    if (row === undefined) return undefined;
-    return {
-      account,
-      key,
-      jobId: String(row['job']),
-      fingerprint: String(row['fingerprint']),
-      createdAt: Number(row['created_at']),
-      creditsRemaining: Number(row['credits_remaining']),
-    };
+    return row && toSubmission(row);
   }
 
   insert({ account, key, jobId, fingerprint, createdAt, creditsRemaining }: StoredSubmission): void {
