@@ -2,9 +2,10 @@ import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import { placeAtomically, writeAtomicallySync } from '../../core/files/atomicFile.ts';
-import type { ProcessReference } from '../../core/processes/processTree.ts';
-import type { Confinement } from './confinement.ts';
-import type { RunnerSpec } from './runnerSpec.ts';
+import type { ClaimMarker } from './markers.ts';
+
+/** For jobs that an earlier version accepted, whose specs have no limit. */
+export const DEFAULT_MAX_LOG_BYTES = 64e6;
 
 /** The files of one job. The service and the job's runner share nothing else, so either can end at any time. */
 export interface JobFolder {
@@ -37,37 +38,6 @@ export interface JobFolder {
   readonly home: string;
   readonly temporary: string;
   readonly results: string;
-}
-
-export interface ClaimMarker {
-  readonly pid: number;
-  readonly identity: string;
-}
-
-export interface StartedMarker {
-  /** Process id of the script, which is also the id of its process group. */
-  readonly pid: number;
-  /** What tells it from others that are given its number later: `processIdentity` and `bootIdentity`. */
-  readonly identity: string;
-  readonly boot: string;
-  readonly at: number;
-  /** The first process of the script's sandbox, where it has one. */
-  readonly init?: ProcessReference | undefined;
-}
-
-export interface ExitMarker {
-  readonly outcome: 'exited' | 'timed_out' | 'cancelled' | 'not-started' | 'stopped' | 'over_limit';
-  readonly code: number | null;
-  readonly signal: string | null;
-  /** A sentence for a person where the outcome alone does not tell. */
-  readonly detail: string | null;
-  readonly at: number;
-  /** Seconds that the job ran: its set-up and its script. */
-  readonly ranSeconds: number;
-  /** Whether a signal told the runner to end before this was written. Runners of an earlier version did not note it. */
-  readonly wasToldToEnd?: boolean | undefined;
-  /** That the runner wrote this, where the executor can give it a secret: `reportSeal.ts`. */
-  readonly seal?: string | undefined;
 }
 
 export interface LogFrame {
@@ -104,10 +74,7 @@ export function jobFolder(path: string): JobFolder {
 }
 
 /** Writes a file that is either absent or whole, also over a power loss. */
-export function writeMarker(
-  path: string,
-  value: RunnerSpec | Confinement | StartedMarker | ExitMarker | readonly unknown[],
-): void {
+export function writeMarker(path: string, value: object): void {
   writeAtomicallySync(path, JSON.stringify(value), { isDurable: true });
 }
 

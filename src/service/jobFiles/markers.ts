@@ -1,52 +1,64 @@
 import * as z from 'zod';
 import { changedByJob, readJobText } from './jobFileReading.ts';
-import type { ClaimMarker, ExitMarker, StartedMarker } from './jobFolder.ts';
 
-// The script can write into its job's folder, so nothing in there is believed before it is checked.
+// The script can write to its job's folder, so nothing in it is trusted before it is checked.
 const MAX_MARKER_BYTES = 64 * 1024;
 // A line for each of a million files.
 const MAX_MANIFEST_BYTES = 512 * 1024 * 1024;
-// Milliseconds since 1970, as far as a date can go (ECMA-262, "Time Values and Time Range").
+// Milliseconds since 1970, within the range of a date (ECMA-262, "Time Values and Time Range").
 const time = z.int().min(0).max(8.64e15);
-const claimMarker: z.ZodType<ClaimMarker> = z.object({ pid: z.int().positive(), identity: z.string() });
-const startedMarker: z.ZodType<StartedMarker> = z.object({
+const processReference = z.object({ pid: z.int().positive(), identity: z.string() });
+
+const startedMarker = z.object({
+  /** Process ID of the script, which is also the ID of its process group. */
   pid: z.int().positive(),
-  // Runners of an earlier version did not tell.
+  /** Distinguish the process from later ones with the same ID: `processIdentity` and `bootIdentity`. Earlier runners lack them. */
   identity: z.string().default(''),
   boot: z.string().default(''),
   at: time,
-  init: z.object({ pid: z.int().positive(), identity: z.string() }).optional(),
+  /** The first process of the script's sandbox, if it has one. */
+  init: processReference.optional(),
 });
-const exitMarker: z.ZodType<ExitMarker> = z.object({
+
+const exitMarker = z.object({
   outcome: z.enum(['exited', 'timed_out', 'cancelled', 'not-started', 'stopped', 'over_limit']),
   code: z.int().nullable(),
   signal: z.string().nullable(),
+  /** A sentence for people, if the outcome alone is not clear. */
   detail: z.string().nullable(),
   at: time,
+  /** Seconds that the job ran: its setup and its script. */
   ranSeconds: z.number().nonnegative(),
+  /** Whether the runner received a signal to stop before it wrote this. Earlier runners did not record it. */
   wasToldToEnd: z.boolean().optional(),
+  /** Proves that the runner wrote this, if the executor can give it a secret: `reportSeal.ts`. */
   seal: z.string().optional(),
 });
+
 const manifest = z.array(z.object({ path: z.string(), size: z.number(), sha256: z.string() }));
 
+/** The process that runs a job. */
+export type ClaimMarker = Readonly<z.infer<typeof processReference>>;
+/** That the script runs, since when and as which process. */
+export type StartedMarker = Readonly<z.infer<typeof startedMarker>>;
+/** How the job ended. */
+export type ExitMarker = Readonly<z.infer<typeof exitMarker>>;
 export type SubmittedFiles = z.infer<typeof manifest>;
 
-export const readClaim = (path: string): Promise<ClaimMarker | undefined> =>
-  readChecked(path, claimMarker, MAX_MARKER_BYTES);
-export const readStarted = (path: string): Promise<StartedMarker | undefined> =>
-  readChecked(path, startedMarker, MAX_MARKER_BYTES);
-export const readExit = (path: string): Promise<ExitMarker | undefined> =>
-  readChecked(path, exitMarker, MAX_MARKER_BYTES);
-export const readManifest = (path: string): Promise<SubmittedFiles | undefined> =>
-  readChecked(path, manifest, MAX_MANIFEST_BYTES);
+/** Each returns undefined if the file does not exist. @throws AppError `corrupt` for a file that is not what it should be. */
+export const readClaim = reader(processReference, MAX_MARKER_BYTES);
+export const readStarted = reader(startedMarker, MAX_MARKER_BYTES);
+export const readExit = reader(exitMarker, MAX_MARKER_BYTES);
+export const readManifest = reader(manifest, MAX_MANIFEST_BYTES);
 
-/** @throws AppError `corrupt` when the file is there and is not what it should be. */
-async function readChecked<T>(path: string, schema: z.ZodType<T>, maxBytes: number): Promise<T | undefined> {
-  const text = await readJobText(path, maxBytes);
-  if (text === undefined) return undefined;
-  try {
-    return schema.parse(JSON.parse(text));
-  } catch (cause) {
-    throw changedByJob(path, cause);
-  }
+function reader<T>(schema: z.ZodType<T>, maxBytes: number): (path: string) => Promise<T | undefined> {
+  return async (path) => {
+    const text = await readJobText(path, maxBytes);
+    if (text === undefined) return undefined;
+    try {
+      return schema.parse(JSON.parse(text));
+    } catch (cause) {
+      throw changedByJob(path, cause);
+    }
+  };
 }

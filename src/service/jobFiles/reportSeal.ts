@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { ExitMarker } from './jobFolder.ts';
+import type { ExitMarker } from './markers.ts';
 
 /** The runner's argument that says that the secret of its seal comes on its standard input. */
 export const SEALED = '--sealed';

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { DEFAULT_MAX_LOG_BYTES } from './jobFolder.ts';
 
 const virtualEnvironmentSpec = z.object({
   /** The command (`python3.11`) that creates the environment. */
@@ -15,7 +16,7 @@ const runnerSpec = z.object({
   maxRuntimeSeconds: z.number(),
   killGraceMs: z.number(),
   /** How much of the output is stored, as `OutputLog` counts it. */
-  maxLogBytes: z.number(),
+  maxLogBytes: z.number().default(DEFAULT_MAX_LOG_BYTES),
   /** The folder for results, relative to the workspace. */
   artifacts: z.string(),
   venv: virtualEnvironmentSpec.readonly().nullable(),

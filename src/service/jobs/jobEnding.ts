@@ -2,7 +2,7 @@ import { constants } from 'node:os';
 import { assertNever } from '../../core/errors.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import type { RunnerEnding } from '../executor/executor.ts';
-import type { ExitMarker } from '../jobFiles/jobFolder.ts';
+import type { ExitMarker } from '../jobFiles/markers.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
 

@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs';
 import { AppError } from '../../core/errors.ts';
 import type { Executor } from '../executor/executor.ts';
-import type { ExitMarker, JobFolder } from '../jobFiles/jobFolder.ts';
+import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import { isSealed } from '../jobFiles/reportSeal.ts';
 import { changedByJob } from '../jobFiles/jobFileReading.ts';
-import { readExit } from '../jobFiles/markers.ts';
+import { type ExitMarker, readExit } from '../jobFiles/markers.ts';
 
 /** How a job ended, as its runner reports it, or that something else wrote what lies in the report's place. */
 export type RunnerReport =

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { messageOf, systemCode } from '../../core/errors.ts';
 import { readConfinement } from '../jobFiles/confinement.ts';
-import { claimJob, type ExitMarker, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
+import { claimJob, DEFAULT_MAX_LOG_BYTES, jobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
+import type { ExitMarker } from '../jobFiles/markers.ts';
 import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import { OutputLog } from './outputLog.ts';
 import { endProcesses, processIdentity } from '../../core/processes/processTree.ts';
@@ -19,8 +20,6 @@ const KILL_GRACE_MS = 5_000;
 const FULL_DISK_POLL_MS = 1_000;
 // How much later than its script the runner may be told to end.
 const SIGNAL_WAIT_MS = 1_000;
-// Of jobs that were accepted before the service had a limit of its own.
-const DEFAULT_MAX_LOG_BYTES = 64e6;
 
 const folder = jobFolder(process.argv[2] ?? '');
 const stop = new AbortController();

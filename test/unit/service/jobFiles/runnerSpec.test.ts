@@ -18,6 +18,11 @@ test('a stored runner spec is read as it was written, with and without an enviro
   }
 });
 
+test('a runner spec of a job that an earlier version accepted gets the default limit of output', () => {
+  const { maxLogBytes: _, ...old } = SPEC;
+  deepEqual(parseRunnerSpec(JSON.stringify(old)), { ...SPEC, maxLogBytes: 64_000_000 });
+});
+
 test('a damaged runner spec is refused', () => {
   for (const text of ['', 'null', '{}', JSON.stringify({ ...SPEC, command: [] })]) {
     throws(() => parseRunnerSpec(text));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endingOf, explainedEnding, mayHaveBeenEnded } from '../../../../src/service/jobs/jobEnding.ts';
 import { localMachineClasses } from '../../../../src/service/config/machineClasses.ts';
-import type { ExitMarker } from '../../../../src/service/jobFiles/jobFolder.ts';
+import type { ExitMarker } from '../../../../src/service/jobFiles/markers.ts';
 import type { StoredJob } from '../../../../src/service/store/jobs/jobs.ts';
 
 const machineClasses = localMachineClasses({ isPractice: false });
