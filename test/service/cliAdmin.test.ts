@@ -102,7 +102,7 @@ test('without a service the store itself is administered; bad use is told in wor
     [['key', 'add', 'ada', '--expires', 'soon'], /Invalid value "soon" for --expires/],
     [['key', 'add', 'ada', '--expires', '2099-02-30'], /Invalid value "2099-02-30" for --expires/],
     [['key', 'add', 'bob'], /Account "bob" does not exist/],
-    [['key', 'revoke', '0000'], /no key 0000/],
+    [['key', 'revoke', '0000'], /Key 0000 does not exist/],
   ] as const) {
     const refused = await admin(...args);
     assert.equal(refused.exit, 2, args.join(' '));
