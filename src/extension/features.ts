@@ -167,7 +167,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
   });
   disposables.add({ dispose: () => void background.end() });
-  const { archiver, journals, ledger } = background.service;
+  const { archiver, journals, ledger, selections } = background.service;
   const keys = new Keys(context.secrets, redactor, 'key');
   const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
@@ -204,6 +204,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     home,
     signal: end.signal,
     archiver,
+    selections,
     journals,
     ledger,
     contexts,

@@ -8,7 +8,6 @@ import type { RunEvent } from '../../src/flows/run/protocol/runEvent.ts';
 import { runFolder } from '../../src/flows/run/history/runFolder.ts';
 import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
 import { timelinesOf } from '../../src/flows/run/protocol/timeline.ts';
-import { selectFiles } from '../../src/workspace/select/selection.ts';
 import { type Finished, Scratch } from './commandLine.ts';
 import { built } from './support/built.ts';
 import { COUNTER } from './support/flowChild.ts';
@@ -82,10 +81,9 @@ describe('a flow as a job', { timeout: 10 * 60_000 }, () => {
 
   it('on a machine without Node, or with one that is too old, the start script says so', async () => {
     const cwd = await scratch.folder('bare', { 'counter.mjs': COUNTER });
-    const selection = await selectFiles(cwd, { isTrusted: true });
     const runner = built('flowRunner.mjs');
-    await using job = await FlowJob.prepare({ selection, file: 'counter.mjs', runner });
-    for (const { path, source } of job.selection.files) {
+    await using job = await FlowJob.prepare({ file: 'counter.mjs', runner });
+    for (const { path, source } of job.files) {
       if (source === undefined) continue;
       await mkdir(dirname(join(cwd, path)), { recursive: true });
       await copyFile(source, join(cwd, path));

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { directArchiver } from '../../src/jobs/archives/archiver.ts';
+import { Selections } from '../../src/jobs/selection/selections.ts';
 import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { settleEarlier } from '../../src/jobs/submit/settle.ts';
@@ -13,7 +13,6 @@ import { submitWorkspace } from '../../src/jobs/submit/submit.ts';
 import { RemoteClient } from '../../src/remote/client.ts';
 import type { ServiceConfig } from '../../src/service/serviceConfig.ts';
 import { DEFAULT_PROXY } from '../../src/service/config/sections.ts';
-import { selectFiles } from '../../src/workspace/select/selection.ts';
 import { until } from './commandLine.ts';
 import { makeArchive } from './support/archive.ts';
 import type { Fault } from './support/faultyLine.ts';
@@ -208,9 +207,10 @@ async function sender(t: TestContext, url: string, key: string) {
   const client = new RemoteClient(url, key);
   t.after(() => client.close());
   const ledger = directLedger(jobs);
-  const selection = await selectFiles(folder, { isTrusted: true });
+  const selections = new Selections();
+  const selection = await selections.select(folder, { isTrusted: true });
   const request = { host: 'https://jobs.example.org', selection, script: 'a.sh', maxRuntime: 600, isTrusted: true };
-  const submit = () => submitWorkspace({ service: client, archiver: directArchiver, ledger, home }, request);
+  const submit = () => submitWorkspace({ service: client, selections, ledger, home }, request);
   return { client, jobs, ledger, submit };
 }
 

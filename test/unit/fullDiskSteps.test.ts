@@ -9,12 +9,12 @@ import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { followJob } from '../../src/jobs/log/follow.ts';
 import { EventSpool } from '../../src/jobs/log/spool.ts';
 import { downloadResults } from '../../src/jobs/results/download.ts';
+import { Selections } from '../../src/jobs/selection/selections.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../src/jobs/results/resultJournals.ts';
 import { submitWorkspace } from '../../src/jobs/submit/submit.ts';
 import { FolderIndex } from '../../src/retrieval/folder/folderIndex.ts';
 import { selectSearchable } from '../../src/workspace/select/searchableFiles.ts';
-import { selectFiles } from '../../src/workspace/select/selection.ts';
 import { makeRecord } from './jobs/fixtures.ts';
 import { leftOvers, makePlace, snapshot } from './jobs/results/killedDownloads.ts';
 import { smallDisk } from '../smallDisk.ts';
@@ -80,7 +80,8 @@ test('a submit that finds too little room at any step says which disk is full, a
   if (small === undefined) return;
   const folder = join(root, 'project');
   writeTree(folder, { 'a.sh': 'true', 'b.txt': 'text' });
-  const selection = await selectFiles(folder, { isTrusted: true });
+  const selections = new Selections();
+  const selection = await selections.select(folder, { isTrusted: true });
   const request = { host: 'https://jobs.example.org', selection, script: 'a.sh', maxRuntime: 600, isTrusted: true };
   let refusals = 0;
   for (let pages = 0; ; pages += 1) {
@@ -101,7 +102,7 @@ test('a submit that finds too little room at any step says which disk is full, a
     };
     const jobs = new JobLedger(home);
     const isInMemory = jobs.problem !== undefined;
-    const deps = { service: service as never, archiver: directArchiver, ledger: directLedger(jobs), home };
+    const deps = { service: service as never, selections, ledger: directLedger(jobs), home };
     const error: unknown = await submitWorkspace(deps, request).then(
       () => undefined,
       (caught: unknown) => caught,

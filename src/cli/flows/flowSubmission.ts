@@ -5,7 +5,7 @@ import { FlowJob, isFlowScript } from '../../flows/run/job/flowJob.ts';
 import { checkpointBefore } from '../../flows/run/history/rerun.ts';
 import { type RunFolder, runFolder } from '../../flows/run/history/runFolder.ts';
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
-import { scriptArguments, scriptPath } from '../../jobs/submit/script.ts';
+import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import type { Selection } from '../../workspace/select/selection.ts';
 import type { Context } from '../command/context.ts';
 import { readShared } from './sharedFlag.ts';
@@ -31,7 +31,6 @@ export async function prepareFlowJob(
   const text = await readFile(join(selection.root, file), 'utf8').catch(() => '');
   if (!isAsked && !isFlowScript(file, text)) return undefined;
   return FlowJob.prepare({
-    selection,
     file,
     args: scriptArguments(script),
     flow,

@@ -1,6 +1,6 @@
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { EXCLUSION_REASONS, groupExclusions } from '../../jobs/submit/exclusions.ts';
+import { EXCLUSION_REASONS, groupExclusions } from '../../jobs/selection/exclusions.ts';
 import {
   estimateArchiveBytes,
   type Exclusion,

@@ -1,10 +1,10 @@
 import { AppError } from '../../core/errors.ts';
-import { directArchiver } from '../../jobs/archives/archiver.ts';
 import type { SubmitDraft } from '../../jobs/submit/draft.ts';
 import { describeEstimate } from '../../jobs/submit/estimate.ts';
 import { planSubmit, sendPlan, type SubmitPlan } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
-import { checkScript } from '../../jobs/submit/script.ts';
+import { checkScript } from '../../jobs/selection/script.ts';
+import { Selections, withFiles } from '../../jobs/selection/selections.ts';
 import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
@@ -32,12 +32,14 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   const selection = await select(folder, context, flags);
   await using flow =
     flags.script === undefined ? undefined : await prepareFlowJob(selection, flags.script, flags, context);
-  const sent = flow?.selection ?? selection;
+  const sent = flow === undefined ? selection : withFiles(selection, flow.files);
+  const selections = new Selections();
+  const summary = selections.hold(sent);
   const draft = { ...draftOf(flags, flow?.script ?? flags.script ?? ''), ...(venv !== undefined && { venv }) };
   const { terminal, signal } = context;
   if (flags.dryRun) {
     const plan = (host: string, service: string, account: unknown) =>
-      planSubmit({ host, service, account }, draft, sent);
+      planSubmit({ host, service, account }, draft, summary);
     return showSelection(sent, await checkDryRun(() => new Session(context), plan, signal), context);
   }
   if (flags.script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
@@ -45,13 +47,13 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   await using session = new Session(context);
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
-  const plan = planSubmit({ host: session.host, service: session.hostName, account }, draft, sent);
+  const plan = planSubmit({ host: session.host, service: session.hostName, account }, draft, summary);
   refuseErrors(plan.findings, describeWithFlag);
-  announce(plan, session.hostName, context);
+  announce(sent, plan, { context, hostName: session.hostName });
   const report = new SendingReport(terminal);
   let creditsRemaining: number | null = null;
   const record = await sendPlan(
-    { service: session.sender(), archiver: directArchiver, ledger: session.asyncLedger, home: session.home },
+    { service: session.sender(), selections, ledger: session.asyncLedger, home: session.home },
     plan,
     {
       signal,
@@ -136,7 +138,11 @@ function showSelection(selection: Selection, dryRun: DryRunFindings, { terminal 
   return exit;
 }
 
-function announce({ selection, estimate, findings }: SubmitPlan, hostName: string, { terminal }: Context): void {
+function announce(
+  selection: Selection,
+  { estimate, findings }: SubmitPlan,
+  { context: { terminal }, hostName }: { readonly context: Context; readonly hostName: string },
+): void {
   terminal.note(`${describeSize(selection)} will be sent to ${hostName}. ${describeEstimate(estimate)}`);
   for (const line of describeExclusions(selection)) terminal.note(line);
   for (const finding of findings) terminal.note(`  note: ${describeWithFlag(finding)}`);

@@ -1,8 +1,10 @@
 import type * as vscode from 'vscode';
 import type { Logger } from '../../core/log.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
+import type { RemoteService } from '../../core/processes/workerRpc.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
 import type { RecoveredDownload } from '../../jobs/results/resultJournals.ts';
+import type { Selections } from '../../jobs/selection/selections.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import type { AccountMonitor } from '../connection/account.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
@@ -22,6 +24,7 @@ export interface Services {
   /** Aborts when the window closes. */
   readonly signal: AbortSignal;
   readonly archiver: Archiver;
+  readonly selections: RemoteService<{ selections: Selections }>['selections'];
   readonly journals: { recover(): Promise<readonly RecoveredDownload[]> };
   readonly ledger: AsyncLedger;
   readonly contexts: ContextKeys;

@@ -2,16 +2,17 @@ import * as vscode from 'vscode';
 import { agreementTo, reviewConsent } from '../../jobs/submit/consent.ts';
 import { findScript, firstDraft, memoryOf, type SubmitDraft } from '../../jobs/submit/draft.ts';
 import { readRateCard } from '../../jobs/submit/estimate.ts';
-import { createPlanner, type FolderReader, sendPlan } from '../../jobs/submit/plan.ts';
+import { createPlanner, sendPlan } from '../../jobs/submit/plan.ts';
 import { readSetting } from '../contributions/config.ts';
 import type { Services } from '../services/services.ts';
 import { showProgress } from '../ui/show.ts';
 import { hostLabel } from '../ui/words.ts';
 import { chooseFolder, requireTrust } from '../workspace/folders.ts';
 import { settleUnsaved } from '../workspace/unsaved.ts';
-import { prepareFlow, withRuntime } from './flowScript.ts';
+import { prepareFlow } from './flowScript.ts';
 import { showPreflight } from './preflight/preflight.ts';
 import { pickScript } from './preflight/scriptPick.ts';
+import { SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
 import { readSubmitArguments } from './submitArguments.ts';
 
@@ -24,7 +25,7 @@ export async function submit(services: Services, argument: unknown): Promise<str
   const { name, uri } = folder;
   const memory = services.memory.get(uri.fsPath);
   const choice = { include: memory.include ?? [], exclude: memory.exclude ?? [] };
-  const reader = readerOf(services, uri.fsPath);
+  await using reader = new SelectionReader(services, uri.fsPath, memory.scripts);
   const host = services.hosts.current();
   const title = `Reading ${name}`;
   const [account, selection] = await showProgress({ location: vscode.ProgressLocation.Window, title }, () =>
@@ -32,7 +33,7 @@ export async function submit(services: Services, argument: unknown): Promise<str
   );
   const script =
     findScript(intent, selection, memory) ??
-    (await pickScript(selection.files, { recent: memory.scripts, folderName: name, hasBack: false }));
+    (await pickScript(selection.scripts, { folderName: name, hasBack: false }));
   if (script === undefined || script === 'back') return undefined;
 
   const target = { host, service: hostLabel(host), account };
@@ -41,30 +42,27 @@ export async function submit(services: Services, argument: unknown): Promise<str
   const terms = { memory, defaults: defaultsOf(uri), rates: readRateCard(account) };
   const first = await view(firstDraft(intent, script, terms));
   const { mustAsk, changes } = reviewConsent(first, memory.agreement, readSetting('confirmSubmit'));
-  const answer = mustAsk && (await showPreflight(first, { recentScripts: memory.scripts, changes, view }));
+  const answer = mustAsk && (await showPreflight(first, { changes, view }));
   if (answer === undefined) return undefined;
 
   const plan = answer === false ? first : answer.view;
   const agreement = answer === false ? memory.agreement : answer.isQuiet ? agreementTo(plan) : undefined;
   await using flow = await prepareFlow(services, plan, intent);
   const ready =
-    flow === undefined ? plan : { ...plan, selection: flow.selection, draft: { ...plan.draft, script: flow.script } };
-  const { archiver, home, hosts, ledger } = services;
-  const deps = { service: hosts.service(host), archiver, ledger, home };
+    flow === undefined
+      ? plan
+      : {
+          ...plan,
+          selection: await reader.addFiles(plan.selection, flow.files),
+          draft: { ...plan.draft, script: flow.script },
+        };
+  const { selections, home, hosts, ledger } = services;
+  const deps = { service: hosts.service(host), selections, ledger, home };
   const record = await send(services, plan.draft.script, (options) =>
     sendPlan(deps, ready, { ...options, isTrusted: vscode.workspace.isTrusted }),
   );
   await services.memory.set(uri.fsPath, memoryOf(plan.draft, agreement), plan.draft.script);
   return record.id;
-}
-
-function readerOf(services: Services, folder: string): FolderReader {
-  const { archiver, flowRuntime, signal } = services;
-  return {
-    select: ({ include, exclude }) =>
-      archiver.select(folder, { isTrusted: vscode.workspace.isTrusted, include, exclude, signal }),
-    withRuntime: (selection, script) => withRuntime(flowRuntime, selection, script),
-  };
 }
 
 function defaultsOf(uri: vscode.Uri) {

@@ -1,12 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
+import { Selections } from '../../jobs/selection/selections.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 
 /** The functions of the worker thread: everything that would block the extension host. */
 export interface WorkerService extends Readonly<Record<string, object>> {
   readonly archiver: Archiver;
+  readonly selections: Selections;
   readonly ledger: Omit<JobLedger, 'problem' | 'dispose'>;
   readonly journals: Pick<ResultJournals, 'recover'>;
   readonly health: { problem(): string | undefined };
@@ -17,6 +19,7 @@ if (parentPort) {
   const ledger = new JobLedger(home);
   const service: WorkerService = {
     archiver: directArchiver,
+    selections: new Selections(),
     ledger,
     journals: new ResultJournals(home),
     health: { problem: () => ledger.problem },

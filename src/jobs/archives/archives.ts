@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
@@ -26,18 +26,19 @@ export class ArchiveStore {
     return join(this.#folder, `${id}${PART_SUFFIX}`);
   }
 
-  async prepare(): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+  /** Where the list of what was packed is. */
+  manifestPath(id: string): string {
+    return join(this.#folder, `${id}.manifest.json`);
   }
 
-  async saveManifest(id: string, manifest: readonly ManifestEntry[]): Promise<void> {
-    await writeFile(this.#manifestPath(id), JSON.stringify(manifest), { mode: 0o600 });
+  async prepare(): Promise<void> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
   }
 
   /** Undefined when none was kept, or it cannot be read any more: then nothing is known of what was sent. */
   async readManifest(id: string): Promise<readonly ManifestEntry[] | undefined> {
     try {
-      const manifest: unknown = JSON.parse(await readFile(this.#manifestPath(id), 'utf8'));
+      const manifest: unknown = JSON.parse(await readFile(this.manifestPath(id), 'utf8'));
       return Array.isArray(manifest) ? (manifest as ManifestEntry[]) : undefined;
     } catch (error) {
       if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
@@ -49,7 +50,7 @@ export class ArchiveStore {
   async discard(id: string): Promise<void> {
     await rm(this.partPath(id), { force: true });
     await rm(this.archivePath(id), { force: true });
-    await rm(this.#manifestPath(id), { force: true });
+    await rm(this.manifestPath(id), { force: true });
   }
 
   /** Removes the oldest archives until all together are within the limit, and what crashes left; manifests are small and stay. */
@@ -77,9 +78,5 @@ export class ArchiveStore {
       if (systemCode(error) === 'ENOENT') return undefined; // another window pruned it first
       throw error;
     }
-  }
-
-  #manifestPath(id: string): string {
-    return join(this.#folder, `${id}.manifest.json`);
   }
 }

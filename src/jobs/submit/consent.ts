@@ -1,7 +1,7 @@
 import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { Agreement } from './draft.ts';
-import { EXCLUSION_REASONS } from './exclusions.ts';
+import { EXCLUSION_REASONS } from '../selection/exclusions.ts';
 import type { SubmitPlan } from './plan.ts';
 
 // Twice the size is a jump, but not among folders so small that a jump costs nobody anything.
@@ -15,14 +15,12 @@ export function agreementTo({
   estimate,
   draft,
 }: Pick<SubmitPlan, 'host' | 'selection' | 'estimate' | 'draft'>): Agreement {
-  const secrets = new Set(selection.excluded.filter(({ reason }) => reason === 'secret').map(({ path }) => path));
-  for (const { type, path } of selection.findings) if (type === 'secret') secrets.add(path);
   return {
     host,
     bytes: selection.totalBytes,
     ...(estimate.type === 'known' && { cost: estimate.highest }),
-    reasons: [...new Set(selection.excluded.map(({ reason }) => reason))],
-    secrets: [...secrets],
+    reasons: selection.exclusions.map(({ reason }) => reason),
+    secrets: selection.secrets,
     findings: selection.findings
       .filter(({ type }) => type !== 'secret' && type !== 'foreign-repository')
       .map(({ type, path }) => `${type} ${path}`),
@@ -42,7 +40,9 @@ export function reviewConsent(
 ): { readonly mustAsk: boolean; readonly changes: readonly string[] } {
   const changes = agreed === undefined ? [] : consentChanges(agreed, agreementTo(plan));
   const isRefused = plan.findings.some(({ severity }) => severity === 'error');
-  const isAgreed = mode === 'untilNew' && agreed !== undefined && changes.length === 0 && !isRefused;
+  const { secretCount, secrets, findingCount, findings } = plan.selection;
+  const isListed = secretCount === secrets.length && findingCount === findings.length;
+  const isAgreed = mode === 'untilNew' && agreed !== undefined && changes.length === 0 && !isRefused && isListed;
   return { mustAsk: mode !== 'never' && !isAgreed, changes };
 }
 

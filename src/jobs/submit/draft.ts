@@ -1,8 +1,9 @@
 import { pathInside } from '../../core/files/pathInside.ts';
-import type { ExclusionReason, Selection } from '../../workspace/select/selection.ts';
+import type { ExclusionReason } from '../../workspace/select/selection.ts';
+import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { Rate } from './estimate.ts';
-import { scriptPath } from './script.ts';
-import { quotePath } from './scriptSuggestions.ts';
+import { scriptPath } from '../selection/script.ts';
+import { quotePath } from '../selection/scriptSuggestions.ts';
 
 /** What a person or a program fixes before the folder and the service are known. The rest is remembered, set or asked for. */
 export interface SubmitIntent {
@@ -75,7 +76,7 @@ export const REQUIREMENTS_VENV: Readonly<Record<string, unknown>> = { requiremen
 /** The script line that the intent or the last submit names; undefined when a person must choose one. */
 export function findScript(
   { script, file }: SubmitIntent,
-  { root, files }: Pick<Selection, 'root' | 'files'>,
+  { root, scripts: { recent } }: Pick<SelectedFolder, 'root' | 'scripts'>,
   { scripts }: Pick<FolderMemory, 'scripts'>,
 ): string | undefined {
   if (script !== undefined) return script;
@@ -83,7 +84,7 @@ export function findScript(
   // A file that was run before is run with the parameters it had then.
   if (path) return scripts.find((line) => scriptPath(line) === path) ?? quotePath(path);
   const [last] = scripts;
-  return last !== undefined && files.some((one) => one.path === scriptPath(last)) ? last : undefined;
+  return last === recent[0] ? last : undefined;
 }
 
 /** The first draft of a submit: the intent, then what is remembered, then the defaults. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { estimateArchiveBytes, type Selection } from '../../workspace/select/selection.ts';
 import type { JobRecord } from '../ledger/record.ts';
+import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { FileChoice, SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, type Rate, readRateCard } from './estimate.ts';
 import { type JobFinding, preflightJob, refuseErrors } from './preflight.ts';
@@ -23,7 +23,7 @@ export interface SubmitPlan {
   readonly host: string;
   readonly draft: SubmitDraft;
   /** The files to send; `selection.root` is the folder. */
-  readonly selection: Selection;
+  readonly selection: SelectedFolder;
   readonly rates: readonly Rate[];
   readonly estimate: CostEstimate;
   /** What the service would refuse. */
@@ -36,13 +36,13 @@ export interface SubmitPlan {
 
 /** Reads a folder for a submit. */
 export interface FolderReader {
-  select(choice: FileChoice): Promise<Selection>;
+  select(choice: FileChoice): Promise<SelectedFolder>;
   /** The selection with the files that run the script, where a script needs any. */
-  withRuntime(selection: Selection, script: string): Promise<Selection>;
+  withRuntime(selection: SelectedFolder, script: string): Promise<SelectedFolder>;
 }
 
 /** The plan for a draft whose files are known. */
-export function planSubmit(target: SubmitTarget, draft: SubmitDraft, selection: Selection): SubmitPlan {
+export function planSubmit(target: SubmitTarget, draft: SubmitDraft, selection: SelectedFolder): SubmitPlan {
   const { host, service, account } = target;
   const { machineClass, maxRuntime } = draft;
   const terms = { maxRuntime, ...(machineClass !== undefined && { machineClass }) };
@@ -52,7 +52,7 @@ export function planSubmit(target: SubmitTarget, draft: SubmitDraft, selection: 
     selection,
     rates: readRateCard(account),
     estimate: estimateCost(account, terms),
-    findings: preflightJob(account, { ...terms, estimatedBytes: estimateArchiveBytes(selection) }, service),
+    findings: preflightJob(account, { ...terms, estimatedBytes: selection.archiveBytes }, service),
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: accountWithId.safeParse(account).data?.account_id,
   };
@@ -66,7 +66,7 @@ export function planSubmit(target: SubmitTarget, draft: SubmitDraft, selection: 
 export function createPlanner(
   target: SubmitTarget,
   folder: FolderReader,
-  known: { readonly choice: FileChoice; readonly selection: Selection },
+  known: { readonly choice: FileChoice; readonly selection: SelectedFolder },
 ): (draft: SubmitDraft) => Promise<SubmitPlan> {
   let { choice, selection } = known;
   return async (draft) => {

@@ -19,8 +19,9 @@ export async function resubmitJob(deps: SendDeps, id: string, options: SubmitOpt
   const copy = randomUUID();
   try {
     await duplicate(store.archivePath(id), store.partPath(copy));
-    const manifest = await store.readManifest(id);
-    if (manifest !== undefined) await store.saveManifest(copy, manifest);
+    await copyFile(store.manifestPath(id), store.manifestPath(copy)).catch((error: unknown) => {
+      if (systemCode(error) !== 'ENOENT') throw error; // none was kept
+    });
     return await sendArchive(deps, draftAgain(old, copy, store.archivePath(copy)), options);
   } catch (error) {
     if (!(error instanceof AppError && error.code === 'outcome-unknown')) await store.discard(copy);

@@ -1,26 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../core/errors.ts';
 import { readGitCommit } from '../../workspace/git/gitCommit.ts';
-import type { Selection } from '../../workspace/select/selection.ts';
 import { ArchiveStore } from '../archives/archives.ts';
-import type { Archiver } from '../archives/archiver.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
 import { checkArchiveSize } from './preflight.ts';
 import { type JobRecord, newRecord } from '../ledger/record.ts';
-import { checkScript } from './script.ts';
+import type { SelectedFolder } from '../selection/selectedFolder.ts';
+import type { Selections } from '../selection/selections.ts';
 import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
 
 export type { SubmitOptions, SubmitPhase } from './send.ts';
 
 export interface SubmitDeps extends SendDeps {
-  readonly archiver: Pick<Archiver, 'pack'>;
+  readonly selections: Pick<Selections, 'checkScript' | 'pack'>;
 }
 
 export interface SubmitRequest {
   readonly host: string;
   readonly account?: string;
   /** What a person has seen and agreed to; `selection.root` is the folder. */
-  readonly selection: Selection;
+  readonly selection: SelectedFolder;
   readonly script: string;
   /** Seconds. */
   readonly maxRuntime: number;
@@ -49,22 +48,22 @@ export async function submitWorkspace(
   const { selection } = request;
   const { signal, onPhase } = options;
   signal?.throwIfAborted();
-  checkScript(selection, request.script);
+  await deps.selections.checkScript(selection.id, request.script);
   if (!(request.maxRuntime >= 1 && Number.isFinite(request.maxRuntime))) {
     throw new AppError('bad-input', 'The time limit must be at least 1 second.');
   }
-  onPhase?.({ type: 'select', files: selection.files.length, bytes: selection.totalBytes });
+  onPhase?.({ type: 'select', files: selection.fileCount, bytes: selection.totalBytes });
   const id = randomUUID();
   const store = new ArchiveStore(deps.home);
   try {
     await store.prepare();
     const started = performance.now();
-    const packed = await deps.archiver.pack(selection, store.partPath(id), {
+    const packed = await deps.selections.pack(selection.id, store.partPath(id), {
+      manifest: store.manifestPath(id),
       ...(signal !== undefined && { signal }),
       onProgress: (doneBytes, totalBytes) => onPhase?.({ type: 'pack', doneBytes, totalBytes }),
     });
     checkArchiveSize(packed.bytes, request.maxUploadBytes);
-    await store.saveManifest(id, packed.manifest);
     const gitCommit = request.isTrusted ? await readGitCommit(selection.root) : null;
     const packSeconds = (performance.now() - started) / 1000;
     const record = draftRecord(id, request, { gitCommit, archiveBytes: packed.bytes, archive: store.archivePath(id) });

@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import type { Selection } from '../../../src/workspace/select/selection.ts';
-import { selectFiles } from '../../../src/workspace/select/selection.ts';
+import type { SelectedFolder } from '../../../src/jobs/selection/selectedFolder.ts';
+import { Selections } from '../../../src/jobs/selection/selections.ts';
 import { DEFAULT_PROXY } from '../../../src/service/config/sections.ts';
 import type { TlsSettings } from '../../../src/service/config/sections.ts';
 import { jobsAtOnce, type ServiceClient, startService, temporaryFolder, type WireEvent } from './service.ts';
@@ -31,8 +31,9 @@ interface ListedJob {
 /** A service that has one job which ended, with a log and results, and one that holds the machine, so that whatever is sent waits. */
 export class FaultySite {
   readonly service: ServiceClient;
+  readonly selections: Selections;
   /** What is sent. */
-  readonly selection: Selection;
+  readonly selection: SelectedFolder;
   /** The job that ended, its events and the file that it left. */
   readonly jobId: string;
   readonly events: readonly WireEvent[];
@@ -42,10 +43,11 @@ export class FaultySite {
   readonly #credits: number;
 
   private constructor(
-    site: Pick<FaultySite, 'service' | 'selection' | 'jobId' | 'events' | 'result' | 'root'>,
+    site: Pick<FaultySite, 'service' | 'selections' | 'selection' | 'jobId' | 'events' | 'result' | 'root'>,
     credits: number,
   ) {
     this.service = site.service;
+    this.selections = site.selections;
     this.selection = site.selection;
     this.jobId = site.jobId;
     this.events = site.events;
@@ -61,7 +63,8 @@ export class FaultySite {
     await mkdir(folder);
     await writeFile(join(folder, SCRIPT), 'sleep 600');
     await writeFile(join(folder, 'noise.bin'), randomBytes(sentBytes));
-    const selection = await selectFiles(folder, { isTrusted: true });
+    const selections = new Selections();
+    const selection = await selections.select(folder, { isTrusted: true });
     const result = randomBytes(RESULT_BYTES);
     const write = `i=0; while [ $i -lt ${LINES} ]; do i=$((i+1)); echo "line $i of ${LINES}"; done; mv given.bin ${RESULT}`;
     const jobId = await service.submit({ [SCRIPT]: write, 'given.bin': result }, { script: SCRIPT });
@@ -70,7 +73,7 @@ export class FaultySite {
     const events = await service.events(jobId);
     const holder = await service.submit({ [SCRIPT]: 'sleep 600' }, { script: SCRIPT });
     await service.untilRunning(holder);
-    return new FaultySite({ service, selection, jobId, events, result, root }, await service.credits());
+    return new FaultySite({ service, selections, selection, jobId, events, result, root }, await service.credits());
   }
 
   /** The jobs of one try. */

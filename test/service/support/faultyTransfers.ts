@@ -53,7 +53,7 @@ async function upload(site: FaultySite, attempt: Try): Promise<Outcome> {
   await using place = await Place.make(site, attempt);
   const project = randomUUID();
   const request = { host: HOST, selection: site.selection, script: SCRIPT, maxRuntime: 600, isTrusted: true, project };
-  const deps = { service: place.service, archiver: directArchiver, ledger: place.ledger, home: place.home };
+  const deps = { service: place.service, selections: site.selections, ledger: place.ledger, home: place.home };
   const outcome = await outcomeOf(() => submitWorkspace(deps, request, abortOf(attempt)));
   const [record] = place.jobs.list();
   const jobs = await site.jobsOf(project);

@@ -1,15 +1,11 @@
 import { formatBytes, formatCount } from '../../../core/text/format.ts';
 import { pickMany } from '../../ui/picks.ts';
-import { describeExclusion } from '../../../jobs/submit/exclusions.ts';
+import { describeExclusion } from '../../../jobs/selection/exclusions.ts';
 import { preflightTitle } from './preflightItems.ts';
-import { largestFiles } from './preflightText.ts';
 import type { SubmitDraft } from '../../../jobs/submit/draft.ts';
 import type { SubmitView } from './submitView.ts';
 import { type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
-
-// Listing every file of a huge folder would take seconds, and the largest files are the ones worth leaving out.
-const MAX_ROWS = 5000;
 
 interface PathItem extends PickItem {
   readonly path: string;
@@ -18,9 +14,8 @@ interface PathItem extends PickItem {
 /** Shows the files to send, the largest first. Unchecked files are left out. */
 export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
   const { draft, selection } = view;
-  const { files } = selection;
   const items: PathItem[] = [
-    ...largestFiles(files, MAX_ROWS).map(({ path, size }) => ({
+    ...selection.largest.map(({ path, size }) => ({
       label: withoutIcons(path),
       description: label`${formatBytes(size)}`,
       path,
@@ -33,7 +28,10 @@ export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'bac
       picked: false,
     })),
   ];
-  const more = files.length > MAX_ROWS ? ` Only the largest ${formatCount(MAX_ROWS, 'file')} are listed.` : '';
+  const more =
+    selection.fileCount > selection.largest.length
+      ? ` Only the largest ${formatCount(selection.largest.length, 'file')} are listed.`
+      : '';
   const chosen = await pickMany<PathItem>({
     title: `${preflightTitle(view)}: files sent`,
     placeholder: `Clear the files to leave out.${more}`,
@@ -48,7 +46,6 @@ export async function pickExcluded(view: SubmitView): Promise<SubmitDraft | 'bac
 /** Shows the paths that are left out and why, secrets first. Checked paths are sent. */
 export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'back' | undefined> {
   const { draft, selection } = view;
-  const excluded = selection.excluded.toSorted((a, b) => Number(b.reason === 'secret') - Number(a.reason === 'secret'));
   const items: PathItem[] = [
     ...draft.include.map((path) => ({
       label: withoutIcons(path),
@@ -56,7 +53,7 @@ export async function pickIncluded(view: SubmitView): Promise<SubmitDraft | 'bac
       path,
       picked: true,
     })),
-    ...excluded.slice(0, MAX_ROWS).map((exclusion) => ({
+    ...selection.listedExclusions.map((exclusion) => ({
       label: label`${exclusion.reason === 'secret' ? '$(shield) ' : ''}${exclusion.path}${exclusion.type === 'directory' ? '/' : ''}`,
       description: withoutIcons(describeExclusion(exclusion)),
       path: exclusion.path,

@@ -16,7 +16,6 @@ interface PreflightItem extends PickItem {
 }
 
 export interface PreflightDeps {
-  readonly recentScripts: readonly string[];
   /** What changed since the user turned off the question. */
   readonly changes: readonly string[];
   /** Plans a changed draft. */
@@ -39,7 +38,7 @@ export async function showPreflight(
     if (chosen === undefined || chosen === 'back' || chosen.choice === undefined) return undefined;
     const { choice } = chosen;
     if (choice === 'submit' || choice === 'submitQuietly') return { view, isQuiet: choice === 'submitQuietly' };
-    const changed = await change(view, choice, deps);
+    const changed = await change(view, choice);
     if (changed === undefined) return undefined;
     if (changed !== 'back') view = await deps.view(changed);
   }
@@ -54,13 +53,11 @@ function toItem({ choice, label, description, detail }: ReturnType<typeof prefli
 async function change(
   view: SubmitView,
   choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly'>,
-  deps: PreflightDeps,
 ): Promise<SubmitDraft | 'back' | undefined> {
   const { draft } = view;
   switch (choice) {
     case 'script': {
-      const options = { recent: deps.recentScripts, folderName: view.folderName, hasBack: true };
-      const chosen = await pickScript(view.selection.files, options);
+      const chosen = await pickScript(view.selection.scripts, { folderName: view.folderName, hasBack: true });
       return chosen === undefined || chosen === 'back' ? chosen : { ...draft, script: chosen };
     }
     case 'machine':

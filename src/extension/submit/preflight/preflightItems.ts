@@ -38,7 +38,7 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
 /** The rows of the preflight: the summary, then each term with its value. */
 export function preflightRows(view: SubmitView, changes: readonly string[]): PreflightRow[] {
   const { draft, selection } = view;
-  const sent = `${formatCount(selection.files.length, 'file')}, ${formatBytes(selection.totalBytes)}`;
+  const sent = `${formatCount(selection.fileCount, 'file')}, ${formatBytes(selection.totalBytes)}`;
   const rows: PreflightRow[] = [
     {
       choice: 'submit',
@@ -60,7 +60,7 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
     },
     { choice: 'project', label: label`$(tag) Project`, description: withoutIcons(draft.project ?? 'none') },
   ];
-  if (selection.files.some(({ path }) => path === REQUIREMENTS)) {
+  if (selection.hasRequirements) {
     const answer =
       draft.venv !== undefined
         ? `installs the packages in ${REQUIREMENTS} first`
@@ -73,13 +73,13 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
       choice: 'sent',
       label: label`$(files) Sent`,
       description: withoutIcons(sent),
-      detail: withoutIcons(largestSentence(selection.files)),
+      detail: withoutIcons(largestSentence(selection)),
     },
     {
       choice: 'left',
       label: label`$(circle-slash) Left out`,
       description: leftText(view),
-      detail: withoutIcons(exclusionSentence(selection.excluded)),
+      detail: withoutIcons(exclusionSentence(selection.exclusions)),
     },
   );
   return rows;
@@ -99,7 +99,7 @@ function warnings(view: SubmitView): PreflightRow[] {
   for (const { type, summary, detail } of view.findings) {
     rows.push({ choice: ROW_OF_FINDING[type], label: label`$(warning) ${summary}`, description: withoutIcons(detail) });
   }
-  if (view.selection.files.length === 0)
+  if (view.selection.fileCount === 0)
     rows.push({
       choice: 'left',
       label: label`$(warning) No file would be sent`,
@@ -118,8 +118,10 @@ function machineText({ draft, rates }: SubmitView): { description: Printable; de
 }
 
 function leftText({ selection }: SubmitView): Printable {
-  const { length } = selection.excluded;
-  return printableLine(length === 0 ? 'nothing' : formatCount(length, 'file or folder', 'files and folders'));
+  const { exclusionCount } = selection;
+  return printableLine(
+    exclusionCount === 0 ? 'nothing' : formatCount(exclusionCount, 'file or folder', 'files and folders'),
+  );
 }
 
 function foreignRepositories({ findings }: SubmitView['selection']): string[] {

@@ -1,44 +1,30 @@
 import { formatBytes, formatCount, formatCredits, formatDuration } from '../../../core/text/format.ts';
 import { type CostEstimate, describeEstimate } from '../../../jobs/submit/estimate.ts';
-import { EXCLUSION_REASONS, groupExclusions } from '../../../jobs/submit/exclusions.ts';
-import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../../workspace/select/selection.ts';
+import { EXCLUSION_REASONS } from '../../../jobs/selection/exclusions.ts';
+import type { ExclusionGroup, SelectedFolder } from '../../../jobs/selection/selectedFolder.ts';
 
 const NAMED = 3;
 
 /** `41 files, 3.2 MB will be sent. At most 6 credits of 312.` */
-export function headline(selection: Selection, estimate: CostEstimate): string {
-  const size = `${formatCount(selection.files.length, 'file')}, ${formatBytes(selection.totalBytes)}`;
+export function headline({ fileCount, totalBytes }: SelectedFolder, estimate: CostEstimate): string {
+  const size = `${formatCount(fileCount, 'file')}, ${formatBytes(totalBytes)}`;
   return `${size} will be sent. ${describeEstimate(estimate)}`;
 }
 
-/** The largest files first. */
-export function largestFiles(files: readonly SelectedFile[], count: number): SelectedFile[] {
-  return [...files].sort((a, b) => b.size - a.size || (a.path < b.path ? -1 : 1)).slice(0, count);
-}
-
 /** `Largest: data.bin 2.1 MB, model.pt 800 KB`; empty for an empty selection. */
-export function largestSentence(files: readonly SelectedFile[]): string {
-  if (files.length === 0) return '';
-  return `Largest: ${largestFiles(files, NAMED)
-    .map(({ path, size }) => `${path} ${formatBytes(size)}`)
-    .join(', ')}`;
+export function largestSentence({ largest }: Pick<SelectedFolder, 'largest'>): string {
+  const named = largest.slice(0, NAMED).map(({ path, size }) => `${path} ${formatBytes(size)}`);
+  return named.length === 0 ? '' : `Largest: ${named.join(', ')}`;
 }
 
-/** `2 secrets (.env, key.pem) · 3 ignored by git`: the number of paths per reason, secrets first and named. */
-export function exclusionSentence(excluded: readonly Exclusion[]): string {
-  return groupExclusions(excluded)
-    .map(([reason, group]) => groupSentence(reason, group))
-    .join(' · ');
+/** `2 secrets (.env, key.pem) · 3 ignored by git`: the number of paths for each reason, secrets first and with their names. */
+export function exclusionSentence(groups: readonly ExclusionGroup[]): string {
+  return groups.map(groupSentence).join(' · ');
 }
 
-function groupSentence(reason: ExclusionReason, group: readonly Exclusion[]): string {
-  const names = group
-    .slice(0, NAMED)
-    .map(({ path }) => path)
-    .join(', ');
-  const more = group.length > NAMED ? ', …' : '';
-  if (reason !== 'secret') return `${group.length} ${EXCLUSION_REASONS[reason]}`;
-  return `${formatCount(group.length, 'secret')} (${names}${more})`;
+function groupSentence({ reason, count, paths }: ExclusionGroup): string {
+  if (reason !== 'secret') return `${count} ${EXCLUSION_REASONS[reason]}`;
+  return `${formatCount(count, 'secret')} (${paths.join(', ')}${count > paths.length ? ', …' : ''})`;
 }
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, min: 60, h: 3600, d: 86_400 };

@@ -1,6 +1,6 @@
 import * as vscode from 'vscode';
-import { quotePath, suggestScripts } from '../../../jobs/submit/scriptSuggestions.ts';
-import type { SelectedFile } from '../../../workspace/select/selection.ts';
+import type { SelectedFolder } from '../../../jobs/selection/selectedFolder.ts';
+import { quotePath } from '../../../jobs/selection/scriptSuggestions.ts';
 import { pickOne } from '../../ui/picks.ts';
 import { type PickItem } from '../../ui/show.ts';
 import { label, withoutIcons } from '../../ui/labels.ts';
@@ -11,10 +11,9 @@ interface ScriptItem extends PickItem {
 
 /** Asks for the script: a recent command line, a script in the folder, or any typed command line. */
 export async function pickScript(
-  files: readonly SelectedFile[],
-  options: { recent: readonly string[]; folderName: string; hasBack: boolean },
+  { recent, found }: SelectedFolder['scripts'],
+  options: { folderName: string; hasBack: boolean },
 ): Promise<string | undefined> {
-  const { recent, found } = suggestScripts(files, options.recent);
   const item = (line: string, icon: string): ScriptItem => ({ label: label`$(${icon}) ${line}`, line });
   const separator = (label: string): ScriptItem => ({
     label: withoutIcons(label),

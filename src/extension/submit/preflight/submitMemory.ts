@@ -1,6 +1,6 @@
 import type * as vscode from 'vscode';
 import type { FolderMemory } from '../../../jobs/submit/draft.ts';
-import { remember } from '../../../jobs/submit/scriptSuggestions.ts';
+import { remember } from '../../../jobs/selection/scriptSuggestions.ts';
 
 const SUBMITTED_KEY = 'submittedHere';
 const MAX_SUBMITTED = 100;

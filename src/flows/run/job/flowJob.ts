@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import type { Checkpoint } from '../../../agents/run/schemas.ts';
 import type { SelectedFile } from '../../../workspace/files/selectedFile.ts';
-import type { Selection } from '../../../workspace/select/selection.ts';
 import { JOB_FOLDER, jobRequest } from './jobRequest.ts';
 import { runtimeFiles } from './runtimeFiles.ts';
 
@@ -20,8 +19,6 @@ ELECTRON_RUN_AS_NODE=1 exec "$node" ${JOB_FOLDER}/flowRunner.mjs ${JOB_FOLDER}/f
 `;
 
 export interface FlowJobRequest {
-  /** The files of the folder to send. */
-  readonly selection: Selection;
   /** The flow file, relative to the folder, with `/`. */
   readonly file: string;
   /** The rest of the command line, as written; becomes `process.argv` of the file. */
@@ -34,21 +31,22 @@ export interface FlowJobRequest {
   readonly runner: string;
 }
 
-/** A flow prepared as a job for any service: its folder with the runtime. Dispose it when it was sent. */
+/** A flow prepared as a job for any service: the files to add to those of its folder. Dispose it when it was sent. */
 export class FlowJob implements AsyncDisposable {
-  readonly selection: Selection;
+  /** The runtime and the description of the flow. */
+  readonly files: readonly SelectedFile[];
   readonly script: string;
   readonly #scratch: string;
 
-  private constructor(selection: Selection, script: string, scratch: string) {
-    this.selection = selection;
+  private constructor(files: readonly SelectedFile[], script: string, scratch: string) {
+    this.files = files;
     this.script = script;
     this.#scratch = scratch;
   }
 
   /** @throws AppError `missing` when the runtime is not built. */
-  static async prepare({ selection, file, args = '', flow, shared, resume, runner }: FlowJobRequest): Promise<FlowJob> {
-    const own = await withFlowRuntime(selection, runner);
+  static async prepare({ file, args = '', flow, shared, resume, runner }: FlowJobRequest): Promise<FlowJob> {
+    const runtime = await flowRuntimeFiles(runner);
     const scratch = await mkdtemp(join(tmpdir(), 'farwharf-flowjob-'));
     const request = jobRequest.parse({ version: 1, file, flow, shared, resume });
     // Job lists show the script, so its name contains the flow.
@@ -57,9 +55,9 @@ export class FlowJob implements AsyncDisposable {
     await writeFile(start, START_SCRIPT);
     await chmod(start, 0o755);
     await writeFile(json, JSON.stringify(request));
-    const added = await Promise.all([selected(name, start, 0o755), selected('flow.json', json)]);
+    const own = await Promise.all([selected(name, start, 0o755), selected('flow.json', json)]);
     const script = `${quoted(`${JOB_FOLDER}/${name}`)} ${args}`.trim();
-    return new FlowJob(withFiles(own, added), script, scratch);
+    return new FlowJob([...runtime, ...own], script, scratch);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -68,21 +66,14 @@ export class FlowJob implements AsyncDisposable {
 }
 
 /**
- * A selection with the runtime files added.
+ * The files that run a flow, to add to a selection.
  *
  * @param runner the built `flowRunner.mjs`.
  * @throws AppError `missing` when the runtime is not built.
  */
-export async function withFlowRuntime(selection: Selection, runner: string): Promise<Selection> {
+export async function flowRuntimeFiles(runner: string): Promise<SelectedFile[]> {
   const runtime = await runtimeFiles(runner);
-  return withFiles(selection, await Promise.all(runtime.map(({ path, source }) => selected(path, source))));
-}
-
-/** Adds files to a selection; they replace those with the same path. */
-function withFiles(selection: Selection, added: readonly SelectedFile[]): Selection {
-  const own = selection.files.filter(({ path }) => !added.some((other) => other.path === path));
-  const files = [...own, ...added].toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
-  return { ...selection, files, totalBytes: files.reduce((sum, { size }) => sum + size, 0) };
+  return Promise.all(runtime.map(({ path, source }) => selected(path, source)));
 }
 
 /** Whether a script is a flow file: a module that imports the library. */

@@ -122,7 +122,8 @@ test('the kept manifest tells an untouched file from a conflict', async (t) => {
   const store = new ArchiveStore(setting.home);
   await store.prepare();
   const sha256 = createHash('sha256').update('sent').digest('hex');
-  await store.saveManifest(setting.record.id, [{ path: 'notes.txt', size: 4, mode: 0o644, sha256 }]);
+  const manifest = [{ path: 'notes.txt', size: 4, mode: 0o644, sha256 }];
+  writeFileSync(store.manifestPath(setting.record.id), JSON.stringify(manifest));
   const { plan } = await downloadResults(setting.deps, setting.record.id, { decide: () => undefined });
   assert.equal(plan[0]?.status, 'changed');
   assert.equal(readFileSync(join(setting.folder, 'notes.txt'), 'utf8'), 'sent', 'no decision, nothing written');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agreementTo, consentChanges, reviewConsent } from '../../../../src/jobs/submit/consent.ts';
 import type { Agreement } from '../../../../src/jobs/submit/draft.ts';
+import { MAX_LISTED, summarizeSelection } from '../../../../src/jobs/selection/selectedFolder.ts';
 import { planSubmit } from '../../../../src/jobs/submit/plan.ts';
 import type { Selection } from '../../../../src/workspace/select/selection.ts';
 
@@ -74,7 +75,11 @@ test('the agreement names secrets that stay and secrets that are sent', () => {
     ],
   };
   const draft = { script: 'train.py', maxRuntime: 60, include: ['config.py'], exclude: [] };
-  const plan = planSubmit({ host: 'local', service: 'this machine', account: undefined }, draft, selection);
+  const plan = planSubmit(
+    { host: 'local', service: 'this machine', account: undefined },
+    draft,
+    summarizeSelection('1', selection),
+  );
   assert.deepEqual(agreementTo(plan), {
     host: 'local',
     bytes: 5,
@@ -87,9 +92,10 @@ test('the agreement names secrets that stay and secrets that are sent', () => {
 
 test('a plan is sent without a question only as the setting says, while nothing changed and nothing is refused', () => {
   const draft = { script: 'train.py', maxRuntime: 60, include: [], exclude: [] };
-  const selection: Selection = { root: '/w', files: [], totalBytes: 5, excluded: [], findings: [] };
+  const selection = { root: '/w', files: [], totalBytes: 5, excluded: [], findings: [] };
+  const summary = summarizeSelection('1', selection);
   const planFor = (host: string, maxRuntime = 60) =>
-    planSubmit({ host, service: host, account: { limits: { max_runtime: 60 } } }, { ...draft, maxRuntime }, selection);
+    planSubmit({ host, service: host, account: { limits: { max_runtime: 60 } } }, { ...draft, maxRuntime }, summary);
   const same = planFor('local');
   const consent = agreementTo(same);
   assert.deepEqual(reviewConsent(same, consent, 'untilNew'), { mustAsk: false, changes: [] });
@@ -101,4 +107,17 @@ test('a plan is sent without a question only as the setting says, while nothing 
   });
   assert.equal(reviewConsent(planFor('local', 61), consent, 'untilNew').mustAsk, true);
   assert.equal(reviewConsent(planFor('local', 61), undefined, 'never').mustAsk, false);
+});
+
+test('a folder with more secrets than are listed is always a question', () => {
+  const excluded = Array.from({ length: MAX_LISTED + 1 }, (_, at) => ({
+    path: `${at}.pem`,
+    type: 'file' as const,
+    reason: 'secret' as const,
+  }));
+  const draft = { script: 'train.py', maxRuntime: 60, include: [], exclude: [] };
+  const selection = { root: '/w', files: [], totalBytes: 5, excluded, findings: [] };
+  const target = { host: 'local', service: 'this machine', account: undefined };
+  const plan = planSubmit(target, draft, summarizeSelection('1', selection));
+  assert.equal(reviewConsent(plan, agreementTo(plan), 'untilNew').mustAsk, true);
 });

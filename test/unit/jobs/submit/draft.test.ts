@@ -1,20 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { suggestScripts } from '../../../../src/jobs/selection/scriptSuggestions.ts';
 import { findScript, firstDraft, memoryOf, REQUIREMENTS_VENV } from '../../../../src/jobs/submit/draft.ts';
 
 const files = ['train.py', 'my script.py'].map((path) => ({ path, size: 1, mode: 0o644, mtimeMs: 0 }));
-const folder = { root: '/w', files };
+const folderWith = (scripts: readonly string[]) => ({ root: '/w', scripts: suggestScripts(files, scripts) });
 const defaults = { maxRuntime: 3600, machineClass: '', project: '' };
 const rates = ['small', 'a10g'].map((machineClass) => ({ machineClass, creditsPerMinute: 1, description: null }));
 
 test('the script is the one asked for, else the last one while its file is there, else a question', () => {
   const scripts = ['train.py --epochs 3', 'other.py'];
-  assert.equal(findScript({ script: 'a.py', file: '/w/train.py' }, folder, { scripts }), 'a.py');
-  assert.equal(findScript({ file: '/w/train.py' }, folder, { scripts }), 'train.py --epochs 3');
-  assert.equal(findScript({ file: '/w/my script.py' }, folder, { scripts }), '"my script.py"');
-  assert.equal(findScript({}, folder, { scripts }), 'train.py --epochs 3');
-  assert.equal(findScript({ file: '/elsewhere/a.py' }, folder, { scripts: ['gone.py'] }), undefined);
-  assert.equal(findScript({}, folder, { scripts: [] }), undefined);
+  assert.equal(findScript({ script: 'a.py', file: '/w/train.py' }, folderWith(scripts), { scripts }), 'a.py');
+  assert.equal(findScript({ file: '/w/train.py' }, folderWith(scripts), { scripts }), 'train.py --epochs 3');
+  assert.equal(findScript({ file: '/w/my script.py' }, folderWith(scripts), { scripts }), '"my script.py"');
+  assert.equal(findScript({}, folderWith(scripts), { scripts }), 'train.py --epochs 3');
+  assert.equal(findScript({ file: '/elsewhere/a.py' }, folderWith(['gone.py']), { scripts: ['gone.py'] }), undefined);
+  assert.equal(findScript({}, folderWith([]), { scripts: [] }), undefined);
 });
 
 test('a term comes from the intent, then from memory, then from the settings', () => {

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { directArchiver } from '../../../../src/jobs/archives/archiver.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import type { FileChoice, SubmitDraft } from '../../../../src/jobs/submit/draft.ts';
+import { type SelectedFolder, summarizeSelection } from '../../../../src/jobs/selection/selectedFolder.ts';
+import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { createPlanner, planSubmit, sendPlan } from '../../../../src/jobs/submit/plan.ts';
-import { type Selection, selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { sendJson, TestService } from '../testService.ts';
@@ -19,13 +19,11 @@ const account = {
   rate_card: [{ machine_class: 'a10g', credits_per_minute: 0.5 }],
   limits: { max_runtime: 3600, max_upload_bytes: 1_000_000 },
 };
-const selectionOf = (...paths: readonly string[]): Selection => ({
-  root: '/w',
-  files: paths.map((path) => ({ path, size: 1, mode: 0o644, mtimeMs: 0 })),
-  totalBytes: paths.length,
-  excluded: [],
-  findings: [],
-});
+const selectionOf = (...paths: readonly string[]): SelectedFolder => {
+  const files = paths.map((path) => ({ path, size: 1, mode: 0o644, mtimeMs: 0 }));
+  return summarizeSelection('1', { root: '/w', files, totalBytes: paths.length, excluded: [], findings: [] });
+};
+const pathsIn = ({ largest }: SelectedFolder): string[] => largest.map(({ path }) => path);
 
 test('a plan has the cost, the findings and the limits of its draft', () => {
   const target = { host: 'https://gpu.example.org', service: 'gpu.example.org', account };
@@ -49,19 +47,18 @@ test('the folder is read again only for another choice of files, and each plan h
         choices.push(choice);
         return selectionOf('train.py', ...choice.include);
       },
-      withRuntime: async (selection, script) =>
-        selectionOf(...selection.files.map(({ path }) => path), `runtime of ${script}`),
+      withRuntime: async (selection, script) => selectionOf(...pathsIn(selection), `runtime of ${script}`),
     },
     { choice: { include: [], exclude: [] }, selection: selectionOf('train.py') },
   );
   const pathsOf = async (changes: Partial<SubmitDraft>): Promise<string[]> =>
-    (await planner({ ...draft, ...changes })).selection.files.map(({ path }) => path);
-  assert.deepEqual(await pathsOf({ maxRuntime: 5 }), ['train.py', 'runtime of train.py']);
+    pathsIn((await planner({ ...draft, ...changes })).selection);
+  assert.deepEqual(await pathsOf({ maxRuntime: 5 }), ['runtime of train.py', 'train.py']);
   assert.equal(choices.length, 0);
-  assert.deepEqual(await pathsOf({ include: ['.env'] }), ['train.py', '.env', 'runtime of train.py']);
-  assert.deepEqual(await pathsOf({ include: ['.env'], script: 'b.py' }), ['train.py', '.env', 'runtime of b.py']);
+  assert.deepEqual(await pathsOf({ include: ['.env'] }), ['.env', 'runtime of train.py', 'train.py']);
+  assert.deepEqual(await pathsOf({ include: ['.env'], script: 'b.py' }), ['.env', 'runtime of b.py', 'train.py']);
   assert.equal(choices.length, 1);
-  assert.deepEqual(await pathsOf({}), ['train.py', 'runtime of train.py']);
+  assert.deepEqual(await pathsOf({}), ['runtime of train.py', 'train.py']);
 });
 
 test('a plan is sent with all its terms, and one with errors is not sent', async (t) => {
@@ -76,8 +73,9 @@ test('a plan is sent with all its terms, and one with errors is not sent', async
   });
   const ledger = new JobLedger(home);
   t.after(() => ledger.dispose());
-  const deps = { service: connectTo(http.url), archiver: directArchiver, ledger: directLedger(ledger), home };
-  const selection = await selectFiles(folder, { isTrusted: false });
+  const selections = new Selections();
+  const deps = { service: connectTo(http.url), selections, ledger: directLedger(ledger), home };
+  const selection = await selections.select(folder, { isTrusted: false });
   const target = { host: http.url, service: 'test', account };
   const terms = { ...draft, project: 'tides', venv: { requirements: 'requirements.txt' } };
 

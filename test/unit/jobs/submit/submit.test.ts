@@ -5,13 +5,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFile
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { directArchiver } from '../../../../src/jobs/archives/archiver.ts';
+import { Selections } from '../../../../src/jobs/selection/selections.ts';
 import { directLedger } from '../../../../src/jobs/ledger/asyncLedger.ts';
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import { resubmitJob } from '../../../../src/jobs/submit/resubmit.ts';
 import { EventSpool } from '../../../../src/jobs/log/spool.ts';
 import { type SubmitDeps, type SubmitRequest, submitWorkspace } from '../../../../src/jobs/submit/submit.ts';
-import { selectFiles } from '../../../../src/workspace/select/selection.ts';
 import { tempHome } from '../fixtures.ts';
 import { connectTo } from '../testClient.ts';
 import { type Answers, sendJson, TestService } from '../testService.ts';
@@ -32,8 +31,9 @@ async function setUp(t: TestContext, answers: Answers, extraBytes = 0): Promise<
   const http = await TestService.start(t, answers);
   const jobs = new JobLedger(home);
   t.after(() => jobs.dispose());
-  const deps = { service: connectTo(http.url), archiver: directArchiver, ledger: directLedger(jobs), home };
-  const selection = await selectFiles(folder, { isTrusted: false });
+  const selections = new Selections();
+  const deps = { service: connectTo(http.url), selections, ledger: directLedger(jobs), home };
+  const selection = await selections.select(folder, { isTrusted: false });
   const request = { host: http.url, selection, script: 'train.py --epochs 3', maxRuntime: 60.9, isTrusted: false };
   return { deps, jobs, http, home, folder, request };
 }

@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { type PreflightRow, preflightRows } from '../../../../../src/extension/submit/preflight/preflightItems.ts';
 import {
   exclusionSentence,
-  largestFiles,
   parseTimeLimit,
   timeLimitOffers,
 } from '../../../../../src/extension/submit/preflight/preflightText.ts';
 import type { SubmitView } from '../../../../../src/extension/submit/preflight/submitView.ts';
+import { type SelectedFolder, summarizeSelection } from '../../../../../src/jobs/selection/selectedFolder.ts';
 import type { SubmitDraft } from '../../../../../src/jobs/submit/draft.ts';
 import { preflightJob } from '../../../../../src/jobs/submit/preflight.ts';
 import type { Exclusion, SelectedFile, Selection } from '../../../../../src/workspace/select/selection.ts';
@@ -15,13 +15,14 @@ import type { Exclusion, SelectedFile, Selection } from '../../../../../src/work
 const file = (path: string, size: number, mode = 0o644): SelectedFile => ({ path, size, mode, mtimeMs: 0 });
 const left = (path: string, reason: Exclusion['reason']): Exclusion => ({ path, type: 'file', reason });
 
-const selection: Selection = {
-  root: '/w',
-  files: [file('data.bin', 3_000_000), file('train.py', 1000), file('requirements.txt', 20)],
+const files = [file('data.bin', 3_000_000), file('train.py', 1000), file('requirements.txt', 20)];
+const summarize = (fields: Partial<Selection>): SelectedFolder =>
+  summarizeSelection('1', { root: '/w', files: [], totalBytes: 0, excluded: [], findings: [], ...fields });
+const selection = summarize({
+  files,
   totalBytes: 3_001_020,
   excluded: [left('a.log', 'gitignore'), left('b.log', 'gitignore'), left('.env', 'secret')],
-  findings: [],
-};
+});
 const draft: SubmitDraft = {
   script: 'train.py',
   maxRuntime: 1200,
@@ -67,7 +68,7 @@ test('each term has its row, with what it is now', () => {
 
 test('packages are a question only where the folder lists some', () => {
   assert.ok(find(preflightRows(view, []), 'requirements'));
-  const without = { ...view, selection: { ...selection, files: selection.files.slice(0, 2) } };
+  const without = { ...view, selection: summarize({ files: files.slice(0, 2) }) };
   assert.equal(find(preflightRows(without, []), 'requirements'), undefined);
 });
 
@@ -75,7 +76,7 @@ test('what the service would refuse, findings and an empty folder are pointed ou
   const findings: Selection['findings'] = [{ type: 'secret', path: 'config.py', message: 'holds a token' }];
   const poor: SubmitView = {
     ...view,
-    selection: { ...selection, files: [], findings },
+    selection: summarize({ findings }),
     findings: preflightJob(
       {
         credits: 2,
@@ -106,15 +107,18 @@ test('what the service would refuse, findings and an empty folder are pointed ou
 
 test('secrets are named and come first among what is left out', () => {
   const excluded = [left('x', 'cache'), ...['a', 'b', 'c', 'd'].map((name) => left(`${name}.pem`, 'secret'))];
-  assert.equal(exclusionSentence(excluded), '4 secrets (a.pem, b.pem, c.pem, …) · 1 cache or installed packages');
+  assert.equal(
+    exclusionSentence(summarize({ excluded }).exclusions),
+    '4 secrets (a.pem, b.pem, c.pem, …) · 1 cache or installed packages',
+  );
   assert.equal(exclusionSentence([]), '');
 });
 
 test('the largest files come first, those of one size by name', () => {
   const files = [file('b', 1), file('a', 1), file('c', 2)];
   assert.deepEqual(
-    largestFiles(files, 2).map(({ path }) => path),
-    ['c', 'a'],
+    summarize({ files }).largest.map(({ path }) => path),
+    ['c', 'a', 'b'],
   );
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkScript, scriptPath } from '../../../../src/jobs/submit/script.ts';
+import { checkScript, scriptPath } from '../../../../src/jobs/selection/script.ts';
 import type { Exclusion, Selection } from '../../../../src/workspace/select/selection.ts';
 
 function select(paths: readonly string[], excluded: readonly Exclusion[] = []): Selection {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { quotePath, remember, suggestScripts } from '../../../../src/jobs/submit/scriptSuggestions.ts';
-import { scriptPath } from '../../../../src/jobs/submit/script.ts';
+import { quotePath, remember, suggestScripts } from '../../../../src/jobs/selection/scriptSuggestions.ts';
+import { scriptPath } from '../../../../src/jobs/selection/script.ts';
 
 const file = (path: string, mode = 0o644) => ({ path, size: 1, mode, mtimeMs: 0 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeExclusion, groupExclusions } from '../../../../src/jobs/submit/exclusions.ts';
+import { describeExclusion, groupExclusions } from '../../../../src/jobs/selection/exclusions.ts';
 import type { Exclusion } from '../../../../src/workspace/select/selection.ts';
 
 test('a reason says which rule decided, and where it stands', () => {

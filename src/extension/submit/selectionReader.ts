@@ -1,0 +1,48 @@
+import * as vscode from 'vscode';
+import type { FileChoice } from '../../jobs/submit/draft.ts';
+import type { FolderReader } from '../../jobs/submit/plan.ts';
+import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
+import type { SelectedFile } from '../../workspace/select/selection.ts';
+import type { Services } from '../services/services.ts';
+import { runtimeOf } from './flowScript.ts';
+
+/** Selects the files of a folder for one submit, and releases all of its selections when disposed. */
+export class SelectionReader implements FolderReader, AsyncDisposable {
+  readonly #services: Services;
+  readonly #folder: string;
+  readonly #recentScripts: readonly string[];
+  readonly #ids: string[] = [];
+
+  /** @param recentScripts command lines used lately, newest first. */
+  constructor(services: Services, folder: string, recentScripts: readonly string[]) {
+    this.#services = services;
+    this.#folder = folder;
+    this.#recentScripts = recentScripts;
+  }
+
+  select({ include, exclude }: FileChoice): Promise<SelectedFolder> {
+    const { selections, signal } = this.#services;
+    const { isTrusted } = vscode.workspace;
+    const options = { isTrusted, include, exclude, signal, recentScripts: this.#recentScripts };
+    return this.#note(selections.select(this.#folder, options));
+  }
+
+  async withRuntime(selection: SelectedFolder, script: string): Promise<SelectedFolder> {
+    const files = await runtimeOf(this.#services, selection.root, script);
+    return files.length === 0 ? selection : this.addFiles(selection, files);
+  }
+
+  addFiles({ id }: SelectedFolder, files: readonly SelectedFile[]): Promise<SelectedFolder> {
+    return this.#note(this.#services.selections.addFiles(id, files));
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const id of this.#ids) await this.#services.selections.release(id).catch(() => {}); // lost with its thread
+  }
+
+  async #note(selecting: Promise<SelectedFolder>): Promise<SelectedFolder> {
+    const selected = await selecting;
+    this.#ids.push(selected.id);
+    return selected;
+  }
+}

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { AppError } from '../../core/errors.ts';
+import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
+import { type PackedWorkspace, type PackOptions, packWorkspace } from '../../workspace/pack/pack.ts';
+import { type Selection, selectFiles, type SelectOptions } from '../../workspace/select/selection.ts';
+import { checkScript } from './script.ts';
+import { type SelectedFolder, summarizeSelection } from './selectedFolder.ts';
+
+export interface SelectFolderOptions extends SelectOptions {
+  /** Command lines used lately, newest first. */
+  readonly recentScripts?: readonly string[];
+}
+
+export interface PackSelectionOptions extends PackOptions {
+  /** Path of the JSON file to write: the paths, sizes and hashes of what was packed. */
+  readonly manifest: string;
+}
+
+interface Held {
+  readonly selection: Selection;
+  readonly recentScripts: readonly string[];
+}
+
+/** Holds selections between the steps of a submit. Others refer to them by id, and see their summaries. */
+export class Selections {
+  readonly #held = new Map<string, Held>();
+
+  /** Selects the files of a folder. Throws as `selectFiles` does. */
+  async select(folder: string, { recentScripts = [], ...options }: SelectFolderOptions): Promise<SelectedFolder> {
+    return this.hold(await selectFiles(folder, options), recentScripts);
+  }
+
+  /** Holds a selection until it is released. */
+  hold(selection: Selection, recentScripts: readonly string[] = []): SelectedFolder {
+    const id = randomUUID();
+    this.#held.set(id, { selection, recentScripts });
+    return summarizeSelection(id, selection, recentScripts);
+  }
+
+  /** A second selection with more files; they replace those with the same path. */
+  async addFiles(id: string, added: readonly SelectedFile[]): Promise<SelectedFolder> {
+    const { selection, recentScripts } = this.#get(id);
+    return this.hold(withFiles(selection, added), recentScripts);
+  }
+
+  /** Throws as the function `checkScript` does. */
+  async checkScript(id: string, script: string): Promise<void> {
+    checkScript(this.#get(id).selection, script);
+  }
+
+  /** Writes the archive to `dest`, and its manifest. Throws as `packWorkspace` does. */
+  async pack(
+    id: string,
+    dest: string,
+    { manifest, ...options }: PackSelectionOptions,
+  ): Promise<Omit<PackedWorkspace, 'manifest'>> {
+    const { manifest: entries, ...packed } = await packWorkspace(this.#get(id).selection, dest, options);
+    await writeFile(manifest, JSON.stringify(entries), { mode: 0o600 });
+    return packed;
+  }
+
+  async release(id: string): Promise<void> {
+    this.#held.delete(id);
+  }
+
+  #get(id: string): Held {
+    const held = this.#held.get(id);
+    if (held !== undefined) return held;
+    // The thread that held it ended.
+    throw new AppError('conflict', 'The list of files to send was lost. Nothing was sent. Submit again.');
+  }
+}
+
+/** A selection with more files; they replace those with the same path. */
+export function withFiles(selection: Selection, added: readonly SelectedFile[]): Selection {
+  const paths = new Set(added.map(({ path }) => path));
+  const own = selection.files.filter(({ path }) => !paths.has(path));
+  const files = [...own, ...added].toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+  return { ...selection, files, totalBytes: files.reduce((sum, { size }) => sum + size, 0) };
+}

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { MAX_LISTED, summarizeSelection } from '../../../../src/jobs/selection/selectedFolder.ts';
+import { Selections } from '../../../../src/jobs/selection/selections.ts';
+import type { Selection } from '../../../../src/workspace/select/selection.ts';
+import { temporaryFolder, writeTree } from '../../workspace/temporaryFolder.ts';
+
+const MANY = 20_000;
+
+test('a selection is packed by its id, with the files that were added, until it is released', async (t) => {
+  const root = temporaryFolder(t);
+  const folder = join(root, 'project');
+  writeTree(folder, { 'train.py': 'print(1)', 'b.txt': 'text', '.env': 'KEY=1' });
+  const source = join(root, 'runtime.mjs');
+  writeFileSync(source, 'runtime');
+  const selections = new Selections();
+  const selected = await selections.select(folder, { isTrusted: false, recentScripts: ['train.py --lr 1', 'gone.py'] });
+  assert.deepEqual([selected.fileCount, selected.totalBytes], [2, 12]);
+  assert.deepEqual(selected.scripts, { recent: ['train.py --lr 1'], found: ['train.py'] });
+  assert.deepEqual(selected.exclusions, [{ reason: 'secret', count: 1, paths: ['.env'] }]);
+
+  const added = { path: '.farwharf/runtime.mjs', size: 7, mode: 0o644, mtimeMs: 0, source };
+  const replaced = { path: 'b.txt', size: 7, mode: 0o644, mtimeMs: 0, source };
+  const more = await selections.addFiles(selected.id, [added, replaced]);
+  assert.deepEqual([more.fileCount, more.totalBytes], [3, 22]);
+  await selections.checkScript(more.id, 'train.py');
+  await assert.rejects(selections.checkScript(more.id, 'trian.py'), { code: 'missing', message: /train\.py/ });
+  const manifest = join(root, 'manifest.json');
+  await selections.pack(more.id, join(root, 'archive.tar.gz'), { manifest });
+  const packed = JSON.parse(readFileSync(manifest, 'utf8')) as { path: string; size: number }[];
+  assert.deepEqual(
+    packed.map(({ path, size }) => [path, size]),
+    [
+      ['.farwharf/runtime.mjs', 7],
+      ['b.txt', 7],
+      ['train.py', 8],
+    ],
+  );
+
+  await selections.release(more.id);
+  await assert.rejects(selections.pack(more.id, join(root, 'again'), { manifest }), {
+    code: 'conflict',
+    message: /was lost\. Nothing was sent\. Submit again\./,
+  });
+});
+
+test('a summary lists the same number of rows however large the folder is, and counts all of them', () => {
+  const paths = Array.from({ length: MANY }, (_, at) => `folder/${at}.py`);
+  const selection: Selection = {
+    root: '/w',
+    files: paths.map((path, size) => ({ path, size, mode: 0o644, mtimeMs: 0 })),
+    totalBytes: 1,
+    excluded: paths.map((path) => ({ path: `${path}.pem`, type: 'file', reason: 'secret' })),
+    findings: [],
+  };
+  const summary = summarizeSelection('1', selection);
+  assert.deepEqual([summary.fileCount, summary.exclusionCount, summary.secretCount], [MANY, MANY, MANY]);
+  const { largest, listedExclusions, secrets, scripts } = summary;
+  for (const rows of [largest, listedExclusions, secrets, scripts.found]) assert.equal(rows.length, MAX_LISTED);
+  assert.equal(largest[0]?.size, MANY - 1);
+});
