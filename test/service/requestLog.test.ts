@@ -149,7 +149,7 @@ test('farwharf serve --log writes lines of JSON, and after a rename and SIGHUP c
     assert.ok(!text.includes(service.key));
     const lines = jsonLines(text);
     assert.ok(lines.every(({ time, level, message }) => time && level && message));
-    return lines.flatMap(({ requestId }) => (requestId === undefined ? [] : String(requestId)));
+    return lines.flatMap(({ requestId }) => (typeof requestId === 'string' ? requestId : []));
   };
   const [rotated, current] = [idsIn(`${file}.1`), idsIn(file)];
   const sent = Array.from({ length: count }, (_, index) => `request-${index}`);
