@@ -13,7 +13,7 @@ import {
   referenceTo,
   removeConnection,
 } from './connectionEdits.ts';
-import type { GraphShape } from './graphShape.ts';
+import { type GraphShape, shapeOf } from './graphShape.ts';
 import { freeVariable, libraryClass, sharedType } from './scaffold.ts';
 import { refuse } from './sourceMap.ts';
 import { writeStart } from './startEdits.ts';
@@ -128,23 +128,21 @@ function shapes(
   id: string,
 ): { outer: GraphShape; inner: GraphShape } {
   const touched = new Set([...cut.entering, ...cut.leaving, ...cut.inner]);
-  const outer = new Map<string, string | null>();
-  for (const edge of graph.edges) {
-    if (!touched.has(edge)) outer.set(`${edge.source}:${edge.action}`, edge.target);
-  }
-  for (const { source, action } of cut.entering) outer.set(`${source}:${action}`, id);
-  for (const { action, target } of cut.leaving) outer.set(`${id}:${action}`, target);
-  const inner = new Map<string, string | null>();
   const nameOf = (node: string): string => {
     const instance = nodes.get(node);
     return instance === undefined ? node : nodeName(instance, undefined);
   };
-  for (const { source, action, target } of cut.inner) {
-    inner.set(`${nameOf(source)}:${action}`, target === null ? null : nameOf(target));
-  }
-  for (const { source, action } of cut.leaving) inner.set(`${nameOf(source)}:${action}`, null);
+  const outer = [
+    ...graph.edges.filter((edge) => !touched.has(edge)),
+    ...cut.entering.map((edge) => ({ ...edge, target: id })),
+    ...cut.leaving.map((edge) => ({ ...edge, source: id })),
+  ];
+  const inner = [...cut.inner, ...cut.leaving.map((edge) => ({ ...edge, target: null }))];
+  const renamed = inner.map(({ source, action, target }) => {
+    return { source: nameOf(source), action, target: target === null ? null : nameOf(target) };
+  });
   return {
-    outer: { start: graph.start === cut.entry ? id : graph.start, edges: outer },
-    inner: { start: nameOf(cut.entry), edges: inner },
+    outer: shapeOf({ start: graph.start === cut.entry ? id : graph.start, edges: outer }),
+    inner: shapeOf({ start: nameOf(cut.entry), edges: renamed }),
   };
 }

@@ -1,4 +1,4 @@
-import type { FlowGraph } from '../graph/graph.ts';
+import type { FlowEdge } from '../graph/graph.ts';
 
 /** The shape of a flow: its start, and which node follows which action. */
 export interface GraphShape {
@@ -7,7 +7,15 @@ export interface GraphShape {
   readonly edges: ReadonlyMap<string, string | null>;
 }
 
-export function shapeOf({ start, edges }: FlowGraph): GraphShape {
+type Exit = Pick<FlowEdge, 'source' | 'action' | 'target'>;
+
+export function shapeOf({
+  start,
+  edges,
+}: {
+  readonly start: string | undefined;
+  readonly edges: readonly Exit[];
+}): GraphShape {
   return { start, edges: new Map(edges.map(({ source, action, target }) => [`${source}:${action}`, target])) };
 }
 

@@ -5,7 +5,7 @@ import { boundNames } from '../syntax/boundNames.ts';
 import { given, keyName } from '../syntax/nodes.ts';
 import { createCell, createScope } from '../interpreter/values/scope.ts';
 import type { SourceFile } from '../syntax/sourceFile.ts';
-import { type LibraryName, type ModuleValue, type Scope, unknown, type Value } from '../interpreter/values/values.ts';
+import { LIBRARY_NAMES, type ModuleValue, type Scope, unknown, type Value } from '../interpreter/values/values.ts';
 
 /** Finds the first of some files that exists. */
 export type FindFile = (candidates: readonly string[]) => SourceFile | undefined;
@@ -13,15 +13,6 @@ export type FindFile = (candidates: readonly string[]) => SourceFile | undefined
 /** The module whose classes are nodes and flows. */
 const LIBRARY = 'farwharf/agents';
 
-const LIBRARY_NAMES: readonly LibraryName[] = [
-  'BaseNode',
-  'Node',
-  'BatchNode',
-  'ParallelBatchNode',
-  'Flow',
-  'RAGNode',
-  'LLMClient',
-];
 const EXTENSIONS = ['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx'];
 const TYPED: Readonly<Record<string, readonly string[]>> = {
   '.js': ['.ts', '.tsx'],

@@ -1,12 +1,11 @@
 import * as vscode from 'vscode';
 import type { SourceRange } from '../../../flows/graph/graph.ts';
-import { readerPath } from '../documents/flowDocuments.ts';
 import { toRange } from '../documents/ranges.ts';
+import { uriOf } from '../documents/sourceEdits.ts';
 
 /** Shows a range of a flow's source beside the canvas: in an editor with the file, else in the first column. */
 export async function revealSource(range: SourceRange, isPreview: boolean): Promise<void> {
-  const open = vscode.workspace.textDocuments.find((document) => readerPath(document) === range.file);
-  const uri = open?.uri ?? vscode.Uri.file(range.file);
+  const uri = uriOf(range.file);
   const shown = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === uri.toString());
   const selection = toRange(range);
   const editor = await vscode.window.showTextDocument(uri, {

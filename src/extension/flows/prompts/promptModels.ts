@@ -5,16 +5,14 @@ import { streamEditorChat } from '../../models/editorChat.ts';
 import type { Keys } from '../../connection/keys.ts';
 import { placeOf } from '../../models/modelChoice.ts';
 import { keyFor } from '../../models/models.ts';
-import type { TriedPrompt } from './promptText.ts';
-
-type Messages = readonly { readonly role: string; readonly content: string }[];
+import type { PromptMessages, TriedPrompt } from './promptText.ts';
 
 /** A model for trying a prompt. */
 export interface PromptModel {
   readonly name: string;
   readonly place: string;
   /** @throws AppError with what to do, or the signal's reason. */
-  ask(messages: Messages, signal: AbortSignal): Promise<Omit<TriedPrompt, 'model'>>;
+  ask(messages: PromptMessages, signal: AbortSignal): Promise<Omit<TriedPrompt, 'model'>>;
 }
 
 /** All available models: that of the recorded call first, then the editor's, then those of services with a key. */

@@ -1,10 +1,7 @@
 import { formatDollars } from '../../../core/text/format.ts';
 import type { RecordedModelCall } from '../../../flows/run/history/modelCalls.ts';
 
-interface PromptMessage {
-  readonly role: string;
-  readonly content: string;
-}
+export type PromptMessages = RecordedModelCall['messages'];
 
 const HEADING = /^## (system|user|assistant)[ \t]*$/gm;
 
@@ -21,7 +18,7 @@ export function promptDocument({
 }
 
 /** The messages in such a document; text above the first section is ignored. */
-export function readPromptDocument(text: string): readonly PromptMessage[] {
+export function readPromptDocument(text: string): PromptMessages {
   const headings = [...text.matchAll(HEADING)];
   return headings.map((heading, index) => {
     const start = heading.index + heading[0].length;

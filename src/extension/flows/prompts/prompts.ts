@@ -15,7 +15,13 @@ import type { Keys } from '../../connection/keys.ts';
 import type { FlowDocuments } from '../documents/flowDocuments.ts';
 import { findFlow } from '../documents/flowTarget.ts';
 import { type PromptModel, promptModels } from './promptModels.ts';
-import { promptDocument, readPromptDocument, replyDocument, type TriedPrompt } from './promptText.ts';
+import {
+  promptDocument,
+  type PromptMessages,
+  readPromptDocument,
+  replyDocument,
+  type TriedPrompt,
+} from './promptText.ts';
 import { pickRow, showProgress, pickRows } from '../../ui/show.ts';
 import { withoutIcons } from '../../ui/labels.ts';
 
@@ -117,7 +123,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
     this.#disposables.dispose();
   }
 
-  async #askAll(models: readonly PromptModel[], messages: Parameters<PromptModel['ask']>[0]): Promise<void> {
+  async #askAll(models: readonly PromptModel[], messages: PromptMessages): Promise<void> {
     const uri = vscode.Uri.from({ scheme: REPLY_SCHEME, path: `${MODEL_TEXT_FOLDER}Answers`, query: randomUUID() });
     const tried: TriedPrompt[] = models.map(({ name }) => ({ model: name, reply: undefined }));
     const show = (): void => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type * as vscode from 'vscode';
+import * as vscode from 'vscode';
+import { type DebuggerPlace, debugConfiguration } from '../../../flows/run/process/debugConfiguration.ts';
 import { type VariableSource, variableNames } from '../../../flows/run/protocol/flowEnvironment.ts';
 import type { FlowRuntime } from '../../../flows/run/protocol/flowRun.ts';
 import { readSetting } from '../../contributions/config.ts';
@@ -20,5 +21,13 @@ export function flowVariables(more: Readonly<Record<string, string>> = {}): Vari
   return {
     env: { ...process.env, ...more, ELECTRON_RUN_AS_NODE: '1' },
     variables: [...named, ...Object.keys(more)],
+  };
+}
+
+/** Attaches VS Code's JavaScript debugger to a waiting flow, so that breakpoints in its files work as usual. */
+export function debugWith(uri: vscode.Uri, label: string, runtime: FlowRuntime): (place: DebuggerPlace) => void {
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  return (place) => {
+    void vscode.debug.startDebugging(folder, { ...debugConfiguration(place, `Flow ${label}`, runtime) });
   };
 }

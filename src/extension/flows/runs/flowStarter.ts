@@ -6,7 +6,7 @@ import type { RerunStep } from '../../../flows/run/history/rerun.ts';
 import type { Services } from '../../services/services.ts';
 import { submit } from '../../submit/submit.ts';
 import type { FlowDocuments } from '../documents/flowDocuments.ts';
-import { debugWith } from './flowDebug.ts';
+import { debugWith } from './flowRuntime.ts';
 import { askInputs, inputKeys } from './flowInputs.ts';
 import type { FlowRunOptions, FlowRuns } from './flowRuns.ts';
 import type { FlowTests } from './flowTests.ts';

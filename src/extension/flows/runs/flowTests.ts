@@ -15,8 +15,7 @@ import {
 import { RunHistory } from '../../../flows/run/history/runHistory.ts';
 import type { TestDifference } from '../../../flows/run/testing/testDifference.ts';
 import { withSignal } from '../../ui/abort.ts';
-import { debugWith } from './flowDebug.ts';
-import { flowVariables } from './flowRuntime.ts';
+import { debugWith, flowVariables } from './flowRuntime.ts';
 import { askText, showProgress } from '../../ui/show.ts';
 import { printable, printableLine, printableText } from '../../../core/text/printable.ts';
 

@@ -94,7 +94,10 @@ export interface ClassValue {
   readonly statics: Map<string, Value>;
 }
 
-export type LibraryName = 'BaseNode' | 'Node' | 'BatchNode' | 'ParallelBatchNode' | 'Flow' | 'RAGNode' | 'LLMClient';
+const NODE_CLASSES = ['BaseNode', 'Node', 'BatchNode', 'ParallelBatchNode', 'Flow', 'RAGNode'] as const;
+/** The classes of `farwharf/agents` that a reading knows. */
+export const LIBRARY_NAMES = [...NODE_CLASSES, 'LLMClient'] as const;
+export type LibraryName = (typeof LIBRARY_NAMES)[number];
 
 /** A class of `farwharf/agents`. */
 interface LibraryValue {
