@@ -73,7 +73,6 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
         onDidChangeTreeData: jobsChanged.event,
         getTreeItem: async (node) => (await load()).tree.getTreeItem(node),
         resolveTreeItem: async (item, node) => (await load()).tree.resolveTreeItem(item, node),
-        getParent: async (node) => (await load()).tree.getParent(node),
         getChildren: (node) => orReport(async () => (await load()).tree.getChildren(node)),
       },
     }),

@@ -40,7 +40,7 @@ import { printableText } from '../core/text/printable.ts';
 
 export interface Features {
   readonly handlers: CommandHandlers;
-  readonly tree: Pick<JobTree, 'getChildren' | 'getParent' | 'getTreeItem' | 'resolveTreeItem'>;
+  readonly tree: Pick<JobTree, 'getChildren' | 'getTreeItem' | 'resolveTreeItem'>;
   /** Created on first use. */
   search(): Search;
   /** Created on first use. */

@@ -4,10 +4,10 @@ import { stateOfWord } from '../remote/protocol/spellings.ts';
 import { costSoFar } from './submit/estimate.ts';
 import { hasSucceeded, isOver, type JobRecord } from './ledger/record.ts';
 
-/** Icon families of a job row; each face has its own drawings. */
+/** Icon families of a job row; each user interface has its own icons for them. */
 export type JobIcon = 'sending' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed-out' | 'unknown';
 
-/** Other states show as running until the job is over, then by how it ended. */
+/** Jobs in other states show as running until they end, then by their outcome. */
 const ICON_OF_STATE: ReadonlyMap<string, JobIcon> = new Map([
   ['sending', 'sending'],
   ['unknown', 'unknown'],
@@ -24,7 +24,7 @@ export function describeJob(record: JobRecord, now: number): string {
   const icon = jobIcon(record);
   if (icon === 'failed') return failureReason(record);
   if (icon === 'unknown') return oneLine(`${record.state}: ${record.reason ?? 'check before you send it again'}`);
-  // Stopped at its limit, a job ran as long as the limit.
+  // A job that was stopped at its time limit ran for exactly that time.
   const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, now);
   const cost = costSoFar(record, now);
   const state = stateText(record, icon);
@@ -56,7 +56,7 @@ export function describeOutcome(record: JobRecord, results?: string): string {
   );
 }
 
-/** Which icon stands for the state; words that are not known count as running until the job is over. */
+/** The icon for the state; unknown states count as running until the job ends. */
 export function jobIcon(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCode'>): JobIcon {
   const state = stateOfWord(record.state) ?? record.state.toLowerCase();
   const icon = ICON_OF_STATE.get(state);
@@ -65,7 +65,7 @@ export function jobIcon(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCo
   return hasSucceeded(record) ? 'succeeded' : 'failed';
 }
 
-/** Seconds of work so far or in all; null before it began. `now` is in milliseconds. */
+/** Seconds that the job has run so far or in total; null before it starts. `now` is in milliseconds. */
 export function elapsedSeconds(
   record: Pick<JobRecord, 'startedAt' | 'finishedAt' | 'state' | 'exitCode'>,
   now: number,
@@ -74,7 +74,7 @@ export function elapsedSeconds(
   if (record.finishedAt === null && isOver(record)) return null;
   const end = record.finishedAt === null ? now : Date.parse(record.finishedAt);
   const seconds = (end - Date.parse(record.startedAt)) / 1000;
-  // The service's clock and this one need not agree.
+  // The service's clock may differ from this one.
   return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
 }
 
@@ -84,11 +84,11 @@ function stateText(record: JobRecord, icon: JobIcon): string {
 }
 
 function failureReason(record: JobRecord): string {
-  // A service that says no more than the exit code leaves the better reason to the program's last words.
+  // If the service only repeats the exit code, the last line of output is a better reason.
   const reason = /^(?:exit(?:ed)?\b[^:]*\d+|failed)\.?$/i.test(record.reason ?? '') ? null : record.reason;
-  // A script that exited with 0 is not what failed, and the reason says what did.
-  const isTold = record.exitCode === null || (record.exitCode === 0 && reason !== null);
-  const exit = isTold ? null : `exit ${record.exitCode}`;
+  // If the script exited with 0, something else failed, which the reason names.
+  const isExplained = record.exitCode === null || (record.exitCode === 0 && reason !== null);
+  const exit = isExplained ? null : `exit ${record.exitCode}`;
   return oneLine([exit, reason ?? record.lastLogLine].filter((part) => part !== null).join(': ')) || 'failed';
 }
 

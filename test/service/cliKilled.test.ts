@@ -90,7 +90,7 @@ test('a line that stays cut in the middle of an upload: the outcome is told as u
   assert.equal(submitted.exit, 5, submitted.stderr);
   assert.match(
     submitted.stderr,
-    /was lost before it answered\. \d+ % .*most likely does not exist.*before you send it again/,
+    /was lost before it responded\. \d+ % .*most likely does not exist.*before you send it again/,
   );
   assert.equal(credits, 1000);
 });

@@ -12,7 +12,7 @@ export function isDiskFull(error: unknown): boolean {
   return error instanceof Error && 'errcode' in error && error.errcode === SQLITE_FULL;
 }
 
-/** The error itself, or for a full disk an AppError `no-space` that names it: the disk of `place`, unless the error has a path. */
+/** Returns the error unchanged, or, for a full disk or an exceeded quota, an AppError `no-space` that names a path on that disk: the error's own, else `place`. */
 export function diskError(error: unknown, place: string): unknown {
   if (!isDiskFull(error)) return error;
   const full = error instanceof Error && 'path' in error && typeof error.path === 'string' ? error.path : place;

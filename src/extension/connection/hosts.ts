@@ -18,15 +18,10 @@ export interface HostsOptions {
   onWait(host: string, seconds: number, reason: string): void;
 }
 
-interface Connection {
-  readonly client: RemoteClient;
-  readonly url: string;
-}
-
 /** The services that run jobs: the selected one, and a client for each one in use. HTTP stays in this thread, where VS Code supports proxies. */
 export class Hosts implements vscode.Disposable {
   readonly #options: HostsOptions;
-  readonly #connections = new Map<string, Promise<Connection>>();
+  readonly #connections = new Map<string, Promise<RemoteClient>>();
   readonly #changed = new Emitter<void>();
   readonly #store = new DisposableStore();
   /** Another host was selected, or a key changed. */
@@ -105,7 +100,7 @@ export class Hosts implements vscode.Disposable {
     host: string,
     ...[jobId, options]: Parameters<JobService['streamEvents']>
   ): AsyncGenerator<JobEvent, void> {
-    const { client } = await this.#connect(host);
+    const client = await this.#connect(host);
     try {
       await using stream = client.streamEvents(jobId, options);
       yield* stream;
@@ -116,13 +111,12 @@ export class Hosts implements vscode.Disposable {
   }
 
   async #use<T>(host: string, work: (client: RemoteClient) => Promise<T>): Promise<T> {
-    const { client } = await this.#connect(host);
+    const client = await this.#connect(host);
     try {
       return await work(client);
     } catch (error) {
       if (!this.#isOutdated(host, error)) throw error;
-      const renewed = await this.#connect(host);
-      return work(renewed.client);
+      return work(await this.#connect(host));
     }
   }
 
@@ -133,7 +127,7 @@ export class Hosts implements vscode.Disposable {
     return isOutdated;
   }
 
-  #connect(host: string): Promise<Connection> {
+  #connect(host: string): Promise<RemoteClient> {
     const known = this.#connections.get(host);
     if (known) return known;
     const connection = this.#open(host);
@@ -142,7 +136,7 @@ export class Hosts implements vscode.Disposable {
     return connection;
   }
 
-  async #open(host: string): Promise<Connection> {
+  async #open(host: string): Promise<RemoteClient> {
     const { url, key } = await hostAddress(host, {
       key: async () => (await this.#options.keys.get(host)) ?? notSignedIn(host),
       connectLocal: async () => {
@@ -157,14 +151,14 @@ export class Hosts implements vscode.Disposable {
     const retryAfter = {
       onWait: (seconds: number, reason: string) => this.#options.onWait(host, seconds, reason),
     };
-    return { client: new RemoteClient(url, key, { retryAfter }), url };
+    return new RemoteClient(url, key, { retryAfter });
   }
 
   #forget(host: string): void {
     const connection = this.#connections.get(host);
     this.#connections.delete(host);
     // Requests in progress finish on their own; closing the client only frees idle sockets.
-    void connection?.then(({ client }) => client.close()).catch(() => {});
+    void connection?.then((client) => client.close()).catch(() => {});
   }
 }
 

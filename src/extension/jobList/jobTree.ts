@@ -56,12 +56,6 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     return node.type === 'group' ? (this.#groups.get(node.group) ?? []).map((id) => this.#jobNode(id)) : [];
   }
 
-  getParent(node: JobNode): JobNode | undefined {
-    if (node.type !== 'job') return undefined;
-    const group = JOB_GROUPS.find((name) => this.#groups.get(name)?.includes(node.id));
-    return group === undefined ? undefined : this.#groupNodes.get(group);
-  }
-
   getTreeItem(node: JobNode): vscode.TreeItem {
     if (node.type === 'group') return this.#groupItem(node.group);
     if (node.type === 'more') return this.#moreItem();
@@ -86,11 +80,6 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     const record = node.type === 'job' ? this.#store.get(node.id) : undefined;
     if (record) item.tooltip = hover(jobTooltip(record, Date.now()));
     return item;
-  }
-
-  /** The row of a job, for revealing it. */
-  node(id: string): JobNode {
-    return this.#jobNode(id);
   }
 
   /** Keeps the durations of running jobs up to date while the view is visible. */

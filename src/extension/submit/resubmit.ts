@@ -17,7 +17,7 @@ export async function submitAgain(services: Services, record: JobRecord): Promis
   requireTrust();
   const account = await services.account.ask(record.host);
   const { archiveBytes, folder, host, machineClass, maxRuntime, script } = record;
-  const terms = machineClass === null ? { maxRuntime } : { machineClass, maxRuntime };
+  const terms = { machineClass: machineClass ?? undefined, maxRuntime };
   const estimate = estimateCost(account, terms);
   if (readSetting('confirmSubmit') !== 'never') {
     const size = archiveBytes === null ? '' : `${formatBytes(archiveBytes)} · `;

@@ -6,10 +6,10 @@ import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 const MAX_KEPT_BYTES = 2_000_000_000;
 const ARCHIVE_SUFFIX = '.tar.gz';
 const PART_SUFFIX = '.part';
-// A half-packed archive this old is nobody's any more.
+// No process is still packing an archive of this age.
 const ABANDONED_MS = 24 * 3600_000;
 
-/** What was sent with each job: the archive, while there is room, and the manifest (paths, sizes, hashes). */
+/** What was sent with each job: the archive, while space allows, and the manifest (paths, sizes, hashes). */
 export class ArchiveStore {
   readonly #folder: string;
 
@@ -21,7 +21,7 @@ export class ArchiveStore {
     return join(this.#folder, `${id}${ARCHIVE_SUFFIX}`);
   }
 
-  /** Where an archive is while it is being made: `prune` does not count it. */
+  /** The path of an archive that is being packed; `prune` does not count it. */
   partPath(id: string): string {
     return join(this.#folder, `${id}${PART_SUFFIX}`);
   }
@@ -35,7 +35,7 @@ export class ArchiveStore {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Undefined when none was kept, or it cannot be read any more: then nothing is known of what was sent. */
+  /** The manifest of a job; undefined if none was stored or it is damaged. */
   async readManifest(id: string): Promise<readonly ManifestEntry[] | undefined> {
     try {
       const manifest: unknown = JSON.parse(await readFile(this.manifestPath(id), 'utf8'));
@@ -46,14 +46,14 @@ export class ArchiveStore {
     }
   }
 
-  /** Forgets a job that was not sent. */
+  /** Removes the files of a job that was not sent. */
   async discard(id: string): Promise<void> {
     await rm(this.partPath(id), { force: true });
     await rm(this.archivePath(id), { force: true });
     await rm(this.manifestPath(id), { force: true });
   }
 
-  /** Removes the oldest archives until all together are within the limit, and what crashes left; manifests are small and stay. */
+  /** Removes the oldest archives above the total limit, and partial archives that crashes left behind. Manifests are small and stay. */
   async prune(inUse: ReadonlySet<string>, maxBytes: number = MAX_KEPT_BYTES): Promise<void> {
     const found = await Promise.all((await readdir(this.#folder)).map((name) => this.#measure(name)));
     const files = found.filter((file) => file !== undefined).sort((a, b) => b.time - a.time);

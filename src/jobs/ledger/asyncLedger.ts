@@ -6,12 +6,12 @@ type LedgerMethod = Exclude<
   'dispose'
 >;
 
-/** The ledger as others see it when it lives in a worker thread: the same calls, each a promise; arguments and results are plain data. */
+/** The ledger in a worker thread: the same calls, each returning a promise. Arguments and results are plain data. */
 export type AsyncLedger = {
   readonly [Name in LedgerMethod]: (...input: Parameters<JobLedger[Name]>) => Promise<ReturnType<JobLedger[Name]>>;
 };
 
-/** The ledger of this very thread behind the asynchronous interface. */
+/** The ledger of this thread behind the asynchronous interface. */
 export function directLedger(ledger: JobLedger): AsyncLedger {
   return {
     insert: async (record) => ledger.insert(record),
@@ -30,7 +30,7 @@ export function directLedger(ledger: JobLedger): AsyncLedger {
   };
 }
 
-/** Yields the ledger's revision at the start and after each change by any process. Ends with the signal, without throwing. */
+/** Yields the ledger's revision at the start and after each change by any process. Returns when the signal aborts, without throwing. */
 export async function* ledgerChanges(
   ledger: Pick<AsyncLedger, 'revision'>,
   { signal, intervalMs = 500 }: { signal: AbortSignal; intervalMs?: number },

@@ -1,7 +1,7 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
-import { hasOwnerStopped } from './leaseOwner.ts';
+import { ownerState } from '../../core/processes/processOwner.ts';
 import { openLedgerFile, resultCode } from './ledgerFile.ts';
 import { wordsForStates } from '../../remote/protocol/spellings.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
@@ -15,13 +15,13 @@ export interface ListQuery {
   readonly host?: string;
   readonly folder?: string;
   readonly state?: string;
-  /** Only jobs to which something may still happen, as `isOver` tells. */
+  /** Only jobs that have not ended, as defined by `isOver`. */
   readonly isUnfinished?: boolean;
-  /** Also those that a person took off the list. */
+  /** Also jobs that the user removed from the list. */
   readonly withRemoved?: boolean;
   /** 100 unless given. */
   readonly limit?: number;
-  /** The last record of the page before. */
+  /** The last record of the previous page. */
   readonly before?: Pick<JobRecord, 'createdAt' | 'id'>;
 }
 
@@ -30,13 +30,13 @@ export interface ListQuery {
  * wait up to 5 s for other processes. Those that write throw AppError `no-space` on a full disk.
  */
 export class JobLedger {
-  /** Why nothing is kept after this process, or why an old file was moved aside; undefined when all is well. */
+  /** Why jobs are not stored after this process, or why an old file was moved aside; undefined if all is well. */
   readonly problem: string | undefined;
   readonly #home: string;
   readonly #database: DatabaseSync;
   readonly #now: () => number;
 
-  /** Opens the ledger of `home`, which is made where missing. Falls back to memory and says so in `problem`. */
+  /** Opens the ledger of `home`, which is created if missing. Falls back to memory, as described in `problem`. */
   constructor(home: string, options: { now?: () => number } = {}) {
     const { database, problem } = openLedgerFile(home);
     this.#home = home;
@@ -45,16 +45,16 @@ export class JobLedger {
     this.#now = options.now ?? Date.now;
   }
 
-  /** @throws AppError `conflict` when the id, or the job of this host, is already there. */
+  /** @throws AppError `conflict` if the ID, or the job of this host, already exists. */
   insert(record: JobRecord): void {
     this.#run('INSERT INTO jobs (id, record) VALUES (?, ?)', record.id, JSON.stringify(record));
   }
 
-  /** @throws AppError `missing` when there is no such record, `conflict` when another record has the new job id. */
+  /** @throws AppError `missing` if the record does not exist, `conflict` if another record has the new job ID. */
   update(id: string, patch: JobPatch): JobRecord {
     return this.#transaction(() => {
       const old = this.get(id);
-      if (old === undefined) throw new AppError('missing', `There is no job ${id} in the list.`);
+      if (old === undefined) throw new AppError('missing', `Job ${id} is not in the list.`);
       const record: JobRecord = { ...old, ...patch, id };
       this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(record), id);
       return record;
@@ -91,7 +91,7 @@ export class JobLedger {
     );
   }
 
-  /** Records that a person may mean: the service's id exactly, else every one whose UUID or job id starts so. Removed ones too. */
+  /** Records that a name may refer to: the one with exactly this ID, else all whose UUID or job ID starts with it. Removed ones too. */
   find(name: string, host?: string): JobRecord[] {
     if (name === '') return [];
     const onHost = host === undefined ? '' : 'AND host = ?';
@@ -109,22 +109,22 @@ export class JobLedger {
     );
   }
 
-  /** The record of a service's job. */
+  /** The record of a job by the service's ID. */
   findJob(host: string, jobId: string): JobRecord | undefined {
     return this.#records('SELECT record FROM jobs WHERE host = ? AND job_id = ?', host, jobId)[0];
   }
 
-  /** Takes a record off the list; `update(id, { removed: false })` brings it back. */
+  /** Hides a record; `update(id, { removed: false })` shows it again. */
   remove(id: string): void {
     this.update(id, { removed: true });
   }
 
-  /** Forgets a record for good: for a submit that the service refused. */
+  /** Deletes a record permanently, for a submit that the service refused. */
   delete(id: string): void {
     this.#run('DELETE FROM jobs WHERE id = ?', id);
   }
 
-  /** Grows with every change of a record by any process; compare it to know whether to read again. */
+  /** Increases with every change of a record by any process. Compare it to find out whether to read again. */
   revision(): number {
     return Number(this.#database.prepare('SELECT revision FROM changes').get()?.['revision']);
   }
@@ -143,7 +143,7 @@ export class JobLedger {
     );
   }
 
-  /** Extends a lease; false when it was lost meanwhile. */
+  /** Extends a lease; false if another owner holds it by now. */
   renew(id: string, owner: string, ttlMs: number): boolean {
     return this.#run('UPDATE leases SET expires_at = ? WHERE job = ? AND owner = ?', this.#now() + ttlMs, id, owner);
   }
@@ -152,12 +152,12 @@ export class JobLedger {
     this.#run('DELETE FROM leases WHERE job = ? AND owner = ?', id, owner);
   }
 
-  /** Turns uploads whose process is gone from `sending` into `unknown`; returns those records. Call it at start, and now and then. */
+  /** Changes uploads whose process has stopped from `sending` to `unknown`, and returns their records. Call it at start and regularly. */
   settleAbandoned(): JobRecord[] {
     return this.#transaction(() =>
       this.#records("SELECT record FROM jobs WHERE state = 'sending'").flatMap((record) => {
         if (this.#isLeased(record.id)) return [];
-        const reason = 'Farwharf ended while the upload ran, so it may have arrived. Check before you send it again.';
+        const reason = 'Farwharf stopped during the upload, so it may have arrived. Check before you send it again.';
         const settled: JobRecord = { ...record, state: 'unknown', reason };
         this.#run('UPDATE jobs SET record = ? WHERE id = ?', JSON.stringify(settled), record.id);
         return [settled];
@@ -169,11 +169,11 @@ export class JobLedger {
     this.#database.close();
   }
 
-  /** Whether a lease is in force whose owner, as far as can be known, still runs. */
+  /** Whether an unexpired lease belongs to a process that has not stopped, as far as can be known. */
   #isLeased(id: string): boolean {
     const query = 'SELECT owner FROM leases WHERE job = ? AND expires_at > ?';
     const lease = this.#database.prepare(query).get(id, this.#now());
-    return lease !== undefined && !hasOwnerStopped(String(lease['owner']));
+    return lease !== undefined && ownerState(String(lease['owner'])) !== 'stopped';
   }
 
   #run(sql: string, ...values: SQLInputValue[]): boolean {
@@ -193,7 +193,7 @@ export class JobLedger {
         this.#database.exec('COMMIT');
         return result;
       } catch (error) {
-        // SQLite has done it itself where the disk is full: https://sqlite.org/lang_transaction.html#immediate
+        // On a full disk SQLite has already rolled back: https://sqlite.org/lang_transaction.html#immediate
         if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
         throw error;
       }

@@ -8,8 +8,8 @@ import { requireOwnHome } from '../../core/files/ownFiles.ts';
 const SCHEMA_VERSION = 1;
 const BUSY_TIMEOUT_MS = 5_000;
 
-// Records are JSON, so that a program one version older still reads and keeps what a newer one wrote; what is searched
-// for is a generated column with an index. Leases lie apart: renewing one is no change that a list would show.
+// Records are JSON, so that an older version reads and preserves what a newer one wrote. Searched fields are generated columns with
+// indexes. Leases have their own table, because renewing one must not count as a change of the list.
 const SCHEMA = `
 CREATE TABLE jobs (
   id TEXT PRIMARY KEY,
@@ -44,8 +44,8 @@ export interface OpenedLedger {
 }
 
 /**
- * Opens `jobs.sqlite` in `home`. A damaged file is moved aside, never deleted. When the file cannot be written, the ledger lives in
- * memory, with the records of the file where they can be read. Both are told in `problem`.
+ * Opens `jobs.sqlite` in `home`. A damaged file is moved aside, never deleted. If the file cannot be written, the ledger is in
+ * memory, with the records of the file if they can be read. `problem` describes either case.
  */
 export function openLedgerFile(home: string): OpenedLedger {
   const path = join(home, 'jobs.sqlite');
@@ -64,7 +64,7 @@ export function openLedgerFile(home: string): OpenedLedger {
     const aside = moveAside(path);
     return {
       database: openDatabase(path),
-      problem: `The list of jobs was damaged and starts anew. The old file is kept as ${aside}.`,
+      problem: `The list of jobs was damaged, so a new one was created. The old file is now ${aside}.`,
     };
   } catch (error) {
     return inMemory(path, messageOf(error));
@@ -106,14 +106,14 @@ function recordsOf(path: string): Rows | undefined {
 }
 
 function openDatabase(path: string): DatabaseSync {
-  // SQLite gives the journal files the mode of the database, so it must be right before they are made.
+  // SQLite creates its journal files with the mode of the database, so the mode must be right before that.
   closeSync(openSync(path, 'a', 0o600));
   if ((statSync(path).mode & 0o077) !== 0 && process.platform !== 'win32') chmodSync(path, 0o600);
   const database = new DatabaseSync(path);
   try {
     database.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     useWriteAheadLog(database);
-    // FULL: a job that the service accepted must be on record after a power loss too.
+    // FULL: a job that the service accepted must still be recorded after a power loss.
     database.exec('PRAGMA synchronous = FULL');
     const check = database.prepare('PRAGMA quick_check(1)').get();
     if (check?.['quick_check'] !== 'ok') throw new DamagedError(String(check?.['quick_check']));
@@ -129,7 +129,7 @@ function migrate(database: DatabaseSync): void {
   database.exec('BEGIN IMMEDIATE');
   try {
     const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-    if (version > SCHEMA_VERSION) throw new Error('it was made by a newer version of Farwharf');
+    if (version > SCHEMA_VERSION) throw new Error('it was created by a newer version of Farwharf');
     if (version === 0) database.exec(SCHEMA);
     database.exec('COMMIT');
   } catch (error) {
@@ -138,7 +138,7 @@ function migrate(database: DatabaseSync): void {
   }
 }
 
-// The switch to WAL fails at once, in spite of the busy timeout, when two processes open a new file together.
+// Despite the busy timeout, switching to WAL fails immediately if two processes open a new file at the same time.
 function useWriteAheadLog(database: DatabaseSync): void {
   const pause = new Int32Array(new SharedArrayBuffer(4));
   for (let attempt = 0; ; attempt += 1) {

@@ -16,22 +16,22 @@ const number = z.number().nullable().default(null);
 /** One job in the ledger. Times are ISO 8601, durations are seconds, money is credits. */
 const fields = z.object({
   ...reportedShape(),
-  /** Our own UUID: it exists before the service has given the job an id. */
+  /** Our own UUID, which exists before the service assigns a job ID. */
   id: z.string(),
   /** `local` for the embedded service, else the base URL without a trailing `/`. */
   host: z.string(),
-  /** The service's account id, where it reports one. */
+  /** The service's account ID, if it reports one. */
   account: text,
-  /** The service's id; null until it accepted the job. */
+  /** The service's job ID; null until it has accepted the job. */
   jobId: text,
   /**
-   * `sending` while its upload runs, `unknown` when the answer to the upload was lost, otherwise the service's own word. A word that
-   * is not known here is kept and shown as it is.
+   * `sending` during the upload, `unknown` if the response to the upload was lost, otherwise the service's own word. Unrecognized words
+   * are stored and shown unchanged.
    */
   state: z.string(),
   script: z.string(),
   project: text,
-  /** Credits for a minute on this machine class when the job was sent; null where the rate card does not list it. */
+  /** Credits per minute on this machine class when the job was sent; null if the rate card does not list it. */
   creditsPerMinute: number,
   maxRuntime: z.number(),
   venv: z.record(z.string(), z.unknown()).nullable().default(null),
@@ -39,55 +39,55 @@ const fields = z.object({
   folder: z.string(),
   createdAt: z.string(),
   gitCommit: text,
-  /** Absolute path of the archive that was sent; it may have been pruned since. */
+  /** Absolute path of the archive that was sent, which may have been removed since. */
   archive: text,
   archiveBytes: number,
   lastLogLine: text,
   downloadedAt: text,
-  /** Taken off the list by a person; the record itself stays. */
+  /** Whether the user removed the job from the list; the record itself stays. */
   removed: z.boolean().default(false),
 });
 export type JobRecord = Readonly<z.output<typeof fields>>;
 
-/** A record from the ledger's JSON, with the fields that a newer version wrote. */
+/** A record from the ledger's JSON, including fields that a newer version wrote. */
 export const storedRecord = fields.loose();
 
-/** A record of a job; what is not given is not known yet. */
+/** A record of a job; fields that are not given are unknown. */
 export function newRecord(known: z.input<typeof fields>): JobRecord {
   return fields.parse(known);
 }
 
-/** The name in a record of a field that the service reports. */
+/** The name in a record for a field that the service reports. */
 export function recordName(wireName: string): string {
   return wireName.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Each field that the service reports, unknown at first. */
+/** The fields that the service reports, all unknown at first. */
 function reportedShape(): ReportedShape;
 function reportedShape(): z.ZodRawShape {
   const shape = Object.entries(jobReport.shape);
   return Object.fromEntries(shape.map(([name, field]) => [recordName(name), readerOf(field).nullable().default(null)]));
 }
 
-/** Fields that may change after a record was made. */
+/** Fields that may change after a record was created. */
 export type JobPatch = Partial<Omit<JobRecord, 'id'>>;
 
-/** Whether nothing more will happen to the job: its state is a final one, or the service reported when or how it ended. */
+/** Whether the job has ended: its state is final, or the service reported when or how it ended. */
 export function isOver(record: Pick<JobRecord, 'state' | 'finishedAt' | 'exitCode'>): boolean {
   return record.finishedAt !== null || record.exitCode !== null || isFinalState(stateOfWord(record.state) ?? '');
 }
 
-/** Whether the job ended well: a good final state, and no exit code other than 0. */
+/** Whether the job succeeded: its state says so, and its exit code is not other than 0. */
 export function hasSucceeded(record: Pick<JobRecord, 'state' | 'exitCode'>): boolean {
   return stateOfWord(record.state) === 'succeeded' && (record.exitCode ?? 0) === 0;
 }
 
-/** Whether the service has the job and works on it: it can be followed and cancelled. */
+/** Whether the service has accepted the job and it has not ended, so that it can be followed and cancelled. */
 export function isActive(record: JobRecord): boolean {
   return record.jobId !== null && !isOver(record);
 }
 
-/** What people type to name a job: the service's id, or the start of ours while there is none. */
+/** The ID that people type: the service's job ID, or the start of our UUID if that is missing or long. */
 export function shortId(record: Pick<JobRecord, 'id' | 'jobId'>): string {
   return record.jobId !== null && record.jobId.length <= 16 ? record.jobId : record.id.slice(0, 8);
 }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
+import { holdLease } from '../ledger/lease.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
 import { Recorder } from './recorder.ts';
 import type { SpooledEvent } from './spool.ts';
@@ -13,11 +14,11 @@ export interface FollowDeps extends StreamDeps {
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
-  /** Called after each change of the record by this follower. */
+  /** Called after each change that this follower makes to the record. */
   readonly onUpdate?: (record: JobRecord) => void;
-  /** How long a lease lasts without renewal; 10 s unless given. */
+  /** How long a lease lasts without renewal; 10 s by default. */
   readonly leaseMs?: number;
-  /** Waits between attempts to reach the service, the last one repeated; 1 s to 30 s unless given. */
+  /** Waits between attempts to reach the service; the last one is repeated. 1 s to 30 s by default. */
   readonly retryDelaysMs?: readonly number[];
 }
 
@@ -26,11 +27,11 @@ const LEASE_MS = 10_000;
 const RETRY_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
 /**
- * Keeps the spool and the ledger record of a job up to date until it is over, and gives its last record. Of all
- * processes that follow a job one streams; the others wait and take over when it is gone. Read the log from the spool.
+ * Keeps the spool and the ledger record of a job up to date until the job has ended, and returns its last record. Of all processes that
+ * follow a job, one streams; the others wait and take over when it stops. Read the log from the spool.
  *
- * @throws the service's error when it refuses the key (401, 403); AppError `missing` when the job never got an id or its record
- *   is gone; the signal's reason on abort. A missing network is waited out.
+ * @throws the service's error if it refuses the key (401, 403); AppError `missing` if the job has no ID or its record was deleted; the
+ *   signal's reason on abort. Network failures are retried without limit.
  */
 export async function followJob(deps: FollowDeps, id: string, options: FollowOptions): Promise<JobRecord> {
   const { signal, leaseMs = LEASE_MS } = options;
@@ -47,7 +48,7 @@ export async function followJob(deps: FollowDeps, id: string, options: FollowOpt
   }
 }
 
-/** Follows a job and yields its events, those already spooled first; returns its last record. Leaving the loop stops the following. */
+/** Follows a job and yields its events, those in the spool first. Returns its last record. Leaving the loop stops following. */
 export async function* watchJob(
   deps: FollowDeps,
   id: string,
@@ -56,7 +57,7 @@ export async function* watchJob(
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
   const following = followJob(deps, id, { ...options, signal });
-  // Without this the spool would be waited on for ever after the follower has failed.
+  // Without this, the loop would wait for the spool forever after the follower has failed.
   following.catch((error: unknown) => stop.abort(error));
   try {
     yield* deps.spool.follow({ after: options.after ?? 0, signal });
@@ -67,41 +68,23 @@ export async function* watchJob(
   }
 }
 
-/** The last record, or undefined when another process took the lease. */
+/** Streams the job to its end. Returns the last record, or undefined if another process took the lease. */
 async function streamUnderLease(
   deps: FollowDeps,
   record: JobRecord,
   options: FollowOptions & { leaseMs: number; owner: string },
 ): Promise<JobRecord | undefined> {
   const { owner, leaseMs } = options;
-  const over = new AbortController();
-  const signal = AbortSignal.any([options.signal, over.signal]);
-  const lease = keepLease(deps.ledger, record.id, { owner, leaseMs, signal, onLost: () => over.abort() });
+  await using lease = holdLease(deps.ledger, record.id, { owner, leaseMs });
+  const signal = AbortSignal.any([options.signal, lease.lost]);
   const onUpdate = (changed: JobRecord): void => options.onUpdate?.(changed);
   const recorder = new Recorder(record, { ledger: deps.ledger, spool: deps.spool, onUpdate });
   try {
     return await streamToEnd(deps, recorder, { signal, retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS });
   } catch (error) {
     options.signal.throwIfAborted();
-    if (over.signal.aborted) return undefined;
+    if (lease.lost.aborted) return undefined;
     throw error;
-  } finally {
-    over.abort();
-    await lease;
-    await deps.ledger.release(record.id, owner);
-  }
-}
-
-async function keepLease(
-  ledger: AsyncLedger,
-  id: string,
-  options: { owner: string; leaseMs: number; signal: AbortSignal; onLost(): void },
-): Promise<void> {
-  const { owner, leaseMs, signal } = options;
-  while (!signal.aborted) {
-    await sleep(leaseMs / 3, undefined, { signal }).catch(() => {});
-    const isOurs = signal.aborted || (await ledger.renew(id, owner, leaseMs).catch(() => false));
-    if (!isOurs) options.onLost();
   }
 }
 
@@ -109,6 +92,6 @@ async function readRecord(ledger: AsyncLedger, id: string): Promise<JobRecord> {
   const record = await ledger.get(id);
   if (record === undefined) throw new AppError('missing', 'This job is no longer in the list.');
   if (record.jobId === null && record.state !== 'sending')
-    throw new AppError('missing', 'The service never told the id of this job, so it cannot be followed.');
+    throw new AppError('missing', 'The service did not return a job ID, so this job cannot be followed.');
   return record;
 }

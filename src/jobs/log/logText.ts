@@ -9,11 +9,11 @@ import type { SpooledEvent } from './spool.ts';
 import { TerminalText } from './terminalOutput.ts';
 
 export interface LogTextOptions {
-  /** For a terminal: phases are dim, the program's colours and carriage returns stay. Otherwise plain text, progress bars as their last state. */
+  /** For a terminal: phases are dim, and the program's colours and carriage returns are kept. Otherwise plain text with the last state of progress bars. */
   readonly colour: boolean;
   /** Shown as `started on <machine>`. */
   readonly machine?: string;
-  /** Where the results are or how to get them; shown in the last line. */
+  /** Where the results are or how to get them, for the last line. */
   readonly results?: string;
 }
 
@@ -24,8 +24,8 @@ const DIM_END = printable`\u001b[0m\n`;
 const END_WORDS: Readonly<Record<string, string>> = { timed_out: 'stopped at its time limit' };
 
 /**
- * Turns events into text to append to a terminal or an output channel. One for each reading of a log. What a flow tells of its run
- * in marked lines, on services that know no `flow` event, is no text.
+ * Converts events into text to append to a terminal or an output channel; one instance per reading of a log. Marked lines, in which a
+ * flow reports its run on services without `flow` events, are left out.
  */
 export class LogText {
   readonly #options: LogTextOptions;
@@ -39,7 +39,7 @@ export class LogText {
     this.#output = new TerminalText(options.colour);
   }
 
-  /** Text for this event; may be empty. Escape sequences other than colours never come through. */
+  /** The text for an event, which may be empty. Escape sequences other than colours are removed. */
   push(event: SpooledEvent): Printable {
     if (event.own === true && event.event !== 'end') return this.#line(noteOf(event.data));
     if (event.event === 'end') return joinPrintable([this.#heldText(), this.#line(this.#outcome(event))]);
@@ -49,7 +49,7 @@ export class LogText {
     return NOTHING;
   }
 
-  /** What was held back: the last state of a progress bar. Call it when no event came for a while, and at the end. */
+  /** Returns buffered text: the last state of a progress bar. Call it after a pause without events, and at the end. */
   flush(): Printable {
     return this.#output.flush();
   }
@@ -60,7 +60,7 @@ export class LogText {
     return textOf(reader.push(text));
   }
 
-  /** What looked like the beginning of a marked line and turned out to be none. */
+  /** Text that could have been the start of a marked line. */
   #heldText(): Printable {
     return joinPrintable([...this.#marked.values()].map((reader) => this.#output.push(textOf(reader.end()))));
   }
@@ -69,7 +69,7 @@ export class LogText {
     const state = stateOf(data);
     if (state === undefined) return NOTHING;
     const reason = textField(data, 'reason');
-    // The end has one line, the outcome; a service tells the reason with the state that comes before it.
+    // The outcome is one line at the end; the service reports its reason with this state event.
     if (isOver({ state, finishedAt: null, exitCode: null })) {
       this.#endReason = reason;
       return NOTHING;

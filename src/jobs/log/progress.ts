@@ -6,25 +6,25 @@ import { jobReport, receivedJob } from '../../remote/protocol/schemas.ts';
 import { isOver, type JobPatch, type JobRecord, recordName } from '../ledger/record.ts';
 
 const LINE_LIMIT = 300;
-// Of what a service may have us remember.
+// Limits for text from a service that is stored.
 const WORD_LIMIT = 64;
 const NAME_LIMIT = 256;
 const REASON_LIMIT = 2_000;
-// The longest that ISO 8601 comes to with all its parts.
+// The longest ISO 8601 time with all its parts.
 const TIME_LIMIT = 40;
 
-/** The state in an event's or a job's data, in the service's word. */
+/** The state in the data of an event or a job, in the service's own word. */
 export function stateOf(data: unknown): string | undefined {
   const word = textField(declaredJob(data), 'state');
   return word === undefined ? undefined : printableLine(word).slice(0, WORD_LIMIT);
 }
 
-/** The text of Farwharf's own events. */
+/** The text of an event that Farwharf itself wrote. */
 export function noteOf(data: unknown): string {
   return textField(data, 'text') ?? '';
 }
 
-/** What a `state` or `end` event changes in a record; `at` is when it was received. */
+/** The changes that a `state` or `end` event makes to a record. `at` is when it was received. */
 export function patchFromEvent(event: string, data: unknown, at: string, record: JobRecord): JobPatch {
   if (event !== 'state' && event !== 'end') return {};
   const patch = patchFromJob(data);
@@ -39,13 +39,13 @@ export function patchFromEvent(event: string, data: unknown, at: string, record:
   };
 }
 
-/** Whether a patch would bring a finished job back to life: a late answer, or a replay that was not recognised. */
+/** Whether a patch would reopen a job that has ended, as a late response or an unrecognized replay would. */
 export function isStale(patch: JobPatch, record: JobRecord): boolean {
   if (!isOver(record) || patch.state === undefined) return false;
   return !isOver({ state: patch.state, finishedAt: patch.finishedAt ?? null, exitCode: patch.exitCode ?? null });
 }
 
-/** What the service's job object, or the data of an event, changes in a record. Absent fields change nothing. */
+/** The changes that a job object of the service, or the data of an event, makes to a record. Missing fields change nothing. */
 export function patchFromJob(job: unknown): JobPatch;
 export function patchFromJob(job: unknown): Record<string, unknown> {
   const report = receivedJob.safeParse(job).data ?? {};
@@ -53,7 +53,7 @@ export function patchFromJob(job: unknown): Record<string, unknown> {
   return Object.fromEntries(changes.filter(([, value]) => value !== undefined));
 }
 
-/** A field of a report, cut to what a service may have us remember; undefined where there is none. */
+/** A field of a report, shortened to the limit for stored text; undefined if missing. */
 function boundedValue(name: string, report: unknown): string | number | undefined {
   if (name === 'state') return stateOf(report);
   const text = textField(report, name);
@@ -61,12 +61,12 @@ function boundedValue(name: string, report: unknown): string | number | undefine
   return text?.slice(0, name === 'machine_class' ? NAME_LIMIT : REASON_LIMIT) ?? numberField(report, name);
 }
 
-/** A point in time; what is none reads as absent. */
+/** A valid time; undefined for anything else. */
 function timeOf(time: string | undefined): string | undefined {
   return time !== undefined && time.length <= TIME_LIMIT && !Number.isNaN(Date.parse(time)) ? time : undefined;
 }
 
-/** Finds the last line of output that says something, across events that cut lines anywhere. */
+/** Finds the last line of output that is not blank, across events that may split lines. */
 export class LastLine {
   readonly #marked = new MarkedLineReader();
   #open = '';
@@ -85,7 +85,7 @@ export class LastLine {
   }
 }
 
-/** The part of a patch that changes something; undefined when nothing does. */
+/** The fields of a patch that differ from the record; undefined if none do. */
 export function effective(patch: JobPatch, record: JobRecord): JobPatch | undefined {
   const changes = Object.entries(patch).filter(
     ([name, value]) => Object.getOwnPropertyDescriptor(record, name)?.value !== value,

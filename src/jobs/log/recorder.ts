@@ -5,11 +5,11 @@ import { effective, isStale, LastLine, patchFromEvent } from './progress.ts';
 import type { JobPatch, JobRecord } from '../ledger/record.ts';
 import type { EventSpool, NewEvent } from './spool.ts';
 
-// A busy log would otherwise write the ledger, and wake every window, a thousand times a second.
+// Otherwise a busy log would write to the ledger, and wake every window, a thousand times per second.
 const LAST_LINE_EVERY_MS = 1_000;
 const MAX_PENDING = 1_000;
 
-/** Writes what a stream brings: to the spool in batches, as large as they become while the disk is busy, and to the ledger. */
+/** Writes the events of a stream to the spool, in batches that grow while the disk is busy, and to the ledger. */
 export class Recorder {
   record: JobRecord;
   readonly #deps: { ledger: AsyncLedger; spool: EventSpool; onUpdate(record: JobRecord): void };
@@ -24,7 +24,7 @@ export class Recorder {
     this.#deps = deps;
   }
 
-  /** Takes an event; waits only when the disk is far behind. @throws what the last write failed with. */
+  /** Adds an event. Waits only if the disk is far behind. @throws the error of the last write. */
   async push(event: NewEvent): Promise<void> {
     if (this.#failure !== undefined) throw this.#failure.error;
     this.#pending.push(event);
@@ -32,12 +32,12 @@ export class Recorder {
     if (this.#pending.length >= MAX_PENDING) await this.#writing;
   }
 
-  /** Adds a line of our own to the log. */
+  /** Adds a line from Farwharf to the log. */
   note(event: 'gap', text: string): Promise<void> {
     return this.push({ event, data: { text }, own: true });
   }
 
-  /** Returns when all is on disk. @throws what a write failed with. */
+  /** Waits until all events are on disk. @throws the error of a failed write. */
   async flush(): Promise<void> {
     await this.#writing;
     const failure = this.#failure;

@@ -1,22 +1,22 @@
 import type { JobEvent } from '../../remote/protocol/schemas.ts';
 import type { SpooledEvent } from './spool.ts';
 
-/** `skip`: it is in the spool already. `new`: keep it. `gap`: keep it, but it is not known what came before it. */
+/** `skip`: the event is already in the spool. `new`: store it. `gap`: store it, but events before it may be missing. */
 export type ReplayVerdict = 'skip' | 'new' | 'gap';
 
 /**
- * Tells, on a connection that was made anew, which events are a replay of what the spool holds.
+ * Decides, after a reconnection, which events repeat what is in the spool.
  *
- * A service may go on where it was told to (`Last-Event-ID`), begin again, or send only what is new. So the first event
- * decides: when it equals the first one in the spool the service began again, and all that match in step are skipped, at
- * constant memory. Otherwise ids say that nothing is missing, and without ids nobody can know: a gap.
+ * A service may continue after `Last-Event-ID`, start again from the first event, or send only new events, so the first event decides. If
+ * it equals the first one in the spool, the service has started again, and events are skipped as long as they match, in constant memory.
+ * Otherwise IDs show that nothing is missing; without IDs that is unknown, and counts as a gap.
  */
 export class ReplayFilter {
   readonly #spooled: AsyncIterator<SpooledEvent>;
   readonly #lastId: string | undefined;
   #state: 'first' | 'matching' | 'passing' = 'first';
 
-  /** @param spooled the service's own events in the spool, from the start. @param lastId of the last one that has an id. */
+  /** @param spooled the service's events in the spool, from the start. @param lastId the last event ID among them. */
   constructor(spooled: AsyncIterator<SpooledEvent>, lastId: string | undefined) {
     this.#spooled = spooled;
     this.#lastId = lastId;
@@ -26,7 +26,7 @@ export class ReplayFilter {
     if (this.#state === 'passing') return isUpTo(event.id, this.#lastId) ? 'skip' : 'new';
     const next = await this.#spooled.next();
     if (next.done === true) {
-      // All of the spool was matched, or it was empty: what comes now is new.
+      // The whole spool has matched, or it was empty, so everything from here on is new.
       this.#state = 'passing';
       return 'new';
     }
@@ -40,7 +40,7 @@ export class ReplayFilter {
     return isContinued ? 'new' : 'gap';
   }
 
-  /** Lets go of the spool. */
+  /** Closes the spool. */
   async dispose(): Promise<void> {
     await this.#spooled.return?.();
   }
@@ -51,7 +51,7 @@ function isSame(event: JobEvent, spooled: SpooledEvent): boolean {
   return JSON.stringify(event.data) === JSON.stringify(spooled.data);
 }
 
-// Only numbers have an order; other ids are opaque.
+// Only numbers are ordered; other IDs are opaque.
 function isUpTo(id: string | undefined, lastId: string | undefined): boolean {
   if (id === undefined || lastId === undefined) return false;
   return /^\d{1,15}$/.test(id) && /^\d{1,15}$/.test(lastId) && Number(id) <= Number(lastId);

@@ -2,8 +2,8 @@ import { endEventData } from '../../remote/protocol/schemas.ts';
 import type { SpooledEvent } from './spool.ts';
 
 /**
- * Learns from the events of a job whether it left results. A service whose `end` event is that of the embedded service sends an
- * `artifact` event for each result before it; of any other service the absence of such events says nothing.
+ * Finds out from a job's events whether it has results. A service with the `end` event of the embedded service sends an `artifact`
+ * event for each result first. For other services, missing `artifact` events mean nothing.
  */
 export class ResultEvents {
   #results = 0;
@@ -15,7 +15,7 @@ export class ResultEvents {
     if (event === 'end') this.#isComplete = endEventData.safeParse(data).success;
   }
 
-  /** Undefined where the events do not tell. */
+  /** Undefined if the events do not say. */
   get hasResults(): boolean | undefined {
     if (this.#results > 0) return true;
     return this.#isComplete ? false : undefined;

@@ -3,17 +3,17 @@ import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
 
-/** An event as the service sent it, plus where and when it was kept. */
+/** An event from the service, with its position in the spool and the time of its receipt. */
 export interface SpooledEvent {
-  /** Position in the file just after this event: grows, is not consecutive, and is what `after` takes. */
+  /** Position in the file after this event, for `after`. Increases, but not consecutively. */
   readonly seq: number;
   /** When it was received, ISO 8601. */
   readonly at: string;
   readonly event: string;
   readonly data: unknown;
-  /** The service's event id, where it sends one. */
+  /** The service's event ID, if it sends one. */
   readonly id?: string;
-  /** Written by Farwharf itself: `phase`, `gap`, `truncated` with `{ text }`, or an `end` that the service did not send. */
+  /** Set for events from Farwharf itself: `phase`, `gap` and `truncated` with `{ text }`, or an `end` that the service did not send. */
   readonly own?: true;
 }
 
@@ -22,29 +22,29 @@ export type NewEvent = Omit<SpooledEvent, 'seq' | 'at'>;
 const MAX_BYTES = 64_000_000;
 const READ_BYTES = 256 * 1024;
 const TAIL_BYTES = 64 * 1024;
-// File watching misses changes on network drives and some containers, so it only shortens the wait.
+// File watching misses changes on network drives and in some containers, so it only shortens the polling delay.
 const WATCHED_POLL_MS = 500;
 const UNWATCHED_POLL_MS = 100;
 const LINE_FEED = 10;
-// What a person needs to understand the end of a job, however long its log was.
+// Events that explain how a job ended, however long its log is.
 const ALWAYS_KEPT: ReadonlySet<string> = new Set(['state', 'end', 'artifact']);
 
 /**
- * The events of one job on disk: append-only, one JSON line each, readable by every process while one writes.
- * A last line cut by a crash is skipped. Over `maxBytes` (64 MB) a visible `truncated` event takes the place of further output.
+ * The events of one job on disk: append-only, one JSON line each, readable by every process while one writes. An incomplete last line
+ * after a crash is skipped. Above `maxBytes` (64 MB by default) a visible `truncated` event replaces further output.
  */
 export class EventSpool {
   readonly path: string;
   readonly #maxBytes: number;
   #isTruncated: boolean | undefined;
 
-  /** `id` is the ledger's id of the job. The file is made by the first append. */
+  /** @param id the ledger's ID of the job. The first append creates the file. */
   constructor(home: string, id: string, options: { maxBytes?: number } = {}) {
     this.path = join(home, 'spool', `${id}.jsonl`);
     this.#maxBytes = options.maxBytes ?? MAX_BYTES;
   }
 
-  /** Writes events in one go. */
+  /** Appends events with one write. */
   async append(events: readonly NewEvent[]): Promise<void> {
     if (events.length === 0) return;
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
@@ -52,7 +52,7 @@ export class EventSpool {
     const { size } = await file.stat();
     this.#isTruncated ??= (await this.tail()).some((event) => event.own === true && event.event === 'truncated');
     const at = new Date().toISOString();
-    // A line that a crash cut short is closed first, so that it spoils nothing but itself.
+    // An incomplete line after a crash is terminated first, so that only that line is lost.
     let text = size > 0 && (await byteAt(file, size - 1)) !== LINE_FEED ? '\n' : '';
     let bytes = size;
     for (const event of events) {
@@ -67,7 +67,7 @@ export class EventSpool {
     await file.appendFile(text);
   }
 
-  /** Yields what is there now, after position `after`. */
+  /** Yields the events that are in the file now, after position `after`. */
   async *read(options: { after?: number; signal?: AbortSignal } = {}): AsyncGenerator<SpooledEvent, void> {
     let file: FileHandle;
     try {
@@ -99,14 +99,14 @@ export class EventSpool {
     }
   }
 
-  /** Yields what is there and what comes, and returns after an `end` event. @throws the signal's reason on abort. */
+  /** Yields existing and new events, and returns after an `end` event. @throws the signal's reason on abort. */
   async *follow(options: { after?: number; signal: AbortSignal }): AsyncGenerator<SpooledEvent, void> {
     const { signal } = options;
     let after = options.after ?? 0;
     if (after > 0 && (await this.tail()).some(({ event, seq }) => event === 'end' && seq <= after)) return;
     for (;;) {
       signal.throwIfAborted();
-      // Listening starts before reading, or a line written in between would wait for the next poll.
+      // Watching starts before reading; otherwise a line written in between would wait for the next poll.
       const change = this.#nextChange(signal);
       try {
         for await (const event of this.read({ after, signal })) {
@@ -121,11 +121,11 @@ export class EventSpool {
     }
   }
 
-  /** The last events, at least one of the service's own where there is one: enough to go on from. */
+  /** The last events, including at least one from the service if there is any, to continue from. */
   async tail(): Promise<SpooledEvent[]> {
     for (let window = TAIL_BYTES; ; window *= 8) {
       const size = await sizeOf(this.path);
-      // The first line of a window that begins inside the file is most likely half a line, which parses as nothing.
+      // A window that starts inside the file mostly starts with a partial line, which is skipped.
       const events = await Array.fromAsync(this.read({ after: Math.max(0, size - window) }));
       if (window >= size || events.some((event) => event.own !== true)) return events;
     }
@@ -138,7 +138,7 @@ export class EventSpool {
       watcher = watch(this.path, { persistent: false }, () => resolve());
       watcher.on('error', () => {});
     } catch {
-      // No file yet, or a file system that cannot be watched: the poll does it.
+      // There is no file yet, or the file system cannot be watched; polling is enough.
     }
     const timer = setTimeout(resolve, watcher === undefined ? UNWATCHED_POLL_MS : WATCHED_POLL_MS);
     const onAbort = (): void => resolve();
@@ -153,7 +153,7 @@ export class EventSpool {
 }
 
 function truncation(maxBytes: number): NewEvent {
-  const text = `The log is over ${Math.round(maxBytes / 1_000_000)} MB: what follows is not kept here.`;
+  const text = `The log is larger than ${Math.round(maxBytes / 1_000_000)} MB. The rest is not stored here.`;
   return { event: 'truncated', data: { text }, own: true };
 }
 

@@ -7,17 +7,17 @@ import type { Recorder } from './recorder.ts';
 import { ReplayFilter } from './replay.ts';
 import type { EventSpool, SpooledEvent } from './spool.ts';
 
-// When the job is over, a log that brings nothing more from a service that answers is worth a few attempts, but not endless ones.
+// After the job has ended, reading the rest of its log from a service that responds is only retried a few times.
 const ATTEMPTS_AFTER_END = 5;
 const GAP_TEXT =
-  'The connection was lost and the service does not number its events: lines may be missing or doubled here.';
+  'The connection was lost, and the service does not number its events: lines may be missing or repeated here.';
 
 type StreamSource = Pick<JobService, 'getJob' | 'streamEvents'>;
 
 export interface StreamDeps {
   readonly service: StreamSource;
   readonly spool: EventSpool;
-  /** Gives the service anew after it could not be reached: the embedded one comes back on another port. */
+  /** Returns the service again after it could not be reached; the embedded one restarts on another port. */
   reconnect?(signal: AbortSignal): Promise<StreamSource>;
 }
 
@@ -26,7 +26,7 @@ type StreamEnd =
   | { readonly type: 'closed' } // by the service, without one
   | { readonly type: 'broken'; readonly error: unknown };
 
-/** Streams a job into the recorder until it is over, through any number of connections. */
+/** Streams a job into the recorder until it has ended, over any number of connections. */
 export async function streamToEnd(
   deps: StreamDeps,
   recorder: Recorder,
@@ -37,12 +37,12 @@ export async function streamToEnd(
   let attemptsAfterEnd = 0;
   for (;;) {
     const { end, received, added } = await streamOnce(service, deps.spool, recorder, signal);
-    const answer = await ask(service, recorder, signal);
+    const status = await updateRecord(service, recorder, signal);
     if (end.type === 'ended') return recorder.record;
-    if (answer === 'gone') return finish(deps.spool, recorder);
-    // An end that nobody announced is the end of the log once nothing was left to read: it may be the network's.
+    if (status === 'gone') return finish(deps.spool, recorder);
+    // A stream that closes without an `end` event may be a network failure, unless there was nothing left to read.
     if (added > 0) attemptsAfterEnd = 0;
-    else if (isOver(recorder.record) && answer === 'answered') {
+    else if (isOver(recorder.record) && status === 'updated') {
       if (end.type === 'closed') return finish(deps.spool, recorder);
       attemptsAfterEnd += 1;
       if (attemptsAfterEnd >= ATTEMPTS_AFTER_END) {
@@ -53,16 +53,16 @@ export async function streamToEnd(
     if (received > 0) failures = 0;
     await sleep(retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)], undefined, { signal });
     failures += 1;
-    if (answer === 'unreachable' && deps.reconnect !== undefined) {
+    if (status === 'unreachable' && deps.reconnect !== undefined) {
       service = await deps.reconnect(signal).catch(() => service);
     }
   }
 }
 
 /**
- * One connection: how it ended, how many events it brought, and how many of them are surely new, by their numbers.
+ * Streams over one connection. Returns how it ended, how many events it received, and how many of them are new by their numbers.
  *
- * @throws on abort, on a refused key and when the spool cannot be written; everything else is in the result.
+ * @throws on abort, on a refused key and if the spool cannot be written; other failures are in the result.
  */
 async function streamOnce(
   service: StreamSource,
@@ -101,12 +101,12 @@ async function streamOnce(
   return { end, received, added };
 }
 
-/** Brings the record up to date with what the service says of the job. @throws on abort and on a refused key. */
-async function ask(
+/** Updates the record with the service's current view of the job. @throws on abort and on a refused key. */
+async function updateRecord(
   service: StreamSource,
   recorder: Recorder,
   signal: AbortSignal,
-): Promise<'answered' | 'gone' | 'unreachable'> {
+): Promise<'updated' | 'gone' | 'unreachable'> {
   let job: unknown;
   try {
     job = await service.getJob(jobIdOf(recorder), { signal });
@@ -122,12 +122,12 @@ async function ask(
   }
   const patch = patchFromJob(job);
   if (!isStale(patch, recorder.record)) await recorder.apply(patch);
-  return 'answered';
+  return 'updated';
 }
 
-/** Closes the log of a job whose service sent no `end`, so that every reader of the spool knows. */
+/** Ends the log of a job whose service sent no `end` event, so that every reader of the spool stops. */
 async function finish(spool: EventSpool, recorder: Recorder): Promise<JobRecord> {
-  // The log can be whole although the record was not: the disk was full in between.
+  // If the disk was full in between, the log can be complete although the record is not.
   if ((await spool.tail()).some(({ event }) => event === 'end')) return recorder.record;
   const { state, exitCode, creditsCharged, reason } = recorder.record;
   const data = { state, exit_code: exitCode, credits_charged: creditsCharged, reason };
@@ -136,7 +136,7 @@ async function finish(spool: EventSpool, recorder: Recorder): Promise<JobRecord>
   return recorder.record;
 }
 
-/** Other ids may be new in each replay. */
+/** Other IDs may differ in each replay. */
 function isNumbered(id: string | undefined): boolean {
   return id !== undefined && /^\d{1,15}$/.test(id);
 }
@@ -145,13 +145,13 @@ async function* serviceEvents(spool: EventSpool): AsyncGenerator<SpooledEvent, v
   for await (const event of spool.read()) if (event.own !== true) yield event;
 }
 
-// A key that is refused now will be refused again, and a full disk does not become empty by waiting.
+// Waiting helps neither against a refused key nor against a full disk.
 function rethrowFinal(error: unknown): void {
   const status = httpStatus(error);
   if (status === 401 || status === 403 || error instanceof AppError) throw error;
 }
 
 function jobIdOf({ record }: Recorder): string {
-  if (record.jobId === null) throw new AppError('missing', 'The service never told the id of this job.');
+  if (record.jobId === null) throw new AppError('missing', 'The service did not return a job ID.');
   return record.jobId;
 }

@@ -1,19 +1,19 @@
 import { joinPrintable, type Printable, printable, printableOutput, printableText } from '../../core/text/printable.ts';
 
-// A sequence that the next piece of output may complete.
+// An escape sequence that the next piece of output may complete.
 const OPEN_SEQUENCE = /(?:\u001b(?:\[[0-?]*[ -/]*|[\]PX^_][^\u0007\u001b\u009c]*|[ -/]*)?|\r)$/;
 const MAX_OPEN = 4_096;
 const NOTHING = printable``;
 const RESET = printable`\u001b[0m`;
 const LINE_END = printable`\n`;
 
-/** Cleans a program's output piece by piece, so that it can be appended to a terminal, or to a view that only appends. */
+/** Cleans a program's output piece by piece, for a terminal or for a view that can only append. */
 export class TerminalText {
   readonly #isTerminal: boolean;
   #open = '';
   #isLineStart = true;
   #hasColour = false;
-  /** The rest of a line that was begun anew by a carriage return; undefined while the line is as the program wrote it. */
+  /** The text of a line since a carriage return restarted it; undefined if none did. */
   #rewritten: Printable | undefined;
 
   constructor(isTerminal: boolean) {
@@ -28,14 +28,14 @@ export class TerminalText {
     return this.#isTerminal ? this.#keepColours(whole) : this.#appendable(whole);
   }
 
-  /** The newest state of a line that is being rewritten, as a line of its own. */
+  /** The latest state of a line that is being rewritten, as a line of its own. */
   flush(): Printable {
     const line = this.#rewritten;
     this.#rewritten = undefined;
     return line ? this.#emit(joinPrintable([this.#isLineStart ? NOTHING : LINE_END, line])) : NOTHING;
   }
 
-  /** What brings the cursor to the start of a line, in the terminal's own colours. */
+  /** Text that moves the cursor to the start of a line and resets the colours. */
   endLine(): Printable {
     const rest = this.flush();
     this.#open = '';
@@ -62,7 +62,7 @@ export class TerminalText {
       if (this.#rewritten === undefined) result.push(this.#emit(first));
       else this.#rewritten = joinPrintable([this.#rewritten, first]);
       for (const rewrite of rewrites.slice(1)) {
-        // An empty rewrite is a cursor on its way to the next one: what was there still stands.
+        // An empty rewrite only moves the cursor, so the previous text is still visible.
         const clean = printableText(rewrite);
         if (clean !== '' || this.#rewritten === undefined) this.#rewritten = clean;
       }

@@ -18,7 +18,7 @@ export interface DownloadDeps {
   readonly service: Pick<JobService, 'downloadArtifacts'>;
   readonly archiver: Pick<Archiver, 'stage' | 'plan' | 'apply' | 'discard'>;
   readonly ledger: AsyncLedger;
-  /** FARWHARF_HOME, or the folder that stands for it with a job that was sent from elsewhere. */
+  /** FARWHARF_HOME, or the folder used in its place for a job that was submitted elsewhere. */
   readonly home: string;
   readonly journals: ResultJournals;
 }
@@ -32,10 +32,10 @@ export type DownloadPhase =
 export type Decisions = ReadonlyMap<string, ResultDecision>;
 
 export interface DownloadOptions {
-  /** Where the results go; the job's own folder unless given. Made where missing. */
+  /** The folder for the results, created if missing; the job's own folder by default. */
   readonly folder?: string;
   /**
-   * Decides file by file; `defaultDecisions` unless given. Undefined means: write nothing. `staging` is the folder with the unpacked
+   * Decides for each file; `defaultDecisions` by default. Undefined means that nothing is written. `staging` is the folder with the unpacked
    * results, which can be compared with the local files until then.
    */
   readonly decide?: (
@@ -57,18 +57,18 @@ export interface DownloadedResults {
   readonly refused: readonly SkippedEntry[];
 }
 
-// Another download or an editor may write into the folder meanwhile; whoever writes more often than this does not stop.
+// Another download or an editor may write into the folder meanwhile, but not without end.
 const COMPARISONS = 5;
 
-// More than this cannot be unpacked, whatever is in it.
+// A larger archive could not be unpacked anyway.
 const MOST_ARCHIVE_BYTES = MOST_UNPACKED_BYTES;
 
-// A download this old belongs to a process that is gone.
+// The process of a download of this age has stopped.
 const ABANDONED_MS = 24 * 3600_000;
 
 /**
- * New files are written, same ones skipped, changed and conflicting ones kept beside the local file. What may change what tools do or
- * what is sent next is set aside, and protected names are skipped.
+ * New files are written, identical ones skipped, changed and conflicting ones saved beside the local file. Files that could change how
+ * tools behave or what the next submit sends are set aside, and protected names are skipped.
  */
 export function defaultDecisions(plan: readonly PlannedResult[]): Decisions {
   return new Map(plan.map(({ path, status }) => [path, defaultDecision(status)]));
@@ -92,12 +92,12 @@ function defaultDecision(status: PlannedResult['status']): ResultDecision {
 }
 
 /**
- * Brings a job's results into a folder. On failure, refusal or cancel the folder is as it was and nothing temporary is left.
+ * Downloads a job's results into a folder. After a failure, refusal or cancellation the folder is unchanged, without temporary files.
  *
- * Local files that change between the comparison and the writing lead to another comparison, and `decide` is called again.
+ * If local files change between the comparison and the writing, they are compared again, and `decide` is called again.
  *
- * @throws AppError `missing` (no such job, or no results), `no-space`, `refused`, `corrupt`, `limit`, `conflict` when local files never
- * stop changing; the service's own errors.
+ * @throws AppError `missing` (no such job, or no results), `no-space`, `refused`, `corrupt`, `limit`, `conflict` if local files keep
+ * changing; the service's own errors.
  */
 export async function downloadResults(
   deps: DownloadDeps,
@@ -106,7 +106,7 @@ export async function downloadResults(
 ): Promise<DownloadedResults> {
   const record = await deps.ledger.get(id);
   if (record === undefined || record.jobId === null) {
-    throw new AppError('missing', 'The service never told the id of this job, so its results cannot be fetched.');
+    throw new AppError('missing', 'The service did not return a job ID, so the results cannot be downloaded.');
   }
   const downloads = join(deps.home, 'downloads');
   await mkdir(downloads, { recursive: true, mode: 0o700 });
@@ -141,7 +141,7 @@ async function fetchArchive(
     const why =
       error instanceof RemoteError && error.detail !== undefined
         ? `It says: ${error.detail}`
-        : 'The job may still run, or they were deleted there.';
+        : 'The job may still be running, or they were deleted there.';
     throw new AppError('missing', `The service has no results for this job. ${why}`, { cause: error });
   }
 }
@@ -176,16 +176,16 @@ async function unpack(
       try {
         const options = { label: shortId(record), journal: journal.steps, ...abort };
         const applied = await archiver.apply(staged, folder, decisions, options);
-        // The results are there, whether or not there is room to note it.
+        // The results are written even if there is no space to record it.
         await ledger.update(record.id, { downloadedAt: new Date().toISOString() }).catch(() => {});
         return { folder, plan, ...applied, refused: staged.skipped };
       } catch (error) {
-        // A local file changed since the comparison and nothing was written, so the results are compared and decided on again.
+        // A local file changed since the comparison and nothing was written, so the loop compares and decides again.
         if (!(error instanceof AppError && error.code === 'conflict') || attempt === COMPARISONS) throw error;
       }
     }
   } finally {
-    // The staging folder has the originals of what could not be put back.
+    // Otherwise the staging folder contains originals that could not be restored.
     if (staged !== undefined && !journal.isOpen()) await archiver.discard(staged);
     journal.end();
   }

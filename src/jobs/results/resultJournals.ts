@@ -11,39 +11,39 @@ interface Entry {
   readonly script: string;
 }
 
-/** A download whose results are being unpacked or written. */
+/** The journal of a download whose results are being unpacked or written. */
 export interface ResultJournal {
   /** The name of its staging folder. */
   readonly stagingName: string;
-  /** What `applyResults` is given. */
+  /** Path of the file for `applyResults`. */
   readonly steps: string;
-  /** Whether something is still to be taken back. */
+  /** Whether something must still be undone. */
   isOpen(): boolean;
-  /** Forgets the download, unless it is open: then any process may take it back. */
+  /** Removes the journal, unless it is open; then any process may undo the download. */
   end(): void;
 }
 
-/** What became of a download that was interrupted while its results were written. */
+/** The outcome of undoing a download that was interrupted while its results were written. */
 export interface RecoveredDownload {
   readonly folder: string;
   readonly script: string;
-  /** Files that were taken away or put back. */
+  /** Number of files that were removed or restored. */
   readonly files: number;
-  /** Originals that were put beside files that somebody changed since. */
+  /** Originals that were restored beside files that somebody has changed since. */
   readonly beside: readonly string[];
-  /** Why it could not be taken back yet; undefined when all of it was. */
+  /** Why it could not be undone completely; undefined if it was. */
   readonly problem?: string;
 }
 
 const ENTRY = /^(?<owner>[^_]+)_(?<id>[0-9a-f-]{36})\.json$/;
 const ABANDONED = 'nobody';
 const DAY_MS = 24 * 3600_000;
-// A folder that has not been there for so long, on a drive for one, is not waited for any longer.
+// After this time, a missing folder, for example on a removable drive, is given up.
 const FORGOTTEN_MS = 30 * DAY_MS;
 
 /**
- * The downloads that are being written into folders, in FARWHARF_HOME: what a folder itself says is never believed, since anybody may
- * have made it. Each has the name of its process, and changes hands by a rename, so that two processes never take back the same.
+ * The downloads that are being written into folders, stored in FARWHARF_HOME, because anybody may have written files in the folder itself.
+ * Each journal is named after its process and is claimed by renaming it, so that two processes never undo the same download.
  */
 export class ResultJournals {
   readonly #home: string;
@@ -52,7 +52,7 @@ export class ResultJournals {
     this.#home = join(home, 'results');
   }
 
-  /** Notes a download before anything of it is in the folder. */
+  /** Records a download before it writes anything into the folder. */
   begin(folder: string, script: string): ResultJournal {
     mkdirSync(this.#home, { recursive: true, mode: 0o700 });
     const id = randomUUID();
@@ -64,7 +64,7 @@ export class ResultJournals {
     return { stagingName, steps, isOpen: () => this.#isOpen(id), end: () => this.#end(entry, id) };
   }
 
-  /** Takes back what stopped processes left. One call at a time does it; the others find nothing. */
+  /** Undoes downloads of processes that have stopped. Of concurrent calls, only one finds each of them. */
   async recover(): Promise<readonly RecoveredDownload[]> {
     const recovered: RecoveredDownload[] = [];
     for (const name of this.#names()) {
@@ -80,7 +80,7 @@ export class ResultJournals {
   async #recover(entry: string, id: string): Promise<RecoveredDownload | undefined> {
     const { folder, script, staging } = readEntry(entry);
     if (staging === '') {
-      rmSync(entry, { force: true }); // cut off by a power loss before anything was in the folder
+      rmSync(entry, { force: true }); // incomplete after a power loss, before anything was written into the folder
       return undefined;
     }
     try {
@@ -104,7 +104,7 @@ export class ResultJournals {
     try {
       return readdirSync(this.#home);
     } catch (error) {
-      if (systemCode(error) === 'ENOENT') return []; // nothing was ever downloaded
+      if (systemCode(error) === 'ENOENT') return []; // nothing has ever been downloaded
       throw error;
     }
   }
@@ -113,12 +113,12 @@ export class ResultJournals {
     if (owner === ABANDONED) return true;
     const state = ownerState(owner);
     if (state !== 'unknown') return state === 'stopped';
-    // Another machine or a container that shares FARWHARF_HOME: nothing is written for a day.
+    // For another machine or a container that shares FARWHARF_HOME: no write for a day.
     const time = statSync(join(this.#home, name), { throwIfNoEntry: false })?.mtimeMs;
     return time !== undefined && Date.now() - time > DAY_MS;
   }
 
-  /** Makes an entry this process's; undefined when another one was faster. */
+  /** Claims an entry for this process; undefined if another process was faster. */
   #claim(name: string, id: string): string | undefined {
     const entry = this.#entry(processOwner(), id);
     try {
@@ -149,7 +149,7 @@ export class ResultJournals {
   }
 }
 
-/** Empty texts where the file is not whole. */
+/** Empty texts if the file is incomplete. */
 function readEntry(file: string): Entry {
   let value: unknown;
   try {
@@ -164,16 +164,16 @@ function readEntry(file: string): Entry {
   return { folder: text('folder'), staging: text('staging'), script: text('script') };
 }
 
-/** Says what was taken back, and what to do. */
+/** Describes what was undone and what to do next. */
 export function describeRecovered({ folder, script, files, beside, problem }: RecoveredDownload): string {
-  const what = `Farwharf was stopped while it wrote results of ${script} into ${folder}.`;
+  const what = `Farwharf was stopped while it was writing results of ${script} into ${folder}.`;
   if (problem !== undefined) {
-    return `${what} Not everything could be taken back (${problem}). The originals are in the folder's .farwharf-staging-… folder; the next command tries again.`;
+    return `${what} Not everything could be undone (${problem}). The originals are in the folder's .farwharf-staging-… folder. The next command tries again.`;
   }
   const kept =
     beside.length === 0
       ? ''
-      : ` You changed files since, so the versions from before are beside them: ${beside.join(', ')}.`;
+      : ` Files that changed since were kept, with the earlier versions beside them: ${beside.join(', ')}.`;
   const state = files === 0 ? 'Nothing was changed yet' : 'The folder is as it was before';
-  return `${what} ${state}; download the results again.${kept}`;
+  return `${what} ${state}. Download the results again.${kept}`;
 }

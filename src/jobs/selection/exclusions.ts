@@ -1,6 +1,6 @@
 import type { Exclusion, ExclusionReason } from '../../workspace/select/selection.ts';
 
-/** Why a path is left out, in words. Secrets come first: they are what a person must not overlook. */
+/** Why a path is left out, in words. Secrets come first, because they must not be overlooked. */
 export const EXCLUSION_REASONS: Readonly<Record<ExclusionReason, string>> = {
   secret: 'looks like a secret',
   limit: 'over a size or count limit',
@@ -14,7 +14,7 @@ export const EXCLUSION_REASONS: Readonly<Record<ExclusionReason, string>> = {
   git: "git's own data, or a repository inside this one",
 };
 
-/** Excluded paths by reason, in the order of `EXCLUSION_REASONS`; reasons without paths are missing. */
+/** Excluded paths by reason, in the order of `EXCLUSION_REASONS`, without empty groups. */
 export function groupExclusions(
   excluded: readonly Exclusion[],
 ): readonly (readonly [reason: ExclusionReason, group: readonly Exclusion[]])[] {

@@ -8,7 +8,7 @@ import { describeExclusion } from './exclusions.ts';
 const MAX_SUGGESTIONS = 3;
 const MAX_DISTANCE = 3;
 
-// A file left out for another reason stays out even when a person includes it.
+// A file that is left out for another reason cannot be included.
 const OVERRIDABLE: ReadonlySet<ExclusionReason> = new Set(['gitignore', 'farwharfignore', 'secret', 'venv', 'cache']);
 
 const FIRST_WORD = /^\s*(?:"([^"]*)"|'([^']*)'|(\S+))/;
@@ -27,8 +27,8 @@ export function scriptArguments(script: string): string {
 /**
  * Checks that the script is among the files to send, before anything is uploaded.
  *
- * @param howToInclude how to send a file that a rule leaves out, in the terms of the caller's interface.
- * @throws AppError `missing` with close matches, or with the rule that leaves the file out; `bad-input` for no script at all.
+ * @param howToInclude how to send a file that a rule excludes, in the terms of the caller's user interface.
+ * @throws AppError `missing` with close matches, or with the rule that excludes the file; `bad-input` for an empty script.
  */
 export function checkScript(
   selection: Selection,

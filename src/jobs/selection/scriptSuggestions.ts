@@ -3,19 +3,19 @@ import { scriptPath } from './script.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 
 const EXTENSIONS = new Set(['.py', '.sh', '.js', '.mjs', '.ts']);
-// Declarations and tests can be run, but are never what a person means first.
+// Declarations and tests can be run, but are rarely what the user wants.
 const UNLIKELY = /(^|\/)(test_[^/]*|[^/]*(\.test|\.spec|_test|\.d))\.\w+$|(^|\/)(tests?|node_modules)\//;
 const LIKELY_NAMES = ['main', 'train', 'run', 'app', 'index', 'start'];
 const MAX_RECENT = 10;
 
-/** Whether a file can be the script of a job: by its name, or because it may be executed. */
+/** Whether a file can be the script of a job: by its extension, or because it is executable. */
 function isScript(path: string, mode: number): boolean {
   return EXTENSIONS.has(extname(path)) || ((mode & 0o111) !== 0 && extname(path) === '');
 }
 
 /**
- * Command lines to offer, best first: those used recently whose file is still sent, then the scripts of the folder, those
- * near its root and with a telling name before the others.
+ * Command lines to offer, best first: recent ones whose file is still sent, then the scripts in the folder, those near its root or with
+ * a typical name first.
  */
 export function suggestScripts(
   files: readonly SelectedFile[],
@@ -37,12 +37,12 @@ function unlikeliness(path: string): number {
   return (UNLIKELY.test(path) ? 1000 : 0) + depth * 20 + (likely === -1 ? LIKELY_NAMES.length : likely);
 }
 
-/** A path as it stands in a command line: quoted where a space would split it. */
+/** A path for a command line, quoted if it contains spaces or quotes. */
 export function quotePath(path: string): string {
   return /[\s"']/.test(path) ? (path.includes('"') ? `'${path}'` : `"${path}"`) : path;
 }
 
-/** The recently used command lines with this one in front. */
+/** The recent command lines, with this one first. */
 export function remember(recent: readonly string[], line: string): string[] {
   return [line, ...recent.filter((other) => other !== line)].slice(0, MAX_RECENT);
 }

@@ -1,13 +1,13 @@
 import type { RemoteClient } from '../../remote/client.ts';
 import type { JobEvent } from '../../remote/protocol/schemas.ts';
 
-/** What the jobs layer needs of the client, so that a proxy can stand in. */
+/** The part of the client that the jobs layer uses, so that a wrapper can replace it. */
 export interface JobService extends Pick<RemoteClient, 'submitJob' | 'getSubmission' | 'getJob' | 'downloadArtifacts'> {
-  /** As the client's, but leaving the loop is the only way to close it. */
+  /** Like the client's, but closed only by leaving the loop. */
   streamEvents(...args: Parameters<RemoteClient['streamEvents']>): AsyncIterable<JobEvent>;
 }
 
-/** The HTTP status that a failed call carries; undefined when there was no answer. */
+/** The HTTP status of a failed call; undefined if there was no response. */
 export function httpStatus(error: unknown): number | undefined {
   return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined;
 }

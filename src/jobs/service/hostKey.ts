@@ -11,10 +11,10 @@ interface KeySources {
 }
 
 /**
- * The key for a remote host: `FARWHARF_API_KEY` where `FARWHARF_REMOTE_HOST` is that host, else the host's own file in the folder
- * `keys` of FARWHARF_HOME. A key without a host of its own is sent nowhere: an address on the command line may be anybody's.
+ * The key for a remote host: `FARWHARF_API_KEY` if `FARWHARF_REMOTE_HOST` is that host, else the host's own file in the folder `keys` of
+ * FARWHARF_HOME. A key without a host is never sent, because an address on the command line may be anybody's.
  *
- * @throws AppError `not-signed-in` where neither exists, `permission` for a key file that others can read or change.
+ * @throws AppError `not-signed-in` if neither exists, `permission` for a key file that others can read or change.
  */
 export function resolveKey(host: string, { env, home }: KeySources): string {
   const key = (env['FARWHARF_API_KEY'] ?? '').trim();
@@ -23,26 +23,26 @@ export function resolveKey(host: string, { env, home }: KeySources): string {
   const stored = readKeyFile(file);
   if (stored !== undefined) return stored;
   if (key === '') {
-    const message = `There is no key for ${host}. Set FARWHARF_API_KEY to the key of your account, and FARWHARF_REMOTE_HOST=${host}.`;
+    const message = `No key is set for ${host}. Set FARWHARF_API_KEY to the key of your account, and FARWHARF_REMOTE_HOST=${host}.`;
     throw new AppError('not-signed-in', message);
   }
   throw new AppError(
     'not-signed-in',
-    `FARWHARF_API_KEY is not known to belong to ${host}, so nothing was sent. ` +
-      `Set FARWHARF_REMOTE_HOST=${host} if the key belongs to that service, or put the service's own key into ${file}.`,
+    `FARWHARF_API_KEY may belong to another service than ${host}, so nothing was sent. ` +
+      `Set FARWHARF_REMOTE_HOST=${host} if the key is for that service, or put the right key into ${file}.`,
   );
 }
 
-/** The host that the key of the environment belongs to; undefined where that is not said. */
+/** The host of the key in the environment; undefined if it is not a usable URL. */
 function hostOfKey(env: NodeJS.ProcessEnv): string | undefined {
   try {
     return resolveHost({ env });
   } catch {
-    return undefined; // matters to whoever uses that host
+    return undefined; // reported when that host is used
   }
 }
 
-/** The file that holds the key of a host; its name is one on every system. */
+/** The file with the key of a host; its name is valid on every system. */
 function keyFile(host: string, home: string): string {
   return join(home, 'keys', new URL(host).host.replaceAll(/[^\w.-]/g, '_'));
 }

@@ -3,7 +3,7 @@ import { RemoteError } from '../../remote/http/errors.ts';
 import { httpStatus } from './api.ts';
 import { LOCAL_HOST } from './host.ts';
 
-// Failures before a connection stands: not one byte of the request has left.
+// Failures before a connection exists, so that no byte of the request was sent.
 const BEFORE_CONNECTION: ReadonlySet<string> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -11,19 +11,19 @@ const BEFORE_CONNECTION: ReadonlySet<string> = new Set([
   'EAI_FAIL',
   'EAI_NODATA',
 ]);
-// Of the certificate. Those of OpenSSL (`ERR_SSL_…`) come later too, when an answer is damaged under way.
+// Certificate errors. OpenSSL's errors (`ERR_SSL_…`) can also occur later, when a response is damaged in transit.
 const TLS_FAILURE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_|HOSTNAME_MISMATCH|INVALID_CA)/;
-// Written by a gateway on behalf of a service that may have taken the job, or by the service after it may have done so.
+// Sent by a gateway for a service that may have accepted the job, or by the service after it may have done so.
 const UNCLEAR_STATUS: ReadonlySet<number> = new Set([500, 502, 504]);
 
 /**
- * Whether a failed submit surely made no job: the service refused, no connection came about, or our own file could not be
- * read. Everything else is unclear, since an answer may have been lost after the job was taken.
+ * Whether a failed submit certainly created no job: the service refused it, there was no connection, or our own file could not be read.
+ * Everything else is unclear, because the response may have been lost after the job was accepted.
  *
- * @param isFirst whether nothing was sent before: else that no connection came about says nothing of what was.
+ * @param isFirst whether nothing was sent before. Otherwise a failed connection says nothing about the earlier request.
  */
 export function isSurelyNotSent(error: unknown, { isFirst }: { readonly isFirst: boolean }): boolean {
-  // Our own errors break the upload off: the archive changed, or the client was closed.
+  // Our own errors end the upload early: the archive changed, or the client was closed.
   if (error instanceof AppError) return true;
   const status = httpStatus(error);
   if (status !== undefined) return status >= 300 && !UNCLEAR_STATUS.has(status);
@@ -37,7 +37,7 @@ export function isSurelyNotSent(error: unknown, { isFirst }: { readonly isFirst:
   return false;
 }
 
-/** The error of a submit whose answer was lost, or not waited for. */
+/** The error of a submit whose response was lost, or not awaited. */
 export function outcomeUnknown(
   host: string,
   { sentBytes, totalBytes, isCancelled }: { sentBytes: number; totalBytes: number; isCancelled: boolean },
@@ -46,23 +46,23 @@ export function outcomeUnknown(
   const service = serviceAt(host);
   const part =
     sentBytes < totalBytes
-      ? `${Math.floor((sentBytes / totalBytes) * 100)} % of the files had left, so the job most likely does not exist.`
-      : 'All files had left, so the job may be running.';
-  const sentence = `${whatHappened(service, isCancelled, cause)} ${part} Check at the service before you send it again.`;
+      ? `${Math.floor((sentBytes / totalBytes) * 100)} % of the files were sent, so the job most likely does not exist.`
+      : 'All files were sent, so the job may be running.';
+  const sentence = `${whatHappened(service, isCancelled, cause)} ${part} Check with the service before you send it again.`;
   return new AppError('outcome-unknown', sentence, { cause });
 }
 
-/** Why a submission that was looked for and not found has failed. */
+/** Why a submission that the service does not have has failed. */
 export function didNotArrive({ host }: { readonly host: string }): string {
-  return `The upload did not reach ${serviceAt(host)} as a whole, so there is no job and nothing is charged. Submit it again.`;
+  return `The upload to ${serviceAt(host)} was not completed, so there is no job and no charge. Submit it again.`;
 }
 
 function serviceAt(host: string): string {
-  return host === LOCAL_HOST ? 'the job service of this machine' : host;
+  return host === LOCAL_HOST ? 'the job service on this machine' : host;
 }
 
 function whatHappened(service: string, isCancelled: boolean, cause: unknown): string {
-  if (isCancelled) return `You stopped before ${service} answered.`;
-  if (cause instanceof RemoteError) return `An answer of ${service} does not say whether the job was taken.`;
-  return `The connection to ${service} was lost before it answered.`;
+  if (isCancelled) return `You stopped before ${service} responded.`;
+  if (cause instanceof RemoteError) return `The response of ${service} does not say whether the job was accepted.`;
+  return `The connection to ${service} was lost before it responded.`;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { messageOf } from '../../core/errors.ts';
 
-/** The fields of a submission, as people know them. */
+/** Display names for the fields of a submission. */
 const FIELDS: Readonly<Record<string, string>> = {
   max_runtime: 'time limit',
   machine_class: 'machine class',
@@ -11,18 +11,18 @@ const FIELDS: Readonly<Record<string, string>> = {
   tarball: 'archive',
 };
 const STATUS = /^HTTP \d+: /;
-// `meta.max_runtime: Too big`: how services that check with zod name the field.
+// `meta.max_runtime: Too big`: the format of services that validate with zod.
 const NAMED_FIELD = /^(?:body\.)?(?:meta\.)?([a-z_]+)((?:\.\w+)*): (.+)$/s;
-// zod's own words for numbers.
+// zod's messages for numbers.
 const TOO_BIG = /^Too big: expected \w+ to be <=? ?(\d+)$/;
 const TOO_SMALL = /^Too small: expected \w+ to be >=? ?(\d+)$/;
 
-/** How services that check with pydantic describe what is wrong. */
+/** The error format of services that validate with pydantic. */
 const problemList = z.array(z.looseObject({ loc: z.array(z.union([z.string(), z.number()])), msg: z.string() })).min(1);
 
 /**
- * Why a service refused the input of a request, as sentences: `gpu.example.org refused the time limit: must be at most 86400.`
- * What a service says in sentences of its own stays as it is.
+ * Why a service refused the input of a request, in sentences: `gpu.example.org refused the time limit: must be at most 86400.`
+ * A message in another format is kept unchanged.
  */
 export function describeRefusal(error: unknown, service: string): string {
   const text = messageOf(error).replace(STATUS, '').trim();
@@ -38,7 +38,7 @@ function readProblems(text: string): readonly string[] | undefined {
   try {
     value = JSON.parse(text);
   } catch {
-    return undefined; // cut off, or a text of its own
+    return undefined; // truncated, or in another format
   }
   const { data } = problemList.safeParse(value);
   return data?.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`);

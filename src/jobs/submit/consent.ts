@@ -4,11 +4,11 @@ import type { Agreement } from './draft.ts';
 import { EXCLUSION_REASONS } from '../selection/exclusions.ts';
 import type { SubmitPlan } from './plan.ts';
 
-// Twice the size is a jump, but not among folders so small that a jump costs nobody anything.
+// Doubled size needs attention, except in small folders, where it costs nothing.
 const SIZE_JUMP = 2;
 const SMALL_BYTES = 1_000_000;
 
-/** The agreement that sending this plan needs. */
+/** The agreement that is needed to send this plan. */
 export function agreementTo({
   host,
   selection,
@@ -29,9 +29,9 @@ export function agreementTo({
 }
 
 /**
- * Whether a person must be asked before a plan is sent, and what changed since they agreed, one sentence each.
+ * Whether the user must confirm a plan before it is sent, and what changed since the user agreed, one sentence each.
  *
- * @param mode the setting: `never` asks never, `untilNew` asks until a person agrees and again after each change.
+ * @param mode the setting: `never` does not ask, `untilNew` asks until the user agrees, and again after each change.
  */
 export function reviewConsent(
   plan: SubmitPlan,
@@ -46,7 +46,7 @@ export function reviewConsent(
   return { mustAsk: mode !== 'never' && !isAgreed, changes };
 }
 
-/** What changed since a person asked not to be asked again, one sentence each. */
+/** What changed since the user turned off the question, one sentence each. */
 export function consentChanges(agreed: Agreement, now: Agreement): string[] {
   const added = <T>(before: readonly T[], after: readonly T[]): T[] => after.filter((item) => !before.includes(item));
   const secrets = added(agreed.secrets, now.secrets);
@@ -58,7 +58,7 @@ export function consentChanges(agreed: Agreement, now: Agreement): string[] {
   if (reasons.length > 0)
     things.push(`Now left out as well: ${reasons.map((reason) => EXCLUSION_REASONS[reason]).join(', ')}.`);
   if (findings.length > 0) things.push(`${formatCount(findings.length, 'new finding')}.`);
-  if (added(agreed.choices, now.choices).length > 0) things.push('You chose other files by hand.');
+  if (added(agreed.choices, now.choices).length > 0) things.push('You included or excluded other files.');
   if (now.bytes > SMALL_BYTES && now.bytes > SIZE_JUMP * agreed.bytes) {
     things.push(`The folder grew from ${formatBytes(agreed.bytes)} to ${formatBytes(now.bytes)}.`);
   }

@@ -5,7 +5,7 @@ import type { Rate } from './estimate.ts';
 import { scriptPath } from '../selection/script.ts';
 import { quotePath } from '../selection/scriptSuggestions.ts';
 
-/** What a person or a program fixes before the folder and the service are known. The rest is remembered, set or asked for. */
+/** What the caller fixes in advance. The rest comes from memory, settings or the user. */
 export interface SubmitIntent {
   /** Script with its parameters, as in a terminal. */
   readonly script?: string | undefined;
@@ -17,15 +17,15 @@ export interface SubmitIntent {
   readonly project?: string | undefined;
 }
 
-/** Paths that a person chose by hand. */
+/** Paths that the user chose individually. */
 export interface FileChoice {
-  /** Paths sent although a rule leaves them out. */
+  /** Paths to send although a rule excludes them. */
   readonly include: readonly string[];
-  /** Paths left out although no rule does so. */
+  /** Paths to leave out although no rule excludes them. */
   readonly exclude: readonly string[];
 }
 
-/** A submit whose every term is decided, and can still be changed. */
+/** All terms of a submit, which can still be changed. */
 export interface SubmitDraft extends FileChoice {
   readonly script: string;
   /** Seconds. */
@@ -36,22 +36,22 @@ export interface SubmitDraft extends FileChoice {
   readonly venv?: Readonly<Record<string, unknown>>;
 }
 
-/** What a person agreed to when they asked not to be asked again. Plain data: it is stored by the editor. */
+/** What the user agreed to when turning off the question. Plain data, stored by the editor. */
 export interface Agreement {
   readonly host: string;
   readonly bytes: number;
-  /** Highest cost in credits; undefined where the price was not known. */
+  /** Highest cost in credits; undefined if the price was unknown. */
   readonly cost?: number;
   readonly reasons: readonly ExclusionReason[];
   /** Paths that look like secrets, sent or not. */
   readonly secrets: readonly string[];
-  /** Findings of other kinds, as `kind path`. */
+  /** Findings of other types, as `type path`. */
   readonly findings: readonly string[];
-  /** Paths sent or kept by an explicit choice. */
+  /** Paths included (`+`) or excluded (`-`) by the user. */
   readonly choices: readonly string[];
 }
 
-/** What is remembered of a folder's submits. */
+/** What is stored about a folder's submits. */
 export interface FolderMemory extends Partial<FileChoice> {
   /** The newest first. */
   readonly scripts: readonly string[];
@@ -59,7 +59,7 @@ export interface FolderMemory extends Partial<FileChoice> {
   readonly machineClass?: string;
   readonly project?: string;
   readonly usesRequirements?: boolean;
-  /** Present after a person asked not to be asked again. */
+  /** Present after the user turned off the question. */
   readonly agreement?: Agreement;
 }
 
@@ -70,10 +70,10 @@ export interface SubmitDefaults {
   readonly project: string;
 }
 
-/** The environment that installs the packages of the folder's requirements.txt. */
+/** The environment that installs the packages in the folder's requirements.txt. */
 export const REQUIREMENTS_VENV: Readonly<Record<string, unknown>> = { requirements: 'requirements.txt' };
 
-/** The script line that the intent or the last submit names; undefined when a person must choose one. */
+/** The script line of the intent or of the last submit; undefined if the user must choose one. */
 export function findScript(
   { script, file }: SubmitIntent,
   { root, scripts: { recent } }: Pick<SelectedFolder, 'root' | 'scripts'>,
@@ -81,21 +81,21 @@ export function findScript(
 ): string | undefined {
   if (script !== undefined) return script;
   const path = file === undefined ? undefined : pathInside(root, file);
-  // A file that was run before is run with the parameters it had then.
+  // A file that was submitted before gets its earlier parameters.
   if (path) return scripts.find((line) => scriptPath(line) === path) ?? quotePath(path);
   const [last] = scripts;
   return last === recent[0] ? last : undefined;
 }
 
-/** The first draft of a submit: the intent, then what is remembered, then the defaults. */
+/** The first draft of a submit: the intent, else the stored terms, else the defaults. */
 export function firstDraft(
   intent: SubmitIntent,
   script: string,
   { memory, defaults, rates }: { memory: FolderMemory; defaults: SubmitDefaults; rates: readonly Rate[] },
 ): SubmitDraft {
-  // A price list of one machine class leaves nothing to choose.
+  // With a single machine class there is nothing to choose.
   const onlyClass = rates.length === 1 ? rates[0]?.machineClass : undefined;
-  // The class chosen last may not exist on the host chosen since.
+  // The last class may not exist on a host that was selected since.
   const last = rates.some((rate) => rate.machineClass === memory.machineClass) ? memory.machineClass : undefined;
   const machineClass = intent.machineClass ?? (defaults.machineClass || last || onlyClass);
   const project = intent.project ?? memory.project ?? defaults.project;
@@ -110,7 +110,7 @@ export function firstDraft(
   };
 }
 
-/** What to remember of a draft that was sent, besides its script. */
+/** What to store about a draft that was sent, except its script. */
 export function memoryOf(draft: SubmitDraft, agreement: Agreement | undefined): Omit<FolderMemory, 'scripts'> {
   const { script: _, venv, ...terms } = draft;
   return { ...terms, usesRequirements: venv !== undefined, ...(agreement !== undefined && { agreement }) };

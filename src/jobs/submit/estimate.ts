@@ -14,12 +14,12 @@ export type CostEstimate =
       readonly creditsPerMinute: number;
       /** If the job runs to its time limit. */
       readonly highest: number;
-      /** Credits left now; null where the account does not tell. */
+      /** Credits left now; null if the account does not state them. */
       readonly balance: number | null;
     }
   | { readonly type: 'unknown'; readonly reason: string; readonly balance: number | null };
 
-/** The rates in a reply to `GET /v1/me`; empty when none is recognised. */
+/** The rates in the response of `GET /v1/me`; empty if none is recognized. */
 export function readRateCard(account: unknown): Rate[] {
   const card = receivedAccount.safeParse(account).data?.rate_card ?? [];
   return card.flatMap(({ machine_class: machineClass, credits_per_minute: creditsPerMinute, description }) =>
@@ -29,13 +29,13 @@ export function readRateCard(account: unknown): Rate[] {
   );
 }
 
-/** Credits left, from a reply to `GET /v1/me`; null when it does not state them. */
+/** Credits left, from the response of `GET /v1/me`; null if it does not state them. */
 export function readBalance(account: unknown): number | null {
   const credits = receivedAccount.safeParse(account).data?.credits;
   return isAmount(credits) ? credits : null;
 }
 
-/** The rate for a machine class, or for a job without one where the service has only one class; undefined when unknown. */
+/** The rate for a machine class, or without one the rate of the only class; undefined if unknown. */
 function findRate(account: unknown, machineClass: string | undefined): Rate | undefined {
   const card = readRateCard(account);
   if (machineClass === undefined || machineClass === '') return card.length === 1 ? card[0] : undefined;
@@ -43,7 +43,10 @@ function findRate(account: unknown, machineClass: string | undefined): Rate | un
 }
 
 /** The highest cost of a job: its time limit (seconds) at the rate of its machine class. */
-export function estimateCost(account: unknown, job: { machineClass?: string; maxRuntime: number }): CostEstimate {
+export function estimateCost(
+  account: unknown,
+  job: { machineClass?: string | undefined; maxRuntime: number },
+): CostEstimate {
   const balance = readBalance(account);
   const rate = findRate(account, job.machineClass);
   if (rate === undefined) {
@@ -57,7 +60,7 @@ export function estimateCost(account: unknown, job: { machineClass?: string; max
   return { type: 'known', creditsPerMinute, highest: (creditsPerMinute * job.maxRuntime) / 60, balance };
 }
 
-/** `At most 6 credits of 312.`, or why that is not known. */
+/** `At most 6 credits of 312.`, or why the cost is unknown. */
 export function describeEstimate(estimate: CostEstimate): string {
   if (estimate.type === 'unknown') return estimate.reason;
   const { highest, balance } = estimate;
@@ -67,7 +70,7 @@ export function describeEstimate(estimate: CostEstimate): string {
   return `${most} of ${formatCredits(balance)}.`;
 }
 
-/** Credits charged, or, while it runs, about what it has cost so far; null where the rate is unknown. `now` in milliseconds. */
+/** Credits charged or, while the job runs, the approximate cost so far; null if the rate is unknown. `now` is in milliseconds. */
 export function costSoFar(record: JobRecord, now: number): number | null {
   if (record.creditsCharged !== null) return record.creditsCharged;
   if (record.startedAt === null || record.creditsPerMinute === null || isOver(record)) return null;
@@ -75,7 +78,7 @@ export function costSoFar(record: JobRecord, now: number): number | null {
   return Math.min(minutes, record.maxRuntime / 60) * record.creditsPerMinute;
 }
 
-/** `about 1.2 of at most 6 credits`: what a running job has cost and may cost; null where the rate is unknown. */
+/** `about 1.2 of at most 6 credits`: what a running job has cost and may cost; null if the rate is unknown. */
 export function describeForecast(record: JobRecord, now: number): string | null {
   const cost = costSoFar(record, now);
   if (cost === null || record.creditsPerMinute === null || record.creditsCharged !== null) return null;

@@ -9,16 +9,16 @@ import { type SubmitDeps, type SubmitOptions, submitWorkspace } from './submit.t
 
 const accountWithId = z.looseObject({ account_id: z.string().min(1) });
 
-/** Where a job would go. */
+/** Where a job is sent. */
 export interface SubmitTarget {
   readonly host: string;
   /** The name of the service in sentences. */
   readonly service: string;
-  /** The reply of `GET /v1/me`; undefined where there is none. */
+  /** The response of `GET /v1/me`; undefined if there is none. */
   readonly account: unknown;
 }
 
-/** What a draft means for a folder and an account: what to show before it is sent, and all that sending needs. */
+/** A draft applied to a folder and an account: what to show before it is sent, and all that sending needs. */
 export interface SubmitPlan {
   readonly host: string;
   readonly draft: SubmitDraft;
@@ -26,26 +26,26 @@ export interface SubmitPlan {
   readonly selection: SelectedFolder;
   readonly rates: readonly Rate[];
   readonly estimate: CostEstimate;
-  /** What the service would refuse. */
+  /** What the service would refuse, or might. */
   readonly findings: readonly JobFinding[];
-  /** The largest archive that the service accepts, where it states a limit. */
+  /** The largest archive that the service accepts, if it states a limit. */
   readonly maxUploadBytes: number | undefined;
-  /** The account that the job is charged to, where the service names it. */
+  /** The account that the job is charged to, if the service names it. */
   readonly accountId: string | undefined;
 }
 
 /** Reads a folder for a submit. */
 export interface FolderReader {
   select(choice: FileChoice): Promise<SelectedFolder>;
-  /** The selection with the files that run the script, where a script needs any. */
+  /** The selection, with additional files if the script needs them to run. */
   withRuntime(selection: SelectedFolder, script: string): Promise<SelectedFolder>;
 }
 
-/** The plan for a draft whose files are known. */
+/** The plan for a draft whose files are selected. */
 export function planSubmit(target: SubmitTarget, draft: SubmitDraft, selection: SelectedFolder): SubmitPlan {
   const { host, service, account } = target;
   const { machineClass, maxRuntime } = draft;
-  const terms = { maxRuntime, ...(machineClass !== undefined && { machineClass }) };
+  const terms = { maxRuntime, machineClass };
   return {
     host,
     draft,
@@ -59,9 +59,9 @@ export function planSubmit(target: SubmitTarget, draft: SubmitDraft, selection: 
 }
 
 /**
- * A function that plans drafts of one folder.
+ * Returns a function that plans drafts for one folder.
  *
- * @param known what was selected already. The folder is read again only for another choice of files, which may take seconds.
+ * @param known the current selection. Only another choice of files reads the folder again, which may take seconds.
  */
 export function createPlanner(
   target: SubmitTarget,
@@ -79,10 +79,10 @@ export function createPlanner(
 }
 
 /**
- * Packs and sends what a plan describes, once.
+ * Packs and sends a plan, once.
  *
  * @param options.isTrusted whether the commit may be read from `.git`.
- * @throws AppError `bad-input` or `no-credits` when the plan has errors; otherwise as `submitWorkspace`.
+ * @throws AppError `bad-input` or `no-credits` if the plan has errors; otherwise as `submitWorkspace`.
  */
 export async function sendPlan(
   deps: SubmitDeps,
@@ -92,20 +92,9 @@ export async function sendPlan(
   refuseErrors(plan.findings);
   const { host, selection, estimate, maxUploadBytes, accountId } = plan;
   const { script, maxRuntime, machineClass, project, venv } = plan.draft;
-  const request = {
-    host,
-    selection,
-    script,
-    maxRuntime,
-    isTrusted,
-    ...(accountId !== undefined && { account: accountId }),
-    ...(machineClass !== undefined && { machineClass }),
-    ...(project !== undefined && { project }),
-    ...(venv !== undefined && { venv }),
-    ...(estimate.type === 'known' && { creditsPerMinute: estimate.creditsPerMinute }),
-    ...(maxUploadBytes !== undefined && { maxUploadBytes }),
-  };
-  return submitWorkspace(deps, request, options);
+  const creditsPerMinute = estimate.type === 'known' ? estimate.creditsPerMinute : undefined;
+  const terms = { script, maxRuntime, machineClass, project, venv, creditsPerMinute };
+  return submitWorkspace(deps, { ...terms, host, account: accountId, selection, maxUploadBytes, isTrusted }, options);
 }
 
 function isSameChoice(a: FileChoice, b: FileChoice): boolean {

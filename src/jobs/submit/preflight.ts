@@ -1,15 +1,15 @@
-import { AppError, assertNever } from '../../core/errors.ts';
+import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCredits, formatDuration } from '../../core/text/format.ts';
 import { nearest } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
-import { type CostEstimate, estimateCost, readRateCard } from './estimate.ts';
+import { estimateCost, readRateCard } from './estimate.ts';
 import { readLimits, readMachineClasses } from './serviceLimits.ts';
 
 const SHOWN_CLASSES = 8;
 
-/** What is asked of a service, as far as the service can refuse it without seeing the files. */
+/** The terms of a job that a service can refuse without seeing the files. */
 export interface JobTerms {
-  readonly machineClass?: string;
+  readonly machineClass?: string | undefined;
   /** Seconds. */
   readonly maxRuntime: number;
   /** About how large the archive will be. */
@@ -22,20 +22,20 @@ export interface JobFinding {
   readonly severity: 'error' | 'warning';
   /** What is wrong, as a sentence without its full stop. */
   readonly summary: string;
-  /** What that means and what is possible: sentences. */
+  /** What it means and what to do, in sentences. */
   readonly detail: string;
 }
 
 /**
- * Compares a job with what its service accepts, before anything is packed. What the service does not state is not checked.
+ * Compares a job with what its service accepts, before anything is packed. Limits that the service does not state are not checked.
  *
- * @param account the reply of `GET /v1/me`; undefined where there is none.
+ * @param account the response of `GET /v1/me`; undefined if there is none.
  * @param service the name of the service in sentences.
- * @returns the findings, errors and warnings mixed; empty when nothing is known to be wrong.
+ * @returns errors and warnings; empty if nothing is known to be wrong.
  */
 export function preflightJob(account: unknown, terms: JobTerms, service: string): readonly JobFinding[] {
   const timeLimit = checkTimeLimit(account, terms, service);
-  // The price of a time limit that has to change says nothing.
+  // The price for a time limit that must change is meaningless.
   const credits = timeLimit.length === 0 ? checkCredits(account, terms) : [];
   return [
     ...checkMachineClass(account, terms, service),
@@ -45,7 +45,7 @@ export function preflightJob(account: unknown, terms: JobTerms, service: string)
   ];
 }
 
-/** Refuses a job with errors. @throws AppError `bad-input`, or `no-credits` where credits are all that is wrong. */
+/** Refuses a job with errors. @throws AppError `bad-input`, or `no-credits` if credits are the only problem. */
 export function refuseErrors(
   findings: readonly JobFinding[],
   describe: (finding: JobFinding) => string = describeFinding,
@@ -94,28 +94,15 @@ function checkTimeLimit(account: unknown, { maxRuntime }: JobTerms, service: str
 }
 
 function checkCredits(account: unknown, terms: JobTerms): JobFinding[] {
-  const missing = describeMissingCredits(estimateCost(account, terms));
-  if (missing === undefined) return [];
-  // A service that states limits holds the highest price. What others do with an account that cannot cover it is unknown.
+  const estimate = estimateCost(account, terms);
+  if (estimate.type === 'unknown') return [];
+  const { highest, balance } = estimate;
+  if (balance === null || highest <= balance) return [];
+  // A service that states limits reserves the highest price. What others do with an account that cannot cover it is unknown.
   const severity = readLimits(account).isStated ? 'error' : 'warning';
-  return [{ type: 'credits', severity, ...missing }];
-}
-
-function describeMissingCredits(estimate: CostEstimate): Pick<JobFinding, 'summary' | 'detail'> | undefined {
-  switch (estimate.type) {
-    case 'unknown':
-      return undefined;
-    case 'known': {
-      const { highest, balance } = estimate;
-      if (balance === null || highest <= balance) return undefined;
-      return {
-        summary: `You need ${formatCredits(highest - balance)} more credits`,
-        detail: `The job can cost up to ${formatCredits(highest)} credits, and you have ${formatCredits(balance)}.`,
-      };
-    }
-    default:
-      return assertNever(estimate);
-  }
+  const summary = `You need ${formatCredits(highest - balance)} more credits`;
+  const detail = `The job can cost up to ${formatCredits(highest)} credits, and you have ${formatCredits(balance)}.`;
+  return [{ type: 'credits', severity, summary, detail }];
 }
 
 function checkSize(account: unknown, { estimatedBytes }: JobTerms, service: string): JobFinding[] {

@@ -8,9 +8,9 @@ import type { JobRecord } from '../ledger/record.ts';
 import { type SendDeps, sendArchive, type SubmitOptions } from './send.ts';
 
 /**
- * Sends the archive of an earlier job again, as it was.
+ * Sends the archive of an earlier job again, unchanged.
  *
- * @throws AppError `missing` when there is no such job or its archive is no longer kept; otherwise as `submitWorkspace`.
+ * @throws AppError `missing` if the job does not exist or its archive was removed; otherwise as `submitWorkspace`.
  */
 export async function resubmitJob(deps: SendDeps, id: string, options: SubmitOptions = {}): Promise<JobRecord> {
   const old = await deps.ledger.get(id);
@@ -36,7 +36,7 @@ function draftAgain(old: JobRecord, id: string, archive: string): JobRecord {
   return { ...old, ...fresh, ...unread, id, jobId: null, state: 'sending', createdAt, archive };
 }
 
-// A second name costs no space, and pruning the first job leaves it in place.
+// A hard link costs no space and stays when the archive of the first job is pruned.
 async function duplicate(source: string, dest: string): Promise<void> {
   try {
     await link(source, dest);
@@ -44,7 +44,7 @@ async function duplicate(source: string, dest: string): Promise<void> {
     if (systemCode(error) === 'ENOENT') {
       throw new AppError(
         'missing',
-        'The files of this job are no longer kept, so it cannot be sent as it was. Submit the folder as it is now instead.',
+        'The files of this job are no longer stored, so it cannot be sent again unchanged. Submit the folder as it is now instead.',
         { cause: error },
       );
     }

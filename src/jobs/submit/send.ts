@@ -1,12 +1,12 @@
 import { rename } from 'node:fs/promises';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes, formatDuration } from '../../core/text/format.ts';
 import type { JobCreated } from '../../remote/protocol/schemas.ts';
 import type { JobService } from '../service/api.ts';
 import { ArchiveStore } from '../archives/archives.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
-import { leaseOwner } from '../ledger/leaseOwner.ts';
+import { processOwner } from '../../core/processes/processOwner.ts';
+import { holdLease } from '../ledger/lease.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { acceptedPatch } from './settle.ts';
 import { diskError } from '../../core/files/diskSpace.ts';
@@ -20,7 +20,7 @@ export interface SendDeps {
   readonly home: string;
 }
 
-/** Where a submit stands; `pack` and `upload` come many times, `ask` when the answer was lost and the service is asked what it has. */
+/** The phase of a submit. `pack` and `upload` are repeated; `ask` means that the response was lost and the service is queried. */
 export type SubmitPhase =
   | { readonly type: 'select'; readonly files: number; readonly bytes: number }
   | { readonly type: 'pack'; readonly doneBytes: number; readonly totalBytes: number }
@@ -31,16 +31,16 @@ export type SubmitPhase =
 export interface SubmitOptions {
   readonly signal?: AbortSignal;
   readonly onPhase?: (phase: SubmitPhase) => void;
-  /** All kept archives together; the oldest go first. 2 GB unless given. */
+  /** Limit for all stored archives together, 2 GB by default. The oldest are removed first. */
   readonly maxKeptBytes?: number;
 }
 
-// Long enough for an event loop that a big upload keeps busy; after it others take the upload for dead.
+// Long enough for an event loop that a large upload keeps busy. After it, other processes take the upload for dead.
 const LEASE_MS = 30_000;
 
 /**
- * Sends the packed archive of a draft (`<id>.part` in the store) and records what became of it. See `submitWorkspace` for what
- * it throws; the caller discards the archive unless the outcome is unknown.
+ * Sends the packed archive of a draft (`<id>.part` in the store) and records the outcome. Throws like `submitWorkspace`; the caller
+ * discards the archive unless the outcome is unknown.
  */
 export async function sendArchive(
   deps: SendDeps,
@@ -50,28 +50,22 @@ export async function sendArchive(
   const { ledger } = deps;
   const store = new ArchiveStore(deps.home);
   const archive = store.archivePath(draft.id);
-  const owner = leaseOwner();
-  const over = new AbortController();
+  const owner = processOwner();
   options.signal?.throwIfAborted();
   await ledger.claim(draft.id, owner, LEASE_MS);
-  const lease = keepLease(ledger, draft.id, owner, over.signal);
-  try {
-    await ledger.insert(draft);
-    await rename(store.partPath(draft.id), archive);
-    const started = performance.now();
-    const created = await upload(deps, draft, archive, options);
-    const record = await recordAccepted(deps, draft, created);
-    await writePhases(deps.home, record, options.packSeconds, (performance.now() - started) / 1000);
-    options.onPhase?.({ type: 'accepted', record, creditsRemaining: created.credits_remaining ?? null });
-    const sending = await ledger.list({ state: 'sending', withRemoved: true });
-    // The job runs: that old archives could not be removed must not look like a failed submit.
-    await store.prune(new Set(sending.map(({ id }) => id)), options.maxKeptBytes).catch(() => {});
-    return record;
-  } finally {
-    over.abort();
-    await lease;
-    await ledger.release(draft.id, owner);
-  }
+  // Losing the lease only means that the job's row says `unknown` for a while.
+  await using _lease = holdLease(ledger, draft.id, { owner, leaseMs: LEASE_MS });
+  await ledger.insert(draft);
+  await rename(store.partPath(draft.id), archive);
+  const started = performance.now();
+  const created = await upload(deps, draft, archive, options);
+  const record = await recordAccepted(deps, draft, created);
+  await writePhases(deps.home, record, options.packSeconds, (performance.now() - started) / 1000);
+  options.onPhase?.({ type: 'accepted', record, creditsRemaining: created.credits_remaining ?? null });
+  const sending = await ledger.list({ state: 'sending', withRemoved: true });
+  // The job is running, so a failure to remove old archives must not look like a failed submit.
+  await store.prune(new Set(sending.map(({ id }) => id)), options.maxKeptBytes).catch(() => {});
+  return record;
 }
 
 async function upload(
@@ -101,7 +95,7 @@ async function recordAccepted(
   } catch (error) {
     throw new AppError(
       'outcome-unknown',
-      `The service took the job as ${created.job_id}, but that could not be recorded here: ${messageOf(diskError(error, home))}`,
+      `The service accepted job ${created.job_id}, but it could not be recorded here: ${messageOf(diskError(error, home))}`,
       { cause: error },
     );
   }
@@ -118,16 +112,8 @@ async function writePhases(
     ...(packSeconds === undefined ? [] : [`packed ${size} in ${formatDuration(packSeconds)}`]),
     `uploaded ${size} in ${formatDuration(uploadSeconds)}`,
   ];
-  // These lines are a comfort; without them the job is the same.
+  // These lines are only for information, so a failure to write them is ignored.
   await new EventSpool(home, record.id)
     .append(lines.map((text) => ({ event: 'phase', data: { text }, own: true })))
     .catch(() => {});
-}
-
-async function keepLease(ledger: AsyncLedger, id: string, owner: string, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await sleep(LEASE_MS / 3, undefined, { signal }).catch(() => {});
-    // A renewal that fails is tried again in time; losing the lease costs no more than a row that says unknown for a while.
-    if (!signal.aborted) await ledger.renew(id, owner, LEASE_MS).catch(() => false);
-  }
 }

@@ -1,7 +1,7 @@
 import { receivedAccount } from '../../remote/protocol/schemas.ts';
 import { classNames } from '../../remote/protocol/spellings.ts';
 
-/** The limits that a service states for an account; undefined where it does not state one. */
+/** The limits that a service states for an account; undefined for those it does not state. */
 export interface ServiceLimits {
   /** Whether the service states limits at all. */
   readonly isStated: boolean;
@@ -10,7 +10,7 @@ export interface ServiceLimits {
   readonly maxUploadBytes: number | undefined;
 }
 
-/** The limits in a reply to `GET /v1/me`. Limits of an unknown shape count as not stated. */
+/** The limits in the response of `GET /v1/me`. Limits in an unknown format count as not stated. */
 export function readLimits(account: unknown): ServiceLimits {
   const limits = receivedAccount.safeParse(account).data?.limits ?? undefined;
   return {
@@ -21,8 +21,8 @@ export function readLimits(account: unknown): ServiceLimits {
 }
 
 /**
- * The machine classes of a rate card, each with all its names, the usual one first; undefined when the reply has no rate card, or when
- * a line of it names no class: then any name may be right.
+ * The machine classes of a rate card, each with all its names, the usual one first. Undefined if there is no rate card, or if a row
+ * names no class, because then any name may be valid.
  */
 export function readMachineClasses(account: unknown): readonly (readonly string[])[] | undefined {
   const classes = (receivedAccount.safeParse(account).data?.rate_card ?? []).map(classNames);

@@ -6,22 +6,22 @@ import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { didNotArrive } from '../service/outcome.ts';
 import type { JobRecord } from '../ledger/record.ts';
 
-// Long enough for a service that is just started anew, or a line that comes back.
+// Long enough for a service that is restarting, or a network that comes back.
 const RETRY_DELAYS_MS = [250, 500, 1_000, 2_000, 4_000, 8_000];
 const CHECK_EVERY_MS = 1_000;
 const TIMEOUT = { connect: 5, read: 20 };
-// A service keeps keys for a day at the least. After that, not knowing one proves nothing.
+// A service stores keys for at least a day. After that, a missing key proves nothing.
 const ABSENCE_COUNTS_MS = 24 * 3_600_000;
 
-/** What became of a submission: `unknown` where the service does not tell. */
+/** What became of a submission; `unknown` if the service does not say. */
 export type Outcome =
   | { readonly type: 'accepted'; readonly created: JobCreated }
   | { readonly type: 'not-taken'; readonly receivedBytes: number }
   | { readonly type: 'unknown' };
 
 /**
- * Asks the service what became of a submission whose answer was lost, by its key: the record's id. Asking changes nothing there.
- * Gives `unknown` when the service knows no keys, is another account's by now, cannot be reached, or the signal aborts.
+ * Asks the service what became of a submission whose response was lost, by its key, which is the record's ID. This changes nothing there.
+ * Returns `unknown` if the service does not support keys, the account has changed, the service cannot be reached, or the signal aborts.
  */
 export async function askOutcome(
   service: Pick<JobService, 'getSubmission'>,
@@ -51,16 +51,16 @@ export async function askOutcome(
   return { type: 'unknown' };
 }
 
-/** What is known of a job that was accepted, for its record. */
+/** The changes to the record of a job that was accepted. */
 export function acceptedPatch({ job_id: jobId, credit_hold: creditHold }: JobCreated) {
   return { jobId, state: 'queued', reason: null, creditHold: creditHold ?? null, finishedAt: null };
 }
 
 /**
- * Finds out what became of an earlier submission in state `unknown`, and records it: it is a job that can be followed, or it did not
- * arrive and has failed, or it stays as it is. Nothing is sent again.
+ * Finds out what became of an earlier submission in state `unknown`, and records it: it is a job that can be followed, it did not arrive
+ * and has failed, or it remains unknown. Nothing is sent again.
  *
- * @returns the record as it is now.
+ * @returns the current record.
  */
 export async function settleEarlier(
   { service, ledger }: { service: Pick<JobService, 'getSubmission'>; ledger: Pick<AsyncLedger, 'update'> },

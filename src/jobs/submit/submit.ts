@@ -17,28 +17,29 @@ export interface SubmitDeps extends SendDeps {
 
 export interface SubmitRequest {
   readonly host: string;
-  readonly account?: string;
-  /** What a person has seen and agreed to; `selection.root` is the folder. */
+  readonly account?: string | undefined;
+  /** What the user has seen and agreed to; `selection.root` is the folder. */
   readonly selection: SelectedFolder;
   readonly script: string;
   /** Seconds. */
   readonly maxRuntime: number;
-  readonly project?: string;
-  readonly venv?: Readonly<Record<string, unknown>>;
-  readonly machineClass?: string;
+  readonly project?: string | undefined;
+  readonly venv?: Readonly<Record<string, unknown>> | undefined;
+  readonly machineClass?: string | undefined;
   /** From the rate card, for the cost so far. */
-  readonly creditsPerMinute?: number;
-  /** The largest archive that the service accepts, where it states that. */
-  readonly maxUploadBytes?: number;
+  readonly creditsPerMinute?: number | undefined;
+  /** The largest archive that the service accepts, if it states a limit. */
+  readonly maxUploadBytes?: number | undefined;
   /** Whether the commit may be read from `.git`. */
   readonly isTrusted: boolean;
 }
 
 /**
- * Packs a folder, sends it once, and records the job. Never repeats by itself.
+ * Packs a folder, sends it once, and records the job. Never retried automatically.
  *
- * @throws AppError `missing` or `bad-input` when the request makes no sense; `limit` when the archive is too large; `outcome-unknown` when the answer was lost (the record
- *   then stays, in state `unknown`); the service's own error when it refused, and the signal's reason on abort: then nothing is left.
+ * @throws AppError `missing` or `bad-input` for an invalid request; `limit` if the archive is too large; `outcome-unknown` if the
+ *   response was lost (the record then stays, in state `unknown`). The service's own error if it refused and the signal's reason on
+ *   abort; then nothing is left behind.
  */
 export async function submitWorkspace(
   deps: SubmitDeps,
@@ -79,20 +80,9 @@ function draftRecord(
   request: SubmitRequest,
   sent: Pick<JobRecord, 'gitCommit' | 'archive' | 'archiveBytes'>,
 ): JobRecord {
-  const { host, account, script, project, machineClass, creditsPerMinute, maxRuntime, venv, selection } = request;
-  return newRecord({
-    ...sent,
-    id,
-    host,
-    account,
-    script,
-    project,
-    machineClass,
-    creditsPerMinute,
-    venv,
-    state: 'sending',
-    maxRuntime: Math.trunc(maxRuntime),
-    folder: selection.root,
-    createdAt: new Date().toISOString(),
-  });
+  const { selection, ...terms } = request;
+  const maxRuntime = Math.trunc(terms.maxRuntime);
+  const createdAt = new Date().toISOString();
+  // Terms that are not fields of a record are dropped.
+  return newRecord({ ...terms, ...sent, id, state: 'sending', maxRuntime, folder: selection.root, createdAt });
 }

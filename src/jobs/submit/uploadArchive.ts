@@ -4,7 +4,7 @@ import { isSurelyNotSent, outcomeUnknown } from '../service/outcome.ts';
 import type { JobRecord } from '../ledger/record.ts';
 import { askOutcome } from './settle.ts';
 
-/** What came of an upload: a job, surely none, or nobody knows. */
+/** The outcome of an upload: a job, certainly none, or unknown. */
 export type UploadEnd =
   | { readonly type: 'accepted'; readonly created: JobCreated }
   | { readonly type: 'not-taken' | 'unknown'; readonly error: unknown };
@@ -12,19 +12,19 @@ export type UploadEnd =
 interface UploadOptions {
   readonly signal: AbortSignal | undefined;
   readonly onProgress: (sentBytes: number, totalBytes: number) => void;
-  /** An answer was lost, and the service is asked what it has. */
+  /** Called when a response was lost and the service is asked what it has. */
   readonly onAsk: () => void;
 }
 
-// How often an upload goes on that gets no further.
+// How often an upload without progress is continued.
 const MAX_TRIES = 3;
 const CONFLICT = 409;
-// Who stops a submit does not wait for a line that is dead; what became of it is found out later.
+// A user who cancels should not wait for a dead connection; the outcome is found out later.
 const CANCELLED_ASK_MS = 3_000;
 
 /**
- * Sends the archive of a draft, whose id is the key of the submission. Where an answer is lost, a service that knows keys is asked
- * what it has: the job, or so many bytes, after which the upload goes on. To others nothing is sent twice.
+ * Sends the archive of a draft, whose ID is the key of the submission. If a response is lost, a service that supports keys is asked what
+ * it has: the job, or a number of bytes from which the upload continues. To other services, nothing is sent twice.
  */
 export async function uploadArchive(
   service: Pick<JobService, 'submitJob' | 'getSubmission'>,
@@ -34,7 +34,7 @@ export async function uploadArchive(
 ): Promise<UploadEnd> {
   const isCancelled = (): boolean => signal?.aborted === true;
   let offset: number | undefined;
-  let hasLeftWhole = false;
+  let wasSentCompletely = false;
   for (let tries = 0; ; ) {
     const sent = { sentBytes: offset ?? 0, totalBytes: draft.archiveBytes ?? 0 };
     let error: unknown;
@@ -52,10 +52,10 @@ export async function uploadArchive(
     } catch (caught) {
       error = caught;
     }
-    // A cancelled upload that had not left whole cannot have made a job; one that had, in this request or before, may well have.
-    hasLeftWhole ||= sent.sentBytes >= sent.totalBytes;
-    if (isCancelled() && !hasLeftWhole) return { type: 'not-taken', error: signal?.reason };
-    // Services that know keys have a conflict while another request under this one is on its way.
+    // A cancelled upload cannot have created a job unless all of it was sent, in this request or before.
+    wasSentCompletely ||= sent.sentBytes >= sent.totalBytes;
+    if (isCancelled() && !wasSentCompletely) return { type: 'not-taken', error: signal?.reason };
+    // Services that support keys return a conflict while another request with this key is in progress.
     const isConflict = httpStatus(error) === CONFLICT;
     if (isSurelyNotSent(error, { isFirst: offset === undefined }) && !isConflict) return { type: 'not-taken', error };
     onAsk();

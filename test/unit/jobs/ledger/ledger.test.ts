@@ -158,15 +158,15 @@ test('an upload whose process was killed is settled before its lease ends', asyn
   const record = makeRecord({ state: 'sending', jobId: null });
   const elsewhere = makeRecord({ state: 'sending', jobId: null });
   for (const each of [record, elsewhere]) ledger.insert(each);
-  const program = fileURLToPath(new URL('../../../../src/jobs/ledger/leaseOwner.ts', import.meta.url));
-  const print = `console.log((await import(${JSON.stringify(pathToFileURL(program).href)})).leaseOwner()); setInterval(() => {}, 1000)`;
+  const program = fileURLToPath(new URL('../../../../src/core/processes/processOwner.ts', import.meta.url));
+  const print = `console.log((await import(${JSON.stringify(pathToFileURL(program).href)})).processOwner()); setInterval(() => {}, 1000)`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', print], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.after(() => child.kill('SIGKILL'));
   const [line] = (await once(child.stdout.setEncoding('utf8'), 'data')) as [string];
-  const [id, , ...rest] = line.trim().split('|');
+  const [, ...rest] = line.trim().split('-');
   ledger.claim(record.id, line.trim(), 60_000);
   // The same process id on another machine that shares the folder is another process.
-  ledger.claim(elsewhere.id, [id, 'another machine', ...rest].join('|'), 60_000);
+  ledger.claim(elsewhere.id, ['0123abcd', ...rest].join('-'), 60_000);
   assert.deepEqual(ledger.settleAbandoned(), []);
   child.kill('SIGKILL');
   await once(child, 'exit');

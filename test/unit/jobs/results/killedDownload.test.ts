@@ -29,10 +29,10 @@ test('the next command takes an interrupted download back, and says so', (t) => 
   assert.notEqual(snapshot(place.folder), before);
   const env = { ...process.env, FARWHARF_HOME: place.home };
   const jobs = (): string => spawnSync(process.execPath, [CLI, 'jobs'], { env, encoding: 'utf8' }).stderr;
-  assert.match(jobs(), /stopped while it wrote results of train\.py into .*The folder is as it was before/);
+  assert.match(jobs(), /stopped while it was writing results of train\.py into .*The folder is as it was before/);
   assert.equal(snapshot(place.folder), before);
   assert.deepEqual(leftOvers(place), []);
-  assert.doesNotMatch(jobs(), /stopped while it wrote/);
+  assert.doesNotMatch(jobs(), /stopped while it was writing/);
 });
 
 test('files that were edited after a kill stay, with the versions from before beside them', async (t) => {
@@ -103,7 +103,7 @@ test('a read-only disk is said, and what it kept from being taken back is taken 
     const killed = snapshot(folder);
     spawnSync('mount', ['-o', 'remount,ro', folder]);
     const [first] = await new ResultJournals(place.home).recover();
-    assert.match(first === undefined ? '' : describeRecovered(first), /Not everything could be taken back/);
+    assert.match(first === undefined ? '' : describeRecovered(first), /Not everything could be undone/);
     assert.equal(snapshot(folder), killed);
     spawnSync('mount', ['-o', 'remount,rw', folder]);
     spawnSync('dd', ['if=/dev/zero', `of=${join(folder, 'full')}`, 'bs=64k'], { stdio: 'ignore' });

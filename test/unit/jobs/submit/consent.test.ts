@@ -33,7 +33,7 @@ const changes: readonly [string, Partial<Agreement>, RegExp][] = [
   ['a file that looks like a secret', { secrets: ['.env', 'key.pem'] }, /key\.pem looks like a secret/],
   ['another kind of exclusion', { reasons: ['gitignore', 'secret', 'venv'] }, /virtual environment/],
   ['another finding', { findings: ['large-file data.bin'] }, /1 new finding/],
-  ['a choice by hand', { choices: ['+.env'] }, /chose other files/],
+  ['a choice by hand', { choices: ['+.env'] }, /included or excluded other files/],
   ['twice the size', { bytes: 6_000_001 }, /grew from 3\.0 MB to 6\.0 MB/],
   ['a higher cost', { cost: 6.5 }, /6\.5 credits/],
 ];

@@ -113,12 +113,12 @@ test('the connection is lost after all was sent: unknown, said, kept, not repeat
   });
   await assert.rejects(submitWorkspace(setting.deps, setting.request), {
     code: 'outcome-unknown',
-    message: /may be running.*Check at the service before you send it again/,
+    message: /may be running.*Check with the service before you send it again/,
   });
   const [record] = setting.jobs.list();
   assert.equal(record?.state, 'unknown');
   assert.equal(record?.jobId, null);
-  assert.match(record?.reason ?? '', /Check at the service/);
+  assert.match(record?.reason ?? '', /Check with the service/);
   assert.ok(existsSync(record?.archive ?? ''));
   assert.equal(setting.http.attempts.submit, 1);
 });
@@ -140,7 +140,7 @@ test('the connection is lost in the middle of the upload: unknown, and how much 
   );
   await assert.rejects(submitWorkspace(setting.deps, setting.request), {
     code: 'outcome-unknown',
-    message: /\d+ % of the files had left, so the job most likely does not exist/,
+    message: /\d+ % of the files were sent, so the job most likely does not exist/,
   });
   assert.equal(setting.jobs.list()[0]?.state, 'unknown');
 });
@@ -242,7 +242,7 @@ test('kept archives stay within their limit, the oldest go first, and what is go
   const second = await submitWorkspace(setting.deps, setting.request, { maxKeptBytes: 60_000 });
   assert.equal(existsSync(first.archive ?? ''), false);
   assert.equal(existsSync(second.archive ?? ''), true);
-  await assert.rejects(resubmitJob(setting.deps, first.id), { code: 'missing', message: /no longer kept/ });
+  await assert.rejects(resubmitJob(setting.deps, first.id), { code: 'missing', message: /no longer stored/ });
   assert.equal(setting.jobs.list().length, 2);
 });
 
