@@ -1,28 +1,28 @@
 import { withoutUserinfo } from './redact.ts';
 
 /**
- * What went wrong, for programs. The wire's own failures (`AuthError`, `NetworkError`, ...) live in `remote/http/errors.ts`.
+ * What went wrong, for programs. Failures of the protocol (`AuthError`, `NetworkError`, ...) are in `remote/http/errors.ts`.
  */
 export type ErrorCode =
-  | 'bad-input' // what the person asked for cannot be done as asked
-  | 'conflict' // somebody else changed or holds it
-  | 'corrupt' // data on disk or on the wire is not what it says it is
+  | 'bad-input' // the request is invalid
+  | 'conflict' // somebody else changed it or is using it
+  | 'corrupt' // data on disk or from the network is damaged
   | 'limit' // a size, count or time limit was reached
-  | 'missing' // a file, job or program is not there
+  | 'missing' // a file, job or program does not exist
   | 'no-credits' // the account cannot pay for the job
   | 'no-space' // the disk is full
-  | 'not-signed-in' // there is no key for this host
-  | 'outcome-unknown' // the request was sent and the answer was lost
-  | 'permission' // the operating system said no
+  | 'not-signed-in' // no valid key for this host
+  | 'outcome-unknown' // the request was sent and the response was lost
+  | 'permission' // the operating system denied access
   | 'refused' // not done because it would be unsafe
-  | 'unreachable' // the service did not answer
-  | 'untrusted'; // the workspace is in restricted mode
+  | 'unreachable' // the service did not respond
+  | 'untrusted'; // the workspace is in Restricted Mode
 
 /**
- * The one error class of the project's own failures.
+ * The error class for the project's own failures.
  *
- * `message` is a sentence for a person: what happened, what it means, what to do next. `cause` is for the log. Passwords in
- * addresses are taken out of it here, since most messages name what they are about.
+ * `message` is a sentence for the user: what happened, what it means, what to do next. `cause` is for the log. Passwords in URLs are
+ * removed from the message here, because most messages name what they are about.
  */
 export class AppError extends Error {
   override readonly name = 'AppError';
@@ -39,18 +39,18 @@ export function isAbort(error: unknown): boolean {
   return error instanceof Error && error.name === 'AbortError';
 }
 
-/** The system's code of a failed call (`ENOENT`, `ECONNREFUSED`), or undefined where there is none. */
+/** The system's code of a failed call (`ENOENT`, `ECONNREFUSED`), or undefined if there is none. */
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** Text of anything that was thrown. */
+/** The message of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Closes a `switch` over a union: the compiler refuses a case that was forgotten. */
+/** The default case of a `switch` over a union, by which the compiler detects missing cases. */
 export function assertNever(value: never): never {
   throw new Error(`Unexpected value: ${JSON.stringify(value)}`);
 }

@@ -6,7 +6,7 @@ type LogFields = Readonly<Record<string, unknown>>;
 /** Receives finished lines; a file, a terminal or an output channel. */
 export type LogSink = (level: LogLevel, line: string) => void;
 
-/** A log of constant sentences with fields apart. Everything that passes is redacted first. */
+/** A log of constant sentences with separate fields. All text is redacted. */
 export interface Logger {
   debug(sentence: string, fields?: LogFields): void;
   info(sentence: string, fields?: LogFields): void;
@@ -15,13 +15,13 @@ export interface Logger {
 }
 
 export interface LogOptions {
-  /** `text`: `sentence {"field":1}`; `json`: one object with time, level, message and the fields. Text unless given. */
+  /** `text` (default): `sentence {"field":1}`; `json`: one object with time, level, message and the fields. */
   readonly format?: 'text' | 'json';
-  /** Lines below it are left out; none unless given. */
+  /** The lowest level to log; `debug` by default. */
   readonly level?: LogLevel;
 }
 
-/** Makes a logger that writes one line for each call to `sink`, free of the redactor's secrets. */
+/** Creates a logger that writes one line per call to `sink`, without the redactor's secrets. */
 export function createLogger(
   sink: LogSink,
   redactor: Redactor = new Redactor(),
@@ -35,7 +35,7 @@ export function createLogger(
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
 }
 
-/** A logger that keeps nothing. */
+/** A logger that discards everything. */
 export const silentLogger: Logger = createLogger(() => {});
 
 function textLine(_level: LogLevel, sentence: string, fields?: LogFields): string {

@@ -1,17 +1,17 @@
 const PLACEHOLDER = '[redacted]';
 const BEARER = /\b(Bearer\s+)[^\s"',;]+/gi;
-// What the job service gives its accounts.
+// API keys of the job service.
 const SERVICE_KEY = /\bfw_[\w-]{40,}/g;
-// User name and password in front of a host (RFC 3986, 3.2.1), also where a `/` or `@` in the password should have been encoded; not
-// the `@` of a path. All lengths are bounded, so that the time is linear.
+// User name and password before a host (RFC 3986, 3.2.1), even if a `/` or `@` in the password is not encoded, but not the `@` of a
+// path. All lengths are bounded, so that the time is linear.
 const URL_USERINFO =
   /(\b[a-z][a-z0-9+.-]{0,20}:\/\/)(?:[^\s/?#"']{1,1000}@|[^\s/?#"':]{0,100}:(?!\d{1,5}[/?#])[^\s"']{0,1000}@)/gi;
 
-/** Removes secrets from text that people or logs will see: known values (plain and in base64), bearer tokens, keys of the job service, passwords in URLs. */
+/** Removes secrets from text for people and logs: known values (plain, URL-encoded and in base64), bearer tokens, API keys, passwords in URLs. */
 export class Redactor {
   readonly #secrets = new Set<string>();
 
-  /** Values shorter than 6 characters are ignored: replacing them would garble ordinary text and hide nothing. */
+  /** Ignores values shorter than 6 characters: replacing them would garble ordinary text and protect nothing. */
   add(secret: string): void {
     if (secret.length < 6) return;
     this.#secrets.add(secret);

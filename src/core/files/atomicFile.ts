@@ -4,21 +4,21 @@ import { rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { syncFolder, syncFolderSync } from './durableFiles.ts';
 
-/** The end of the names of files that are still being written. */
+/** The suffix of files that are still being written. */
 export const UNFINISHED = '.tmp';
 
 export interface AtomicWriteOptions {
-  /** Permissions of the file, before the umask; for this user only unless given. */
+  /** Permissions of the file, before the umask; only for this user by default. */
   readonly mode?: number;
-  /** Whether the file has to survive a power loss once it is written. Costs two waits for the disk, about 10 ms. */
+  /** Whether the file must survive a power loss once it is written. Costs two disk syncs, about 10 ms. */
   readonly isDurable?: boolean;
 }
 
 /**
- * Replaces a file in one step: readers find the old one or the new one, never a part of it. It is written beside its place, so
- * that the move stays within one file system.
+ * Replaces a file atomically: readers find the old or the new version, never a part. It is first written to the same folder, so that the
+ * rename stays within one file system.
  *
- * @throws the system's error; the old file is still there then, and nothing else is left.
+ * @throws the system's error; then the old file is unchanged and nothing else is left.
  */
 export async function writeAtomically(
   path: string,
@@ -36,7 +36,7 @@ export async function writeAtomically(
   if (isDurable) await syncFolder(dirname(path));
 }
 
-/** `writeAtomically` for callers that cannot wait. */
+/** The synchronous `writeAtomically`. */
 export function writeAtomicallySync(
   path: string,
   data: Uint8Array | string,
@@ -46,7 +46,7 @@ export function writeAtomicallySync(
 }
 
 /**
- * Writes a file beside its place and hands it to `place`, which moves or links it there. What is left of it is removed.
+ * Writes a temporary file in the folder of `path` and passes it to `place`, which moves or links it there. Afterwards it is removed.
  *
  * @throws what `place` throws, or the system's error.
  */
@@ -66,7 +66,7 @@ export function placeAtomically(
   if (isDurable) syncFolderSync(dirname(path));
 }
 
-/** A name that nobody else uses: on a cluster, processes of several machines can write into one folder. */
+/** A unique name: on a cluster, processes on several machines can write into one folder. */
 function unfinishedPath(path: string): string {
   return `${path}.${randomUUID()}${UNFINISHED}`;
 }

@@ -2,10 +2,10 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AppError, systemCode } from '../errors.ts';
 
-// SQLite's result code, which it gives in place of the system's: https://sqlite.org/rescode.html
+// SQLite's result code, which replaces the system's: https://sqlite.org/rescode.html
 const SQLITE_FULL = 13;
 
-/** Whether a write failed because the disk is full or the user's quota of it is used up, also where SQLite says so. */
+/** Whether a write failed because the disk is full or the user's quota is exceeded, including SQLite's errors. */
 export function isDiskFull(error: unknown): boolean {
   const code = systemCode(error);
   if (code === 'ENOSPC' || code === 'EDQUOT') return true;
@@ -22,13 +22,13 @@ export function diskError(error: unknown, place: string): unknown {
 }
 
 /**
- * The error of a write that finds no room for so many bytes in a folder; undefined where there is room, or where it fails
- * for another reason. Writes them and removes them again: free space that the system reports says nothing about quotas.
+ * Checks that a folder has space for `bytes` by writing and removing them, because the free space that the system reports ignores quotas.
+ * Returns the error if the disk is full; undefined if there is space or the write fails for another reason.
  */
 export function diskFullError(folder: string, bytes: number): Error | undefined {
   const probe = join(folder, `.space-${process.pid}`);
   try {
-    // Some file systems find out only when they are told to put it on the disk.
+    // Some file systems only detect it when the data is flushed.
     writeFileSync(probe, Buffer.alloc(bytes, 1), { flush: true });
     return undefined;
   } catch (error) {

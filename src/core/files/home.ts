@@ -2,9 +2,9 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * The folder that holds the job ledger, the event spools and the embedded service's data.
+ * The folder with the job ledger, the event spools and the embedded service's data.
  *
- * `FARWHARF_HOME` wins; otherwise the platform's data folder (XDG base directory specification, `%LOCALAPPDATA%` on Windows).
+ * `FARWHARF_HOME` if set; otherwise the platform's data folder (XDG base directory specification, `%LOCALAPPDATA%` on Windows).
  */
 export function farwharfHome(env: NodeJS.ProcessEnv = process.env): string {
   if (env['FARWHARF_HOME']) return env['FARWHARF_HOME'];

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { systemCode } from '../errors.ts';
 
 /**
- * Creates a folder that only this user can read, and those above it, where they do not exist.
+ * Creates a folder that only this user can read, and missing parent folders.
  *
  * Node.js's own `recursive` hides why the system refuses: on a read-only disk it reports that the folder does not exist.
  *

@@ -1,4 +1,4 @@
-// What of this user's others may neither write nor read: what is found is checked, and what is made is closed.
+// Files of this user that others must neither write nor read: existing ones are checked, new ones are created private.
 import { chmodSync, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { AppError, messageOf, systemCode } from '../errors.ts';
@@ -9,15 +9,15 @@ const OTHERS = 0o077;
 const GROUP_WRITES = 0o020;
 const OTHERS_WRITE = 0o002;
 const STICKY = 0o1000;
-// Folders of the home whose own entries decide where keys and folders go.
+// Folders in the home whose entries decide where keys and folders are sent.
 const DECIDING_FOLDERS = ['service'];
 
 /**
- * Makes sure that no other user can write the folder of this user's data, anything that decides in it, or a folder above it, as
- * OpenSSH does with its own: whoever can write the service's address has the next key and the next folder sent there. A folder
- * above may belong to another user; what is not there is fine. On Windows the user's profile is protected by the system.
+ * Checks that no other user can write to the folder of this user's data, to its important files, or to a parent folder, as OpenSSH does:
+ * whoever can change the service's address receives the next key and folder. Parent folders may belong to other users, and files may be
+ * missing. On Windows the system protects the user's profile.
  *
- * @throws AppError `refused` with the command that mends it.
+ * @throws AppError `refused` with the command that fixes it.
  */
 export function requireOwnHome(home: string): void {
   const path = resolve(home);
@@ -30,17 +30,17 @@ export function requireOwnHome(home: string): void {
 }
 
 /**
- * Makes sure that this user, or root, owns a file or folder and that no other user can write it.
+ * Checks that this user, or root, owns a file or folder and that no other user can write to it.
  *
- * @param options `orOwnerOf`: to root, whoever owns this folder is as good: root administers what belongs to others.
- * @throws AppError `refused` with the command that mends it.
+ * @param options `orOwnerOf`: for root, the owner of this folder is accepted too, because root administers files of others.
+ * @throws AppError `refused` with the command that fixes it.
  */
 export function requireOwn(path: string, { orOwnerOf }: { readonly orOwnerOf?: string } = {}): void {
   const user = process.getuid?.();
   const stats = statOf(path);
   if (user === undefined || stats === undefined) return;
   const owners = [user, 0, ...(user === 0 && orOwnerOf !== undefined ? [statOf(orOwnerOf)?.uid] : [])];
-  // A link counts as what it leads to, and by whose it is: its own mode means nothing.
+  // For a link, its owner and its target are checked; its own mode means nothing.
   const target = stats.isSymbolicLink() ? statSync(path, { throwIfNoEntry: false }) : stats;
   const foreign = [stats, target].find((each) => each !== undefined && !owners.includes(each.uid));
   if (foreign !== undefined) {
@@ -50,26 +50,26 @@ export function requireOwn(path: string, { orOwnerOf }: { readonly orOwnerOf?: s
 }
 
 /**
- * Makes sure that a folder is there and that only this user can enter it: it is created where it is missing, and rights of others
- * are taken away. On Windows, where a folder of the user's profile is closed to others, it is only created.
+ * Creates a folder if it is missing, and removes the permissions of other users. On Windows, where folders in the user's profile are
+ * private, it is only created.
  *
- * @throws AppError `permission`, with the command that mends it, for a folder of another user or one whose rights cannot be
- * changed; the system's error where it cannot be created.
+ * @throws AppError `permission`, with the command that fixes it, for a folder of another user or one whose permissions cannot be
+ * changed; the system's error if it cannot be created.
  */
 export function ensurePrivateFolder(path: string): void {
   makeFolder(path);
   tighten(path, 0o700);
 }
 
-/** The same for a file, which is left alone where it is missing. @throws AppError `permission` as for folders. */
+/** Removes the permissions of other users for a file, if it exists. @throws AppError `permission` as for folders. */
 export function ensurePrivateFile(path: string): void {
   tighten(path, 0o600);
 }
 
 /**
- * Makes sure that a file which decides what is run, and all folders above it, can be written by this user or root alone.
+ * Checks that only this user or root can write to a file that decides what is run, and to its parent folders.
  *
- * @throws AppError `refused` with the command that mends it.
+ * @throws AppError `refused` with the command that fixes it.
  */
 export function requireOwnFile(path: string): void {
   for (const folder of foldersAbove(resolve(path))) requireUnwritten(folder);
@@ -77,14 +77,14 @@ export function requireOwnFile(path: string): void {
   requireOwn(realPath(path));
 }
 
-/** A folder of the system may be written by all, where each may remove only what is their own, as in /tmp. */
+/** Everyone may write to system folders such as /tmp, where users can only remove their own files. */
 function requireUnwritten(folder: string): void {
   const stats = statOf(folder);
   if (process.getuid === undefined || stats === undefined || stats.isSymbolicLink()) return;
   if ((stats.mode & STICKY) === 0 && canOthersWrite(stats)) throw writable(folder, stats);
 }
 
-/** A group of one's own, as many systems give each user, has the number of its user and no other member. */
+/** A user's private group, which many systems create, has the number of the user and no other member. */
 function canOthersWrite({ mode, uid, gid }: Stats): boolean {
   return (mode & OTHERS_WRITE) !== 0 || ((mode & GROUP_WRITES) !== 0 && gid !== 0 && gid !== uid);
 }
@@ -101,7 +101,7 @@ function realPath(path: string): string {
   try {
     return realpathSync(path);
   } catch {
-    return path; // it is made later
+    return path; // created later
   }
 }
 
@@ -109,7 +109,7 @@ function namesIn(folder: string): readonly string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // there is none, or whoever wants to read it says why it cannot be read
+    return []; // missing, or not readable, which the code that reads it reports
   }
 }
 
@@ -137,14 +137,14 @@ function tighten(path: string, mode: number): void {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (user === undefined || stats === undefined) return;
   if (stats.uid !== user) {
-    const message = `${path} belongs to user ${stats.uid}, who could read and change what user ${user} keeps there. Give it to this user:  sudo chown -R ${user} ${shellWord(path)}`;
+    const message = `${path} belongs to user ${stats.uid}, who could read and change the data of user ${user} in it. Change its owner:  sudo chown -R ${user} ${shellWord(path)}`;
     throw new AppError('permission', message);
   }
   if ((stats.mode & OTHERS) === 0) return;
   try {
     chmodSync(path, mode);
   } catch (cause) {
-    const message = `Other users can read ${path}, and that cannot be changed (${messageOf(cause)}). Change it:  chmod ${mode.toString(8)} ${shellWord(path)}`;
+    const message = `Other users can read ${path}, and its permissions cannot be changed (${messageOf(cause)}). Run:  chmod ${mode.toString(8)} ${shellWord(path)}`;
     throw new AppError('permission', message, { cause });
   }
 }

@@ -1,12 +1,12 @@
 import * as path from 'node:path';
 
 /**
- * The path of a file relative to a folder, with `/`, and empty for the folder itself; undefined when it lies elsewhere.
+ * The path of a file relative to a folder, with `/`, empty for the folder itself; undefined if the file is not in the folder.
  *
- * Only a part that is `..` leads out, and not a name that begins so. On Windows a colon names a drive or a stream of a file, and is
- * refused; elsewhere it is a character like others.
+ * Only the component `..` leads out, not names that start with it. On Windows a colon names a drive or a stream of a file, and is refused;
+ * elsewhere it is an ordinary character.
  *
- * @param flavor the paths of one system, for tests; those of this one unless given.
+ * @param flavor the path functions, for tests; those of this system by default.
  */
 export function pathInside(folder: string, file: string, flavor: path.PlatformPath = path): string | undefined {
   const inside = flavor.relative(folder, file);

@@ -7,7 +7,7 @@ import type { Proxy } from './proxy.ts';
 import { connected, connectToProxy, openTunnel, trustingSystem } from './tunnel.ts';
 
 declare module 'http' {
-  // What every agent is called by; Node documents `createConnection` alone, which is not told for which request it is.
+  // Node.js calls this for every request. It only documents `createConnection`, which does not get the request.
   interface Agent {
     addRequest(request: ClientRequest, options: RequestOptions): void;
   }
@@ -19,20 +19,20 @@ interface Wanted extends RequestOptions {
 }
 
 const WANTED_BY = Symbol('request');
-/** As Node's global agents, but without the proxy that `NODE_USE_ENV_PROXY` gives those. */
+/** Like Node's global agents, but without the proxy that `NODE_USE_ENV_PROXY` adds. */
 const POOL: AgentOptions = { keepAlive: true, scheduling: 'lifo', timeout: 5_000 };
 
-/** Connects to this machine, or to another one in the clear. */
+/** Connects directly, without TLS. */
 export function directAgent(): HttpAgent {
   return new HttpAgent(POOL);
 }
 
-/** Connects over TLS, through a proxy if there is one, with what the system trusts besides what Node trusts. */
+/** Connects over TLS, through a proxy if there is one, and trusts the system's certificates in addition to Node's. */
 export class SecureAgent extends HttpsAgent {
   readonly #proxy: Proxy | undefined;
   readonly #signal: AbortSignal | undefined;
 
-  /** @param signal ends connections that are being made. */
+  /** @param signal aborts connections that are being established. */
   constructor(proxy: Proxy | undefined, signal?: AbortSignal) {
     super(POOL);
     this.#proxy = proxy;
@@ -56,12 +56,12 @@ export class SecureAgent extends HttpsAgent {
   }
 }
 
-/** Sends plain requests through a proxy, which gets their whole address (RFC 9112, section 3.2.2). */
+/** Sends unencrypted requests through a proxy, which gets their complete URL (RFC 9112, section 3.2.2). */
 export class ForwardAgent extends HttpAgent {
   readonly #proxy: Proxy;
   readonly #signal: AbortSignal | undefined;
 
-  /** @param signal ends connections that are being made. */
+  /** @param signal aborts connections that are being established. */
   constructor(proxy: Proxy, signal?: AbortSignal) {
     super(POOL);
     this.#proxy = proxy;
@@ -89,7 +89,7 @@ function hand(connecting: Promise<Duplex>, wanted: Disposable, callback: Callbac
   callbackify(() => connecting.finally(() => wanted[Symbol.dispose]()))(callback);
 }
 
-/** A signal that ends with the request. Node does not tell an agent that a request was given up that has no socket yet. */
+/** A signal that aborts with the request. Node.js does not inform an agent when a request without a socket is aborted. */
 function whileWanted(
   request: ClientRequest | undefined,
   signal: AbortSignal | undefined,

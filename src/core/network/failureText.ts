@@ -8,7 +8,7 @@ const OTHER_NAME = /ALTNAME|HOSTNAME_MISMATCH/;
 /** Describes a proxy that did not connect or an untrusted certificate, anywhere in the causes of an error; undefined for any other failure. */
 export function networkFailureText(error: unknown, host = 'the service'): string | undefined {
   for (let cause = error; cause instanceof Error; cause = cause.cause) {
-    // Bundles that are loaded later have their own copy of the class.
+    // Bundles that are loaded later contain their own copy of the class.
     if (cause.name === 'ProxyError') return cause.message;
     if (CERTIFICATE.test(systemCode(cause) ?? '')) return certificateText(cause, host);
   }
@@ -23,9 +23,9 @@ function certificateText(error: Error, host: string): string {
 function adviceFor(error: Error): string {
   const code = systemCode(error) ?? '';
   if (isUnknownAuthority(error)) {
-    return "If your company or the service has a certificate authority of its own, add that authority's certificate to the operating system's store, or to the file that NODE_EXTRA_CA_CERTS names, and start again. Otherwise ask who runs the service.";
+    return "If your company or the service has its own certificate authority, add that authority's certificate to the operating system's store, or to the file in NODE_EXTRA_CA_CERTS, and start again. Otherwise ask whoever runs the service.";
   }
-  if (DATES.test(code)) return "Check this computer's clock, or ask who runs the service to renew its certificate.";
-  if (OTHER_NAME.test(code)) return 'Check the address, or ask who runs the service.';
-  return 'Ask who runs the service.';
+  if (DATES.test(code)) return "Check this computer's clock, or ask whoever runs the service to renew its certificate.";
+  if (OTHER_NAME.test(code)) return 'Check the address, or ask whoever runs the service.';
+  return 'Ask whoever runs the service.';
 }

@@ -1,9 +1,9 @@
-// The names and addresses that cannot leave the machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
+// Names and addresses that never leave the machine (RFC 6761, section 6.3; RFC 1122, section 3.2.1.3).
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
-// Besides those: subdomains of localhost, IPv4 in IPv6, and the unspecified address, which systems take for loopback.
+// Also subdomains of localhost, IPv4 in IPv6, and the unspecified address, which systems treat as loopback.
 const OWN_MACHINE = /^(?:(?:.+\.)?localhost\.?|0\.0\.0\.0|\[::\]|\[::ffff:7f[\da-f]{2}:[\da-f]{1,4}\])$/;
 
-/** Whether what is sent to this host of a URL stays on this machine. */
+/** Whether data sent to this host of a URL stays on this machine. */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }

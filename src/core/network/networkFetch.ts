@@ -6,22 +6,22 @@ import { proxyTimedOut } from './proxyError.ts';
 import { Routes } from './routes.ts';
 import { send } from './send.ts';
 
-// As Node's own fetch has it.
+// The same as in Node's own fetch.
 const CONNECT_TIMEOUT_MS = 10_000;
 const NO_BODY: ReadonlySet<number> = new Set([101, 204, 205, 304]);
 
 /**
- * A `fetch` that goes through the proxy which the environment or VS Code names, never to one for this machine, and trusts what the
- * system trusts. The global one does so only where Node was told to, and then asks the proxy for addresses of this machine too.
+ * Creates a `fetch` that uses the proxy of the environment or of VS Code, but never for this machine, and that trusts the system's
+ * certificates. The global `fetch` only does so if Node.js is configured for it, and then uses the proxy for this machine too.
  *
- * It takes addresses, not `Request` objects, and rejects with the system's own error, or a ProxyError.
+ * It accepts URLs, not `Request` objects, and rejects with the system's own error, or a ProxyError.
  *
- * @param connectMs how long a connection may take to be made.
+ * @param connectMs time limit for establishing a connection.
  */
 export function createNetworkFetch({ connectMs = CONNECT_TIMEOUT_MS } = {}): typeof fetch {
   const routes = new Routes();
   return async (input, init = {}) => {
-    if (input instanceof Request) throw new TypeError('This fetch takes an address, not a Request.');
+    if (input instanceof Request) throw new TypeError('This fetch accepts a URL, not a Request.');
     const url = new URL(input);
     const late = new AbortController();
     const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
@@ -49,13 +49,13 @@ function connectTimeout(connectMs: number): Error {
   return Object.assign(error, { code: 'ETIMEDOUT', syscall: 'connect' });
 }
 
-/** The same as the global class has it, for libraries that read its body as a web stream. */
+/** The response as the global class, for libraries that read its body as a web stream. */
 function webResponse({ body, status, statusText, headers: received }: NodeFetchResponse): Response {
   const headers = new Headers([...received]);
-  // The body was decoded, and has another length.
+  // The body is already decoded and has another length.
   if (headers.has('content-encoding')) for (const name of ['content-encoding', 'content-length']) headers.delete(name);
   const hasBody = body instanceof Readable && !NO_BODY.has(status);
-  // `Readable.toWeb` would make an abort of a connection that breaks off.
+  // `Readable.toWeb` would report a broken connection as an abort.
   const stream = hasBody ? ReadableStream.from<Uint8Array>(body) : null;
   return new Response(stream, { status, statusText, headers });
 }

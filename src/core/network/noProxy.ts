@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 /**
- * Whether a `NO_PROXY` list names the host of a URL, by curl's rules: entries separated by commas or spaces; `example.org` also means
- * its subdomains, with or without a dot or `*.` in front; an entry may have a port; addresses may be ranges (`10.0.0.0/8`); `*` is
+ * Whether a `NO_PROXY` list contains the host of a URL, by curl's rules: entries are separated by commas or spaces; `example.org` includes
+ * its subdomains, with or without a leading dot or `*.`; an entry may have a port; addresses may be ranges (`10.0.0.0/8`); `*` matches
  * every host.
  */
 export function isInNoProxy(list: string, { hostname, port, protocol }: URL): boolean {

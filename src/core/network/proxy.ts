@@ -6,9 +6,9 @@ import { isInNoProxy } from './noProxy.ts';
 export interface Proxy {
   readonly host: string;
   readonly port: number;
-  /** Whether the proxy itself speaks TLS. */
+  /** Whether the connection to the proxy uses TLS. */
   readonly isSecure: boolean;
-  /** Value of `Proxy-Authorization`; belongs in no message. */
+  /** Value of `Proxy-Authorization`; must not appear in messages. */
   readonly authorization: string | undefined;
   /** `proxy.example.org:3128`, for messages. */
   readonly address: string;
@@ -17,8 +17,8 @@ export interface Proxy {
 }
 
 /**
- * The proxy for a URL by `HTTPS_PROXY` or `HTTP_PROXY`, unless `NO_PROXY` names the host; lower case wins, as in curl. Undefined
- * without one, and for this machine itself, whatever the variables say.
+ * The proxy for a URL from `HTTPS_PROXY` or `HTTP_PROXY`, unless `NO_PROXY` contains the host; lower case takes precedence, as in curl.
+ * Undefined if there is none, and always for this machine.
  *
  * @throws AppError `bad-input` for a value that is not the address of an http or https proxy.
  */
@@ -33,7 +33,7 @@ export function proxyFor(url: URL, env: NodeJS.ProcessEnv = process.env): Proxy 
 
 function parseProxy(value: string, setting: string): Proxy {
   const url = URL.parse(value.includes('://') ? value : `http://${value}`);
-  // The value itself is not repeated: it may hold a password.
+  // The value is not repeated, because it may contain a password.
   if (url === null || !/^https?:$/.test(url.protocol) || url.hostname === '') {
     const message = `${setting} is not the address of an http or https proxy, so nothing was sent. Use the form http://proxy.example.org:3128.`;
     throw new AppError('bad-input', message);

@@ -5,12 +5,12 @@ import type { Proxy } from './proxy.ts';
 
 const AUTHENTICATION_REQUIRED = 407;
 
-/** A proxy did not connect us: nothing of the request has reached the service. Holds no credentials. */
+/** A proxy did not connect, so nothing of the request reached the service. Contains no credentials. */
 export class ProxyError extends Error {
   override readonly name = 'ProxyError';
-  /** The system's code where it could not be reached, else `ERR_PROXY_REFUSED`. */
+  /** The system's code if it could not be reached, else `ERR_PROXY_REFUSED`. */
   readonly code: string;
-  // As on the system's own errors: nothing of the request has left.
+  // As in the system's own errors: nothing of the request was sent.
   readonly syscall = 'connect';
 
   constructor(message: string, options: { readonly code: string; readonly cause?: unknown }) {
@@ -19,7 +19,7 @@ export class ProxyError extends Error {
   }
 }
 
-/** The proxy itself could not be reached, or broke off. */
+/** The error if the proxy itself could not be reached, or the connection to it broke. */
 export function proxyUnreachable(proxy: Proxy, host: string, cause: unknown): ProxyError {
   const code = systemCode(cause);
   const reason = code ?? messageOf(cause);
@@ -29,7 +29,7 @@ export function proxyUnreachable(proxy: Proxy, host: string, cause: unknown): Pr
   );
 }
 
-/** The proxy answered in place of the service. */
+/** The error if the proxy responded in place of the service. */
 export function proxyRefused(proxy: Proxy, host: string, status: number): ProxyError {
   const { address, setting, authorization } = proxy;
   const code = 'ERR_PROXY_REFUSED';
@@ -46,27 +46,27 @@ export function proxyRefused(proxy: Proxy, host: string, status: number): ProxyE
   );
 }
 
-/** Neither the proxy nor the service behind it gave a connection in time. */
+/** The error if no connection through the proxy was established in time. */
 export function proxyTimedOut(proxy: Proxy, host: string, limitMs: number): ProxyError {
   const message = `${host} was not reached: no connection within ${limitMs / 1000} s${throughProxy(proxy, host)}.`;
   return new ProxyError(message, { code: 'ETIMEDOUT' });
 }
 
-/** What a connection that was waited for in vain needs besides its timeout. */
+/** The end of a timeout message for a connection through a proxy. */
 export function throughProxy(proxy: Proxy, host: string): string {
   return ` through the proxy ${proxy.address}. Check ${proxy.setting} and that the proxy works${orGoWithout(host)}`;
 }
 
 /**
- * The error for an answer that a proxy gave in place of the service; undefined for the service's own. Inside VS Code, `proxy` is
- * undefined: its own agent hands on what a proxy answered as if the service had.
+ * The error for a response that a proxy sent in place of the service; undefined for the service's own response. Inside VS Code, `proxy` is
+ * undefined: its agent passes on the proxy's response as if the service had sent it.
  */
 export function answerOfProxy(
   request: ClientRequest | undefined,
   status: number,
   { url, proxy }: { readonly url: URL; readonly proxy: Proxy | undefined },
 ): ProxyError | undefined {
-  // What a service says to an https request comes over TLS.
+  // A service responds to an https request over TLS.
   const isInClear =
     url.protocol === 'https:' &&
     request?.socket !== null &&
@@ -76,7 +76,7 @@ export function answerOfProxy(
   return proxy === undefined ? editorProxyRefused(url.host, status) : proxyRefused(proxy, url.host, status);
 }
 
-/** The error of VS Code's own proxy agent in our words; undefined for any other error. */
+/** The error of VS Code's own proxy agent as a ProxyError; undefined for any other error. */
 export function editorProxyUnreachable(error: unknown, host: string): ProxyError | undefined {
   const [, address] =
     /Failed to establish a socket connection to proxies: \w+ (?:[^\s@]*@)?([^\s;]+)/.exec(messageOf(error)) ?? [];

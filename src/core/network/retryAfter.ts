@@ -1,6 +1,6 @@
 /**
- * Milliseconds that a header `Retry-After` asks to wait, as seconds or as a date (RFC 9110, section 10.2.3); undefined
- * where it says neither.
+ * The wait in milliseconds from a `Retry-After` header with seconds or a date (RFC 9110, section 10.2.3); undefined for anything
+ * else.
  */
 export function parseRetryAfter(value: string | null | undefined, now: number): number | undefined {
   if (value === null || value === undefined || value.trim() === '') return undefined;

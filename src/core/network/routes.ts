@@ -6,28 +6,28 @@ import { isOwnMachine } from './loopback.ts';
 import { type Proxy, proxyFor } from './proxy.ts';
 
 export interface Route {
-  /** Undefined where VS Code's own agent decides. */
+  /** Undefined if VS Code's own agent decides. */
   readonly agent: Agent | undefined;
   readonly proxy: Proxy | undefined;
 }
 
 /**
- * How requests leave this machine: the one place that decides on proxies and certificates, and keeps connections for reuse.
+ * Decides on proxies and certificates for all requests, and pools connections.
  *
- * Inside VS Code's extension host, requests without an agent go the way that VS Code is set to (`http.proxy`, the system's proxy,
- * its certificates), so none is given, except to this machine, where `NODE_USE_ENV_PROXY` would send the key of the local service
- * to a proxy.
+ * Inside VS Code's extension host, requests without an agent follow VS Code's settings (`http.proxy`, the system's proxy and
+ * certificates), so no agent is used. The exception is this machine: there, `NODE_USE_ENV_PROXY` would send the local service's key to a
+ * proxy.
  */
 export class Routes implements Disposable {
   readonly #agents = new Map<string, Agent>();
   readonly #signal: AbortSignal | undefined;
 
-  /** @param signal ends connections that are being made, for requests that do not tell their agent. */
+  /** @param signal aborts connections that are being established, for requests that do not inform their agent. */
   constructor({ signal }: { readonly signal?: AbortSignal } = {}) {
     this.#signal = signal;
   }
 
-  /** @throws AppError `bad-input` for a proxy variable that names none. */
+  /** @throws AppError `bad-input` for an invalid proxy variable. */
   to(url: URL): Route {
     const isOwn = isOwnMachine(url.hostname);
     if (!isOwn && hasEditorAgent()) return { agent: undefined, proxy: undefined };
@@ -43,7 +43,7 @@ export class Routes implements Disposable {
     return { agent, proxy };
   }
 
-  /** Connections that wait for another request, among them those of Node's global agents. */
+  /** Idle connections, including those of Node's global agents. */
   idleSockets(): Set<Socket> {
     const agents = [globalAgent, secureGlobalAgent, ...this.#agents.values()];
     return new Set(agents.flatMap(({ freeSockets }) => Object.values(freeSockets).flatMap((sockets) => sockets ?? [])));
@@ -54,7 +54,7 @@ export class Routes implements Disposable {
   }
 }
 
-/** Whether this thread is VS Code's extension host, which keeps the functions that it replaced under this name. */
+/** Whether this thread is VS Code's extension host, which stores the functions that it replaced under this name. */
 function hasEditorAgent(): boolean {
   return '__vscodeOriginal' in http;
 }

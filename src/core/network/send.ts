@@ -8,25 +8,25 @@ import type { Routes } from './routes.ts';
 
 const REQUEST_CREATED = 'http.client.request.created';
 
-/** A request under way. */
+/** A request in progress. */
 export interface Sending {
-  /** The request itself, with its socket, which node-fetch hides. */
+  /** The request with its socket, which node-fetch hides. */
   readonly request: ClientRequest | undefined;
-  /** The proxy that it goes through; undefined without one, and where VS Code decides. */
+  /** The proxy that it uses; undefined if there is none or VS Code decides. */
   readonly proxy: Proxy | undefined;
-  /** @throws the system's own error, which node-fetch would wrap, or a ProxyError, also for what a proxy answered in place of the service. */
+  /** @throws the system's own error, which node-fetch would wrap, or a ProxyError, also if a proxy responded in place of the service. */
   readonly response: Promise<Response>;
 }
 
 /**
- * Sends a request by node-fetch, on the way that `routes` has for it.
+ * Sends a request with node-fetch, over the route that `routes` chooses.
  *
- * @throws AppError `bad-input` for a proxy variable that names none.
+ * @throws AppError `bad-input` for an invalid proxy variable.
  */
 export function send(routes: Routes, url: URL, init: RequestInit): Sending {
   const { proxy } = routes.to(url);
   let request: ClientRequest | undefined;
-  // node-fetch makes its request before it returns, so the one that this channel tells of meanwhile is ours.
+  // node-fetch creates its request before it returns, so the request that this channel reports meanwhile is ours.
   const onCreated = (message: unknown): void => {
     const { request: created } = message as { request: unknown };
     if (created instanceof ClientRequest) request ??= created;

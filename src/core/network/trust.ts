@@ -10,7 +10,7 @@ const UNKNOWN_AUTHORITY: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
-/** Whether a connection failed because nobody that this program trusts vouches for the certificate. */
+/** Whether a connection failed because the certificate's authority is not trusted. */
 export function isUnknownAuthority(error: unknown): boolean {
   return UNKNOWN_AUTHORITY.has(systemCode(error) ?? '');
 }
@@ -18,10 +18,9 @@ export function isUnknownAuthority(error: unknown): boolean {
 let context: { readonly found: SecureContext | undefined } | undefined;
 
 /**
- * Trusts Node's certificates, those of `NODE_EXTRA_CA_CERTS` and those of the operating system. Undefined where that is not more
- * than Node trusts by itself, or where a program has chosen its certificates (`--use-openssl-ca`, `setDefaultCACertificates`).
- * Reading the system's store takes 30 to 150 ms, and seconds on some Macs, so it is read once, and only for a certificate that is
- * not trusted otherwise.
+ * A context that trusts Node's certificates, those in `NODE_EXTRA_CA_CERTS` and those of the operating system. Undefined if that adds
+ * nothing to Node's own, or if a program has chosen its certificates (`--use-openssl-ca`, `setDefaultCACertificates`). Reading the
+ * system's store takes 30 to 150 ms, and seconds on some Macs, so it is read once, and only for an untrusted certificate.
  */
 export function systemTrust(): SecureContext | undefined {
   context ??= { found: readSystemTrust() };
@@ -40,7 +39,7 @@ function readSystemTrust(): SecureContext | undefined {
   return added.size === 0 ? undefined : createSecureContext({ ca: [...known, ...added.values()] });
 }
 
-/** None where the store cannot be read: the connection then fails for the reason that it had before. */
+/** Empty if the store cannot be read; the connection then fails for its original reason. */
 function systemCertificates(): readonly string[] {
   try {
     return getCACertificates('system');
@@ -49,7 +48,7 @@ function systemCertificates(): readonly string[] {
   }
 }
 
-/** One certificate is written with different line ends by different readers. */
+/** The same certificate may have different line breaks, depending on the reader. */
 function withoutSpace(pem: string): string {
   return pem.replaceAll(/\s/g, '');
 }

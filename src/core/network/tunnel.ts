@@ -8,9 +8,9 @@ import { ProxyError, proxyRefused, proxyUnreachable } from './proxyError.ts';
 import { systemTrust, isUnknownAuthority } from './trust.ts';
 
 /**
- * A connection to a proxy, for requests to `target`.
+ * Connects to a proxy, for requests to `target`.
  *
- * @throws ProxyError when there is none; the system's own error when the proxy's certificate is not trusted.
+ * @throws ProxyError if that fails; the system's own error if the proxy's certificate is not trusted.
  */
 export async function connectToProxy(proxy: Proxy, target: string, signal: AbortSignal): Promise<Socket> {
   const { host, port, isSecure } = proxy;
@@ -29,9 +29,9 @@ export async function connectToProxy(proxy: Proxy, target: string, signal: Abort
 }
 
 /**
- * A connection through a proxy to `target` (`host:port`), by the method CONNECT (RFC 9110, section 9.3.6).
+ * Connects through a proxy to `target` (`host:port`) with the method CONNECT (RFC 9110, section 9.3.6).
  *
- * @throws ProxyError when the proxy cannot be reached, or refuses.
+ * @throws ProxyError if the proxy cannot be reached or refuses.
  */
 export async function openTunnel(proxy: Proxy, target: string, signal: AbortSignal): Promise<Socket> {
   const toProxy = await connectToProxy(proxy, target, signal);
@@ -54,7 +54,7 @@ export async function openTunnel(proxy: Proxy, target: string, signal: AbortSign
   }
 }
 
-/** Connects with what Node trusts, and again with what the system trusts where that was not enough. */
+/** Connects with Node's certificates, and again with the system's if those were not enough. */
 export async function trustingSystem<T>(
   connectWith: (trust: ReturnType<typeof systemTrust>) => Promise<T>,
 ): Promise<T> {
@@ -67,14 +67,14 @@ export async function trustingSystem<T>(
   }
 }
 
-/** The socket once it says `event`; destroyed when it does not, with an error that tells by its `syscall` that nothing was sent. */
+/** Returns the socket once it emits `event`. Otherwise destroys it and throws an error whose `syscall` shows that nothing was sent. */
 export async function connected<S extends Socket>(socket: S, event: string, signal: AbortSignal): Promise<S> {
   try {
     await once(socket, event, { signal });
     return socket;
   } catch (error) {
     socket.on('error', () => {}).destroy();
-    // OpenSSL's errors are the same in a handshake and later, when a request may have been acted upon.
+    // OpenSSL's errors are the same during the handshake and later, when a request may already have had an effect.
     if (systemCode(error)?.startsWith('ERR_SSL_') === true) Object.assign(error as Error, { syscall: 'connect' });
     throw error;
   }

@@ -1,6 +1,6 @@
 /**
- * What the processes of jobs and flows get of the environment of the program that starts them. Everything else stays out: keys and
- * tokens, `NODE_OPTIONS`, and the variables of an editor, which would make a Node script misbehave.
+ * The environment variables that processes of jobs and flows inherit. Everything else is left out: keys and tokens, `NODE_OPTIONS`, and
+ * the variables of an editor, which would break Node.js scripts.
  */
 const ALLOWED = new Set(
   [
@@ -12,9 +12,9 @@ const ALLOWED = new Set(
 );
 
 /**
- * The part of an environment that such a process may see; on Windows, where case does not count, with names in upper case.
+ * The part of an environment that such a process may see. On Windows, where case is ignored, names are in upper case.
  *
- * @param more names of further variables that it may see.
+ * @param more names of additional variables.
  */
 export function allowedEnvironment(env: NodeJS.ProcessEnv, more: Iterable<string> = []): Record<string, string> {
   const extra = new Set([...more].map(systemName));

@@ -2,7 +2,7 @@ export interface Disposable {
   dispose(): void;
 }
 
-/** Owns what listens, polls or spawns; disposes it in reverse order, and at once what arrives after its own end. */
+/** Owns what listens, polls or spawns, and disposes it in reverse order. Items added after that are disposed immediately. */
 export class DisposableStore implements Disposable {
   readonly #items: Disposable[] = [];
   #isDisposed = false;
@@ -13,7 +13,7 @@ export class DisposableStore implements Disposable {
     return item;
   }
 
-  /** @throws AggregateError after all items were disposed, when some of them threw. */
+  /** @throws AggregateError after disposing all items, if some of them threw. */
   dispose(): void {
     this.#isDisposed = true;
     const errors: unknown[] = [];
@@ -29,13 +29,13 @@ export class DisposableStore implements Disposable {
 }
 
 /**
- * Owns what is released asynchronously, in reverse order, when it is disposed. `AsyncDisposableStack` does the same, which Node.js
- * has from version 24 on.
+ * Owns items that are released asynchronously, in reverse order, when it is disposed. Like `AsyncDisposableStack`, which Node.js has
+ * since version 24.
  */
 export class AsyncDisposableStore implements AsyncDisposable {
   #releases: (() => unknown)[] = [];
 
-  /** Calls `release` when the store is disposed, and waits for the promise that it may return. */
+  /** Calls `release` when the store is disposed, and awaits its result. */
   defer(release: () => unknown): void {
     this.#releases.push(release);
   }
@@ -46,7 +46,7 @@ export class AsyncDisposableStore implements AsyncDisposable {
     return item;
   }
 
-  /** Hands everything over to the store that is returned; this one then disposes nothing. */
+  /** Moves everything to the returned store; this one then disposes nothing. */
   move(): AsyncDisposableStore {
     const moved = new AsyncDisposableStore();
     moved.#releases = this.#releases;
@@ -54,7 +54,7 @@ export class AsyncDisposableStore implements AsyncDisposable {
     return moved;
   }
 
-  /** @throws AggregateError after everything was released, when some of it failed. */
+  /** @throws AggregateError after releasing everything, if some of it failed. */
   async [Symbol.asyncDispose](): Promise<void> {
     const errors: unknown[] = [];
     for (const release of this.#releases.splice(0).reverse()) {
@@ -68,7 +68,7 @@ export class AsyncDisposableStore implements AsyncDisposable {
   }
 }
 
-/** An event that one owner fires and anyone may listen to. Keep it in a private field and show `event` only. */
+/** An event that one owner fires and anyone may listen to. Keep the emitter private and expose only `event`. */
 export class Emitter<T> implements Disposable {
   readonly #listeners = new Set<(value: T) => void>();
 

@@ -11,10 +11,10 @@ const WINDOWS_SCRIPT =
   'Add-Type -AssemblyName System.Windows.Forms; [System.Windows.Forms.SystemInformation]::PowerStatus.PowerLineStatus';
 
 /**
- * What this machine is powered by. One that has no battery, or does not tell, counts as on mains. It starts a program on macOS and
- * Windows, which on the latter takes half a second of a processor.
+ * The power source of this machine. Without a battery, or if unknown, it is `mains`. On macOS and Windows this starts a program, which
+ * takes half a second of processor time on Windows.
  *
- * @param supplies the kernel's folder of power supplies on Linux:
+ * @param supplies the kernel's folder with power supplies on Linux:
  * https://www.kernel.org/doc/Documentation/ABI/testing/sysfs-class-power
  */
 export async function readPowerSource(supplies = '/sys/class/power_supply'): Promise<PowerSource> {
@@ -27,12 +27,12 @@ export async function readPowerSource(supplies = '/sys/class/power_supply'): Pro
       return status.trim() === 'Offline' ? 'battery' : 'mains';
     }
   } catch {
-    // What cannot be known holds nothing up.
+    // An unknown power source must not delay anything.
   }
   return 'mains';
 }
 
-/** A battery of the system that discharges while no line gives power; those of a mouse or a phone do not count. */
+/** `battery` if a system battery discharges and no line supplies power. Batteries of mice or phones do not count. */
 async function readSupplies(folder: string): Promise<PowerSource> {
   const read = async (name: string, file: string): Promise<string> =>
     (await readFile(join(folder, name, file), 'utf8').catch(() => '')).trim();

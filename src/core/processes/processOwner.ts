@@ -5,19 +5,19 @@ import { processIdentity } from './processTree.ts';
 
 const TOKEN = /^([0-9a-f]{8})-(\d{1,10})-([0-9a-f]{8})$/;
 
-/** Names this process in a file name, so that other processes of this machine can see whether it still runs. */
+/** A name for this process, for files and leases, by which other processes on this machine can check whether it is still running. */
 export function processOwner(): string {
   return `${place()}-${process.pid}-${digest(processIdentity(process.pid) ?? '')}`;
 }
 
-/** What is known of a process that `processOwner` named: nothing, where it ran on another machine or in another container. */
+/** The state of a process named by `processOwner`; `unknown` for another machine or container. */
 export function ownerState(token: string): 'running' | 'stopped' | 'unknown' {
   const [, where, pid, identity] = TOKEN.exec(token) ?? [];
   if (where !== place()) return 'unknown';
   return digest(processIdentity(Number(pid)) ?? 'stopped') === identity ? 'running' : 'stopped';
 }
 
-/** Where process ids mean the same processes, also after the machine was started again. */
+/** Identifies where process IDs mean the same processes; the same after a reboot. */
 function place(): string {
   return digest(`${hostname()} ${process.platform === 'linux' ? readlinkSync('/proc/self/ns/pid') : ''}`);
 }

@@ -6,19 +6,19 @@ import { systemCode } from '../errors.ts';
 
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
-// How long a process may take to start another program, on a busy machine too. Those that have no environment at all are few.
+// How long starting another program may take, even on a busy machine. Few processes have no environment at all.
 const EXEC_WAIT_MS = 1_000;
 const EXEC_POLL_MS = 2;
-// PF_KTHREAD in linux/sched.h: a thread of the kernel, which has no environment.
+// PF_KTHREAD in linux/sched.h: a kernel thread, which has no environment.
 const KERNEL_THREAD = 0x0020_0000;
-// A process says itself how long its environment is (prctl(2), PR_SET_MM_MAP), and gigabytes cost it nothing. This is above what
-// the service lets a job have.
+// A process can claim any length for its environment (prctl(2), PR_SET_MM_MAP), even gigabytes. This is above what the service allows
+// a job.
 const MAX_ENVIRONMENT_BYTES = 1024 * 1024;
 
 /**
- * What tells a process apart from a later one with the same id: the boot and the start time (proc(5)).
+ * Distinguishes a process from a later one with the same ID, by the boot and the start time (proc(5)).
  *
- * @returns undefined when no such process runs; a process that has ended and was not collected does not run.
+ * @returns undefined if no such process is running; a zombie is not running.
  */
 export function processIdentity(pid: number): string | undefined {
   if (process.platform === 'linux') {
@@ -28,7 +28,7 @@ export function processIdentity(pid: number): string | undefined {
   if (!isAlive(pid)) return undefined;
   if (process.platform === 'win32') return 'unknown';
   try {
-    // The time is text: the same for everyone only in a fixed language and time zone.
+    // The time is text, which is only the same for everyone in a fixed language and time zone.
     const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' };
     return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8', env }).trim() || undefined;
   } catch {
@@ -37,29 +37,29 @@ export function processIdentity(pid: number): string | undefined {
 }
 
 /**
- * What tells one boot of this machine from another. Where the system does not say, it is when it began, to two minutes: clocks
- * are set right now and then, so the same boot may seem to be another.
+ * Distinguishes boots of this machine. If the system has no ID for them, it is the boot time, to two minutes. Since clocks are adjusted,
+ * the same boot may then appear as another.
  */
 export function bootIdentity(): string {
   if (process.platform === 'linux') return readText('/proc/sys/kernel/random/boot_id').trim();
   return `since ${Math.round((Date.now() / 1000 - uptime()) / 120)}`;
 }
 
-/** One process, as long as it runs. */
+/** A process, as long as it runs. */
 export interface ProcessReference {
   readonly pid: number;
-  /** Of `processIdentity`. */
+  /** The result of `processIdentity`. */
   readonly identity: string;
 }
 
 /**
- * The processes that belong together: those of a process group, and those that carry a variable in their environment. In a sandbox
- * they are those that share the process ids of its first process, which ends all others with it. That is asked of the kernel, while an
- * environment is whatever its process makes of it: looking for a mark reads those of all other jobs too.
+ * Processes that belong together: those in a process group, and those with a variable in their environment. In a sandbox they are those
+ * in the process namespace of its first process, which stops all others when it stops. The kernel knows namespaces, whereas a process can
+ * change its environment, and searching for a mark reads the environments of all other jobs too.
  */
 export type ProcessTree =
   | {
-      /** The id of the group's first process. */
+      /** The ID of the group's first process. */
       readonly group: number | undefined;
       /** `NAME=value`, which children inherit. */
       readonly mark: string;
@@ -67,9 +67,9 @@ export type ProcessTree =
   | { readonly init: ProcessReference | undefined };
 
 /**
- * Ends every process of a tree: SIGTERM, then SIGKILL after `graceMs`.
+ * Stops every process of a tree: SIGTERM, then SIGKILL after `graceMs`.
  *
- * On Linux this reaches processes that left the group as well, by their mark.
+ * On Linux this includes processes that left the group, by their mark.
  */
 export async function endProcesses(tree: ProcessTree, graceMs: number): Promise<void> {
   if (process.platform === 'win32') {
@@ -80,11 +80,11 @@ export async function endProcesses(tree: ProcessTree, graceMs: number): Promise<
   if (sendSignal(await find(), 'SIGTERM') === 0) return;
   if (await areGone(find, graceMs)) return;
   const deadline = performance.now() + KILL_WAIT_MS;
-  // Again and again, as a process can fork while its siblings are killed.
+  // Repeated, because a process can fork while its siblings are killed.
   while (sendSignal(await find(), 'SIGKILL') > 0 && performance.now() < deadline) await sleep(POLL_MS);
 }
 
-/** Returns the ids to signal: single processes on Linux, the whole group (a negative id) elsewhere. */
+/** Returns the IDs to signal: single processes on Linux, the whole group (a negative id) elsewhere. */
 type Find = () => Promise<readonly number[]>;
 
 async function areGone(find: Find, withinMs: number): Promise<boolean> {
@@ -114,8 +114,8 @@ function finderOf(tree: ProcessTree): Find {
 }
 
 /**
- * The processes of a group or with a mark. While a process starts another program, its environment is empty: those that may do so
- * are `undecided`, if they are younger than this process.
+ * The processes of a group or with a mark. The environment of a process is empty while it starts another program. A process that may
+ * be doing so, because it is younger than this one, is `undecided`.
  */
 function processesOf(group: number | undefined, mark: string): { found: number[]; undecided: number[] } {
   const [found, undecided]: [number[], number[]] = [[], []];
@@ -130,7 +130,7 @@ function processesOf(group: number | undefined, mark: string): { found: number[]
   return { found, undecided };
 }
 
-/** Ids of the processes in a sandbox but its first one. The kernel gives a namespace's number again, so the first one must still run. */
+/** IDs of the processes in a sandbox except its first one, which must still be running, because the kernel reuses namespace numbers. */
 function processesBeside(init: ProcessReference | undefined): readonly number[] {
   if (init === undefined || processIdentity(init.pid) !== init.identity) return [];
   const namespace = namespaceOf(init.pid);
@@ -150,11 +150,11 @@ function namespaceOf(pid: number): string | undefined {
   try {
     return readlinkSync(`/proc/${pid}/ns/pid`);
   } catch {
-    return undefined; // it has ended, or is another user's
+    return undefined; // it has stopped, or belongs to another user
   }
 }
 
-/** The beginning of a process's environment, as far as any that the service starts can go; undefined for another user's process. */
+/** The start of a process's environment, up to the longest that the service allows; undefined for another user's process. */
 function environmentOf(pid: number): string | undefined {
   try {
     const file = openSync(`/proc/${pid}/environ`, 'r');
@@ -188,7 +188,7 @@ function endTree(pid: number): void {
   try {
     execFileSync('taskkill', ['/pid', String(pid), '/T', '/F'], { stdio: 'ignore' });
   } catch {
-    // It has ended already.
+    // It has already stopped.
   }
 }
 
@@ -203,7 +203,8 @@ function isAlive(pid: number): boolean {
 
 function readStat(pid: number): { group: number; startTime: string; isKernelThread: boolean } | undefined {
   const text = readText(`/proc/${pid}/stat`);
-  // The name in parentheses may hold anything; fields are counted after it (state is the third field, group the fifth, flags the ninth).
+  // The name in parentheses may contain anything, so fields are counted after it (state is the third field, group the fifth, flags
+  // the ninth).
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state = 'X', , group = ''] = fields;
   const startTime = fields[19];

@@ -11,7 +11,7 @@ export interface MessageEndpoint {
 /** Named groups of functions, such as `{ ledger, archiver }`. */
 type Service = Readonly<Record<string, object>>;
 
-/** The same groups as the other thread sees them: every function answers with a promise. */
+/** The same groups, as seen by the other thread: every function returns a promise. */
 export type RemoteService<S extends Service> = {
   readonly [G in keyof S]: {
     readonly [M in keyof S[G]]: S[G][M] extends (...args: infer A) => infer R
@@ -20,7 +20,7 @@ export type RemoteService<S extends Service> = {
   };
 };
 
-/** An argument that cannot be cloned and is represented by messages: where it stood, and what it was. */
+/** The position and type of an argument that cannot be cloned and is represented by messages. */
 interface Stub {
   readonly argument: number;
   readonly key?: string;
@@ -51,10 +51,10 @@ interface PendingCall {
 }
 
 /**
- * Answers the calls that arrive on `endpoint` with the functions of `service`, until disposed.
+ * Runs the calls that arrive on `endpoint` with the functions of `service`, until disposed.
  *
- * Arguments and results are copied as `postMessage` copies them. A function or an `AbortSignal` may be an argument of its own or a
- * member of an options object: the function is called back without an answer, the signal aborts here when it aborts there.
+ * Arguments and results are copied by `postMessage`. A function or an `AbortSignal` may be an argument or a member of an options object:
+ * the function is called back without a result, and the signal aborts here when it aborts there.
  */
 export function serveCalls(endpoint: MessageEndpoint, service: Service): Disposable {
   const signals = new Map<string, AbortController>();
@@ -72,7 +72,7 @@ export function serveCalls(endpoint: MessageEndpoint, service: Service): Disposa
     try {
       const group = Object.hasOwn(service, call.group) ? service[call.group] : undefined;
       const method: unknown = group === undefined ? undefined : Reflect.get(group, call.method);
-      if (typeof method !== 'function') throw new Error(`There is no ${call.group}.${call.method}.`);
+      if (typeof method !== 'function') throw new Error(`${call.group}.${call.method} does not exist.`);
       const value: unknown = await Reflect.apply(method, group, withStubs(call.args, call.stubs, restored));
       endpoint.postMessage({ type: 'result', id: call.id, value });
     } catch (error) {
@@ -92,7 +92,7 @@ export function serveCalls(endpoint: MessageEndpoint, service: Service): Disposa
 }
 
 /**
- * Calls the functions that `serveCalls` offers at the other end of a channel. The channel is opened at the first call, and again at the
+ * Calls the functions that `serveCalls` offers at the other end of a channel. The channel is opened by the first call, and again by the
  * first call after it was lost.
  */
 export class RemoteCaller<S extends Service> implements Disposable {
@@ -103,7 +103,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
   #lastId = 0;
   #isDisposed = false;
 
-  /** `open` makes the channel, and reports its end through `onLost`, whose error rejects what is pending. */
+  /** `open` opens the channel and reports its loss through `onLost`, whose error rejects all pending calls. */
   constructor(open: (onLost: (error: Error) => void) => MessageEndpoint) {
     this.#open = open;
     const group = (name: string): object =>
@@ -161,7 +161,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
       try {
         endpoint.postMessage({ type: 'call', id, group, method, args: plain, stubs });
       } catch (error) {
-        // An argument that cannot be cloned: the call never left.
+        // An argument cannot be cloned, so the call was not sent.
         this.#settle(id)?.reject(error);
       }
     });
@@ -223,7 +223,7 @@ function encodeError(error: unknown): ErrorData {
   return { name: error.name, message: error.message, stack: error.stack, fields, cause };
 }
 
-/** The error with its name, code, status and causes; an `AppError` is one again, other classes are told by their name and fields. */
+/** The error with its name, code, status and causes. An `AppError` is restored as one; other classes keep their name and fields. */
 function decodeError({ name, message, stack, fields, cause }: ErrorData): Error {
   const options = cause === undefined ? undefined : { cause: decodeError(cause) };
   const { code } = fields;

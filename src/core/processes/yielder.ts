@@ -3,8 +3,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 const SLICE_MS = 10;
 
 /**
- * Yields to the event loop during long runs of synchronous calls, which are several times cheaper than as many asynchronous
- * ones: after 10 ms of work, `pause` lets other tasks run.
+ * Yields to the event loop during long runs of synchronous calls, which are several times cheaper than asynchronous ones. After 10 ms of
+ * work, `pause` lets other tasks run.
  */
 export class Yielder {
   readonly #signal: AbortSignal | undefined;

@@ -23,13 +23,13 @@ export function formatDuration(seconds: number): string {
   return hours % 24 === 0 ? `${hours / 24} d` : `${Math.floor(hours / 24)} d ${hours % 24} h`;
 }
 
-/** `<1 ms`, `12 ms`, `3.4 s`, `2 min`: what a step of a program took, given in microseconds. */
+/** `<1 ms`, `12 ms`, `3.4 s`, `2 min`: a duration in microseconds. */
 export function formatMicros(micros: number): string {
   if (micros < 1_000) return '<1 ms';
   return micros < 995_000 ? `${Math.round(micros / 1_000)} ms` : formatDuration(micros / 1_000_000);
 }
 
-/** `312`, `1.2`, `0.05`, `0.0022`: credits without their unit, as precise as a person needs; a small charge is not nothing. */
+/** `312`, `1.2`, `0.05`, `0.0022`: credits without their unit. Small amounts have more digits, so that they are not shown as 0. */
 export function formatCredits(credits: number): string {
   const size = Math.abs(credits);
   const digits = size >= 100 ? 1 : size >= 0.01 ? 2 : 4;

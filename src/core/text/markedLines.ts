@@ -3,20 +3,19 @@ import { crc32 } from 'node:zlib';
 import { isTooDeep, MAX_VALUE_LENGTH, MAX_WRITERS } from './outputLimits.ts';
 
 /**
- * Values in the middle of a program's output, as lines that nothing else writes:
+ * Values within a program's output, as lines that nothing else writes:
  *
  *     @@farwharf/flow:1:<writer>:<number>:<part>/<parts>:<length>:<crc32>:<a piece of JSON, in ASCII>
  *
- * The JSON of one value comes in parts of less than 4 KB, which POSIX writes to a pipe in one piece (write(2), PIPE_BUF), so
- * that what other processes print to the same pipe falls between lines. Length and checksum tell a line that was cut or mixed
- * with other text all the same; such a line stays text. Values are numbered by their writer, of which
- * one log may have several, so a reader knows when one was lost.
+ * The JSON of a value is split into parts of less than 4 KB, which POSIX writes to a pipe atomically (write(2), PIPE_BUF), so that output
+ * of other processes to the same pipe falls between lines. If a line is cut or mixed with other text anyway, its length or checksum does
+ * not match, and it remains text. Each writer numbers its values, so that a reader notices when one was lost.
  *
- * A value is lost too when its JSON is longer than `MAX_VALUE_LENGTH` or nested deeper than `MAX_JSON_DEPTH`.
+ * A value is also lost if its JSON is longer than `MAX_VALUE_LENGTH` or nested deeper than `MAX_JSON_DEPTH`.
  */
 const MARK = '@@farwharf/flow:1:';
 const PART_LENGTH = 3_000;
-// Of a whole marked line: nothing longer is waited for.
+// The longest possible marked line.
 const MAX_LINE = PART_LENGTH + 120;
 const LINE = /^([0-9a-f]{8}):(\d{1,12}):(\d{1,5})\/(\d{1,5}):(\d{1,4}):([0-9a-f]{8}):(.*)$/s;
 
@@ -26,7 +25,7 @@ export class MarkedLineWriter {
   readonly #id = randomBytes(4).toString('hex');
   #last = 0;
 
-  /** @param write gets one whole line at a time, and must pass it on in one piece. */
+  /** @param write receives one complete line at a time, and must write it in one piece. */
   constructor(write: (line: string) => void) {
     this.#write = write;
   }
@@ -42,15 +41,15 @@ export class MarkedLineWriter {
   }
 }
 
-/** A piece of output, in order: text that a program printed, or a value that stood between. */
+/** A piece of output, in order: text that a program printed, or a value between. */
 export type OutputPiece =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'value'; readonly value: unknown };
 
-/** How far the values of one writer have been read. */
+/** The progress of reading the values of one writer. */
 interface Progress {
   last: number;
-  /** The parts of the value that is under way. */
+  /** The value that is being read. */
   number: number;
   pieces: string[];
   length: number;
@@ -64,13 +63,13 @@ interface Part {
   readonly piece: string;
 }
 
-/** Takes the marked lines out of one stream of text, which may be cut anywhere. */
+/** Extracts marked lines from a stream of text, which may be split anywhere. */
 export class MarkedLineReader {
   #held = '';
   readonly #writers = new Map<string, Progress>();
   #lost = 0;
 
-  /** How many values were damaged on their way. */
+  /** How many values were lost or damaged. */
   get lost(): number {
     return this.#lost;
   }
@@ -79,10 +78,10 @@ export class MarkedLineReader {
     const pieces: OutputPiece[] = [];
     const all = this.#held + text;
     this.#held = '';
-    // Where the text begins that is not in `pieces` yet.
+    // The start of the text that is not in `pieces` yet.
     let start = 0;
     for (let at = all.indexOf(MARK); at >= 0; at = all.indexOf(MARK, at)) {
-      // No further than a line can reach: marks without an end would each be a reason to read all that follows.
+      // Limited to the longest line, or each mark without an end would make this search all that follows.
       const window = all.slice(at, at + MAX_LINE);
       const end = window.indexOf('\n');
       if (end < 0 && window.length < MAX_LINE) {
@@ -106,7 +105,7 @@ export class MarkedLineReader {
     return pieces;
   }
 
-  /** What was held back, once no more text will come. */
+  /** Returns the buffered text, once the stream has ended. */
   end(): readonly OutputPiece[] {
     const pieces: OutputPiece[] = [];
     addText(pieces, this.#held);
@@ -117,9 +116,9 @@ export class MarkedLineReader {
   #add({ writer, number, part, parts, piece }: Part, pieces: OutputPiece[]): void {
     const progress = this.#progressOf(writer);
     if (progress.number !== number) Object.assign(progress, { number, pieces: [], length: 0 });
-    if (progress.pieces.length !== part - 1 || number <= progress.last) return; // a part is missing, or a line came twice
+    if (progress.pieces.length !== part - 1 || number <= progress.last) return; // a part is missing, or a line was repeated
     progress.length += piece.length;
-    // Of a value that is too long the number of its parts is all that is kept.
+    // For a value that is too long, only its parts are counted.
     progress.pieces.push(progress.length > MAX_VALUE_LENGTH ? '' : piece);
     if (part < parts) return;
     this.#lost += number - progress.last - 1;
@@ -130,7 +129,7 @@ export class MarkedLineReader {
     else pieces.push({ type: 'value', value });
   }
 
-  /** Of many writers, the one that has been silent for the longest time is forgotten. */
+  /** Above the limit, the writer that has been silent the longest is forgotten. */
   #progressOf(writer: string): Progress {
     const progress = this.#writers.get(writer) ?? { last: 0, number: 0, pieces: [], length: 0 };
     this.#writers.delete(writer);
@@ -158,7 +157,7 @@ function parse(json: string): unknown {
   }
 }
 
-/** The text of pieces, without the values between. */
+/** The text of pieces, without values. */
 export function textOf(pieces: readonly OutputPiece[]): string {
   return pieces.map((piece) => (piece.type === 'text' ? piece.text : '')).join('');
 }
@@ -170,7 +169,7 @@ function addText(pieces: OutputPiece[], text: string): void {
   else pieces.push({ type: 'text', text });
 }
 
-/** How many characters at the end of a text could be the beginning of a mark. */
+/** How many characters at the end of a text could start a mark. */
 function beginningOfMark(text: string): number {
   for (let length = Math.min(MARK.length - 1, text.length); length > 0; length -= 1) {
     if (text.endsWith(MARK.slice(0, length))) return length;

@@ -1,21 +1,20 @@
-// What a job may say with one value in its output. One place for the runner, the service and the clients, so that what the first
-// takes up none of the others chokes on.
+// Limits for values in a job's output. The runner, the service and the clients share them, so that all accept the same.
 
-/** Deeper values parse, but later make `JSON.stringify` and `structuredClone` overflow the stack, far from their cause. */
+/** Deeper values can be parsed, but `JSON.stringify` and `structuredClone` would later overflow the stack. */
 export const MAX_JSON_DEPTH = 1_000;
 
-/** Characters of JSON in one value of marked lines: those of flows have some ten thousand. */
+/** Characters of JSON in one value of marked lines. Values of flows have some ten thousand. */
 export const MAX_VALUE_LENGTH = 384 * 1024;
 
-/** Programs of one job whose values can be under way at once; each takes up to the length of a value. */
+/** Programs of one job whose values can be read at the same time. Each may use memory for one value. */
 export const MAX_WRITERS = 16;
 
-/** Bytes of one line in the log that a runner writes: what a reader takes at once. */
+/** Bytes of one line in the log that a runner writes, which a reader reads at once. */
 export const MAX_FRAME_BYTES = 1 << 20;
 
 /** Whether JSON text is nested deeper than `MAX_JSON_DEPTH`. Counts brackets outside strings. */
 export function isTooDeep(text: string): boolean {
-  // A shorter text cannot be nested so deep.
+  // A shorter text cannot be nested that deep.
   if (text.length < 2 * MAX_JSON_DEPTH) return false;
   let depth = 0;
   let isInString = false;

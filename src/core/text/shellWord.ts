@@ -1,4 +1,4 @@
-/** A word as POSIX shells read it: as it is where nothing in it has a meaning of its own, else in single quotes. */
+/** A word for POSIX shells: unchanged if it has no special characters, else in single quotes. */
 export function shellWord(word: string): string {
   return /^[\w./@%+:,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 }

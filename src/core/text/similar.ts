@@ -1,6 +1,6 @@
 const MAX_DISTANCE = 3;
 
-/** The names in order of their likeness to a misspelt one, the nearest first. Names that are equally near keep their order. */
+/** The names sorted by similarity to a misspelled one, the nearest first. Equally near names keep their order. */
 export function closest(name: string, names: readonly string[]): string[] {
   return names
     .map((one) => ({ one, distance: editDistance(name.toLowerCase(), one.toLowerCase()) }))
@@ -8,7 +8,7 @@ export function closest(name: string, names: readonly string[]): string[] {
     .map(({ one }) => one);
 }
 
-/** The name that a misspelt one most likely means; undefined when none is near: at most three letters and a third of the word differ. */
+/** The name that a misspelled one most likely means; undefined if none is near. At most three letters and a third of the word may differ. */
 export function nearest(name: string, names: readonly string[]): string | undefined {
   const limit = Math.min(MAX_DISTANCE, Math.ceil(name.length / 3));
   const [first] = closest(name, names);
@@ -17,8 +17,8 @@ export function nearest(name: string, names: readonly string[]): string | undefi
 }
 
 /**
- * How many letters differ; two that are swapped count as one (optimal string alignment, after Damerau 1964 and Levenshtein 1966).
- * A distance above `limit` is returned as `limit + 1` as soon as it is certain.
+ * The number of different letters, where a swap of two counts as one (optimal string alignment, after Damerau 1964 and Levenshtein 1966).
+ * A distance above `limit` is returned as `limit + 1` as soon as that is certain.
  */
 export function editDistance(a: string, b: string, limit: number = Number.POSITIVE_INFINITY): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;

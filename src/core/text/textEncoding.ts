@@ -1,12 +1,12 @@
 export type TextEncoding = 'utf-16le' | 'utf-16be' | 'bytes' | 'binary';
 
-// A NUL in the first bytes means binary, as git decides it.
+// A NUL in the first bytes means binary, as in git.
 const SNIFFED_BYTES = 8_000;
-// What text has of these is white space.
+// Control characters except white space.
 const CONTROL = /[\u0000-\u0008\u000e-\u001f]/;
-// At least this part of the code units has a zero byte in UTF-16 of Latin script; other scripts need the mark.
+// In UTF-16 of Latin script, at least this share of the code units has a zero byte; other scripts need the byte order mark.
 const LEAST_ZERO_BYTES = 0.5;
-// Fewer are chance.
+// Fewer may be a coincidence.
 const LEAST_ZEROS = 4;
 
 /** How the text of a file is encoded, from its first bytes; `bytes` is UTF-8 or another encoding that extends ASCII. */
@@ -17,7 +17,7 @@ export function detectEncoding(bytes: Uint8Array): TextEncoding {
   return beginning.includes(0) ? (guessUtf16(beginning) ?? 'binary') : 'bytes';
 }
 
-/** UTF-16 has its zeros in one byte of each two; binary data has them anywhere, beside bytes that no text has. */
+/** UTF-16 has zeros in either the even or the odd bytes. Binary data has them anywhere, and control characters too. */
 function guessUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
   let even = 0;
   let odd = 0;

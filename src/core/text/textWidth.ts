@@ -1,5 +1,5 @@
-// What most terminals show two cells wide: the ranges of East_Asian_Width W and F (UAX #11) without the few single symbols
-// among narrow ones, which are emoji and found as such.
+// Characters that most terminals show two cells wide: the ranges of East_Asian_Width W and F (UAX #11), without single symbols among
+// narrow ones, which are matched as emoji.
 const WIDE = new RegExp(
   '[\\u1100-\\u115f\\u2e80-\\u303e\\u3041-\\u4dbf\\u4e00-\\ua4cf\\ua960-\\ua97c\\uac00-\\ud7a3\\uf900-\\ufaff' +
     '\\ufe10-\\ufe19\\ufe30-\\ufe6f\\uff01-\\uff60\\uffe0-\\uffe6\\u{16fe0}-\\u{18d08}\\u{1aff0}-\\u{1b2fb}' +
@@ -7,13 +7,13 @@ const WIDE = new RegExp(
   'u',
 );
 const EMOJI_STYLE = '\ufe0f';
-// Combining marks, joiners and other characters without a cell of their own.
+// Combining marks, joiners and other characters without their own cell.
 const NOTHING = /^[\p{Mn}\p{Me}\p{Cf}\p{Cc}]*$/u;
 const SIMPLE = /^[ -~]*$/;
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** How many cells of a terminal a text without control characters takes: 2 for East Asian wide characters and emoji. */
+/** The width of a text without control characters in terminal cells: 2 for East Asian wide characters and emoji. */
 export function textWidth(text: string): number {
   if (SIMPLE.test(text)) return text.length;
   let width = 0;
@@ -21,7 +21,7 @@ export function textWidth(text: string): number {
   return width;
 }
 
-/** The text, or as much of it as fits into so many cells with an ellipsis for the rest. */
+/** The text, or as much as fits into `width` cells with an ellipsis. */
 export function cutToWidth(text: string, width: number): string {
   if (textWidth(text) <= width) return text;
   let kept = '';
@@ -34,7 +34,7 @@ export function cutToWidth(text: string, width: number): string {
   return width > 0 ? `${kept}…` : '';
 }
 
-/** The text with blanks up to so many cells. */
+/** The text, padded with spaces to `width` cells. */
 export function padToWidth(text: string, width: number, align: 'left' | 'right' = 'left'): string {
   const blanks = ' '.repeat(Math.max(0, width - textWidth(text)));
   return align === 'left' ? text + blanks : blanks + text;

@@ -33,7 +33,7 @@ test('a connection that broke comes with what to do, and without what only a pro
       failureWith({ code: 'ERR_SSL_BAD_RECORD_TYPE', reason: 'bad record type', message: '40ADDF93C37F0000:error' }),
       /^The encrypted connection to gpu\.example\.org failed \(bad record type\)\./,
     ],
-    [failureWith({ code: 'HPE_INVALID_CONSTANT' }), /^What arrived from gpu\.example\.org is damaged, or not HTTP\./],
+    [failureWith({ code: 'HPE_INVALID_CONSTANT' }), /^The response from gpu\.example\.org is damaged, or not HTTP\./],
     [new NetworkError(host, new Error('no data for 180 s')), /no data for 180 s\./],
   ];
   for (const [error, sentence] of failures) {
