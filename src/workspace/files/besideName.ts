@@ -6,7 +6,7 @@ export function nameBeside(path: string, label: string, number: number): string 
   return posix.join(dir, `${name} (${label})${number === 1 ? '' : ` ${number}`}${ext}`);
 }
 
-/** The name of a job as a part of file names. */
+/** The label of a job as a part of file names. */
 export function safeLabel(label: string): string {
   return label.replace(/^\.|[^\w.-]+/g, '_').slice(0, 64) || '_';
 }

@@ -4,12 +4,12 @@ import { open, stat } from 'node:fs/promises';
 const SAFE_READ = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**
- * The bytes of a regular file, or undefined where there is none, where it is larger than `maxBytes`, or where it cannot be read.
- * A pipe or a device in its place is never opened, and never waited for.
+ * The bytes of a regular file; undefined if it does not exist, is larger than `maxBytes`, or cannot be read. A pipe or a device in its
+ * place is neither opened nor waited for.
  */
 export async function readBounded(path: string, maxBytes: number): Promise<Buffer | undefined> {
   try {
-    // Before it is opened: opening a device can have effects.
+    // Checked before opening it, because opening a device can have side effects.
     if (!isBounded(await stat(path, { bigint: true }), maxBytes)) return undefined;
     await using file = await open(path, SAFE_READ);
     const stats = await file.stat({ bigint: true });
@@ -26,7 +26,7 @@ function isBounded(stats: BigIntStats, maxBytes: number): boolean {
   return stats.isFile() && stats.size <= maxBytes;
 }
 
-/** Whether there is a regular file of at most `maxBytes`; links are followed. */
+/** Whether a regular file of at most `maxBytes` exists; links are followed. */
 export async function isRegularFile(path: string, maxBytes: number): Promise<boolean> {
   return stat(path, { bigint: true }).then(
     (stats) => isBounded(stats, maxBytes),

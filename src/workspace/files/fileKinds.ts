@@ -3,12 +3,12 @@ const PACKED =
 const BINARY =
   /\.(?:ico|bmp|tiff?|tar|so|dll|dylib|exe|o|a|pyc|class|wasm|npy|bin|dat|pkl|arrow|h5|hdf5|wav|ttf|otf|db|sqlite3?)$/i;
 
-/** Whether files of this name are compressed already, so that an archive does not make them smaller. */
+/** Whether files with this name are already compressed, so that an archive does not make them smaller. */
 export function isPackedName(path: string): boolean {
   return PACKED.test(path);
 }
 
-/** Whether files of this name hold numbers or code for machines rather than text. */
+/** Whether files with this name contain binary data rather than text. */
 export function isBinaryName(path: string): boolean {
   return BINARY.test(path);
 }

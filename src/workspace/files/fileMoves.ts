@@ -11,12 +11,12 @@ import {
 } from 'node:fs';
 import { systemCode } from '../../core/errors.ts';
 
-// Where a file system has no hard links, or the other path is on another one, these are its answers.
+// The error codes if a file system has no hard links, or the paths are on different file systems.
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK', 'EXDEV', 'EINVAL']);
 
 const COMPARED_BYTES = 1 << 20;
 
-/** Puts a second name for a file where nothing stands: one atomic step that never replaces. False where something stands. */
+/** Creates a second name for a file, atomically and without replacing anything. False if `to` exists. */
 export function linkWithoutReplacing(from: string, to: string, part: () => string): boolean {
   try {
     linkSync(from, to);
@@ -29,7 +29,7 @@ export function linkWithoutReplacing(from: string, to: string, part: () => strin
   }
 }
 
-/** Takes the name with an empty file, then puts a whole copy over it, so that no half of one ever stands there. */
+/** Reserves the name with an empty file and then replaces it with a complete copy, so that there is never a partial one. */
 function copyWithoutReplacing(from: string, to: string, part: () => string): boolean {
   try {
     closeSync(openSync(to, 'wx'));
@@ -46,7 +46,7 @@ function copyWithoutReplacing(from: string, to: string, part: () => string): boo
   }
 }
 
-/** Replaces `to` by a second name for a file, or a copy of it, in one atomic step. `part` names a path beside `to`. */
+/** Replaces `to` atomically with a second name for a file, or with a copy. `part` returns a temporary path beside `to`. */
 export function linkOver(from: string, to: string, part: () => string): void {
   try {
     linkSync(from, part());
@@ -57,7 +57,7 @@ export function linkOver(from: string, to: string, part: () => string): void {
   }
 }
 
-/** Replaces `to` by a copy, in one atomic step. `part` names a path beside it. */
+/** Replaces `to` atomically with a copy. `part` returns a temporary path beside it. */
 function copyOver(from: string, to: string, part: () => string): void {
   try {
     copyFileSync(from, part(), constants.COPYFILE_EXCL);
@@ -68,7 +68,7 @@ function copyOver(from: string, to: string, part: () => string): void {
   }
 }
 
-/** Replaces `to` by the file itself, in one atomic step; by a copy where it is on another file system. */
+/** Replaces `to` atomically with the file itself, or with a copy if it is on another file system. */
 export function moveOver(from: string, to: string, part: () => string): void {
   try {
     renameSync(from, to);
@@ -78,7 +78,7 @@ export function moveOver(from: string, to: string, part: () => string): void {
   }
 }
 
-/** Keeps what stands at `from` under another name as well. */
+/** Keeps the file at `from` under another name as well. */
 export function keepCopy(from: string, to: string, part: () => string): void {
   try {
     linkSync(from, to);
@@ -88,13 +88,13 @@ export function keepCopy(from: string, to: string, part: () => string): void {
   }
 }
 
-/** Device and inode; undefined where nothing stands. */
+/** Device and inode; undefined if the path does not exist. */
 export function inodeOf(path: string): string | undefined {
   const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stats && `${stats.dev}:${stats.ino}`;
 }
 
-/** Whether `copy`, which stands, is what `linkWithoutReplacing` or `copyOver` made of `original` or left half-way. */
+/** Whether `copy` was created from `original` by `linkWithoutReplacing` or `copyOver`, completely or partially. */
 export function isMadeOf(copy: string, original: string): boolean {
   const [made, source] = [copy, original].map((path) => lstatSync(path, { bigint: true, throwIfNoEntry: false }));
   if (made === undefined || source === undefined || !made.isFile()) return false;

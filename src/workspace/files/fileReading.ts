@@ -3,11 +3,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 
-// A link put in place of the file is refused, and opening a pipe put in its place does not wait for a writer.
-// Windows knows neither flag.
+// Refuses a link in place of the file, and does not wait for a writer if it is a pipe. Windows has neither flag.
 const SAFE_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** A regular file, opened without following a link, and what it was when it was opened. */
+/** A regular file, opened without following a link, and its state when it was opened. */
 export interface OpenFile {
   readonly handle: FileHandle;
   readonly size: number;
@@ -36,7 +35,7 @@ export async function openRegularFile(absolute: string, path: string): Promise<O
   }
 }
 
-/** Fills `buffer` from `position` on. @throws AppError `conflict` when the file ends before. */
+/** Fills `buffer` from `position`. @throws AppError `conflict` if the file ends before that. */
 export async function readExactly({ handle }: OpenFile, buffer: Buffer, position: number, path: string): Promise<void> {
   let filled = 0;
   while (filled < buffer.length) {
@@ -50,13 +49,13 @@ export async function readExactly({ handle }: OpenFile, buffer: Buffer, position
   }
 }
 
-/** @throws AppError `conflict` when the file was written to since it was opened. */
+/** @throws AppError `conflict` if the file has changed since it was opened. */
 export async function assertUnchanged({ handle, stats }: OpenFile, path: string): Promise<void> {
   const now = await handle.stat({ bigint: true });
   if (now.size !== stats.size || now.mtimeNs !== stats.mtimeNs || now.ctimeNs !== stats.ctimeNs) throw changed(path);
 }
 
-/** The error of a file that was written to, replaced or cut while it was read. */
+/** The error for a file that was changed or replaced while it was read. */
 export function changed(path: string): AppError {
   return new AppError(
     'conflict',
@@ -68,7 +67,7 @@ function readFailure(error: unknown, path: string): AppError {
   switch (systemCode(error) ?? '') {
     case 'ENOENT':
     case 'ENOTDIR':
-      return new AppError('missing', `${path} was removed after the files were chosen. Choose the files again.`, {
+      return new AppError('missing', `${path} was removed after the files were selected. Submit again.`, {
         cause: error,
       });
     case 'EACCES':

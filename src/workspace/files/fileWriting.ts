@@ -1,6 +1,6 @@
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 
-/** Turns what the system says about a failed write into a sentence; anything that is not a system error passes unchanged. */
+/** Converts the system's error for a failed write into an AppError; other errors are returned unchanged. */
 export function writeFailure(error: unknown, path: string): unknown {
   const code = systemCode(error);
   if (code === undefined || error instanceof AppError) return error;

@@ -1,7 +1,7 @@
 import { opendir } from 'node:fs/promises';
 import type { Yielder } from '../../core/processes/yielder.ts';
 
-// Folders with 100,000 files exist; their entries come in portions.
+// Folders may contain 100,000 files, so entries are read in batches.
 const ENTRIES_AT_ONCE = 256;
 
 export interface FolderEntry {
@@ -11,7 +11,7 @@ export interface FolderEntry {
   readonly isSpecial: boolean;
 }
 
-/** What stands in a folder, in no order. @throws the system's error when it cannot be listed. */
+/** The entries of a folder, unordered. @throws the system's error if it cannot be listed. */
 export async function listFolder(absolute: string, yielder: Yielder): Promise<FolderEntry[]> {
   const entries: FolderEntry[] = [];
   for await (const entry of await opendir(absolute, { bufferSize: ENTRIES_AT_ONCE })) {

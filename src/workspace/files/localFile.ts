@@ -3,13 +3,13 @@ import { type BigIntStats, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { openRegularFile } from './fileReading.ts';
 
-/** What stands at a path, without following a link; `blocked` where a folder above is a link or a file. */
+/** What is at a path, without following links; `blocked` if a parent folder is a link or a file. */
 export type LocalFile =
   | { readonly type: 'none' }
   | { readonly type: 'blocked'; readonly by: string }
   | { readonly type: 'file' | 'other'; readonly size: number; readonly mark: string };
 
-/** Looks at paths of one folder; folders above them are looked at once, until `forget`. */
+/** Inspects paths in one folder; each parent folder is inspected only once. */
 export class LocalFiles {
   readonly #root: string;
   readonly #folders = new Map<string, 'folder' | 'none' | { readonly by: string }>();
@@ -47,12 +47,12 @@ export class LocalFiles {
   }
 }
 
-/** Changes whenever the file is written to or replaced. Starts with device and inode. */
+/** A mark that changes whenever the file is written or replaced. Starts with device and inode. */
 export function markOf({ dev, ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
   return [dev, ino, size, mtimeNs, ctimeNs].join(':');
 }
 
-/** SHA-256 of a regular file, in lower-case hexadecimal. @throws AppError when it cannot be read. */
+/** SHA-256 of a regular file, in lower-case hexadecimal. @throws AppError if it cannot be read. */
 export async function hashFile(root: string, path: string): Promise<string> {
   const { handle } = await openRegularFile(join(root, path), path);
   try {

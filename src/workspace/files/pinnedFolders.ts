@@ -2,7 +2,7 @@ import { closeSync, constants, existsSync, fstatSync, lstatSync, openSync, statS
 import { join } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 
-// Linux opens a folder with it without the right to list it. Node.js has no name for it.
+// With this flag, Linux opens a folder without permission to list it. Node.js has no name for it.
 const O_PATH = 0o10000000;
 const OPEN_FOLDER = O_PATH | (constants.O_DIRECTORY ?? 0);
 const OPEN_REAL_FOLDER = OPEN_FOLDER | (constants.O_NOFOLLOW ?? 0);
@@ -11,21 +11,21 @@ const MOST_OPEN = 64;
 const LINK_IN_PLACE = new Set(['ENOTDIR', 'ELOOP']);
 
 /**
- * The folders of a tree, each fixed when it is first used: what happens in it afterwards happens in that very folder, whatever
- * its path leads to by then. No link is ever followed below the root.
+ * The folders of a tree, each pinned when it is first used: later operations use that very folder, even if its path leads elsewhere by
+ * then. No link below the root is followed.
  *
- * On Linux each folder is opened once, and used through its handle. Node.js has no `openat`, but a path through
- * `/proc/self/fd` does the same. Elsewhere a folder's device and inode are compared with the first ones before each use.
+ * On Linux each folder is opened once and used through its handle: Node.js has no `openat`, but a path through `/proc/self/fd` does the
+ * same. Elsewhere, the folder's device and inode are compared before each use.
  */
 export class PinnedFolders {
   readonly #root: string;
   readonly #rootHandle: number | undefined;
   readonly #identities = new Map<string, string>();
   readonly #handles = new Map<string, number>();
-  /** The folder that was used last: files come folder by folder. */
+  /** The last used folder, since files arrive folder by folder. */
   #last: { readonly folder: string; readonly path: string } | undefined;
 
-  /** @throws the system's error when `root` is not a folder; it may be a link to one. */
+  /** @throws the system's error if `root` is not a folder; it may be a link to one. */
   constructor(root: string, isRealFolder = false) {
     this.#root = root;
     const hasHandles = process.platform === 'linux' && existsSync(HANDLES);
@@ -34,10 +34,10 @@ export class PinnedFolders {
   }
 
   /**
-   * The path to give to one system call on `path`, relative to the root with `/`. The folders above it exist.
+   * The path for one system call on `path`, which is relative to the root with `/`. Its parent folders must exist.
    *
-   * @throws AppError `refused` when one of them is a link, a file, or another folder than before, and the system's error when
-   * one does not exist.
+   * @throws AppError `refused` if one of them is a link, a file, or another folder than before, and the system's error if one does not
+   * exist.
    */
   at(path: string): string {
     const slash = path.lastIndexOf('/');
@@ -51,12 +51,12 @@ export class PinnedFolders {
     return `${absolute}/${path.slice(slash + 1)}`;
   }
 
-  /** The same for a folder itself: to list it. */
+  /** The same for a folder itself, to list it. */
   folder(path: string): string {
     return this.#rootHandle === undefined ? this.#checked(path) : `${HANDLES}/${this.#handle(path)}/.`;
   }
 
-  /** Forgets a folder that is removed, and may be made again. */
+  /** Releases a folder that is being removed and may be created again. */
   forget(path: string): void {
     const handle = this.#handles.get(path);
     if (handle !== undefined) this.#close(path, handle);

@@ -5,16 +5,16 @@ export interface SelectedFile {
   /** Permission bits: 0o644 or 0o755. */
   readonly mode: number;
   readonly mtimeMs: number;
-  /** Whether a person chose this file, so that it is sent whatever it holds. */
+  /** Set if the user included this file, so that it is sent even if it contains secrets. */
   readonly mayHoldSecrets?: true;
-  /** Where the bytes come from, absolute, when not from that path of the folder. */
+  /** Absolute path of the contents, if they are not at `path` in the folder. */
   readonly source?: string;
 }
 
-/** Something a person should see before the files are sent. */
+/** Something that the user should see before the files are sent. */
 export interface Finding {
   readonly type: 'secret' | 'large-file' | 'tracked-but-ignored' | 'foreign-repository';
-  /** Relative to the root; of a repository the absolute path of its folder. */
+  /** Relative to the root; for a repository, the absolute path of its folder. */
   readonly path: string;
   readonly message: string;
 }

@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { AppError, messageOf } from '../../core/errors.ts';
 
 const PASSED_VARIABLES = new Set(['PATH', 'PATHEXT', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'TMP']);
-// A list of a million files takes seconds; a git that answers nothing for this long hangs.
+// Listing a million files takes seconds; after this time git hangs.
 const TIMEOUT_MS = 120_000;
 const MOST_STDERR = 64 * 1024;
 
-// Git sees no configuration but what `PrivateGitFolder` writes, so that nothing is left that could name a program. These forbid it
-// once more, each by its own means: `GIT_NO_LAZY_FETCH` came with git 2.45, and for older ones no protocol may be spoken.
+// Git only sees the configuration that `PrivateGitFolder` writes, so that nothing can name a program to run. These variables forbid it
+// again, independently: `GIT_NO_LAZY_FETCH` exists since git 2.45, and for older versions all protocols are disabled.
 const FORBIDDING_VARIABLES: Readonly<Record<string, string>> = {
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_GLOBAL: '/dev/null',
@@ -37,24 +37,24 @@ const FORBIDDING_CONFIGURATION = [
 export interface GitAnswer {
   /** What git printed, split at NUL. */
   readonly items: readonly string[];
-  /** What git said on stderr, in English. */
+  /** What git wrote to stderr, in English. */
   readonly warnings: string;
 }
 
 export interface GitOptions {
-  /** Where git starts: a folder of our own, because Windows looks for programs in that folder first. */
+  /** The working folder: one of our own, because Windows searches it for programs first. */
   readonly cwd: string;
-  /** Beside those that forbid; one that is undefined is left out. */
+  /** Variables in addition to the forbidding ones; undefined ones are removed. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly input?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Runs git and splits its `-z` output; undefined where git is not installed or fails. The only place that starts git, and only for
- * `PrivateGitFolder`.
+ * Runs git and splits its `-z` output; undefined if git is not installed or fails. The only place that starts git, for `PrivateGitFolder`
+ * only.
  *
- * @throws the signal's reason, or AppError `limit` when git does not end.
+ * @throws the signal's reason, or AppError `limit` if git does not finish.
  */
 export async function runGit(
   argv: readonly string[],
@@ -70,7 +70,7 @@ export async function runGit(
     killSignal: 'SIGKILL',
     windowsHide: true,
   });
-  child.stdin.on('error', () => {}); // git may end without having read all of it
+  child.stdin.on('error', () => {}); // git may exit before it has read everything
   child.stdin.end(input === undefined ? undefined : `${input.join('\0')}\0`);
   let warnings = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
@@ -81,14 +81,14 @@ export async function runGit(
   try {
     const items = await splitItems(child.stdout);
     const [status] = (await closed) as [number | null];
-    // `check-ignore` answers 1 when nothing is ignored.
+    // `check-ignore` exits with 1 if nothing is ignored.
     return status === 0 || (status === 1 && argv.includes('check-ignore')) ? { items, warnings } : undefined;
   } catch (error) {
     signal?.throwIfAborted();
     if (timeout.aborted) {
       throw new AppError(
         'limit',
-        'git did not answer, so the files were not listed. Check that `git status` works in this folder.',
+        'git did not respond, so the files were not listed. Check that `git status` works in this folder.',
         {
           cause: error,
         },

@@ -10,8 +10,8 @@ const COMMIT = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;
 const BRANCH = /^refs\/[^\0-\x20\x7f\\:?*[^~]+$/;
 
 /**
- * The commit that a folder is at, read without git: null outside a repository, in one of another user, before the first commit, and
- * in one that stores its references in tables (`extensions.refStorage = reftable`).
+ * The current commit of a folder, read without git. Null outside a repository, in a repository of another user, before the first commit,
+ * and in a repository with `extensions.refStorage = reftable`.
  */
 export async function readGitCommit(folder: string): Promise<string | null> {
   const repository = await findRepository(await realpath(folder));

@@ -7,23 +7,23 @@ import type { Repository } from './repository.ts';
 
 const MOST_CONFIGURATION_BYTES = 1 << 20;
 const FORMATS = new Set(['sha1', 'sha256']);
-// All that is taken from any configuration: which ignore file it adds, how its names compare, how its hashes look.
+// The only settings that are used: the additional ignore file, how names compare, and the hash format.
 const TAKEN_KEYS = '^(core\\.(excludesfile|ignorecase|precomposeunicode)|extensions\\.objectformat)$';
 const LIST = ['-z', '--type=path', '--get-regexp', TAKEN_KEYS];
 
 export interface GitSettings {
-  /** Text of a configuration file with what else was taken. */
+  /** Text of a configuration file with the other settings. */
   readonly configuration: string;
-  /** The ignore file that the user's configuration or the repository's adds, absolute; a regular file of bearable size. */
+  /** Absolute path of the additional ignore file in the user's or the repository's configuration; a regular file within the size limit. */
   readonly excludesFile: string | undefined;
 }
 
 /**
- * Reads the few settings that decide how git lists files. Git itself parses them, in processes that know no repository, and
- * follows includes of the user's own configuration only.
+ * Reads the few settings that affect how git lists files. Git itself parses them, in processes without a repository, and follows includes
+ * only in the user's own configuration.
  *
- * @param neutral a git folder that configures nothing.
- * @throws the signal's reason, or AppError `limit` when git hangs.
+ * @param neutral a git folder without configuration.
+ * @throws the signal's reason, or AppError `limit` if git hangs.
  */
 export async function readGitSettings(
   neutral: string,
@@ -60,7 +60,7 @@ function toMap(answer: GitAnswer | undefined): ReadonlyMap<string, string> {
   );
 }
 
-/** Only values from a fixed list are written, so that nothing else can be smuggled in. */
+/** Only writes values from a fixed list, so that nothing else can be injected. */
 function configurationOf(settings: ReadonlyMap<string, string>): string {
   const isOn = (key: string): boolean => /^(?:true|yes|on|1)$/i.test(settings.get(key) ?? '');
   const format = settings.get('extensions.objectformat')?.toLowerCase() ?? '';

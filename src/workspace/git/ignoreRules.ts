@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import ignore, { type Ignore } from 'ignore';
 import { readBounded } from '../files/boundedRead.ts';
 
-/** A larger file is not taken for ignore rules. */
+/** Larger ignore files are not read. */
 export const MOST_RULES_BYTES = 4 << 20;
-// No path is longer (PATH_MAX), so a longer rule matches none; and the matcher makes a regular expression of it that JavaScript refuses.
+// No path is longer (PATH_MAX), so a longer rule matches none, and its regular expression would be too long for JavaScript.
 const LONGEST_RULE = 4096;
 
 interface MarkedPattern {
@@ -13,7 +13,7 @@ interface MarkedPattern {
   readonly mark: string;
 }
 
-/** What the rules of a folder and of all folders above it say about a path. */
+/** The rules of a folder and of all its parent folders. */
 export class RuleSet {
   readonly patterns: readonly MarkedPattern[];
   readonly hasNegation: boolean;
@@ -22,7 +22,7 @@ export class RuleSet {
   constructor(patterns: readonly MarkedPattern[]) {
     this.patterns = patterns;
     this.hasNegation = patterns.some(({ pattern }) => pattern.startsWith('!'));
-    // `ignorecase` is on by default there; git's is off.
+    // `ignorecase` is on by default in the package, but off in git.
     this.#matcher =
       patterns.length === 0
         ? undefined
@@ -43,22 +43,22 @@ export class RuleSet {
 }
 
 /**
- * The ignore files of a tree. All rules that apply in a folder go into one matcher, re-based to the tree's base: a
- * matcher for each file would lose a `!` in one file that speaks about a rule in another (gitignore(5)).
+ * The ignore files of a tree. All rules that apply in a folder are in one matcher, relative to the tree's base. With one matcher per file,
+ * a `!` in one file would not affect rules in another (gitignore(5)).
  */
 export class IgnoreRules {
   readonly #base: string;
   readonly #fileName: string;
   readonly #folders = new Map<string, RuleSet>();
 
-  /** `first` are rules of the base that stand before all others, such as those of `.git/info/exclude`. */
+  /** `first` are rules of the base that precede all others, such as those in `.git/info/exclude`. */
   constructor(base: string, fileName: string, first: readonly MarkedPattern[] = []) {
     this.#base = base;
     this.#fileName = fileName;
     this.#folders.set('..', new RuleSet(first));
   }
 
-  /** The rules in force inside `folder` (`''` is the base), whose parents were entered before. */
+  /** The rules that apply in `folder` (`''` is the base), whose parents must have been entered before. */
   async enter(folder: string, hasFile: boolean): Promise<RuleSet> {
     const known = this.#folders.get(folder);
     if (known !== undefined) return known;
@@ -70,7 +70,7 @@ export class IgnoreRules {
   }
 }
 
-/** Reads an ignore file, its patterns re-based from `folder` to the base. What is no regular file of bearable size has no rules. */
+/** Reads an ignore file, with patterns relative to the base instead of `folder`. Without rules unless it is a regular file within the size limit. */
 export async function readRules(file: string, folder: string, name: string): Promise<MarkedPattern[]> {
   const text = (await readBounded(file, MOST_RULES_BYTES))?.toString() ?? '';
   const place = folder === '' ? name : `${folder}/${name}`;
@@ -82,18 +82,18 @@ export async function readRules(file: string, folder: string, name: string): Pro
     .map(({ line, number }) => ({ pattern: rebase(line, folder), mark: `${place}:${number}\n${line}` }));
 }
 
-/** Makes a pattern of `folder` say the same from the base. */
+/** A pattern of `folder` with the same meaning relative to the base. */
 function rebase(line: string, folder: string): string {
   if (folder === '') return line;
   const sign = line.startsWith('!') ? '!' : '';
   const body = line.slice(sign.length);
-  // A slash anywhere but at the end ties a pattern to its folder.
+  // A slash anywhere except at the end anchors a pattern to its folder.
   const isAnchored = body.trimEnd().slice(0, -1).includes('/');
   const prefix = folder.replace(/[\\*?[]/g, '\\$&');
   return `${sign}/${prefix}/${isAnchored ? body.replace(/^\//, '') : `**/${body}`}`;
 }
 
-/** Git matches bytes: `?` is one byte, `[é]` one of two. One character for each byte makes the matcher do the same. */
+/** One character per byte, because git matches bytes: `?` is one byte, `[é]` one of two. */
 function bytesOf(text: string): string {
   return Buffer.from(text).toString('latin1');
 }

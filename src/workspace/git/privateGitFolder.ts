@@ -9,13 +9,12 @@ import type { Repository } from './repository.ts';
 
 const MOST_INDEX_BYTES = 4e9;
 const EXCLUDE = 'info/exclude';
-// A split index lies in two files.
+// A split index consists of two files.
 const SHARED_INDEX = /^sharedindex\.(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
- * A git folder of our own that stands in for a repository's while its files are listed. It shows git that repository's index,
- * `info/exclude` and objects, and has a configuration of its own: nothing that the repository configures, in any key that any git
- * knows, is in force.
+ * A git folder of our own that replaces a repository's while its files are listed. Git sees the repository's index, `info/exclude` and
+ * objects, but our own configuration, so that no setting of the repository, known or unknown, has any effect.
  */
 export class PrivateGitFolder implements AsyncDisposable {
   readonly #folder: string;
@@ -29,9 +28,9 @@ export class PrivateGitFolder implements AsyncDisposable {
   }
 
   /**
-   * Undefined where the index is something else than a file.
+   * Undefined if the index is not a regular file.
    *
-   * @throws the signal's reason, or AppError `limit` when git hangs.
+   * @throws the signal's reason, or AppError `limit` if git hangs.
    */
   static async create(repository: Repository, signal?: AbortSignal): Promise<PrivateGitFolder | undefined> {
     const { top, gitFolder } = repository;
@@ -68,7 +67,7 @@ export class PrivateGitFolder implements AsyncDisposable {
     });
   }
 
-  /** What a file that git named is called in the repository. */
+  /** The name in the repository of a file that git reported. */
   originalName(source: string): string {
     return resolve(source) === join(this.#folder, EXCLUDE) ? `.git/${EXCLUDE}` : source;
   }
@@ -94,7 +93,7 @@ async function fill(folder: string, repository: Repository, signal?: AbortSignal
   return settings;
 }
 
-/** The repository's objects; none where it names further stores, which may lie anywhere. */
+/** The repository's objects; none if it refers to other object stores, which may be anywhere. */
 async function objectsOf({ commonFolder }: Repository, folder: string): Promise<string> {
   const objects = join(commonFolder, 'objects');
   return (await exists(join(objects, 'info/alternates'))) ? join(folder, 'objects') : objects;

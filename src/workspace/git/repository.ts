@@ -2,26 +2,26 @@ import { lstat, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { readBounded } from '../files/boundedRead.ts';
 
-// `.git` and `commondir` hold one path.
+// `.git` and `commondir` contain one path.
 const MOST_PATH_BYTES = 16_384;
 
-/** Where a repository keeps its files (gitrepository-layout(5)). */
+/** The locations of a repository's files (gitrepository-layout(5)). */
 export interface Repository {
   /** The top of its work tree. */
   readonly top: string;
   /** Its own files, `HEAD` and `index` among them. */
   readonly gitFolder: string;
-  /** What linked work trees share: objects, references, configuration, `info/exclude`. Mostly the same folder. */
+  /** Files that linked work trees share: objects, references, configuration, `info/exclude`. Usually the same folder. */
   readonly commonFolder: string;
-  /** Whether this user owns all of it. Unknown on Windows, where Node reports no owners, and taken for true. */
+  /** Whether this user owns all of it. Always true on Windows, where Node.js reports no owners. */
   readonly isOwn: boolean;
 }
 
 /**
- * The repository that a folder lies in, found without git as git finds it: the nearest `.git` above that is a repository. Undefined
- * where there is none, and for a folder inside of `.git`.
+ * The repository of a folder, found like git but without it: the nearest `.git` in the folder or above that is a repository. Undefined if
+ * there is none, and for a folder inside `.git`.
  *
- * Its configuration is not read: `core.worktree` has no say.
+ * Its configuration is not read, so `core.worktree` has no effect.
  */
 export async function findRepository(folder: string): Promise<Repository | undefined> {
   if (resolve(folder).split(/[\\/]/).includes('.git')) return undefined;

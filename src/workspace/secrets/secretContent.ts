@@ -2,14 +2,14 @@ import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { isBinaryName, isPackedName } from '../files/fileKinds.ts';
 import { findSecretInBytes } from './secretScanner.ts';
 
-// As much as the search index reads of a file, and more. Larger files are searched when they are packed, which reads them anyway.
+// More than the search index reads of a file. Larger files are scanned while they are packed, which reads them anyway.
 const MOST_BYTES = 1 << 20;
 const FEWEST_BYTES = 20;
 const SAFE_READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
- * The name of the first secret in a text file of at most 1 MiB, or undefined. Only formats that cannot be mistaken count: private
- * keys, and tokens with their issuer's beginning and length. Placeholders do not.
+ * The name of the first secret in a text file of at most 1 MiB, or undefined. Only unmistakable formats count: private keys, and tokens
+ * with their issuer's prefix and length. Placeholders do not count.
  */
 export function findSecret(absolute: string, size: number, buffer: Buffer): string | undefined {
   if (size < FEWEST_BYTES || size > MOST_BYTES || isPackedName(absolute) || isBinaryName(absolute)) return undefined;
@@ -17,7 +17,7 @@ export function findSecret(absolute: string, size: number, buffer: Buffer): stri
   return bytes === undefined ? undefined : findSecretInBytes(bytes);
 }
 
-/** A buffer that `findSecret` may use again and again. */
+/** A reusable buffer for `findSecret`. */
 export function secretBuffer(): Buffer {
   return Buffer.allocUnsafeSlow(MOST_BYTES);
 }

@@ -4,14 +4,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { listFolder } from '../files/folderEntries.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 
-// Git lists most folders in less, and then nothing is looked for.
-const PATIENCE_MS = 1_000;
-// What newer versions of git take at most (dir.c, PATTERN_MAX_FILE_SIZE).
+// Git lists most folders faster, and then nothing is searched.
+const START_AFTER_MS = 1_000;
+// The limit in newer versions of git (dir.c, PATTERN_MAX_FILE_SIZE).
 const MOST_RULES_BYTES = 100 << 20;
 
 /**
- * Aborts `blocked` once git, which lists the files of `root`, waits for what will never end: ignore rules that are a pipe, or larger
- * than memory. Looks for such files only when git takes its time. Returns when `done` is aborted, or everything was looked at.
+ * Aborts `blocked` if git, while listing the files of `root`, waits forever for an ignore file that is a pipe or larger than memory. Only
+ * searches for such files if git is slow. Returns when `done` aborts or everything was checked.
  */
 export async function abortIfBlocked(
   root: string,
@@ -19,10 +19,10 @@ export async function abortIfBlocked(
   { blocked, done }: { readonly blocked: AbortController; readonly done: AbortSignal },
 ): Promise<void> {
   try {
-    await sleep(PATIENCE_MS, undefined, { signal: done, ref: false });
+    await sleep(START_AFTER_MS, undefined, { signal: done, ref: false });
     if ((await isBlockedAbove(root, top)) || (await isBlockedBelow(root, done))) blocked.abort();
   } catch {
-    // Git has ended meanwhile.
+    // Git has finished meanwhile.
   }
 }
 
@@ -40,7 +40,7 @@ async function isBlockedBelow(root: string, done: AbortSignal): Promise<boolean>
     done.throwIfAborted();
     for (const { name, isFolder } of await listFolder(folder, yielder).catch(() => [])) {
       const path = join(folder, name);
-      // Of an inner repository git reads `HEAD`.
+      // In an inner repository, git reads `HEAD`.
       if (name === '.git' ? folder !== root && (await isBlocking(join(path, 'HEAD'))) : false) return true;
       if (name === '.gitignore' && (await isBlocking(path))) return true;
       if (isFolder && name !== '.git') folders.push(path);

@@ -1,9 +1,9 @@
 import { secretFileRule, secretFolderRule } from '../secrets/secretNames.ts';
 
-/** Why something stays at home. */
+/** Why a path is not sent. */
 export type ExclusionReason =
   | 'gitignore'
-  | 'farwharfignore' // also: taken out by a person
+  | 'farwharfignore' // also: left out by the user
   | 'git' // git's own data, and inner repositories
   | 'secret'
   | 'venv'
@@ -14,13 +14,13 @@ export type ExclusionReason =
   | 'limit';
 
 export interface Exclusion {
-  /** Relative to the root, with `/`, without one at the end. */
+  /** Relative to the root, with `/`, without a trailing one. */
   readonly path: string;
   readonly type: 'file' | 'directory';
   readonly reason: ExclusionReason;
-  /** The pattern or the name of the rule that decided. */
+  /** The pattern or name of the rule. */
   readonly rule?: string;
-  /** Where the rule stands: `sub/.gitignore:3`. */
+  /** Location of the rule: `sub/.gitignore:3`. */
   readonly at?: string;
 }
 
@@ -46,13 +46,13 @@ const CACHE_FOLDERS = new Set([
   '__MACOSX',
 ]);
 const CACHE_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
-/** The prefix of our own folders inside a person's folder. */
+/** The prefix of our own folders inside the user's folder. */
 export const STAGING_PREFIX = '.farwharf-staging-';
 
-/** Where results are put that nobody chose. Its name is hidden, so that test runners, linters and builds skip it. */
+/** The folder for results that are set aside. Its name is hidden, so that test runners, linters and builds skip it. */
 export const ASIDE_FOLDER = '.farwharf-results';
 
-/** Which built-in rule leaves a folder of this name out, if any. */
+/** The built-in rule that excludes a folder of this name, if any. */
 export function judgeFolderName(name: string): Verdict | undefined {
   if (name === '.git') return { reason: 'git', rule: '.git' };
   if (name === '.venv') return { reason: 'venv', rule: name };
@@ -63,7 +63,7 @@ export function judgeFolderName(name: string): Verdict | undefined {
   return secret === undefined ? undefined : { reason: 'secret', rule: secret };
 }
 
-/** Which built-in rule leaves the file of this path out, if any. */
+/** The built-in rule that excludes the file at this path, if any. */
 export function judgeFileName(path: string): Verdict | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1);
   if (name === '.git') return { reason: 'git', rule: '.git' };

@@ -18,16 +18,16 @@ export interface Inspected {
 }
 
 export interface InspectOptions {
-  /** Paths that a person chose, which may be secrets or large. */
+  /** Paths that the user included, which may be secrets or large. */
   readonly chosen: ReadonlySet<string>;
   readonly maxFileBytes: number;
-  /** Whether a file was found to hold no secret when it had this size and time; then it is not read again. */
+  /** Whether a file with this size and time is known to contain no secret; then it is not read again. */
   readonly isKnown?: ((file: SelectedFile) => boolean) | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((files: number) => void) | undefined;
 }
 
-/** Looks at each file on disk and sorts out what cannot or must not be sent. `paths` are in their final order. */
+/** Checks each file on disk and excludes what cannot or must not be sent. `paths` are in their final order. */
 export async function inspectFiles(
   root: string,
   paths: readonly string[],
@@ -45,12 +45,12 @@ export async function inspectFiles(
       onProgress?.(files.length);
     }
     const absolute = join(root, path);
-    const stats = folders.areReal(dirname(path)) ? lookAt(absolute) : LINK;
+    const stats = folders.areReal(dirname(path)) ? inspect(absolute) : LINK;
     if (stats !== undefined && 'reason' in stats) {
       excluded.push({ path, type: 'file', ...stats });
       continue;
     }
-    // A name in bad UTF-8 cannot be looked up by its decoded form; other missing files were deleted and are no loss.
+    // A name in invalid UTF-8 is not found by its decoded form; other missing files were deleted.
     const verdict = stats === undefined ? judgeMissing(path) : judgeFile(path, absolute, stats);
     if (verdict !== undefined) {
       excluded.push({ path, type: verdict.rule === SUBMODULE.rule ? 'directory' : 'file', ...verdict });
@@ -71,7 +71,7 @@ export async function inspectFiles(
         findings.push({
           type: 'secret',
           path,
-          message: `${path} holds what looks like a secret (${secret}), so it is not sent.`,
+          message: `${path} contains what looks like a secret (${secret}), so it is not sent.`,
         });
         continue;
       }
@@ -95,12 +95,12 @@ const LINK: Verdict = { reason: 'link', rule: 'links are not followed' };
 const UNREADABLE: Verdict = { reason: 'unreadable', rule: 'no permission to read it' };
 const SUBMODULE: Verdict = { reason: 'git', rule: 'submodule' };
 
-/** Undefined where there is nothing. */
-function lookAt(absolute: string): Stats | Verdict | undefined {
+/** Undefined if the file does not exist. */
+function inspect(absolute: string): Stats | Verdict | undefined {
   try {
     return lstatSync(absolute, { throwIfNoEntry: false });
   } catch {
-    return UNREADABLE; // it lies in a folder that can be listed and not entered
+    return UNREADABLE; // its folder can be listed but not entered
   }
 }
 
@@ -129,7 +129,7 @@ function isReadable(absolute: string): boolean {
   }
 }
 
-/** Which folders inside a root are reached without a link. What git tracks may lie behind one that was put there later. */
+/** Checks which folders inside a root are reached without a link. A tracked folder may have been replaced by a link. */
 class RealFolders {
   readonly #root: string;
   readonly #known = new Map<string, boolean>([['.', true]]);
@@ -148,6 +148,6 @@ class RealFolders {
 }
 
 function isLink(absolute: string): boolean {
-  const found = lookAt(absolute);
+  const found = inspect(absolute);
   return found !== undefined && !('reason' in found) && found.isSymbolicLink();
 }

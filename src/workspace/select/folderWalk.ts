@@ -6,21 +6,21 @@ import { type FolderEntry, listFolder } from '../files/folderEntries.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import type { PathScope } from './pathScope.ts';
 
-/** What a walk found, in no order. */
+/** The result of a walk, unordered. */
 export interface Walked {
   readonly files: string[];
   readonly excluded: Exclusion[];
 }
 
-/** The rules of a walk. Git's rules may start above the root, where the repository does. */
+/** The rules of a walk. Git's rules may start above the root, at the top of the repository. */
 export interface WalkRules {
   readonly git: IgnoreRules;
-  /** From the repository to the root, `''` or ending with `/`. */
+  /** Path from the repository to the root: `''`, or with a trailing `/`. */
   readonly prefix: string;
   readonly own: IgnoreRules;
 }
 
-/** How git's rules stand: in force; all content ignored unless `.farwharfignore` chooses it; overruled by it. */
+/** How git's rules apply: normally; all content is ignored unless `.farwharfignore` includes it; or they are overruled by it. */
 type Standing =
   | { readonly type: 'rules' }
   | { readonly type: 'ignored'; readonly by: Exclusion }
@@ -31,14 +31,14 @@ interface WalkOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Finds the files under a folder that no rule leaves out, without git. Links are given as files. */
+/** Finds the files in a folder that no rule excludes, without git. Links are listed as files. */
 export class FolderWalk {
   readonly #root: string;
   readonly #rules: WalkRules;
   readonly #scope: PathScope | undefined;
   readonly #yielder: Yielder;
 
-  /** With a `scope`, what it does not touch is passed over as if it were not there. */
+  /** With a `scope`, paths that it does not touch are skipped as if they did not exist. */
   constructor(root: string, rules: WalkRules, { scope, signal }: WalkOptions = {}) {
     this.#root = root;
     this.#rules = rules;
@@ -46,21 +46,21 @@ export class FolderWalk {
     this.#yielder = new Yielder(signal);
   }
 
-  /** Walks `folder` (`''` is the root), where git's rules are in force. */
+  /** Walks `folder` (`''` is the root) with git's rules. */
   async walk(folder: string): Promise<Walked> {
     const found: Walked = { files: [], excluded: [] };
     await this.#visit(folder, { type: 'rules' }, found);
     return found;
   }
 
-  /** Walks what git ignores, for what `.farwharfignore` chooses of it, or all of it; one exclusion where that is nothing. */
+  /** Walks a folder that git ignores for what `.farwharfignore` includes, or, if `isChosen`, for everything. Without a match, the result is one exclusion. */
   async walkIgnored(folder: string, by: Exclusion, isChosen = false): Promise<Walked> {
     const found: Walked = { files: [], excluded: [] };
     await this.#visit(folder, isChosen ? { type: 'chosen' } : { type: 'ignored', by }, found);
     return found.files.length > 0 ? found : { files: [], excluded: [by] };
   }
 
-  /** Walks a folder that a person chose: everything in it counts, whatever the rules say. */
+  /** Walks a folder that the user included: every file in it counts, whatever the rules say. */
   async walkChosen(folder: string): Promise<Walked> {
     const found: Walked = { files: [], excluded: [] };
     const folders = [folder];
@@ -144,7 +144,7 @@ export class FolderWalk {
     return { type: 'open', standing: next };
   }
 
-  /** A place in the repository, seen from the root. */
+  /** A location in the repository, relative to the root. */
   #place(at: string | undefined): string | undefined {
     return at === undefined ? undefined : posix.relative(this.#rules.prefix, at);
   }

@@ -6,7 +6,7 @@ import { PrivateGitFolder } from '../git/privateGitFolder.ts';
 import type { Repository } from '../git/repository.ts';
 
 export interface GitListing {
-  /** Tracked files, deleted ones too, and untracked ones that are not ignored. */
+  /** Tracked files, including deleted ones, and untracked files that are not ignored. */
   readonly paths: ReadonlySet<string>;
   /** Ignored files and folders, inner repositories, and folders that git could not read. */
   readonly excluded: readonly Exclusion[];
@@ -14,21 +14,21 @@ export interface GitListing {
 }
 
 const STANDARD = ['--exclude-standard', '-z'];
-// An index can name anything: absolute paths, parts that are empty or lead up, and git's own files.
+// An index can contain any path: absolute ones, empty components, `..`, and git's own files.
 const UNSAFE_PATH = /(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i;
 const LIST_FILES = ['--literal-pathspecs', 'ls-files'];
 
 interface ListOptions {
-  /** Paths of files and folders that are looked at alone; none means all. */
+  /** Limits the listing to these files and folders; empty for all. */
   readonly only?: readonly string[] | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * What git says about the folder, or undefined where it has nothing to say: no git, a folder that a repository further up ignores as
- * a whole (a home folder kept in git, say), or ignore rules that git would wait for without end.
+ * Git's listing of a folder. Undefined without git, for a folder that a repository above ignores completely (for example in a home folder
+ * under git), and for ignore files on which git would wait forever.
  *
- * @throws the signal's reason, or AppError `limit` when git hangs.
+ * @throws the signal's reason, or AppError `limit` if git hangs.
  */
 export async function listByGit(
   root: string,
@@ -86,7 +86,7 @@ async function isIgnoredFromAbove(git: PrivateGitFolder, root: string, signal?: 
   return answer !== undefined && answer.items.length > 0;
 }
 
-/** Asks git which rule ignores each path, and where it stands. */
+/** Asks git which rule ignores each path, and where that rule is. */
 async function explain(
   git: PrivateGitFolder,
   root: string,

@@ -9,12 +9,12 @@ import type { IgnoreRules, RuleSet } from '../git/ignoreRules.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 
 interface Folder {
-  /** The outermost folder that is left out, this one or one above. */
+  /** The outermost excluded folder: this one or one above. */
   readonly exclusion: Exclusion | undefined;
   readonly rules: RuleSet;
 }
 
-/** Takes git's list and leaves out what only our own rules leave out, in the same form as a walk gives. */
+/** Applies our own rules to git's list. The result has the same form as a walk's. */
 export class ListedFiles {
   readonly #root: string;
   readonly #own: IgnoreRules;
@@ -55,7 +55,7 @@ export class ListedFiles {
     else this.#found.excluded.push({ path, type: 'file', ...builtIn });
   }
 
-  /** What git ignores is walked again only where `.farwharfignore` might choose something in it. */
+  /** Walks what git ignores only if `.farwharfignore` might include something in it. */
   async #reconsider(exclusion: Exclusion, hasNegation: boolean): Promise<void> {
     if (exclusion.reason !== 'gitignore' || !hasNegation) {
       this.#found.excluded.push(exclusion);
@@ -93,7 +93,7 @@ export class ListedFiles {
     const exclusion = path === '' ? undefined : judgeListedFolder(path, names, above);
     if (exclusion !== undefined) this.#found.excluded.push(exclusion);
     else {
-      // Git does not speak of pipes, sockets and devices.
+      // Git does not list pipes, sockets and devices.
       for (const entry of entries) {
         if (!entry.isSpecial) continue;
         const name = path === '' ? entry.name : `${path}/${entry.name}`;
@@ -110,7 +110,7 @@ export class ListedFiles {
   async #list(path: string): Promise<FolderEntry[]> {
     try {
       const absolute = join(this.#root, path);
-      // Git lists what it tracks behind a link that took a folder's place.
+      // Git lists tracked files behind a link that replaced a folder.
       if (path !== '' && (await lstat(absolute)).isSymbolicLink()) return [];
       return await listFolder(absolute, this.#yielder);
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Some paths of a folder, with all that lies beneath them. */
+/** A set of paths in a folder, including everything below them. */
 export class PathScope {
   readonly #paths: ReadonlySet<string>;
   readonly #above = new Set<string>();
@@ -16,7 +16,7 @@ export class PathScope {
     return this.#paths.size === 0;
   }
 
-  /** Whether a path is one of them or lies beneath one. */
+  /** Whether a path is one of them or below one. */
   holds(path: string): boolean {
     if (this.isEmpty) return false;
     for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
@@ -25,7 +25,7 @@ export class PathScope {
     return false;
   }
 
-  /** Whether a path is one of them, lies beneath one, or is a folder above one. */
+  /** Whether a path is one of them, below one, or a parent folder of one. */
   touches(path: string): boolean {
     return this.#above.has(path) || this.holds(path);
   }

@@ -5,9 +5,8 @@ import type { Repository } from '../git/repository.ts';
 const GITIGNORE = '.gitignore';
 
 /**
- * Git's ignore rules for `root`, read without git: those of the repository that it lies in, from its top on, with
- * `.git/info/exclude`. `prefix` leads from the top to the root. Without a repository the rules start at the root itself, and
- * also where a repository further up ignores the root as a whole.
+ * Git's ignore rules for `root`, read without git: those of its repository from the top down, and `.git/info/exclude`. `prefix` is the
+ * path from the top to the root. The rules start at the root itself if there is no repository, or if the repository ignores the root.
  */
 export async function readRepositoryRules(
   root: string,

@@ -5,7 +5,7 @@ import { selectFiles, type Selection, type SelectOptions } from './selection.ts'
 type Searchable = Pick<Selection, 'files' | 'excluded'>;
 
 /**
- * The files of a folder that a search may see: those that submitting it would send, however many and large they are.
+ * The files in a folder that a search may read: those that a submit would send, without limits of number and size.
  *
  * @throws as `selectFiles` does.
  */
@@ -13,13 +13,13 @@ export function selectSearchable(
   root: string,
   options: Pick<SelectOptions, 'isTrusted' | 'only' | 'isKnown' | 'signal' | 'onProgress'>,
 ): Promise<Searchable> {
-  // Git refuses a path behind a link, and with it all others.
+  // Git refuses a path behind a link, and then lists nothing.
   const local = new LocalFiles(root);
   const only = options.only?.filter((path) => !isBehindLink(local, path));
   return selectFiles(root, { ...options, only, maxFileBytes: Infinity, maxTotalBytes: Infinity, maxFiles: Infinity });
 }
 
-/** Which of some files that were searchable before still are: one may have become a link, unreadable or a secret. */
+/** Checks which files are still searchable: one may have become a link, unreadable or a secret. */
 export function inspectSearchable(
   root: string,
   paths: readonly string[],
@@ -33,6 +33,6 @@ function isBehindLink(local: LocalFiles, path: string): boolean {
     const found = local.look(path);
     return found.type === 'blocked' && found.by !== path;
   } catch {
-    return false; // it cannot be looked at, and will be unreadable
+    return false; // the inspection will find it unreadable
   }
 }

@@ -34,13 +34,13 @@ export interface Selection {
 export interface SelectOptions {
   /** Whether git may be run in this folder. */
   readonly isTrusted: boolean;
-  /** Paths of files and folders chosen by a person: they override an exclusion, secrets too. */
+  /** Files and folders that the user included, which overrides exclusions, even of secrets. */
   readonly include?: readonly string[] | undefined;
-  /** Paths of files and folders taken out by a person. */
+  /** Files and folders that the user left out. */
   readonly exclude?: readonly string[] | undefined;
-  /** Looks at these files and folders alone; without it at everything. */
+  /** Limits the selection to these files and folders. */
   readonly only?: readonly string[] | undefined;
-  /** Whether a file was found to hold no secret when it had this size and time; then it is not read again. */
+  /** Whether a file with this size and time is known to contain no secret; then it is not read again. */
   readonly isKnown?: ((file: SelectedFile) => boolean) | undefined;
   readonly maxFileBytes?: number | undefined;
   readonly maxTotalBytes?: number | undefined;
@@ -52,17 +52,17 @@ export interface SelectOptions {
 const MOST_FILE_BYTES = 10e9;
 const MOST_TOTAL_BYTES = 20e9;
 const MOST_FILES = 500_000;
-// Of the estimate: what a tar header packs to, and what text packs to.
+// For the estimate: the compressed size of a tar header, and the compression ratio of text.
 const HEADER_BYTES = 60;
 const TEXT_RATIO = 0.3;
 
 /**
- * Decides what of a folder is sent: what `git ls-files -co --exclude-standard` gives where git may be asked, else what the
- * ignore files say; without virtual environments, caches, secrets, links and special files. Everything that is left out
- * is in `excluded` with its reason, a folder that is left out whole as one entry. No file is changed, no link followed.
+ * Selects the files of a folder to send: those listed by `git ls-files -co --exclude-standard` if git may be run, else by the ignore files,
+ * without virtual environments, caches, secrets, links and special files. `excluded` contains everything else with its reason; a folder
+ * that is excluded completely is one entry. No file is changed, no link followed.
  *
- * @throws AppError `missing`, `bad-input` (not a folder, or a choice outside it), `permission`, or `limit` when the whole
- * is too large; the signal's reason on abort.
+ * @throws AppError `missing`, `bad-input` (not a folder, or a choice outside it), `permission`, or `limit` if the selection is too large;
+ * the signal's reason on abort.
  */
 export async function selectFiles(root: string, options: SelectOptions): Promise<Selection> {
   const { isTrusted, signal, onProgress } = options;
@@ -158,7 +158,7 @@ async function assertFolder(folder: string): Promise<void> {
   const stats = await stat(folder).catch((error: unknown) => {
     throw folderFailure(error, folder);
   });
-  if (!stats.isDirectory()) throw new AppError('bad-input', `${folder} is a file. Name the folder that holds it.`);
+  if (!stats.isDirectory()) throw new AppError('bad-input', `${folder} is a file. Enter the folder that contains it.`);
   await access(folder, constants.R_OK | constants.X_OK).catch((error: unknown) => {
     throw folderFailure(error, folder);
   });
@@ -167,20 +167,20 @@ async function assertFolder(folder: string): Promise<void> {
 function folderFailure(error: unknown, folder: string): AppError {
   const code = systemCode(error);
   if (code === 'ENOENT' || code === 'ENOTDIR') {
-    return new AppError('missing', `There is no folder ${folder}. Check the path.`, { cause: error });
+    return new AppError('missing', `The folder ${folder} does not exist. Check the path.`, { cause: error });
   }
   return new AppError('permission', `${folder} cannot be read: ${messageOf(error)}. Change its permissions.`, {
     cause: error,
   });
 }
 
-/** A choice as a path relative to the root. @throws AppError `bad-input` when it leads out. */
+/** A choice as a path relative to the root. @throws AppError `bad-input` if it is outside. */
 function insidePath(root: string, path: string): string {
   const inside = pathInside(root, resolve(root, path));
   if (inside !== undefined && inside !== '') return inside;
   throw new AppError(
     'bad-input',
-    `${path} does not lie in ${root}, so it cannot be chosen. Name a path inside the folder.`,
+    `${path} is not in ${root}, so it cannot be included or excluded. Enter a path inside the folder.`,
   );
 }
 
@@ -198,7 +198,7 @@ function foreignFinding({ top }: Repository): Finding {
   return {
     type: 'foreign-repository',
     path: top,
-    message: `The repository in ${top} belongs to another user, so git was not run and no file of .git was read; only the .gitignore files count.`,
+    message: `The repository in ${top} belongs to another user, so git was not run and no file in .git was read. Only the .gitignore files count.`,
   };
 }
 
@@ -220,11 +220,11 @@ function assertWithinLimits({ files, totalBytes }: Selection, options: SelectOpt
   const limit = isTooMany ? formatCount(maxFiles, 'file') : formatBytes(maxTotalBytes);
   throw new AppError(
     'limit',
-    `The folder has ${found} to send; the limit is ${limit}. Leave something out in .farwharfignore, first of all ${named.join(', ')}.`,
+    `The folder has ${found} to send, and the limit is ${limit}. Leave files out in .farwharfignore. The largest: ${named.join(', ')}.`,
   );
 }
 
-/** About how many bytes the archive of a selection will have: text packs to a third, what is packed already not at all. */
+/** The approximate size of a selection's archive in bytes: text compresses to a third, compressed files do not. */
 export function estimateArchiveBytes({ files }: Pick<Selection, 'files'>): number {
   const bytes = files.reduce(
     (sum, { path, size }) => sum + HEADER_BYTES + size * (isPackedName(path) ? 1 : TEXT_RATIO),
