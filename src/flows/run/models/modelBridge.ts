@@ -74,8 +74,8 @@ async function answer(
     }
     if (route !== 'POST /v1/chat/completions') throw new AppError('missing', `The bridge has no ${route}.`);
     const asked = await readBridgeRequest(request);
-    if (asked.isStreamed) await stream(models, asked, response, gone.signal);
-    else await complete(models, asked, response, gone.signal);
+    const exchange = { models, asked, response, signal: gone.signal };
+    await (asked.isStreamed ? stream(exchange) : complete(exchange));
   } catch (error) {
     if (response.headersSent || gone.signal.aborted) {
       response.destroy(); // a stream that just stopped would look complete
@@ -96,27 +96,26 @@ function authorise({ headers, socket }: IncomingMessage, token: string): void {
   throw new AppError('not-signed-in', "The editor's models can only be used with the token of this run.");
 }
 
-async function complete(
-  models: BridgedModels,
-  asked: BridgeRequest,
-  response: ServerResponse,
-  signal: AbortSignal,
-): Promise<void> {
+interface Exchange {
+  readonly models: BridgedModels;
+  readonly asked: BridgeRequest;
+  readonly response: ServerResponse;
+  readonly signal: AbortSignal;
+}
+
+async function complete(exchange: Exchange): Promise<void> {
+  const { models, asked, response, signal } = exchange;
   let content = '';
   for await (const piece of models.complete(asked, signal)) content += piece;
   sendJson(response, 200, {
     ...head(asked, 'chat.completion'),
     choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
-    ...(await usageOf(models, asked, content, signal)),
+    ...(await usageOf(exchange, content)),
   });
 }
 
-async function stream(
-  models: BridgedModels,
-  asked: BridgeRequest,
-  response: ServerResponse,
-  signal: AbortSignal,
-): Promise<void> {
+async function stream(exchange: Exchange): Promise<void> {
+  const { models, asked, response, signal } = exchange;
   const send = (chunk: object): void => {
     if (!response.headersSent) response.writeHead(200, { 'Content-Type': 'text/event-stream' });
     response.write(`data: ${JSON.stringify({ ...head(asked, 'chat.completion.chunk'), ...chunk })}\n\n`);
@@ -127,7 +126,7 @@ async function stream(
     send({ choices: [{ index: 0, delta: { content: piece }, finish_reason: null }] });
   }
   send({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] });
-  const usage = await usageOf(models, asked, content, signal);
+  const usage = await usageOf(exchange, content);
   if (usage !== undefined) send({ choices: [], ...usage });
   response.end('data: [DONE]\n\n');
 }
@@ -136,13 +135,9 @@ function head({ model }: BridgeRequest, object: string): object {
   return { id: `bridge-${randomBytes(6).toString('hex')}`, object, created: Math.floor(Date.now() / 1000), model };
 }
 
-async function usageOf(
-  models: BridgedModels,
-  { model, messages }: BridgeRequest,
-  content: string,
-  signal: AbortSignal,
-): Promise<{ usage: object } | undefined> {
+async function usageOf({ models, asked, signal }: Exchange, content: string): Promise<{ usage: object } | undefined> {
   if (models.countTokens === undefined) return undefined;
+  const { model, messages } = asked;
   const prompt = messages.map((message) => message.content).join('\n');
   const count = (text: string): Promise<number> => models.countTokens?.(text, model, signal) ?? Promise.resolve(0);
   const [input, output] = await Promise.all([count(prompt), count(content)]);
