@@ -13,18 +13,18 @@ import { knowsKey } from './serviceProof.ts';
 import { readStateFile } from './stateFile.ts';
 
 const IDLE_EXIT_MS = 10 * 60_000;
-// The next service of this user waits for the end of this one.
+// This user's next service waits for the end of this one.
 const DRAIN_MS = 2_000;
 const START_TIMEOUT_MS = 15_000;
 const POLL_MS = 50;
-// A start can fail because another one is under way, or because an earlier service is just ending: then the next succeeds.
+// A start can fail because another one is in progress, or an earlier service is just ending. Then the next one succeeds.
 const MAX_STARTS = 3;
 const RESTART_DELAY_MS = 1_000;
 const LOG_TAIL = 2_000;
 const MAX_LOG_BYTES = 1 << 20;
-// Free space that a service needs to start: for its store, the journal of the store and some lines of its log.
+// Free space for a start: the store, its journal and some lines of the log.
 const START_BYTES = 512 * 1024;
-// A service waits most of its life. V8's default for short-lived objects costs 40 MB more with a job of 20,000 files.
+// A service is idle most of the time. V8's default for short-lived objects costs 40 MB more with a job of 20,000 files.
 const SMALL_HEAP = '--max-semi-space-size=4';
 
 export interface ServiceAddress {
@@ -33,7 +33,7 @@ export interface ServiceAddress {
 }
 
 export interface EmbeddedOptions {
-  /** FARWHARF_HOME: one service for each. */
+  /** FARWHARF_HOME. Each has its own service. */
   readonly home: string;
   /** Executable that runs JavaScript: Node, or Electron with `ELECTRON_RUN_AS_NODE` in `env`. */
   readonly node: string;
@@ -41,21 +41,21 @@ export interface EmbeddedOptions {
   readonly cli: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly signal?: AbortSignal;
-  /** How long a start may take; 15 seconds unless given. */
+  /** Time limit of a start; default: 15 seconds. */
   readonly startTimeoutMs?: number;
 }
 
-/** A service for one person: nobody watches it from outside, and its log is for the day that it fails. */
+/** A service for one person: nobody monitors it, and its log is only for failures. */
 const CONFIG = {
   ...DEFAULT_CONFIG,
   log: { ...DEFAULT_CONFIG.log, requests: false },
-  // A person's own folder on a person's own machine: their programs, caches and data sets are all over their home.
+  // Jobs run the person's own folder, and need programs, caches and data sets from all over the home.
   process: { ...DEFAULT_CONFIG.process, isolation: 'none' as const },
   metrics: { enabled: false },
   retention: { min_free_gb: 0.1 },
 };
 
-/** What `farwharf serve --embedded` passes to `serve`. */
+/** The options of `farwharf serve --embedded`. */
 export function embeddedServeOptions(home: string, program: { runner: string; version: string }): ServeOptions {
   return {
     ...program,
@@ -71,11 +71,11 @@ export function embeddedServeOptions(home: string, program: { runner: string; ve
 }
 
 /**
- * Address of this user's own job service, which is started where none runs. Of two that are started at once one remains,
- * and both callers get its address. The key is sent nowhere before the service has shown that it knows it.
+ * Returns the address of this user's own job service, which is started if none runs. If two are started at once, one remains and
+ * both callers get its address. The key is not sent before the service has proven that it knows it.
  *
- * @throws AppError `unreachable` with the end of the service's log when it does not start, `no-space` when the disk is full,
- * `permission` when its folder cannot be written, `refused` when others can write it; the signal's reason on abort.
+ * @throws AppError `unreachable` with the end of the service's log if it does not start, `no-space` if the disk is full,
+ * `permission` if its folder cannot be written, `refused` if others can write it; the signal's reason on abort.
  */
 export async function connectEmbeddedService(options: EmbeddedOptions): Promise<ServiceAddress> {
   const { home, signal, startTimeoutMs = START_TIMEOUT_MS } = options;
@@ -97,7 +97,7 @@ export async function connectEmbeddedService(options: EmbeddedOptions): Promise<
   throw startFailure(home);
 }
 
-/** A service that finds no room for its store finds none for its log either. */
+/** A service without space for its store has none for its log either, so the disk is checked here. */
 function startFailure(home: string): AppError {
   const cause = diskFullError(serviceFolder(home), START_BYTES);
   if (cause !== undefined) return noSpace(home, cause);
@@ -121,15 +121,15 @@ function startService({ home, node, cli, env = process.env }: EmbeddedOptions): 
   const log = openLog(home);
   const child = spawn(node, [SMALL_HEAP, cli, 'serve', '--embedded'], {
     cwd: serviceFolder(home),
-    // Its jobs get no more, and it needs none of the keys and tokens that a person's shell or editor has.
+    // Its jobs get the same variables, so it gets none of the keys and tokens of a person's shell or editor.
     env: { ...allowedEnvironment(env, ['ELECTRON_RUN_AS_NODE']), FARWHARF_HOME: home },
     detached: true,
     windowsHide: true,
-    // What it prints is its address and key, which belong in no log.
+    // It prints its address and key, which must not be logged.
     stdio: ['ignore', 'ignore', log],
   });
   closeSync(log);
-  child.once('error', () => {}); // shows as a child without a pid
+  child.once('error', () => {}); // such a child has no process ID
   child.unref();
   return child;
 }
@@ -142,7 +142,7 @@ function openLog(home: string): number {
     return openSync(path, isLong ? 'w' : 'a', 0o600);
   } catch (cause) {
     if (isDiskFull(cause)) throw noSpace(home, cause);
-    const message = `The job service cannot keep its files in ${serviceFolder(home)}: ${messageOf(cause)}. Make the folder writable, or set FARWHARF_HOME to another one.`;
+    const message = `The job service cannot write to ${serviceFolder(home)}: ${messageOf(cause)}. Make the folder writable, or set FARWHARF_HOME to another one.`;
     throw new AppError('permission', message, { cause });
   }
 }

@@ -21,24 +21,23 @@ import { Store } from './store/store.ts';
 
 const DEFAULT_CREDITS = 1_000;
 const KEY_BYTES = 32;
-// Uploads that are under way when the service is told to end may take this long.
+// Time for uploads in progress when the service stops.
 const DEFAULT_DRAIN_MS = 30_000;
 
 export interface RunningService {
   readonly url: string;
   readonly key: string;
-  /** Settles once the service has ended: by its signal or because it was idle. Jobs that run go on. */
+  /** Resolves once the service has stopped, by its signal or because it was idle. Running jobs continue. */
   readonly closed: Promise<void>;
-  /** Reads the files of its certificate again. */
+  /** Reads the certificate's files again. */
   reload(): void;
-  /** All that it answers to. */
   readonly routes: readonly Route[];
 }
 
 /**
  * Starts the job service in this process.
  *
- * @throws AppError of the folders; `conflict` when another service uses the data folder or the port, `corrupt` when the store is damaged
+ * @throws AppError of the folders; `conflict` if another service uses the data folder or the port; `corrupt` if the store is damaged
  * or its ledger does not balance; `missing` or `bad-input` for a certificate that cannot be used.
  */
 export async function serve(
@@ -56,7 +55,7 @@ export async function serve(
     start: toMicro(options.credits ?? DEFAULT_CREDITS),
     isToppedUpDaily: options.isToppedUpDaily ?? false,
   });
-  // What must not stay where the rest of the start fails.
+  // Releases everything if the rest of the start fails.
   await using undo = new AsyncDisposableStore();
   undo.defer(() => store.dispose());
   if (shared !== undefined) {
@@ -106,7 +105,7 @@ export async function serve(
     });
     if (stateFile !== undefined) removeStateFile(stateFile, process.pid);
     log.info('service ends', { openStreams: monitor.openStreams });
-    // Nothing new is taken. What is under way ends; streams and jobs are followed meanwhile, so that nobody waits for this.
+    // Refuses new requests and lets open ones finish, while streams and jobs continue.
     health.stop();
     await monitor.untilQuiet(AbortSignal.timeout(options.drainMs ?? DEFAULT_DRAIN_MS));
     closeAdmin();

@@ -21,9 +21,9 @@ import type { Store } from './store/store.ts';
 
 const DEFAULT_KILL_GRACE_MS = 5_000;
 
-/** What is there before the parts. */
+/** What the parts are built from. */
 interface Foundation {
-  /** With the folders of jobs and uploads. */
+  /** The folder that contains those of jobs and uploads. */
   readonly filesFolder: string;
   readonly ownKey: string | undefined;
   readonly authenticator: KeyAuthenticator;
@@ -33,14 +33,14 @@ interface Foundation {
   readonly shutdown: AbortSignal;
 }
 
-/** One thing that the service answers to. */
+/** A method and path that the service responds to. */
 export interface Route {
   readonly method: string;
   /** With parameters as `:name`. */
   readonly path: string;
 }
 
-/** The parts of a service, which work once they are started. */
+/** The parts of a service, before they are started. */
 export interface ServiceParts {
   readonly server: HttpServer;
   readonly scheduler: Scheduler;
@@ -50,7 +50,7 @@ export interface ServiceParts {
   readonly routes: readonly Route[];
 }
 
-/** Makes the parts of a service and joins them. @throws AppError for a certificate or an executor that cannot be used. */
+/** Creates and connects the parts of a service. @throws AppError for a certificate or an executor that cannot be used. */
 export async function buildParts(
   options: ServeOptions,
   { filesFolder, ownKey, authenticator, store, log, monitor, shutdown }: Foundation,
@@ -126,7 +126,7 @@ export async function buildParts(
   return { server, scheduler, health, housekeeping, metrics, routes };
 }
 
-/** Loads what counts only where somebody may ask for it. */
+/** Loads the library for metrics only if they are enabled. */
 async function openMetrics(options: MetricsOptions): Promise<Metrics> {
   const { Metrics } = await import('./metrics/metrics.ts');
   return new Metrics(options);

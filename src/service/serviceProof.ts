@@ -9,8 +9,8 @@ const PROOF_TIMEOUT_MS = 2_000;
 const health = z.object({ proof: z.string() });
 
 /**
- * Whether what answers at `url` knows `key`, which is not sent: after a crash another program may have the port of a
- * service whose file is still there.
+ * Whether the server at `url` knows `key`, which is not sent: after a crash, another program may have the port of a service whose
+ * state file still exists.
  */
 export async function knowsKey(url: string, key: string): Promise<boolean> {
   const nonce = randomBytes(24).toString('base64url');

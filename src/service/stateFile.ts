@@ -10,17 +10,17 @@ const serviceState = z.object({
   version: z.string(),
 });
 
-/** How the other programs of this user find the service. */
+/** How other programs of this user find the service. */
 export type ServiceState = z.infer<typeof serviceState>;
 
-/** Writes the file whole or not at all, readable by this user only. */
+/** Writes the file completely or not at all, readable by this user only. */
 export function writeStateFile(path: string, state: ServiceState): void {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   chmodSync(dirname(path), 0o700);
   writeAtomicallySync(path, JSON.stringify(state));
 }
 
-/** What the file says; undefined where there is none or it makes no sense. */
+/** Undefined if the file does not exist or is not valid. */
 export function readStateFile(path: string): ServiceState | undefined {
   try {
     return serviceState.parse(JSON.parse(readFileSync(path, 'utf8')));
@@ -29,7 +29,7 @@ export function readStateFile(path: string): ServiceState | undefined {
   }
 }
 
-/** Removes the file unless another process has written it since. */
+/** Deletes the file unless another process has written it since. */
 export function removeStateFile(path: string, pid: number): void {
   if (readStateFile(path)?.pid === pid) rmSync(path, { force: true });
 }

@@ -60,7 +60,7 @@ for (const [place, open] of PLACES) {
     const again = await grant(100, 'march');
     assert.equal(again.is_new, false);
     assert.equal(again.account.credits_available, 100);
-    await assert.rejects(grant(200, 'march'), { code: 'conflict', message: /100 credits already/ });
+    await assert.rejects(grant(200, 'march'), { code: 'conflict', message: /already granted 100 credits/ });
     await assert.rejects(grant(-100.5, 'back'), { code: 'bad-input', message: /100 are available/ });
     await assert.rejects(grant(0, 'nothing'), { code: 'bad-input', message: /zero/ });
     assert.equal((await grant(-60, 'back')).account.credits_available, 40);

@@ -119,7 +119,7 @@ test('a backup works without a service, is not written over a file, and a damage
   await admin(scratch, ['backup', file, '--data', data]);
   const twice = await scratch.run(['admin', 'backup', file, '--data', data]);
   assert.equal(twice.exit, 1);
-  assert.match(twice.stderr, /backup\.tar\.gz is there already/);
+  assert.match(twice.stderr, /backup\.tar\.gz already exists/);
 
   const target = join(scratch.root, 'target');
   const whole = readFileSync(file);
@@ -135,13 +135,13 @@ test('a backup works without a service, is not written over a file, and a damage
     writeFileSync(bad, bytes);
     const refused = await scratch.run(['admin', 'restore', bad, '--data', target]);
     assert.equal(refused.exit, 1, name);
-    assert.match(refused.stderr, /is not a whole backup, so nothing was restored/, name);
+    assert.match(refused.stderr, /Nothing was restored, because .* is not a complete backup/, name);
     assert.ok(!existsSync(target));
   }
   mkdirSync(target);
   writeFileSync(join(target, 'something'), '');
   const used = await scratch.run(['admin', 'restore', file, '--data', target]);
-  assert.match(used.stderr, /is not empty, so nothing was restored/);
+  assert.match(used.stderr, /Nothing was restored, because .* is not empty/);
   assert.deepEqual(readdirSync(target), ['something']);
   const inUse = await scratch.run(['admin', 'restore', file, '--data', data]);
   assert.match(inUse.stderr, /is not empty/);

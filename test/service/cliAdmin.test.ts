@@ -75,7 +75,7 @@ test('without a service the store itself is administered; bad use is told in wor
   assert.equal(missing.exit, 2);
   assert.match(
     missing.stderr,
-    /There are no accounts in .*serve: no service has run there\. Name its folder with --data/,
+    /serve has no accounts, because no service has run there\. Specify its data folder with --data/,
   );
   assert.equal((await admin('account', 'add', 'ada')).exit, 0);
   const twice = await admin('account', 'add', 'ada', '--json');

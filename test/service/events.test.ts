@@ -167,8 +167,8 @@ test('a job that writes too much goes on, its log says what is missing, and keep
     .filter(({ event }) => event === 'log')
     .map(({ data }) => String(data['text']))
     .join('');
-  assert.equal(text.split('[output after 500 KB is not kept]').length, 2);
-  assert.match(text, /\[\d\.\d MB of output were left out; this is its end\]/);
+  assert.equal(text.split('[output after 500 KB is not stored]').length, 2);
+  assert.match(text, /\[\d\.\d MB of output were omitted; this is the end of it\]/);
   assert.ok(text.endsWith('the very end\n'));
   assert.ok(text.length < 900_000, `${text.length} characters`);
 });

@@ -96,7 +96,7 @@ test('asking for results that were removed says so, and the job stays in the lis
   assert.equal(response.status, 404);
   assert.match(
     ((await response.json()) as { detail: string }).detail,
-    /results of this job were removed on 20\d\d-\d\d-\d\d/,
+    /results of this job were deleted on 20\d\d-\d\d-\d\d/,
   );
   assert.equal((await client.job(id)).state, 'succeeded');
   while ((await client.output(id)) !== '') await new Promise((resolve) => setTimeout(resolve, 20));

@@ -105,7 +105,7 @@ describe('the variables of an isolated job', () => {
       }),
     );
     assert.equal(reasons[0], reasons[1]);
-    assert.match(reasons[0] ?? '', /interpreter that its first line names, is not on the machine/);
+    assert.match(reasons[0] ?? '', /interpreter that its first line names, does not exist on the machine/);
   });
 
   test('a link that one program of a job leaves does not lead the mounts of the next outside of the sandbox', async (t) => {

@@ -57,7 +57,7 @@ await describeOnCluster('the bill of a job that the cluster ended', (cluster) =>
       const job = await service.untilEnd(id);
       assert.deepEqual(
         [job.state, job.reason?.split('. ')[0]?.replace(/\.$/, '')],
-        ['failed', `The script was ended by SIG${signal}`],
+        ['failed', `The script was stopped by SIG${signal}`],
       );
       assert.ok((job.credits_charged ?? 0) > 0, `charged ${job.credits_charged}`);
     }
@@ -87,7 +87,7 @@ await describeOnCluster('the bill of a job that the cluster ended', (cluster) =>
     await cluster().command('scontrol', 'update', `JobName=${id}`, 'EndTime=now');
     const job = await service.untilEnd(id);
     assert.deepEqual([job.state, job.exit_code], ['timed_out', null]);
-    assert.match(job.reason ?? '', /^The cluster ended the job at its time limit/);
+    assert.match(job.reason ?? '', /^The cluster stopped the job at its time limit/);
     assert.ok((job.credits_charged ?? 0) > 0);
   });
 });

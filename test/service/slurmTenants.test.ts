@@ -79,7 +79,7 @@ await describeOnCluster('a service and the jobs of its cluster', (cluster) => {
     t.after(() => cluster().command('scontrol', 'update', 'PartitionName=cpu-small', 'State=UP'));
     const service = await startService(t, folders);
     const waiting = await service.submit({ 'a.sh': 'echo ran' }, { script: 'a.sh' });
-    while (!/waits for the cluster to show/.test((await service.job(waiting)).reason ?? '')) await sleep(50);
+    while (!/waiting for proof that jobs/.test((await service.job(waiting)).reason ?? '')) await sleep(50);
     const names = (): Promise<string> => cluster().command('squeue', '-h', '-o', '%j');
     assert.ok(!(await names()).includes(waiting));
     await cluster().command('scontrol', 'update', 'PartitionName=cpu-small', 'State=UP');

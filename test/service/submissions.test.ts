@@ -89,7 +89,7 @@ test('another submission under the same key is refused', async (t) => {
   for (const other of [{ archive, meta }, { archive: await makeArchive({ 'a.sh': 'false' }) }]) {
     const { status, body } = await post(service, { ...other, headers });
     assert.equal(status, 422);
-    assert.match(body.detail ?? '', /another submission was sent under this key/);
+    assert.match(body.detail ?? '', /another submission had this key/);
   }
   assert.equal((await jobsOf(service)).jobs.length, 1);
 });
@@ -143,7 +143,7 @@ test('an upload goes on where it broke off, at no other place, and pieces that d
     post(service, { archive: piece, headers: { 'idempotency-key': key, 'upload-offset': String(offset) } });
   const misplaced = await go(archive.slice(received + 1), received + 1);
   assert.equal(misplaced.status, 409);
-  assert.match(misplaced.body.detail ?? '', new RegExp(`${received} bytes of the archive are here`));
+  assert.match(misplaced.body.detail ?? '', new RegExp(`the service has ${received} bytes of the archive`));
   const foreign = await go(archive.slice(0, 1000), received);
   assert.equal(foreign.status, 409);
   assert.match(foreign.body.detail ?? '', /do not fit together/);

@@ -75,7 +75,7 @@ test('a renewed certificate is taken up, a broken one is refused and the old one
   // A link to itself cannot even be looked at.
   symlinkSync(live.cert, `${live.cert}.new`);
   renameSync(`${live.cert}.new`, live.cert);
-  const refusal = 'the new certificate is refused, the one of before stays in use';
+  const refusal = 'the new certificate is not valid, so the previous one stays in use';
   await untilLogged(refusal);
   assert.equal(await nameAt(service.url), 'second');
   symlinkSync(second.cert, `${live.cert}.new`);

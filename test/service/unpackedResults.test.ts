@@ -4,7 +4,7 @@ import { jsonLines, Scratch } from './commandLine.ts';
 
 // More than the results of one job may have together; the script itself does nothing wrong.
 const SCRIPT = 'echo trained; truncate -s 10T holes';
-const REASON = /The results could not be packed: They have [\d.,]+ TB.* The script itself exited with status 0\./;
+const REASON = /The results could not be packed: They are [\d.,]+ TB.* The script itself exited with status 0\./;
 
 test('a job whose results cannot be packed is a failed one for every verb, which says why', async () => {
   await using scratch = await Scratch.create();

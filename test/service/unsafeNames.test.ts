@@ -32,7 +32,7 @@ test('folders too deep or unreadable do not keep the other results from coming b
   const response = await service.request(`/v1/jobs/${id}/artifacts`);
   const files = await readArchive(new Uint8Array(await response.arrayBuffer()));
   assert.deepEqual(Object.keys(files), ['good.txt']);
-  assert.match(await service.output(id, 'stderr'), /not sent back: .*unreadable/);
+  assert.match(await service.output(id, 'stderr'), /not returned: .*unreadable/);
   await service.stop();
   assert.deepEqual(readdirSync(join(service.data, 'jobs', id)), ['results.tar.gz']);
 });
@@ -42,5 +42,5 @@ test('a file with holes that is larger than any disk keeps nobody waiting, and t
   const id = await service.submit({ 'a.sh': 'truncate -s 10T holes' }, { script: 'a.sh' });
   const job = await service.untilEnd(id);
   assert.deepEqual([job.state, job.exit_code], ['failed', 0]);
-  assert.match(job.reason ?? '', /could not be packed: They have [\d.,]+ TB, and those of one job may have 20.0 GB/);
+  assert.match(job.reason ?? '', /could not be packed: They are [\d.,]+ TB, and the limit for one job is 20.0 GB/);
 });

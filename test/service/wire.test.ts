@@ -302,7 +302,7 @@ test('a HEAD of events is over at once, and its connection is free again while t
   for (const start of [`HEAD /v1/jobs/${id}/events`, 'GET /v1/nothing']) {
     socket.write(`${start} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${service.key}\r\n\r\n`);
   }
-  while (!answers.includes('There is nothing at this address.')) await sleep(10);
+  while (!answers.includes('Nothing exists at this address.')) await sleep(10);
   assert.match(answers, /^HTTP\/1\.1 200 OK\r\n[^]*?content-type: text\/event-stream[^]*?\r\n\r\nHTTP\/1\.1 404 /);
   assert.equal((await service.job(id)).state, 'running');
   await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });

@@ -6,17 +6,17 @@ import { adminTime, operation, showAdminTime } from './operation.ts';
 
 const MAX_CREDITS = 1e9;
 
-/** A text that fits into a table. */
+/** A text that fits in a table. */
 export const line = z
   .string()
   .regex(/^[^\r\n]*$/, 'must be one line')
   .max(200);
 export const accountId = z.object({ account_id: z.string() });
-/** Credits; below zero where some are taken back. */
+/** Negative to take credits back. */
 export const credits = z.number().min(-MAX_CREDITS).max(MAX_CREDITS);
 const limit = z.int().min(0).nullable();
 
-/** An account's own limits; null where the service's default holds. */
+/** An account's own limits; null means the service's default. */
 const limits = z.strictObject({
   running_jobs: limit,
   queued_jobs: limit,
@@ -36,13 +36,12 @@ export const accountView = z.object({
   credits_held: z.number(),
   credits_spent: z.number(),
   queued_jobs: z.int(),
-  /** Handed to the machine or the cluster, and not ended. */
+  /** Handed to the machine or the cluster, and not finished. */
   active_jobs: z.int(),
   limits,
 });
 export type AdminAccount = z.infer<typeof accountView>;
 
-/** What can be done with accounts. */
 export const accountOperations = {
   'accounts.add': operation({
     input: accountId.extend({
@@ -50,7 +49,7 @@ export const accountOperations = {
       plan: line.min(1).default('team'),
       credits: credits.min(0).default(0),
     }),
-    /** With what the new account changed for the jobs of all. */
+    /** `warning`: why no job can start now, as with a second account whose jobs are not isolated. */
     output: accountView.extend({ warning: z.string().optional() }),
     run({ store, refusal }, { account_id: id, name = id, plan, credits: amount }) {
       const at = Date.now();
@@ -98,7 +97,6 @@ export const accountOperations = {
   }),
 };
 
-/** An account as administration shows it. */
 export function showAccount(
   store: Store,
   { id, name, plan, createdAt, disabledAt, limits: own }: Account,

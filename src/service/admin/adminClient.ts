@@ -16,30 +16,29 @@ import {
 } from './operations.ts';
 
 const refusal = z.object({ code: z.string(), detail: z.string() });
-// One that hangs for longer still holds its store, which then says so.
+// A service that hangs for longer still locks its store, whose error then says so.
 const ANSWER_TIMEOUT_MS = 10_000;
 const CODES: readonly ErrorCode[] = ['bad-input', 'missing', 'conflict', 'no-space', 'limit', 'permission', 'refused'];
 
-/** Administers the service of one data folder, until it is disposed. */
+/** Administers the service of one data folder until it is disposed. */
 export interface Admin extends Disposable {
-  /** Whether a running service is asked; otherwise the store itself is open. */
+  /** Whether a running service does the work; otherwise the store itself is open. */
   readonly isServiceRunning: boolean;
-  /** @throws AppError as the operation does, or `unreachable` when the service goes away. */
+  /** @throws AppError of the operation, or `unreachable` if the service stops meanwhile. */
   call<Name extends OperationName>(name: Name, input: OperationInput<Name>): Promise<OperationOutput<Name>>;
 }
 
 /**
- * Finds the service that runs on a data folder or, where none does, opens its store.
+ * Connects to the service that runs on a data folder or, if none does, opens its store.
  *
- * @throws AppError `missing` when there is no store, and none may be made; `permission` in another user's folder; of `Store` when
- * it cannot be opened.
+ * @throws AppError `missing` without a store if none may be created, `permission` in another user's folder, or that of `Store`.
  */
 export async function openAdmin(data: string, { mayCreate }: { mayCreate: boolean }): Promise<Admin> {
   const file = readAdminFile(data);
   const service = await findService(data, file?.pipe);
   if (service !== undefined) return service;
   if (!mayCreate && !existsSync(join(data, 'service.db'))) {
-    const message = `There are no accounts in ${data}: no service has run there. Name its folder with --data.`;
+    const message = `${data} has no accounts, because no service has run there. Specify its data folder with --data.`;
     throw new AppError('missing', message);
   }
   refuseForeign(data);
@@ -51,11 +50,11 @@ export async function openAdmin(data: string, { mayCreate }: { mayCreate: boolea
   };
 }
 
-/** What root writes into the folder of another user, that user's service could not open any more. */
+/** That user's service could not open files that root writes. */
 function refuseForeign(data: string): void {
   const owner = statSync(data, { throwIfNoEntry: false })?.uid ?? 0;
   if (process.getuid?.() !== 0 || owner === 0) return;
-  const message = `${data} belongs to another user, whose service could not open what root writes there. Run this as that user:  sudo -u '#${owner}' farwharf admin …`;
+  const message = `${data} belongs to another user, whose service could not open files that root writes there. Run this as that user:  sudo -u '#${owner}' farwharf admin …`;
   throw new AppError('permission', message);
 }
 
@@ -69,7 +68,7 @@ function openStore(data: string, host: string | undefined): Store {
   }
 }
 
-/** The service that listens in a data folder; undefined where none does, whatever one that was killed left there. */
+/** The service that listens in a data folder; undefined if none does, even if a killed one left its socket. */
 async function findService(data: string, pipe: string | undefined): Promise<Admin | undefined> {
   if (pipe === undefined && !existsSync(data)) return undefined;
   const address = openAdminAddress(data, pipe);
@@ -78,7 +77,7 @@ async function findService(data: string, pipe: string | undefined): Promise<Admi
   } catch (error) {
     address[Symbol.dispose]();
     if (systemCode(error) !== 'EACCES') return undefined;
-    const message = `The service of ${data} belongs to another user, who alone can administer it: run this as that user.`;
+    const message = `The service of ${data} belongs to another user, and only that user can administer it. Run this as that user.`;
     throw new AppError('permission', message, { cause: error });
   }
   return {
@@ -89,19 +88,19 @@ async function findService(data: string, pipe: string | undefined): Promise<Admi
 }
 
 async function post(address: AdminAddress, path: string, input: unknown): Promise<unknown> {
-  let answer: { readonly status: number; readonly body: unknown };
+  let response: { readonly status: number; readonly body: unknown };
   try {
-    answer = await send(address, { method: 'POST', path, body: JSON.stringify(input) });
+    response = await send(address, { method: 'POST', path, body: JSON.stringify(input) });
   } catch (cause) {
-    const message = `The service went away before it answered: ${messageOf(cause)}. Look whether it was done before doing it again.`;
+    const message = `The service stopped before it responded: ${messageOf(cause)}. Check whether this was done before you repeat it.`;
     throw new AppError('unreachable', message, { cause });
   }
-  if (answer.status === 200) return answer.body;
-  const { code, detail } = refusal.parse(answer.body);
+  if (response.status === 200) return response.body;
+  const { code, detail } = refusal.parse(response.body);
   throw new AppError(CODES.find((known) => known === code) ?? 'corrupt', detail);
 }
 
-/** Waits however long it takes, as a backup may; `fetch` gives up after five minutes. */
+/** Waits without a limit, for long backups; `fetch` gives up after five minutes. */
 async function send(
   { path: socketPath }: AdminAddress,
   {

@@ -23,18 +23,18 @@ const STATUS_OF_CODE: Partial<Record<ErrorCode, ContentfulStatusCode>> = {
 export interface AdminServerOptions extends AdminContext {
   readonly log: Logger;
   readonly version: string;
-  /** Called after each operation, with what may have changed: keys, accounts, limits. */
+  /** Called after each operation, which may have changed keys, accounts or limits. */
   readonly onDidRun: () => void;
 }
 
 /**
- * Answers `farwharf admin` on a socket in the data folder, which the kernel opens to this user and root alone: no network reaches
- * it, and no key or token opens it.
+ * Serves `farwharf admin` on a socket in the data folder, which the kernel opens to this user and root only. The network cannot
+ * reach it, and no key or token opens it.
  *
- * The caller holds the store of that folder, so a socket that is there is one that a killed service left.
+ * The caller has locked the store of the folder, so an existing socket was left by a killed service.
  *
  * @returns a function that closes it.
- * @throws AppError of `openAdminAddress`, or the system's error when it cannot be made.
+ * @throws AppError of `openAdminAddress`, or the system's error if the socket cannot be created.
  */
 export async function startAdminServer(options: AdminServerOptions): Promise<() => void> {
   const { data, version } = options;
@@ -44,7 +44,7 @@ export async function startAdminServer(options: AdminServerOptions): Promise<() 
   const address = openAdminAddress(data, pipe);
   const close = (): void => {
     removeAdminFile(data);
-    server.close(); // which removes the socket
+    server.close(); // also removes the socket
     server.closeAllConnections();
     address[Symbol.dispose]();
   };
@@ -68,7 +68,7 @@ function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions): Hono
     if (error instanceof AppError)
       return json({ code: error.code, detail: error.message }, STATUS_OF_CODE[error.code] ?? 500);
     log.error('administration failed', { path: req.path, error });
-    return json({ code: 'corrupt', detail: 'The service failed to do it; its log says why.' }, 500);
+    return json({ code: 'corrupt', detail: 'The service failed to do this. Its log has the cause.' }, 500);
   });
   app.get('/healthz', ({ json }) => json({ status: 'ok' }));
   app.post('/admin/v1/:operation', bodyLimit({ maxSize: MAX_INPUT_BYTES }), async ({ json, req }) => {
@@ -82,7 +82,7 @@ function createAdminApp({ log, onDidRun, ...context }: AdminServerOptions): Hono
   return app;
 }
 
-/** What the log tells of an operation's input, and nothing else of it. */
+/** The only parts of an operation's input that are logged. */
 function targetOf(input: unknown): object {
   const target = z.object({ account_id: z.string().optional(), key_id: z.string().optional() }).safeParse(input);
   return target.success ? { account: target.data.account_id, key: target.data.key_id } : {};

@@ -3,7 +3,6 @@ import * as z from 'zod';
 import { writeBackup } from '../backup/writeBackup.ts';
 import { operation } from './operation.ts';
 
-/** What can be done for the day that the disk breaks. */
 export const backupOperations = {
   'backup.write': operation({
     input: z.object({ file: z.string().refine(isAbsolute, 'must be an absolute path') }),

@@ -8,19 +8,18 @@ const MAX_ENTRIES = 10_000;
 const bookEntry = z.object({
   at: adminTime,
   kind: z.enum(['grant', 'top-up', 'job']),
-  /** Below zero for what was taken back, or paid for a job. */
+  /** Negative for what was taken back, or paid for a job. */
   credits: z.number(),
-  /** Of the grant; for a job its id. */
+  /** Of the grant; for a job its ID. */
   reference: z.string(),
   note: z.string().nullable(),
 });
 
-/** What can be done with the credits of accounts. */
 export const creditOperations = {
   'credits.grant': operation({
     input: accountId.extend({
       amount: credits.refine((amount) => toMicro(amount) !== 0, 'must not be zero'),
-      /** Happens once for each reference: who got no answer can ask again. */
+      /** A grant happens once per reference, so it can be repeated if the response was lost. */
       reference: line.min(1),
       note: line.optional(),
     }),

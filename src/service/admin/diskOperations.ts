@@ -12,7 +12,6 @@ const accountDisk = z.object({
   oldest_ended_at: adminTime,
 });
 
-/** Where the space goes. */
 export const diskOperations = {
   'disk.usage': operation({
     input: z.object({}),

@@ -4,8 +4,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { openAdmin } from './adminClient.ts';
 
 /**
- * How many accounts of a data folder are enabled: asked of the service that runs on it or, where none does, read from its store,
- * which is left as it is. 0 where there is none, and for a store from before there were accounts.
+ * How many accounts of a data folder are enabled, according to the service that runs on it or, if none does, its store, which is
+ * not upgraded. 0 without a store, or if the store is older than accounts.
  */
 export async function countEnabledAccounts(data: string): Promise<number> {
   const path = join(data, 'service.db');
@@ -13,7 +13,7 @@ export async function countEnabledAccounts(data: string): Promise<number> {
   try {
     return countIn(path);
   } catch {
-    // A service holds it.
+    // A service has locked it.
     using admin = await openAdmin(data, { mayCreate: false });
     const { accounts } = await admin.call('accounts.list', {});
     return accounts.filter(({ disabled_at: disabledAt }) => disabledAt === null).length;

@@ -15,7 +15,6 @@ const keyView = z.object({
 });
 export type AdminKey = z.infer<typeof keyView>;
 
-/** What can be done with keys. */
 export const keyOperations = {
   'keys.add': operation({
     input: z.object({
@@ -27,13 +26,16 @@ export const keyOperations = {
         .default(''),
       expires_at: adminTime.optional(),
     }),
-    /** The one time that the key itself is told. */
+    /** `key` is the key itself, shown only this once. */
     output: keyView.extend({ key: z.string() }),
     run({ store }, { account_id: id, label, expires_at: expires }) {
       const createdAt = Date.now();
       const expiresAt = expires === undefined ? null : Date.parse(expires);
       if (expiresAt !== null && expiresAt <= createdAt) {
-        throw new AppError('bad-input', `A key that expires at ${expires} would open nothing: give a time to come.`);
+        throw new AppError(
+          'bad-input',
+          `A key that expires at ${expires} would never be valid. Specify a time in the future.`,
+        );
       }
       const { id: account } = store.accounts.get(id);
       const { key, secret } = store.keys.add({ account, label, createdAt, expiresAt });

@@ -1,18 +1,18 @@
 import * as z from 'zod';
 import type { Store } from '../store/store.ts';
 
-/** What administration works on: a service that runs, or the store of one that does not. */
+/** What an operation works on: a running service, or the store of one that is not running. */
 export interface AdminContext {
   readonly store: Store;
   /** The data folder. */
   readonly data: string;
-  /** Why no job can be started now; not known where no service runs. */
+  /** Returns why no job can start now; only a running service knows. */
   readonly refusal?: () => string | undefined;
 }
 
 /**
- * One thing that an administrator can do. It is the same through a service that runs and on the store of one that does
- * not; what goes in and comes out is JSON by its schemas.
+ * One thing that an administrator can do, through a running service or on the store of one that is not running. Input and output
+ * are JSON, described by its schemas.
  */
 export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z.ZodType = z.ZodType> {
   readonly input: Input;
@@ -20,7 +20,7 @@ export interface Operation<Input extends z.ZodType = z.ZodType, Output extends z
   run(context: AdminContext, input: z.output<Input>): z.input<Output> | Promise<z.input<Output>>;
 }
 
-/** Gives an operation its types. */
+/** Infers the types of an operation from its schemas. */
 export function operation<Input extends z.ZodType, Output extends z.ZodType>(
   definition: Operation<Input, Output>,
 ): Operation<Input, Output> {

@@ -24,16 +24,15 @@ export type OperationInput<Name extends OperationName> = z.input<Operations[Name
 export type OperationOutput<Name extends OperationName> = z.output<Operations[Name]['output']>;
 
 /**
- * Does what `name` says and gives its answer as JSON can carry it.
+ * Runs the operation `name` and returns its output, which JSON can represent.
  *
- * @throws AppError `missing` where there is no such operation, `bad-input` that names what is wrong in its input, or what
- * the operation throws.
+ * @throws AppError `missing` for an unknown operation, `bad-input` that names what is wrong in the input, or the operation's own.
  */
 export async function runOperation(context: AdminContext, name: string, input: unknown): Promise<unknown> {
   const known: Readonly<Record<string, Operation>> = OPERATIONS;
   const operation = Object.hasOwn(known, name) ? known[name] : undefined;
   if (operation === undefined) {
-    throw new AppError('missing', `This service knows no ${name}. It may be of another version than the command.`);
+    throw new AppError('missing', `This service does not support ${name}. Its version may differ from the command's.`);
   }
   const parsed = operation.input.safeParse(input);
   if (!parsed.success) {
@@ -44,12 +43,15 @@ export async function runOperation(context: AdminContext, name: string, input: u
 }
 
 /**
- * Types an answer that came from an operation, by whatever way.
+ * Validates the output of an operation, which may have come over the socket.
  *
- * @throws AppError `corrupt` when it is not one.
+ * @throws AppError `corrupt` if it does not match the operation's schema.
  */
 export function readOutput<Name extends OperationName>(name: Name, value: unknown): OperationOutput<Name> {
   const result = OPERATIONS[name].output.safeParse(value);
   if (result.success) return result.data as OperationOutput<Name>;
-  throw new AppError('corrupt', `The service's answer to ${name} makes no sense. It may be of another version.`);
+  throw new AppError(
+    'corrupt',
+    `The service's response to ${name} is not valid. Its version may differ from the command's.`,
+  );
 }

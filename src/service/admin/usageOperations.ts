@@ -19,9 +19,8 @@ const usageRow = z.object({
 });
 export type UsageRow = z.infer<typeof usageRow>;
 
-/** What was used, for the books. */
 export const usageOperations = {
-  /** The jobs that ended on the days (UTC) from the first to the last, both included: that is when they were paid for. */
+  /** The jobs that ended on these days (UTC), first and last included. Jobs are charged when they end. */
   'usage.report': operation({
     input: z.object({ from: z.iso.date(), to: z.iso.date(), account_id: z.string().optional() }),
     output: z.object({ from: z.iso.date(), to: z.iso.date(), rows: z.array(usageRow) }),
@@ -41,11 +40,11 @@ export const usageOperations = {
   }),
 };
 
-/** Adds up day by day: a service that has run a million jobs answers others in between. */
+/** Adds up day by day, so that a service with a million jobs can respond to other requests in between. */
 async function sumDays(table: UsageTable, from: number, to: number, account?: string): Promise<readonly Usage[]> {
   if (to <= from)
-    throw new AppError('bad-input', 'The report would end before it begins: give --from the earlier day.');
-  if (to - from > MAX_DAYS * DAY_MS) throw new AppError('bad-input', 'A report covers ten years at most.');
+    throw new AppError('bad-input', 'The report would end before it begins. Set --from to the earlier day.');
+  if (to - from > MAX_DAYS * DAY_MS) throw new AppError('bad-input', 'A report can cover ten years at most.');
   const sums = new Map<string, Usage>();
   const yielder = new Yielder();
   for (let day = from; day < to; day += DAY_MS) {

@@ -7,7 +7,7 @@ import { Store } from '../store/store.ts';
 import { type BackupManifest, backupManifest, MANIFEST, STORE } from './backupManifest.ts';
 
 const RESULTS = /^jobs\/[A-Za-z0-9_-]{1,64}\/results\.tar\.gz$/;
-// Ours, of any size: results are packed already, and an empty store packs well.
+// The archive is our own and may have any size and ratio: results are packed already, and an empty store compresses well.
 const LIMITS = {
   totalBytes: Number.MAX_SAFE_INTEGER,
   entries: 100_000_000,
@@ -20,17 +20,17 @@ const LIMITS = {
 
 export interface RestoredBackup {
   readonly manifest: BackupManifest;
-  /** Jobs that had not ended when the backup was made, and are `lost` now. */
+  /** Jobs that had not ended at the time of the backup, and are `lost` now. */
   readonly lostJobs: number;
 }
 
 /**
- * Makes a data folder out of a backup: all of it at once, or nothing. Jobs that had not ended are `lost`, and their credits
- * are available again.
+ * Creates a data folder from a backup, completely or not at all. Jobs that had not ended become `lost`, and their credits are
+ * available again.
  *
- * @param data must not be there, or be empty.
- * @throws AppError `conflict` for a folder with something in it, `missing` for no such file, `corrupt` for one that is
- * damaged or no backup, or whose ledger does not balance.
+ * @param data must not exist, or be empty.
+ * @throws AppError `conflict` for a folder that is not empty, `missing` if the file does not exist, `corrupt` if it is damaged, is
+ * not a backup, or its ledger does not balance.
  */
 export async function restoreBackup(file: string, data: string): Promise<RestoredBackup> {
   await refuseUsed(data);
@@ -52,15 +52,15 @@ export async function restoreBackup(file: string, data: string): Promise<Restore
 async function refuseUsed(data: string): Promise<void> {
   const names = await readdir(data).catch((error: unknown): string[] => {
     if (systemCode(error) === 'ENOENT') return [];
-    throw new AppError('bad-input', `${data} cannot be restored into: ${messageOf(error)}.`, { cause: error });
+    throw new AppError('bad-input', `Nothing can be restored into ${data}: ${messageOf(error)}.`, { cause: error });
   });
   if (names.length === 0) return;
-  const message = `${data} is not empty, so nothing was restored: a service may use it. Name a new folder with --data, or move this one away.`;
+  const message = `Nothing was restored, because ${data} is not empty and a service may use it. Specify a new folder with --data, or move this one away.`;
   throw new AppError('conflict', message);
 }
 
 async function stage(file: string, folder: string): Promise<StagedArchive> {
-  if (!existsSync(file)) throw new AppError('missing', `There is no backup ${file}.`);
+  if (!existsSync(file)) throw new AppError('missing', `The backup ${file} does not exist.`);
   try {
     return await stageArchive(file, folder, { limits: LIMITS });
   } catch (cause) {
@@ -74,26 +74,26 @@ async function readManifest(file: string, { staging, entries }: StagedArchive): 
   try {
     manifest = backupManifest.parse(JSON.parse(await readFile(join(staging, MANIFEST), 'utf8')));
   } catch (cause) {
-    throw notWhole(file, 'it does not say what it is', cause);
+    throw notWhole(file, 'it has no valid manifest', cause);
   }
   const results = entries.filter(({ path }) => RESULTS.test(path));
-  const strange = entries.find(({ path }) => path !== MANIFEST && path !== STORE && !RESULTS.test(path));
-  if (strange !== undefined) throw notWhole(file, `nobody knows what ${strange.path} is`);
+  const unknown = entries.find(({ path }) => path !== MANIFEST && path !== STORE && !RESULTS.test(path));
+  if (unknown !== undefined) throw notWhole(file, `it contains the unknown file ${unknown.path}`);
   const store = entries.find(({ path }) => path === STORE);
-  if (store?.sha256 !== manifest.store_sha256) throw notWhole(file, 'its store is not the one that was put in');
+  if (store?.sha256 !== manifest.store_sha256) throw notWhole(file, 'its store was changed');
   if (results.length !== manifest.results) {
-    throw notWhole(file, `it has the results of ${results.length} jobs, and ${manifest.results} were put in`);
+    throw notWhole(file, `it has the results of ${results.length} jobs instead of ${manifest.results}`);
   }
   return manifest;
 }
 
-/** Opens the store, which checks its tables and its ledger, and ends what nobody can follow any more. */
+/** Opens the store, which checks its tables and its ledger, and ends the jobs that nobody can follow any more. */
 function endUnfinished(folder: string, { created_at: createdAt }: BackupManifest): number {
   const store = new Store(folder);
   try {
     store.file.check();
     const jobs = store.jobs.unfinished();
-    const reason = `The service was restored from a backup of ${createdAt}, when this job had not ended. How it went on is not known; nothing was charged.`;
+    const reason = `The service was restored from a backup of ${createdAt}, when this job had not ended. Its outcome is not known, and nothing was charged.`;
     for (const job of jobs) {
       store.finish(job, { state: 'lost', finishedAt: Date.now(), exitCode: null, reason, charged: 0 }, []);
     }
@@ -104,6 +104,6 @@ function endUnfinished(folder: string, { created_at: createdAt }: BackupManifest
 }
 
 function notWhole(file: string, why: string, cause?: unknown): AppError {
-  const message = `${file} is not a whole backup, so nothing was restored: ${why.replace(/\.$/, '')}. Use another one.`;
+  const message = `Nothing was restored, because ${file} is not a complete backup: ${why.replace(/\.$/, '')}. Use another one.`;
   return new AppError('corrupt', message, { cause });
 }

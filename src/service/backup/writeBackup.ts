@@ -18,23 +18,24 @@ const UNFINISHED = '.unfinished-backup-';
 export interface WrittenBackup {
   readonly manifest: BackupManifest;
   readonly bytes: number;
-  /** Of the file, lower-case hexadecimal. */
+  /** Of the file, lowercase hexadecimal. */
   readonly sha256: string;
 }
 
 /**
- * Writes the store as it is at one moment, and the results of the jobs that had ended by then, into one `.tar.gz`, while the
- * service goes on. It appears under its name only when it is whole.
+ * Writes a consistent copy of the store, and the results of the jobs that had ended by then, to one `.tar.gz`, while the service
+ * continues. The file appears under its name only when it is complete.
  *
- * Left out: uploads, workspaces and output of jobs that had not ended, logs of the service, and its configuration.
+ * Left out: uploads, the workspaces and output of unfinished jobs, logs of the service, and its configuration.
  *
- * @param file absolute; there must be nothing of that name.
- * @throws AppError `conflict` when the file is there, `missing` (the files of jobs too), `permission` or `no-space`; nothing is left behind then.
+ * @param file an absolute path where no file exists.
+ * @throws AppError `conflict` if the file exists, `missing` (also for the files of jobs), `permission` or `no-space`; nothing
+ * is left behind then.
  */
 export async function writeBackup(store: Store, data: string, file: string): Promise<WrittenBackup> {
-  if (existsSync(file)) throw new AppError('conflict', `${file} is there already. Choose another name.`);
+  if (existsSync(file)) throw new AppError('conflict', `${file} already exists. Choose another name.`);
   const filesFolder = filesFolderOf(data);
-  // Where no job can read it.
+  // Jobs cannot read the data folder.
   const folder = await mkdtemp(join(data, UNFINISHED));
   using _kept = store.expiry.pause();
   try {
@@ -55,7 +56,7 @@ export async function writeBackup(store: Store, data: string, file: string): Pro
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
     const backup = { root: data, files, excluded: [], totalBytes, findings: [] };
     const packed = await packWorkspace(backup, file, { allowsSecrets: true });
-    // Who is told that there is a backup may remove the last one.
+    // Once the backup is reported, somebody may delete the previous one.
     await syncFile(file);
     await syncFolder(dirname(file));
     return { manifest, bytes: packed.bytes, sha256: packed.sha256 };
@@ -64,14 +65,14 @@ export async function writeBackup(store: Store, data: string, file: string): Pro
   }
 }
 
-/** Removes what backups that were killed left in a data folder. The caller holds its store, so none is under way. */
+/** Removes what killed backups left in a data folder. The caller has locked its store, so none is in progress. */
 export async function removeUnfinishedBackups(data: string): Promise<void> {
   for (const name of await readdir(data)) {
     if (name.startsWith(UNFINISHED)) await rm(join(data, name), { recursive: true, force: true });
   }
 }
 
-/** What the copy of the store knows: the jobs that have results, and how many there are. */
+/** The IDs of ended jobs whose results were not deleted, and the number of jobs. */
 function readCopy(path: string) {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
@@ -97,7 +98,7 @@ async function findResults(files: JobFiles, ids: readonly string[]): Promise<Sel
   return found;
 }
 
-/** Undefined where there is no such file: many a job ends without results. One whose file was made a link has none either. */
+/** Undefined if there is no regular file: many jobs have no results, and a link in their place is not followed. */
 async function describe(path: string, source: string): Promise<SelectedFile | undefined> {
   try {
     const stats = await lstat(source);

@@ -3,30 +3,30 @@ import { type Account, LOCAL_ACCOUNT, type OwnLimits } from '../store/accounts/a
 
 const BYTES_OF_GB = 1e9;
 
-/** The section `[limits]` of the configuration: what each account may do that was given no limit of its own. */
+/** The section `[limits]` of the configuration: the limits of accounts without their own. */
 export const limitsSettings = z.strictObject({
-  /** Jobs at once; others wait. As many as there is room for, unless said. */
+  /** Jobs at once; others wait. Default: as many as fit. */
   running_jobs: z.int().min(1).optional(),
   queued_jobs: z.int().min(1).default(1_000),
   upload_gb: z.number().positive().default(20),
-  /** What one job brings back, before it is packed. */
+  /** The results of one job, before they are packed. */
   results_gb: z.number().positive().default(20),
   /** Uploads at once. */
   uploads: z.int().min(1).default(4),
   /** Event streams and downloads of results at once. */
   streams: z.int().min(1).default(100),
   requests_per_minute: z.int().min(1).default(600),
-  /** Of one address. */
+  /** From one address. */
   wrong_keys_per_minute: z.int().min(1).default(30),
 });
 export type LimitsSettings = z.infer<typeof limitsSettings>;
 
-/** The limits that hold for an account; infinite where there is none. */
+/** The limits of an account; infinite if it has none. */
 export type Limits = { readonly [Name in keyof OwnLimits]: number };
 
 /**
- * The limits that hold for an account: its own before those of the configuration. The account `local` is whoever runs the
- * service, so the configuration limits nothing but the size of its uploads.
+ * The limits of an account: its own, otherwise those of the configuration. The account `local` is the operator, so the
+ * configuration limits only the size of its uploads.
  */
 export function limitsOf({ id, limits: own }: Account, settings: LimitsSettings): Limits {
   const isLocal = id === LOCAL_ACCOUNT;

@@ -7,15 +7,15 @@ import type { StoredJob } from '../store/jobs/jobs.ts';
 
 const PAGE = 100;
 
-/** What the results of an account's jobs take. */
+/** The disk usage of an account's results. */
 export interface AccountUsage {
   readonly jobs: number;
   readonly bytes: number;
-  /** When the job of the oldest results ended, in milliseconds since 1970. */
+  /** When the job with the oldest results ended, in milliseconds since 1970. */
   readonly oldestAt: number;
 }
 
-/** Visits each job whose results are kept with their size in bytes, the newest first, a page at a time. */
+/** Yields each job with stored results and their size in bytes, newest first. */
 export async function* keptResults(
   expiry: Pick<ExpiryTable, 'newestWithFiles'>,
   files: JobFiles,
@@ -31,7 +31,7 @@ export async function* keptResults(
   }
 }
 
-/** Adds up kept results by account. */
+/** Adds up stored results by account. */
 export async function usageByAccount(expiry: ExpiryTable, files: JobFiles): Promise<ReadonlyMap<string, AccountUsage>> {
   const sums = new Map<string, AccountUsage>();
   for await (const { job, bytes } of keptResults(expiry, files)) {
@@ -42,7 +42,7 @@ export async function usageByAccount(expiry: ExpiryTable, files: JobFiles): Prom
   return sums;
 }
 
-/** Bytes of the store in a data folder, with what is not yet merged into it. */
+/** Bytes of the store in a data folder, including its write-ahead log. */
 export async function storeBytes(data: string): Promise<number> {
   const sizes = await Promise.all(['', '-wal'].map((ending) => sizeOf(join(data, `service.db${ending}`))));
   return sizes.reduce((sum, size) => sum + size, 0);

@@ -6,32 +6,32 @@ import type { ExpiryTable } from '../store/jobs/expiry.ts';
 import { removeExpired } from './retention.ts';
 import type { RetentionSettings } from '../config/sections.ts';
 
-const LOOK_MS = 60_000;
+const CHECK_MS = 60_000;
 const SWEEP_MS = 10 * 60_000;
 
 export interface HousekeepingOptions {
   readonly expiry: ExpiryTable;
   readonly files: JobFiles;
   readonly health: Health;
-  /** Removes what is too old of submissions that did not become jobs. */
+  /** Removes old submissions that did not become jobs. */
   readonly tidySubmissions: () => Promise<void>;
   readonly settings: RetentionSettings;
   readonly log: Logger;
 }
 
-/** Removes what is too old and warns while there is still room, as long as the service runs. */
+/** Deletes old files and logs, and warns before the disk is full, while the service runs. */
 export class Housekeeping {
   readonly #options: HousekeepingOptions;
   readonly #stop = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  #told: readonly string[] = [];
+  #reported: readonly string[] = [];
   #resultsBytes: number | undefined;
 
   constructor(options: HousekeepingOptions) {
     this.#options = options;
   }
 
-  /** What the results of all jobs take, as of the last sweep; undefined before the first. */
+  /** Bytes of all results, as of the last sweep; undefined before the first. */
   get resultsBytes(): number | undefined {
     return this.#resultsBytes;
   }
@@ -51,7 +51,7 @@ export class Housekeeping {
     let nextSweep = 0;
     while (!signal.aborted) {
       try {
-        await this.#look();
+        await this.#checkHealth();
         if (performance.now() >= nextSweep) {
           nextSweep = performance.now() + SWEEP_MS;
           await this.#sweep(signal);
@@ -59,17 +59,17 @@ export class Housekeeping {
       } catch (error) {
         if (!signal.aborted) log.error('housekeeping failed', { error });
       }
-      await sleep(LOOK_MS, undefined, { signal, ref: false }).catch(() => {});
+      await sleep(CHECK_MS, undefined, { signal, ref: false }).catch(() => {});
     }
   }
 
-  /** Says what is wrong, or will be soon, once each time it begins and once when it is over. */
-  async #look(): Promise<void> {
+  /** Logs problems and warnings once when they begin, and once when they are over. */
+  async #checkHealth(): Promise<void> {
     const { health, log } = this.#options;
     const now = [...(await health.problems()), ...(await health.warnings())];
-    if (now.length > 0 && this.#told.length === 0) log.warn('the service needs attention', { problems: now });
-    if (now.length === 0 && this.#told.length > 0) log.info('the service is well again');
-    this.#told = now;
+    if (now.length > 0 && this.#reported.length === 0) log.warn('the service needs attention', { problems: now });
+    if (now.length === 0 && this.#reported.length > 0) log.info('the service is healthy again');
+    this.#reported = now;
   }
 
   async #sweep(signal: AbortSignal): Promise<void> {
@@ -78,7 +78,7 @@ export class Housekeeping {
     const removed = await removeExpired({ expiry, files, log, settings, now: Date.now(), signal });
     this.#resultsBytes = removed.resultsBytes;
     const { results, overflow, logs } = removed;
-    if (results + overflow + logs > 0) log.info('old files and logs were removed', { results, overflow, logs });
-    if (overflow > 0) log.warn('results went before their time to stay below max_total_gb', { jobs: overflow });
+    if (results + overflow + logs > 0) log.info('old files and logs were deleted', { results, overflow, logs });
+    if (overflow > 0) log.warn('results were deleted early to stay below max_total_gb', { jobs: overflow });
   }
 }

@@ -8,7 +8,7 @@ import type { RetentionSettings } from '../config/sections.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const PAGE = 100;
-// Between two steps the service answers whoever waits.
+// Lets the service respond to requests between two steps.
 const PAUSE_MS = 5;
 
 export interface RetentionContext {
@@ -22,19 +22,19 @@ export interface RetentionContext {
 }
 
 export interface Removed {
-  /** Jobs whose results were removed because of their age. */
+  /** Jobs whose results were too old. */
   readonly results: number;
-  /** Jobs whose results were removed because all together took too much. */
+  /** Jobs whose results were deleted because all results together were too large. */
   readonly overflow: number;
-  /** Jobs whose logs were removed. */
+  /** Jobs whose logs were deleted. */
   readonly logs: number;
-  /** What the results that stay take, in bytes. */
+  /** Bytes of the remaining results. */
   readonly resultsBytes: number;
 }
 
 /**
- * Removes what is older than the settings allow, and the oldest results where all take too much. It goes in small steps, can
- * be broken off at any of them, and begins again where it was.
+ * Deletes what is older than the settings allow, and the oldest results if all together are too large. It can be interrupted
+ * after each of its small steps, and then continues with the next call.
  *
  * @throws the signal's reason on abort, or the database's error.
  */
@@ -56,12 +56,12 @@ async function removeOldLogs(context: RetentionContext, days: number): Promise<n
   const { expiry, now, signal } = context;
   const next = (): readonly StoredJob[] => expiry.withEvents(now - days * DAY_MS, PAGE);
   return forEachPage(context, next, async (job) => {
-    const note = `the log was removed, as the service keeps logs for ${showDays(days)} after the end of a job.`;
+    const note = `the log was deleted: the service stores logs for ${showDays(days)} after the end of a job.`;
     while (expiry.removeEvents(job, note, now)) await sleep(PAUSE_MS, undefined, { signal });
   });
 }
 
-/** Adds up what the results take, the newest first, and removes those that come after the limit is reached. */
+/** Adds up results, newest first, and deletes those beyond the limit. */
 async function removeOverflow(
   context: RetentionContext,
   maxBytes: number,
@@ -104,7 +104,7 @@ async function removeFiles({ expiry, files, log, now }: RetentionContext, job: S
     await files.remove(job.id);
   } catch (error) {
     // The next start tries again.
-    log.warn('files of a job could not be removed', { jobId: job.id, error });
+    log.warn('files of a job could not be deleted', { jobId: job.id, error });
   }
 }
 

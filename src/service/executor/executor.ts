@@ -1,7 +1,6 @@
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
 
-/** A job as an executor sees it. */
 export interface RunnableJob {
   readonly id: string;
   readonly machineClass: string;
@@ -9,19 +8,19 @@ export interface RunnableJob {
   readonly maxRuntime: number;
 }
 
-/** What an executor says of the end of a job. */
+/** The end of a job according to its executor. */
 export interface RunnerEnding {
   readonly state: FinalState;
   readonly reason: string;
-  /** Whether the time that the script ran is charged: not where the job was taken down through no doing of its own. */
+  /** Whether the run time is charged; not if something else than the job caused its end. */
   readonly isCharged: boolean;
-  /** Whether this is why the job ended, whatever its runner reported. Otherwise it explains why no report came. */
+  /** Whether this is why the job ended, whatever its runner reported. Otherwise it explains the missing report. */
   readonly isCause: boolean;
 }
 
 /**
- * What an executor knows of a job's runner: it waits for its turn, none is on its way (launch again), it runs, or it is gone. A runner that ended as it should
- * has reported in the job's folder before it is gone; `ending` is what the executor can tell where it has not.
+ * What an executor knows about a job's runner: it waits to start, does not exist (launch it again), runs, or is gone. A runner that
+ * ended normally has reported in the job's folder before it is gone; `ending` is what the executor knows otherwise.
  */
 export type RunnerStatus =
   | { readonly state: 'waiting'; readonly reason?: string }
@@ -30,32 +29,31 @@ export type RunnerStatus =
   | { readonly state: 'gone'; readonly ending?: RunnerEnding };
 
 /**
- * Where runners run. A runner takes everything from the job's folder and reports there, so an executor only has to start
- * one, know whether it is still there, and clean up after one that broke.
+ * Runs runners. A runner gets everything from the job's folder and reports there, so an executor only has to start it, know
+ * whether it still runs, and clean up after it failed.
  */
 export interface Executor {
-  /** Jobs that may be handed over at once. */
+  /** How many jobs it can have at once. */
   readonly capacity: number;
-  /** Whether runners write on this machine, so that its file system tells of what they write. */
+  /** Whether runners write on this machine, whose file system then reports changes. */
   readonly isLocal: boolean;
-  /** Why no job can be started now, whatever it is; undefined where jobs can. */
+  /** Why no job can be started now; undefined if jobs can. */
   refusal(): string | undefined;
   /**
-   * Sees to it that a runner takes the folder, unless one has. May be asked again for a job that was handed over before, by
-   * an earlier service too: it is started once.
+   * Starts a runner that claims the folder, unless one has. A repeated call for a job, even by another service, starts it once.
    *
-   * @throws AppError `unreachable` when trying again later may help, another one when no runner can be started.
+   * @throws AppError `unreachable` if a retry may help, another one if no runner can be started.
    */
   launch(job: RunnableJob, folder: JobFolder, signal: AbortSignal): Promise<void>;
   status(jobId: string, folder: JobFolder): Promise<RunnerStatus>;
-  /** What the job's runner seals its report with. Undefined where it cannot be told in secret: then any report is believed. */
+  /** What the job's runner seals its report with; undefined if it cannot be passed in secret, and then every report is accepted. */
   reportSecret(jobId: string): string | undefined;
-  /** Hastens the end of a job whose folder asks for it. */
+  /** Speeds up the end of a job whose folder has the cancel file. */
   cancel(jobId: string): Promise<void>;
-  /** Ends what a broken runner left behind. */
+  /** Stops what a failed runner left running. */
   cleanUp(jobId: string, folder: JobFolder): Promise<void>;
-  /** Nobody will ask about the job any more. */
+  /** Called after the last call about a job. */
   forget(jobId: string): void;
-  /** Ends what the executor itself does in the background; runners go on. */
+  /** Stops the executor's own background work; runners continue. */
   stop(): Promise<void>;
 }

@@ -8,26 +8,26 @@ import { writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import { ensurePrivateFolder } from '../../core/files/ownFiles.ts';
 
-/** In the data folder: where the files of jobs are when they are not there. */
+/** In the data folder: where the files of jobs are, if they are elsewhere. */
 const record = z.object({
   folder: z.string(),
-  /** Tells the service that uses the folder from any other. */
+  /** Identifies the service that uses the folder. */
   id: z.string(),
   /** Whether the folder has been marked as this service's own. */
   isClaimed: z.boolean(),
 });
 type FilesRecord = z.infer<typeof record>;
 
-/** In the shared folder: whose it is. */
+/** In the shared folder: the service that it belongs to. */
 const owner = z.object({ id: z.string(), data: z.string(), host: z.string() });
 type FolderOwner = z.infer<typeof owner>;
 
 /**
- * The folder with the files of a service's jobs and its uploads: the data folder itself, or the one that it shares with the nodes
- * of a cluster.
+ * The folder with the files of jobs and uploads: the data folder itself, or the one that the service shares with the nodes of a
+ * cluster.
  *
- * @throws AppError `missing` when that folder is not there, as a file system that is not mounted; `corrupt` for a record that
- * cannot be read.
+ * @throws AppError `missing` if that folder does not exist, such as on a file system that is not mounted; `corrupt` for a record
+ * that cannot be read.
  */
 export function filesFolderOf(data: string): string {
   const known = readRecord(data);
@@ -37,11 +37,11 @@ export function filesFolderOf(data: string): string {
 }
 
 /**
- * Makes `shared` the folder with the files of this service's jobs, for good. A folder that was moved with all that is in it is
- * found again. The caller holds the store of the data folder.
+ * Makes `shared` the folder with the files of this service's jobs, for good. A folder that was moved with all its contents is
+ * recognized. The caller has locked the store of the data folder.
  *
- * @throws AppError `conflict` when the folder is another service's, or other files of this service are elsewhere; `missing` when
- * what was there is not, `permission` when the folder is another user's.
+ * @throws AppError `conflict` if the folder belongs to another service, or this service has files elsewhere; `missing` if its
+ * files are gone, `permission` if the folder belongs to another user.
  */
 export function claimFilesFolder(data: string, shared: string): void {
   const known = readRecord(data);
@@ -49,12 +49,12 @@ export function claimFilesFolder(data: string, shared: string): void {
   if (found !== undefined && found.id !== known?.id) throw anothers(shared, found);
   if (known?.isClaimed === true && found === undefined) {
     if (known.folder === shared) throw notThere(data, shared);
-    const message = `The files of jobs are in ${known.folder}, and ${shared} has none of them. Move that folder to ${shared} with all that is in it, or name it in the configuration:  [slurm] folder = ${JSON.stringify(known.folder)}`;
+    const message = `The files of jobs are in ${known.folder}, and ${shared} has none of them. Move that folder to ${shared} with all its contents, or set it in the configuration:  [slurm] folder = ${JSON.stringify(known.folder)}`;
     throw new AppError('conflict', message);
   }
   ensurePrivateFolder(shared);
   const id = known?.id ?? randomUUID();
-  // The mark comes between: whatever is interrupted, this service recognizes its own mark.
+  // The owner is written between two records, so that after an interruption this service recognizes itself.
   if (found === undefined) {
     writeRecord(recordOf(data), { folder: shared, id, isClaimed: false });
     writeRecord(ownerOf(shared), { id, data, host: hostname() });
@@ -62,10 +62,10 @@ export function claimFilesFolder(data: string, shared: string): void {
   writeRecord(recordOf(data), { folder: shared, id, isClaimed: true });
 }
 
-/** Refuses folders of which one lies in the other. @throws AppError `bad-input` with what to write instead. */
+/** @throws AppError `bad-input` if one of the folders is inside the other. */
 export function refuseNested(data: string, shared: string): void {
   if (pathInside(shared, data) === undefined && pathInside(data, shared) === undefined) return;
-  const message = `The data folder ${data} and the folder of jobs' files, ${shared}, must be apart: jobs on the nodes reach all of the latter, and the data folder has the store, with its keys and credits. Name a data folder on a disk of this machine:  farwharf serve --data /var/lib/farwharf  (a store that is in ${shared} is carried over).`;
+  const message = `The data folder ${data} and the folder of jobs' files, ${shared}, must be separate: jobs on the nodes can access everything in the latter, and the data folder has the store with keys and credits. Choose a data folder on a disk of this machine:  farwharf serve --data /var/lib/farwharf  (a store in ${shared} is moved there).`;
   throw new AppError('bad-input', message);
 }
 
@@ -82,7 +82,7 @@ function readChecked<T>(path: string, schema: z.ZodType<T>): T | undefined {
   try {
     return schema.parse(JSON.parse(readFileSync(path, 'utf8')));
   } catch (cause) {
-    const message = `${path} was changed by something else than Farwharf. Restore it from a copy of the folder.`;
+    const message = `${path} was changed by another program. Restore it from a copy of the folder.`;
     throw new AppError('corrupt', message, { cause });
   }
 }
@@ -100,11 +100,11 @@ function ownerOf(shared: string): string {
 }
 
 function notThere(data: string, folder: string): AppError {
-  const message = `The files of jobs are in ${folder}, and that is not there or was emptied: the file system may not be mounted. Mount it, then try again. (${recordOf(data)} says where they are.)`;
+  const message = `The files of jobs are in ${folder}, which is missing or empty: its file system may not be mounted. Mount it, then try again. (${recordOf(data)} records the location.)`;
   return new AppError('missing', message);
 }
 
 function anothers(shared: string, { data, host }: FolderOwner): AppError {
-  const message = `${shared} has the files of another service's jobs, whose data folder is ${data} on ${host}. Name another folder in [slurm]. Where that service is gone for good, remove ${ownerOf(shared)} first; files of jobs that this service does not know are removed then.`;
+  const message = `${shared} has the files of another service's jobs, whose data folder is ${data} on ${host}. Set another folder in [slurm]. If that service is gone for good, delete ${ownerOf(shared)}; files of jobs that this service does not know are then deleted.`;
   return new AppError('conflict', message);
 }

@@ -9,9 +9,8 @@ import { jobFolder } from '../jobFiles/jobFolder.ts';
 
 /**
  * Moves the files of jobs and uploads out of the data folder, where a restore or the executor `process` put them. It can be
- * interrupted and done again: each job's files are whole in one of the two places.
+ * interrupted and repeated: each job's files are complete in one of the two places.
  *
- * @param unfinished the jobs that have not ended.
  * @throws AppError `conflict` while jobs run there.
  */
 export async function moveFiles(
@@ -47,7 +46,7 @@ async function move(from: string, to: string): Promise<void> {
   } catch (error) {
     if (systemCode(error) !== 'EXDEV') throw error;
   }
-  // A copy that was interrupted is under this name, which is no job's: the next start removes it.
+  // An interrupted copy has this name, which is not a job's, so the next start removes it.
   const partial = `${to}.moving`;
   await removeTree(partial);
   await cp(from, partial, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });

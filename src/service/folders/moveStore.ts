@@ -8,15 +8,15 @@ import { inTransaction, openLocked } from '../store/database/database.ts';
 import { StoreFile } from '../store/database/storeFile.ts';
 
 const STORE = 'service.db';
-// Later than any version will be, so that programs that do not know of the move refuse the store.
+// Later than any real version, so that programs that do not know about the move refuse the store.
 const MOVED_VERSION = 1_000_000_000;
 
 /**
- * Carries the store over from a folder that earlier versions shared with the nodes of a cluster. The old store is given up in one
- * transaction after the copy is on disk: interrupted at any point, one of the two is the store, and the next call goes on.
+ * Moves the store out of a folder that earlier versions shared with the nodes of a cluster. The old store is given up in one
+ * transaction once the copy is on disk. So after an interruption exactly one of the two is the store, and the next call continues.
  *
- * @throws AppError `conflict` when both folders have a store or a service runs on the old one, `missing` when the old store was
- * carried over to a third folder.
+ * @throws AppError `conflict` if both folders have a store or a service runs on the old one, `missing` if the old store was moved
+ * to a third folder.
  */
 export async function moveStore(from: string, data: string, log: Logger): Promise<void> {
   const source = join(from, STORE);
@@ -29,14 +29,14 @@ export async function moveStore(from: string, data: string, log: Logger): Promis
     const newHome = newHomeOf(database);
     if (newHome === undefined) {
       if (existsSync(target)) throw bothThere(from, data);
-      log.info('carrying the store over', { from, to: data });
+      log.info('moving the store', { from, to: data });
       rmSync(partial, { force: true });
       await new StoreFile(database).copyTo(partial);
       keepCopies(from, data);
       syncFolder(data);
       giveUp(database, data);
     } else if (!existsSync(partial) && !existsSync(target)) {
-      const message = `The store of ${from} was carried over to ${newHome}. Name that folder:  farwharf serve --data ${newHome}`;
+      const message = `The store of ${from} was moved to ${newHome}. Specify that folder:  farwharf serve --data ${newHome}`;
       throw new AppError('missing', message);
     }
     if (existsSync(partial)) renameSync(partial, target);
@@ -44,14 +44,14 @@ export async function moveStore(from: string, data: string, log: Logger): Promis
   } finally {
     database.close();
   }
-  // The store itself comes last: while it is there, the rest of this is done again.
+  // The store itself is deleted last: while it exists, the rest is repeated.
   for (const name of storeFiles(from)) if (name !== STORE) rmSync(join(from, name), { force: true });
   rmSync(join(from, 'admin.json'), { force: true });
   rmSync(source);
-  log.info('the store was carried over', { from, to: data });
+  log.info('the store was moved', { from, to: data });
 }
 
-/** The folder that a store was carried over to; undefined for one that is in use. */
+/** The folder that a store was moved to; undefined if it is in use. */
 function newHomeOf(database: DatabaseSync): string | undefined {
   if (Number(database.prepare('PRAGMA user_version').get()?.['user_version']) !== MOVED_VERSION) return undefined;
   return String(database.prepare('SELECT data FROM moved_to').get()?.['data']);
@@ -63,11 +63,11 @@ function giveUp(database: DatabaseSync, data: string): void {
     database.prepare('INSERT INTO moved_to VALUES (?)').run(data);
     database.exec(`PRAGMA user_version = ${MOVED_VERSION}`);
   });
-  // Into the file itself, so that the journal can go before it.
+  // Writes everything to the file itself, so that its journal can be deleted first.
   database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
 }
 
-/** Takes along what earlier upgrades left beside the store. */
+/** Copies the backups that earlier upgrades left beside the store. */
 function keepCopies(from: string, data: string): void {
   for (const name of storeFiles(from).filter((each) => /\.v\d+$/.test(each))) {
     const copy = join(data, name);
@@ -91,6 +91,6 @@ function syncFolder(path: string): void {
 }
 
 function bothThere(from: string, data: string): AppError {
-  const message = `There is a store in ${from}, which jobs can read, and another one in ${data}. Move the one that is not to be used away, with the files beside it whose names begin with ${STORE}.`;
+  const message = `${from}, which jobs can read, and ${data} each have a store. Move the one that you don't need away, with the files beside it whose names begin with ${STORE}.`;
   return new AppError('conflict', message);
 }

@@ -30,12 +30,13 @@ import { sendFile } from './sendFile.ts';
 import type { Submissions } from './submit/submissions.ts';
 import { isBrokenOff } from './submit/upload.ts';
 import { abortOnRevocation } from './access/abortOnRevocation.ts';
+import { refusal } from './access/refusal.ts';
 import type { AuthFailureLimiter } from './access/authFailureLimiter.ts';
 
 const MAX_UPLOADS_AT_ONCE = 16;
 const MAX_UNFINISHED_JOBS = 10_000;
 const BUSY_RETRY_SECONDS = 10;
-// Jobs end in minutes rather than seconds.
+// Jobs end after minutes rather than seconds.
 const QUEUE_RETRY_SECONDS = 30;
 const DEFAULT_LIST = 50;
 const MAX_LIST = 500;
@@ -55,9 +56,9 @@ export interface AppOptions {
   readonly version: string;
   readonly health: Health;
   readonly monitor: RequestMonitor;
-  /** Undefined for a service that counts nothing. */
+  /** Undefined if metrics are disabled. */
   readonly metrics: { readonly source: MetricsSource; readonly token: string | undefined } | undefined;
-  /** Gives what `Host` may be; undefined for a service that other machines may reach. */
+  /** Returns the allowed values of `Host`; undefined for a service that other machines may reach. */
   readonly hosts: (() => readonly string[]) | undefined;
   readonly machineClasses: MachineClasses;
   readonly killGraceMs: number;
@@ -71,7 +72,7 @@ export function createApp(options: AppOptions): App {
   const { store, log, version, authenticator, gauge, authFailures } = options;
   const app: App = new Hono();
   app.onError((error, context) => answerFailure(error, context, log));
-  app.notFound((context) => context.json({ detail: 'There is nothing at this address.' }, 404));
+  app.notFound((context) => context.json({ detail: 'Nothing exists at this address.' }, 404));
   app.use(options.monitor.watch());
   if (options.hosts !== undefined) app.use(refuseBrowsers(options.hosts));
 
@@ -100,7 +101,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   const findJob = (context: AppContext): StoredJob => {
     const id = context.req.param('id') ?? '';
     const job = JOB_ID.test(id) ? store.jobs.find(context.var.account.id, id) : undefined;
-    if (job === undefined) throw refusal(404, 'There is no such job.');
+    if (job === undefined) throw refusal(404, 'This job does not exist.');
     return job;
   };
   const streams = new EventStreams(store, shutdown);
@@ -109,7 +110,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   app.get('/v1/jobs', (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
   app.post('/v1/jobs', refuseWhenUnstartable(options.health), refuseWhenFull(options.health), async (context) => {
     if (uploads >= MAX_UPLOADS_AT_ONCE || store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
-      throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has as many uploads or waiting jobs as it takes.');
+      throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has reached its limit of uploads or waiting jobs.');
     }
     const { account } = context.var;
     const { maxQueuedJobs, maxUploadBytes } = gauge.limitsOf(account);
@@ -123,9 +124,9 @@ function addJobRoutes(app: App, options: AppOptions): void {
       const signal = AbortSignal.any([context.req.raw.signal, abortOnRevocation(context, options.authenticator)]);
       const { incoming } = context.env;
       const owner = { account: account.id, maxUploadBytes };
-      const { answer, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
-      if (isNew) scheduler.enqueue({ id: answer.job_id, account: account.id });
-      return context.json(answer, 201);
+      const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
+      if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
+      return context.json(accepted, 201);
     } finally {
       uploads -= 1;
     }
@@ -148,10 +149,13 @@ function addJobRoutes(app: App, options: AppOptions): void {
   app.get('/v1/jobs/:id/artifacts', async (context) => {
     const job = findJob(context);
     if (job.finishedAt === null)
-      throw refusal(409, `The job is ${job.state}. Its results are there once it has ended.`);
+      throw refusal(409, `The job is ${job.state}. Its results are available once it has ended.`);
     if (job.filesRemovedAt !== null) {
       const day = new Date(job.filesRemovedAt).toISOString().slice(0, 10);
-      throw refusal(404, `The results of this job were removed on ${day}: the service keeps them for a limited time.`);
+      throw refusal(
+        404,
+        `The results of this job were deleted on ${day}, because the service stores results for a limited time.`,
+      );
     }
     gauge.take(context, 'streams');
     const { results } = files.folder(job.id);
@@ -168,34 +172,30 @@ function addJobRoutes(app: App, options: AppOptions): void {
 
 function listJobs(context: AppContext, store: Store): readonly StoredJob[] {
   const limit = Number(context.req.query('limit') ?? DEFAULT_LIST);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIST) throw refusal(400, `limit: give 1 to ${MAX_LIST}.`);
+  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIST) throw refusal(400, `limit: must be 1 to ${MAX_LIST}.`);
   const before = context.req.query('before');
   const account = context.var.account.id;
   const start = before === undefined ? undefined : store.jobs.find(account, before);
-  if (before !== undefined && start === undefined) throw refusal(404, 'before: there is no such job.');
+  if (before !== undefined && start === undefined) throw refusal(404, 'before: this job does not exist.');
   return store.jobs.list(account, limit, start);
 }
 
 function answerFailure(error: Error, context: AppContext, log: Logger): Response {
   if (error instanceof HTTPException) {
-    // What is under way now can be asked for in a moment.
+    // What is in progress now may have finished in a moment.
     if (error.status === 409) context.header('Retry-After', '1');
-    // RFC 9110, section 15.5.2: what would let one in.
+    // RFC 9110, section 15.5.2: the accepted scheme.
     if (error.status === 401) context.header('WWW-Authenticate', 'Bearer');
     return context.json({ detail: error.message }, error.status);
   }
   if (error instanceof AppError && ['bad-input', 'refused', 'corrupt', 'limit'].includes(error.code)) {
     return context.json({ detail: error.message }, 400);
   }
-  // The client has left: nobody reads the answer.
-  if (isBrokenOff(error)) return context.json({ detail: 'The request was broken off.' }, 400);
+  // The client has disconnected, so nobody reads the response.
+  if (isBrokenOff(error)) return context.json({ detail: 'The request was interrupted.' }, 400);
   log.error('request failed', { requestId: context.get('requestId'), route: context.get('route'), error });
   if (isDiskFull(error) || (error instanceof AppError && error.code === 'no-space')) {
-    return context.json({ detail: 'The disk of the machine that runs jobs is full. Free some space there.' }, 507);
+    return context.json({ detail: 'The disk of the machine that runs jobs is full. Free some space on it.' }, 507);
   }
-  return context.json({ detail: 'The service failed to answer; its log says why.' }, 500);
-}
-
-function refusal(status: 400 | 404 | 409, message: string): HTTPException {
-  return new HTTPException(status, { message });
+  return context.json({ detail: 'The service failed to respond. Its log has the cause.' }, 500);
 }

@@ -4,26 +4,26 @@ import { formatBytes } from '../../core/text/format.ts';
 import type { Executor } from '../executor/executor.ts';
 import type { StoreFile } from '../store/database/storeFile.ts';
 
-// Time to react: warned is when so many times the least is left.
+// A warning at this multiple of the minimum leaves time to react.
 const WARN_FACTOR = 2;
-// Anybody may ask, as often as they like; the disk is asked this often.
+// However often anyone requests the health, the disk is checked at this interval.
 const MAX_AGE_MS = 2_000;
 
 export interface HealthOptions {
   readonly store: { readonly file: Pick<StoreFile, 'probe'> };
   /** The data folder, and the one with the files of jobs. */
   readonly folders: readonly string[];
-  /** Below this no job is taken. */
+  /** Free space below which jobs are refused. */
   readonly minFreeBytes: number;
 }
 
-/** What is wrong, and what soon will be, in sentences. */
+/** What is wrong now and what will be soon, in sentences. */
 interface State {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
-/** Knows what keeps the service from doing its work. */
+/** Finds what prevents the service from running jobs. */
 export class Health {
   readonly #options: HealthOptions;
   #checked: { readonly at: number; readonly state: Promise<State> } | undefined;
@@ -34,12 +34,12 @@ export class Health {
     this.#options = options;
   }
 
-  /** Takes what starts the jobs into account. */
+  /** Includes the refusals of an executor. */
   watch(executor: Pick<Executor, 'refusal'>): void {
     this.#executor = executor;
   }
 
-  /** Why no job can be started, and none is taken therefore; undefined where jobs can. */
+  /** Why no job can be started, so that submissions are refused; undefined if jobs can. */
   get executorRefusal(): string | undefined {
     return this.#executor?.refusal();
   }
@@ -48,7 +48,7 @@ export class Health {
     return this.#isStopping;
   }
 
-  /** From now on the service takes nothing new. */
+  /** Refuses everything new from now on. */
   stop(): void {
     this.#isStopping = true;
   }
@@ -57,13 +57,13 @@ export class Health {
     return this.#options.minFreeBytes;
   }
 
-  /** What this user may still write into the file system of the folders, the fuller one. @throws the system's error. */
+  /** Bytes that this user can still write to the folders' file system, the fuller one of two. @throws the system's error. */
   async freeBytes(): Promise<number> {
     const disks = await Promise.all([...new Set(this.#options.folders)].map((folder) => statfs(folder)));
     return Math.min(...disks.map(({ bavail, bsize }) => bavail * bsize));
   }
 
-  /** What is wrong, in sentences; empty when all is well. */
+  /** What is wrong, in sentences; empty if the service is healthy. */
   async problems(): Promise<readonly string[]> {
     const refusal = this.executorRefusal;
     return [...(refusal === undefined ? [] : [refusal]), ...(await this.#state()).problems];
@@ -74,12 +74,12 @@ export class Health {
     return (await this.#state()).warnings;
   }
 
-  /** Why a job of this size is not taken now; undefined where it is. */
+  /** Why a submission of this size is refused now; undefined if it is not. */
   async refusal(uploadBytes: number): Promise<string | undefined> {
     const { minFreeBytes } = this.#options;
     const free = await this.freeBytes();
     if (free - uploadBytes >= minFreeBytes) return undefined;
-    return `The service takes no job now: its disk has ${formatBytes(free)} left, and ${formatBytes(minFreeBytes)} are kept for the jobs that run. Try again later, or ask whoever runs it.`;
+    return `The service takes no job now: its disk has ${formatBytes(free)} left, of which ${formatBytes(minFreeBytes)} are reserved for running jobs. Try again later, or ask the operator of the service.`;
   }
 
   #leftOf(free: number): string {

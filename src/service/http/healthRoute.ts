@@ -1,30 +1,30 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler, MiddlewareHandler } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import { isFromThisMachine } from './access/clientAddress.ts';
 import type { Health } from './health.ts';
 import { proveKey } from './access/keyProof.ts';
+import { refusal } from './access/refusal.ts';
 
-// A service that is told to end is usually started again at once.
+// A service that is stopped is usually started again at once.
 const RETRY_AFTER_SECONDS = 5;
 
-interface HealthAnswer {
+interface HealthOptions {
   readonly health: Health;
-  /** The key that the service made itself; undefined where a person chose it. */
+  /** The key that the service generated; undefined if a person chose it. */
   readonly ownKey: string | undefined;
   readonly version: string;
 }
 
 /**
- * `GET /healthz`: 200 when the service can do its work, else 503 with what is wrong. It needs no key. Whoever has the proof that it
- * knows its key can try keys against it for as long as they like: it is given of 256 random bits alone, never of a key that a person
- * chose, and to programs of this machine alone.
+ * `GET /healthz`: 200 if the service can run jobs, otherwise 503 with what is wrong. It needs no key. Anyone who has a proof of the
+ * key can test guesses against it without limit. So the service proves only a key of 256 random bits, never one that a
+ * person chose, and only to programs on this machine.
  */
-export function answerHealth({ health, ownKey, version }: HealthAnswer): Handler<{ Bindings: HttpBindings }> {
+export function answerHealth({ health, ownKey, version }: HealthOptions): Handler<{ Bindings: HttpBindings }> {
   return async (context) => {
     const nonce = context.req.query('nonce');
     if (nonce !== undefined && !/^[\w-]{16,128}$/.test(nonce)) {
-      throw new HTTPException(400, { message: 'nonce: give 16 to 128 letters, digits, "_" or "-".' });
+      throw refusal(400, 'nonce: must be 16 to 128 letters, digits, "_" or "-".');
     }
     const isProven = nonce !== undefined && ownKey !== undefined && isFromThisMachine(context.env.incoming);
     const proof = isProven ? { proof: proveKey(ownKey, nonce) } : {};
@@ -39,7 +39,7 @@ export function answerHealth({ health, ownKey, version }: HealthAnswer): Handler
   };
 }
 
-/** Answers 503 to all that is asked of a service that ends, but for its health and its metrics. */
+/** Responds with 503 while the service stops, except to requests for its health and metrics. */
 export function refuseWhenStopping(health: Health): MiddlewareHandler {
   return async (context, next) => {
     if (!health.isStopping || !context.req.path.startsWith('/v1/')) return next();
@@ -48,7 +48,7 @@ export function refuseWhenStopping(health: Health): MiddlewareHandler {
   };
 }
 
-/** Refuses submissions whose jobs could not start, before any of it is uploaded. */
+/** Refuses submissions whose jobs could not start, before anything is uploaded. */
 export function refuseWhenUnstartable(health: Health): MiddlewareHandler {
   return async (context, next) => {
     const detail = health.executorRefusal;
@@ -56,7 +56,7 @@ export function refuseWhenUnstartable(health: Health): MiddlewareHandler {
   };
 }
 
-/** Refuses submissions while the disk is nearly full, before any of it is uploaded: what is left is for jobs that run. */
+/** Refuses submissions while the disk is nearly full, before anything is uploaded. The rest of the disk is for running jobs. */
 export function refuseWhenFull(health: Health): MiddlewareHandler {
   return async (context, next) => {
     const detail = await health.refusal(Number(context.req.header('content-length') ?? 0));

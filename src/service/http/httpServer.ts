@@ -16,14 +16,14 @@ export interface HttpServerOptions {
   readonly host: string;
   /** 0 lets the system choose. */
   readonly port: number;
-  /** Speaks TLS with this certificate; plain HTTP unless given. */
+  /** The certificate for TLS; undefined for plain HTTP. */
   readonly tls: TlsSettings | undefined;
   readonly log: Logger;
 }
 
 type Fetch = (request: Request, env: HttpBindings) => Response | Promise<Response>;
 
-/** The listening end of the service. */
+/** The HTTP server of the service. */
 export class HttpServer {
   readonly #server: Server;
   readonly #options: HttpServerOptions;
@@ -35,7 +35,7 @@ export class HttpServer {
   constructor(fetch: Fetch, options: HttpServerOptions) {
     this.#options = options;
     const { tls, log } = options;
-    // Uploads may take hours; a stalled one is ended where it is read. Only the headers must come soon.
+    // Uploads may take hours, and their reader ends stalled ones. Only the headers must arrive soon.
     const timeouts = { requestTimeout: 0, headersTimeout: 30_000 };
     const common = { fetch: fetch as Parameters<typeof createAdaptorServer>[0]['fetch'], overrideGlobalObjects: false };
     if (tls === undefined) {
@@ -61,12 +61,12 @@ export class HttpServer {
     return `${this.#options.tls === undefined ? 'http' : 'https'}://${this.#hostName}:${this.port}`;
   }
 
-  /** What stands in `Host` when a program of this machine asks. */
+  /** The `Host` headers of requests from this machine. */
   get hosts(): readonly string[] {
     return [...loopbackHosts(this.port), `${this.#hostName}:${this.port}`];
   }
 
-  /** @throws AppError `conflict` when the port is taken. */
+  /** @throws AppError `conflict` if the port is in use. */
   async listen(): Promise<void> {
     const { host, port } = this.#options;
     this.#server.listen(port, host);
@@ -74,11 +74,15 @@ export class HttpServer {
       await once(this.#server, 'listening');
     } catch (cause) {
       if (systemCode(cause) !== 'EADDRINUSE') throw cause;
-      throw new AppError('conflict', `Port ${port} is taken. Choose another one with --port, or 0 for any.`, { cause });
+      throw new AppError(
+        'conflict',
+        `Port ${port} is in use. Choose another one with --port, or 0 for any free port.`,
+        { cause },
+      );
     }
   }
 
-  /** Takes no more connections, lets answers end for a moment, and ends what is still open. */
+  /** Stops accepting connections, waits up to two seconds for open responses, and closes the rest. */
   async close(): Promise<void> {
     this.#stop.abort();
     const closed = once(this.#server, 'close');

@@ -1,18 +1,17 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Handler } from 'hono';
-import { HTTPException } from 'hono/http-exception';
 import { hasToken } from './access/auth.ts';
 import { isFromThisMachine } from './access/clientAddress.ts';
+import { refusal } from './access/refusal.ts';
 
-/** What there is to read. */
 export interface MetricsSource {
   readonly contentType: string;
   text(): Promise<string>;
 }
 
 /**
- * `GET /metrics`: for those that send the token or, where there is none, for programs of this machine. Jobs that have the network
- * are such programs too, so a token keeps them out as well.
+ * `GET /metrics`: requires the token or, without one, that the client is on this machine. That includes jobs with network access,
+ * which a token keeps out.
  */
 export function answerMetrics(metrics: MetricsSource, token: string | undefined): Handler<{ Bindings: HttpBindings }> {
   return async (context) => {
@@ -23,9 +22,9 @@ export function answerMetrics(metrics: MetricsSource, token: string | undefined)
     if (!isAllowed) {
       const message =
         token === undefined
-          ? 'Metrics are for programs of this machine; others need the token of [metrics], which this service has none of.'
-          : 'Metrics are for those that send the token of [metrics] as a bearer token.';
-      throw new HTTPException(403, { message });
+          ? 'Only programs on this machine can read the metrics, because [metrics] has no token.'
+          : 'Metrics require the token of [metrics] as a bearer token.';
+      throw refusal(403, message);
     }
     return context.body(await metrics.text(), 200, {
       'Content-Type': metrics.contentType,

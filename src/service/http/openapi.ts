@@ -33,11 +33,11 @@ const later = (why: string) => ({
   ...json(why, failure),
   headers: { 'Retry-After': { description: 'Whole seconds', schema: { type: 'integer' } } },
 });
-/** Refusals of what needs a key: it may be wrong, its account may ask too often, and the service may be about to end. */
+/** The refusals of every request with a key: a wrong key, too many requests of its account, a service that is stopping. */
 const keyFailures = (...codes: number[]) => ({
   ...failures(401, ...codes),
-  429: later('Too many for this account: come again later'),
-  503: later('The service is being restarted, so come again in a moment; or no job can be started, as the detail says'),
+  429: later('Too many for this account; try again later'),
+  503: later('The service is being restarted, try again in a moment; or no job can be started, as the detail says'),
 });
 
 const submissionForm = {
@@ -64,7 +64,7 @@ const eventStream = {
   ],
 };
 
-/** The OpenAPI description of the service, made from the protocol's one declaration. */
+/** The OpenAPI description of the service, derived from the declarations of the protocol. */
 export function describeApi(version: string) {
   const ofJob = { parameters: [JOB_ID_PARAMETER] };
   return {
@@ -88,12 +88,12 @@ export function describeApi(version: string) {
             header(
               'Idempotency-Key',
               { type: 'string' },
-              'One key for each submission: it becomes one job, however often it is sent',
+              'A new key for each submission, which then becomes one job however often it is sent',
             ),
             header(
               'Upload-Offset',
               { type: 'integer' },
-              'Bytes of the archive that are there already; the tarball has the rest',
+              'Bytes of the archive that the service already has; the tarball has the rest',
             ),
           ],
           requestBody: { required: true, content: { 'multipart/form-data': { schema: submissionForm } } },
@@ -104,7 +104,7 @@ export function describeApi(version: string) {
         get: {
           summary: 'What became of the submission with this Idempotency-Key',
           parameters: [{ name: 'key', in: 'path', required: true, schema: { type: 'string' } }],
-          responses: { 200: json('Where it stands', submissionStatus), ...keyFailures(400) },
+          responses: { 200: json('Its status', submissionStatus), ...keyFailures(400) },
         },
       },
       '/v1/jobs/{job_id}': {
@@ -115,7 +115,7 @@ export function describeApi(version: string) {
       '/v1/jobs/{job_id}/events': {
         ...ofJob,
         get: {
-          summary: 'What happens to a job, as it happens',
+          summary: 'The events of a job, as they happen',
           parameters: [{ name: 'Last-Event-ID', in: 'header', schema: { type: 'integer' } }],
           responses: {
             200: { description: 'One event after another', content: { 'text/event-stream': { schema: eventStream } } },
@@ -136,19 +136,19 @@ export function describeApi(version: string) {
       '/metrics': {
         get: {
           summary:
-            "Counters in Prometheus' text format, for those with the service's token or, where it has none, for programs of its machine",
+            "Metrics in Prometheus' text format; requires the service's token or, if it has none, a client on its machine",
           responses: { 200: { description: 'Metrics', content: { 'text/plain': {} } }, ...failures(403) },
         },
       },
       '/healthz': {
         get: {
           summary:
-            'Whether the service runs; with a nonce, and for programs of its machine, HMAC-SHA256(key, nonce) as proof that it knows the key that it made itself',
+            'Whether the service can run jobs; with a nonce, and for clients on its machine, HMAC-SHA256(key, nonce) as proof that it knows its generated key',
           security: [],
           parameters: [query('nonce', { type: 'string' })],
           responses: {
-            200: json('It can do its work', health),
-            503: json('It ends, or cannot', health),
+            200: json('It can run jobs', health),
+            503: json('It cannot, or is stopping', health),
             ...failures(400),
           },
         },

@@ -7,32 +7,32 @@ import type { AppContext, AppEnv } from './access/appEnv.ts';
 import { clientAddress } from './access/clientAddress.ts';
 import type { ProxySettings } from '../config/sections.ts';
 
-// What a proxy or a client may call its request: nothing that could break a line of a log or fill it.
+// Accepted request IDs of proxies and clients: nothing that could break or flood a line of the log.
 const REQUEST_ID = /^[A-Za-z0-9][A-Za-z0-9._-]{7,63}$/;
 const EVENTS_ROUTE = '/v1/jobs/:id/events';
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** A request whose answer has been sent, or whose client has left. */
+/** A request whose response was sent, or whose client disconnected. */
 export interface FinishedRequest {
   readonly id: string;
   readonly method: string;
   readonly route: string;
-  /** 499 when the client left before the answer was complete, as nginx counts it. */
+  /** 499 if the client disconnected before the response was complete, as in nginx. */
   readonly status: number;
   readonly ms: number;
-  /** Bytes that came over the connection for it, head and body. */
+  /** Bytes of its headers and body, as received. */
   readonly received: number;
   readonly sent: number;
-  /** Whose key it carried; undefined where no key was needed, or the key was refused. */
+  /** The account of its key; undefined if no key was required, or the key was refused. */
   readonly account: string | undefined;
-  /** The address that it came from. */
+  /** The address of the client. */
   readonly client: string;
 }
 
 /**
- * Sees each request from its first byte to its last: names it, knows which are open, and for how long there was none.
+ * Follows each request from its first byte to its last, and knows which are open and how long the service has been idle.
  *
- * Answers may be written past the framework (a file is), so the response itself is what is watched.
+ * Files and streams bypass the framework, so the response itself is observed.
  */
 export class RequestMonitor {
   readonly #finished = new Emitter<FinishedRequest>();
@@ -40,7 +40,7 @@ export class RequestMonitor {
   #open = 0;
   #streams = 0;
   #lastAt = performance.now();
-  // What a connection had carried when its last request ended: the next one's first bytes are read before it is seen.
+  // The bytes of each connection when its last request ended. The first bytes of the next one are read before it is observed.
   readonly #carried = new WeakMap<Socket, { readonly received: number; readonly sent: number }>();
   readonly #proxy: ProxySettings | undefined;
   /** Fires after each request. */
@@ -50,12 +50,11 @@ export class RequestMonitor {
     this.#proxy = proxy;
   }
 
-  /** Event streams that are open. */
   get openStreams(): number {
     return this.#streams;
   }
 
-  /** For how long nobody has asked anything, in milliseconds. A stream that is open is a request that goes on. */
+  /** Milliseconds without an open request; 0 while one is open, such as an event stream. */
   idleMs(): number {
     return this.#open > 0 ? 0 : performance.now() - this.#lastAt;
   }
@@ -64,7 +63,7 @@ export class RequestMonitor {
     this.#lastAt = performance.now();
   }
 
-  /** Waits until no request but event streams is open, or the signal aborts. */
+  /** Waits until only event streams are open, or the signal aborts. */
   untilQuiet(signal: AbortSignal): Promise<void> {
     const isDone = (): boolean => signal.aborted || this.#open === this.#streams;
     if (isDone()) return Promise.resolve();
@@ -80,7 +79,7 @@ export class RequestMonitor {
     });
   }
 
-  /** Watches each request; the first of all middleware. */
+  /** Must be the first middleware. */
   watch(): MiddlewareHandler<AppEnv> {
     return async (context, next) => {
       const { outgoing } = context.env;

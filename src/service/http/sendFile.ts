@@ -5,15 +5,15 @@ const CHUNK_BYTES = 256 * 1024;
 
 export interface FileAnswer {
   readonly headers: OutgoingHttpHeaders;
-  /** A client that takes nothing for this long is disconnected: what was read for it would be held for ever. */
+  /** A client that receives nothing for this long is disconnected, because it would block a buffer forever. */
   readonly stalledMs: number;
 }
 
 /**
- * Answers with a file of a job, or with its head alone to HEAD, from one buffer that is used again and again: streams make a
- * new one for each piece, and the garbage of a large file is larger than the service.
+ * Sends a file of a job, or only its headers for HEAD, through one reused buffer: streams allocate a new one for each piece, and
+ * the garbage of a large file is larger than the service.
  *
- * @returns false, with nothing sent, when there is no such file. A client that leaves early is not an error.
+ * @returns false, without sending anything, if the file does not exist. A client that disconnects early is not an error.
  */
 export async function sendFile(
   outgoing: ServerResponse,
@@ -33,7 +33,7 @@ export async function sendFile(
       if (bytesRead === 0 || !(await write(outgoing, buffer.subarray(0, bytesRead)))) break;
       position += bytesRead;
     }
-    // Ends the connection rather than the answer when not all of it was sent.
+    // If not everything was sent, this ends the connection rather than the response.
     outgoing.end();
     return true;
   } catch (error) {
@@ -44,7 +44,7 @@ export async function sendFile(
   }
 }
 
-/** Settles when the bytes have left the buffer; false when the client is gone. */
+/** Resolves when the bytes have left the buffer; to false if the client has disconnected. */
 function write(outgoing: ServerResponse, bytes: Buffer): Promise<boolean> {
   return new Promise((resolve) => {
     const onClose = (): void => resolve(false);

@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from 'node:fs';
 export interface Sandbox {
   /** Path of `bwrap`. */
   readonly program: string;
-  /** The service's data folder, which is hidden but for the job's own files. */
+  /** The service's data folder, which is hidden except for the job's own files. */
   readonly data: string;
-  /** Hidden too, in favour of a home of the job's own. */
+  /** Replaced by the job's own home. */
   readonly home: string;
   readonly readOnly: readonly string[];
   readonly writable: readonly string[];
@@ -15,7 +15,7 @@ export interface Sandbox {
   readonly hasNetwork: boolean;
 }
 
-/** What one job may use, all of its processes together. Null is no limit. */
+/** What all processes of a job may use together. Null means no limit. */
 export interface ResourceLimits {
   readonly machineClass: string;
   readonly memoryBytes: number | null;
@@ -24,7 +24,7 @@ export interface ResourceLimits {
   readonly maxFileBytes: number | null;
 }
 
-/** How a job is kept from others: written into its folder before its runner starts, by executors that see to it themselves. */
+/** How a job is separated from others. Executors that isolate jobs themselves write it to the job's folder before its runner starts. */
 export interface Confinement {
   readonly sandbox: Sandbox | null;
   readonly limits: ResourceLimits;
@@ -32,7 +32,7 @@ export interface Confinement {
   readonly cpus: readonly number[] | null;
 }
 
-/** What the file says. Undefined where the executor keeps jobs apart by other means, as a cluster does. */
+/** Undefined if the executor separates jobs by other means, as a cluster does. */
 export function readConfinement(path: string): Confinement | undefined {
   if (!existsSync(path)) return undefined;
   return JSON.parse(readFileSync(path, 'utf8')) as Confinement;

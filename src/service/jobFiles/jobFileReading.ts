@@ -4,19 +4,19 @@ import { basename } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 
 /**
- * How files of a job are opened. A job that is not isolated can put anything in their place: a link is refused, and a pipe not
- * waited for, which would hold one of the few threads that read files. Windows knows neither flag.
+ * The flags for opening a job's file. A job that is not isolated can put anything in its place. A link is refused, and a pipe is not
+ * waited for, because that would block one of the few threads that read files. Windows has neither flag.
  */
 export const JOB_FILE = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
-/** What is in the place of a job's file is not what the service or its runner put there. */
+/** The error for a job's file that neither the service nor the job's runner wrote. */
 export function changedByJob(path: string, cause?: unknown): AppError {
-  return new AppError('corrupt', `The job's file ${basename(path)} was changed by something else than the service.`, {
+  return new AppError('corrupt', `The job's file ${basename(path)} was changed by something other than the service.`, {
     cause,
   });
 }
 
-/** Opens a file of a job; undefined where there is none. @throws AppError `corrupt` for anything but a regular file. */
+/** Opens a file of a job; undefined if it does not exist. @throws AppError `corrupt` for anything but a regular file. */
 export async function openJobFile(path: string): Promise<FileHandle | undefined> {
   let file: FileHandle;
   try {
@@ -36,7 +36,7 @@ export async function openJobFile(path: string): Promise<FileHandle | undefined>
 }
 
 /**
- * The text of a job's file, or its last `maxBytes` where it is longer; undefined where there is none.
+ * The text of a job's file, or its last `maxBytes` if it is longer; undefined if it does not exist.
  *
  * @throws AppError `corrupt` for anything but a regular file.
  */

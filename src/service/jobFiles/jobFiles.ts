@@ -8,7 +8,7 @@ import { removeTree } from './removeTree.ts';
 import { type JobFolder, jobFolder } from './jobFolder.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
-/** Ids of jobs, checked before one becomes part of a path. */
+/** Job IDs are checked with this before they become part of a path. */
 export const JOB_ID = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** The folder of all jobs' files. */
@@ -20,12 +20,12 @@ export class JobFiles {
     mkdirSync(this.#root, { recursive: true, mode: 0o700 });
   }
 
-  /** Where a job's files are, whether they exist or not. `id` is one of the service's own. */
+  /** The paths of a job's files, whether they exist or not. `id` must be one of the service's own. */
   folder(id: string): JobFolder {
     return jobFolder(join(this.#root, id));
   }
 
-  /** Removes what a crash left behind: uploads that never became a job, and what jobs that have ended do not need. */
+  /** Deletes what a crash left behind: uploads that never became a job, and files that ended jobs do not need. */
   async sweep(find: (id: string) => StoredJob | undefined, log: Logger): Promise<void> {
     await using root = await openFolder(this.#root);
     for (const id of await readdir(root.path)) {
@@ -34,12 +34,12 @@ export class JobFiles {
         if (job === undefined || job.filesRemovedAt !== null) await removeFrom(root.path, id);
         else if (job.finishedAt !== null) await removeUnneeded(this.folder(id), job);
       } catch (error) {
-        log.warn('files of a job could not be removed', { id, error });
+        log.warn('files of a job could not be deleted', { id, error });
       }
     }
   }
 
-  /** Removes the folder of a job. It is gone as a whole at once: a runner that starts meanwhile finds it or does not. */
+  /** Deletes the folder of a job. It disappears at once, so a runner that starts meanwhile finds all of it or nothing. */
   async remove(id: string): Promise<void> {
     await using root = await openFolder(this.#root);
     await removeFrom(root.path, id);
@@ -58,7 +58,7 @@ async function removeFrom(root: string, id: string): Promise<void> {
   await removeTree(removed);
 }
 
-/** Removes what cannot be asked for any more: everything but the packed results, where there are any to lose. */
+/** Deletes everything except the packed results. A job that ran but has no packed results keeps its files. */
 export async function removeUnneeded(folder: JobFolder, job: StoredJob): Promise<void> {
   const results = basename(folder.results);
   if (!existsSync(folder.path)) return;

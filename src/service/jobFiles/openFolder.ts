@@ -4,17 +4,17 @@ import { AppError, systemCode } from '../../core/errors.ts';
 
 const FOLDER = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0);
 
-/** A folder that stays the same one until it is disposed, whatever is put in its place. */
+/** A folder that stays the same until it is disposed, whatever replaces it. */
 export interface OpenFolder extends AsyncDisposable {
-  /** What lies in the folder is reached by this path. */
+  /** The path through which the folder's contents are accessed. */
   readonly path: string;
 }
 
 /**
- * Opens a folder that jobs can write to. Nodes of a cluster could put a link in its place that leads to where jobs do not reach: the
- * service would follow it. On Linux the folder is used by its handle; other systems run no jobs but those of this machine.
+ * Opens a folder that jobs can write to. Nodes of a cluster could replace it with a link to something that jobs cannot access, and
+ * the service would follow it. So on Linux the folder is accessed through its descriptor; other systems only run their own jobs.
  *
- * @throws AppError `corrupt` for a link or anything else that is no folder, or the system's error.
+ * @throws AppError `corrupt` for a link or anything else that is not a folder, or the system's error.
  */
 export async function openFolder(path: string | Buffer): Promise<OpenFolder> {
   if (process.platform !== 'linux' || !existsSync('/proc/self/fd')) {
@@ -23,13 +23,13 @@ export async function openFolder(path: string | Buffer): Promise<OpenFolder> {
   const handle = await open(path, FOLDER).catch(async (error: unknown) => {
     if (['ELOOP', 'ENOTDIR'].includes(systemCode(error) ?? '')) throw replaced(path, error);
     if (systemCode(error) !== 'EACCES') throw error;
-    await chmod(path, 0o700); // a job took its own rights away
+    await chmod(path, 0o700); // a job removed its own permissions
     return open(path, FOLDER);
   });
   return { path: `/proc/self/fd/${handle.fd}`, [Symbol.asyncDispose]: () => handle.close() };
 }
 
 function replaced(path: string | Buffer, cause: unknown): AppError {
-  const message = `Something other than the service put a link or a file in the place of the folder ${path.toString()}. It is not followed. Put the folder back, or remove the link.`;
+  const message = `Something other than the service replaced the folder ${path.toString()} with a link or a file, which is not followed. Restore the folder, or delete the link.`;
   return new AppError('corrupt', message, { cause });
 }

@@ -7,8 +7,8 @@ import type { FinalState } from '../../remote/protocol/states.ts';
 import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
 
 /**
- * How a job ended, from what its runner reported. The charge is for the seconds that the script ran, within the hold. A script
- * that ran for all of its time is over its limit, whatever its exit code: a status of 0 at that moment is an answer to SIGTERM.
+ * The ending of a job according to its runner's report. The charge covers the seconds that the script ran, up to the hold. A script
+ * that used all of its time has reached the limit, whatever its exit code: status 0 is then a response to SIGTERM.
  */
 export function endingOf(
   job: StoredJob,
@@ -24,15 +24,15 @@ export function endingOf(
   return { state, reason, finishedAt: exit.at, exitCode, charged };
 }
 
-/** Whether something outside of the job may have ended it: whoever runs the runners is asked before this report counts. */
+/** Whether something outside the job may have ended it, so that the executor is asked before this report counts. */
 export function mayHaveBeenEnded(exit: ExitMarker): boolean {
   return exit.outcome === 'stopped' || exit.wasToldToEnd === true || endedBySignal(exit);
 }
 
-/** The ending of a job with what its executor says of it. */
-export function explainedEnding(own: Ending, told: RunnerEnding | undefined): Ending {
-  if (told === undefined) return own;
-  const { state, reason, isCharged } = told;
+/** Replaces the ending of a job with the executor's explanation, if it has one. */
+export function explainedEnding(own: Ending, explained: RunnerEnding | undefined): Ending {
+  if (explained === undefined) return own;
+  const { state, reason, isCharged } = explained;
   return { ...own, state, reason, exitCode: codeOfFailure(own.exitCode), charged: isCharged ? own.charged : 0 };
 }
 
@@ -41,8 +41,8 @@ function codeOfFailure(code: number | null): number | null {
 }
 
 /**
- * Whether a signal ended the script. A cluster that was asked to cancel sends it to all processes of a job, so the script can end
- * before its runner knows why; a shell tells it as 128 and the signal's number.
+ * Whether a signal ended the script. A cluster that cancels a job signals all its processes, so the script can end before its runner
+ * knows why. A shell reports a signal as 128 plus its number.
  */
 function endedBySignal({ outcome, code, signal }: ExitMarker): boolean {
   const codes = [constants.signals.SIGTERM, constants.signals.SIGKILL].map((number) => 128 + number);
@@ -50,25 +50,21 @@ function endedBySignal({ outcome, code, signal }: ExitMarker): boolean {
 }
 
 /**
- * The ending of a job whose results could not be brought together, which is not a success however well its script ended. The
- * exit code stays the script's, and the time that it ran is charged as for other jobs that fail.
+ * The ending of a job whose results could not be packed. It has failed even if its script succeeded. The exit code stays the
+ * script's, and its run time is charged as for other failed jobs.
  *
  * @param problem what happened to the results, as in "could not be packed: …".
  */
 export function endingWithoutResults(ending: Ending, problem: string): Ending {
   const sentence = `The results ${problem}`;
   if (ending.state === 'succeeded') {
-    // First what went wrong: a row has room for some words.
+    // The problem comes first, because a list shows only the beginning.
     return { ...ending, state: 'failed', reason: `${sentence} The script itself exited with status 0.` };
   }
   return { ...ending, reason: ending.reason === null ? sentence : `${ending.reason} ${sentence}` };
 }
 
-/**
- * The ending of a job whose runner is gone without a report.
- *
- * @param verifiedSeconds that the script ran, as `verifiedSeconds` finds them: these are charged, within the hold.
- */
+/** The ending of a job whose runner is gone without a report. `verifiedSeconds` are charged, up to the hold. */
 export function unreportedEnding(
   job: StoredJob,
   { machineClasses, isCancelled, verifiedSeconds }: UnreportedFacts,
@@ -78,7 +74,7 @@ export function unreportedEnding(
   return { ...judgeUnreported(job.startedAt !== null, isCancelled), finishedAt: at, exitCode: null, charged };
 }
 
-/** The ending of a job that was cancelled before there was a runner. */
+/** The ending of a job that was cancelled before it had a runner. */
 export function cancelledUnstarted(at: number): Ending {
   return { ...judgeUnreported(false, true), finishedAt: at, exitCode: null, charged: 0 };
 }
@@ -86,20 +82,21 @@ export function cancelledUnstarted(at: number): Ending {
 interface UnreportedFacts {
   readonly machineClasses: MachineClasses;
   readonly isCancelled: boolean;
+  /** Seconds that the script ran, according to `verifiedSeconds`. */
   readonly verifiedSeconds: number;
 }
 
 function judgeUnreported(hasStarted: boolean, isCancelled: boolean): Pick<Ending, 'state' | 'reason'> {
   if (hasStarted) {
     const reason =
-      "The job's runner was killed or the machine was restarted, so how the script ended is not known. Its output up to then is kept; the time until the runner's last sign of life was charged.";
+      "The job's runner was killed or the machine was restarted, so the outcome of the script is not known. Its output until then is stored, and the time until the runner's last sign of life was charged.";
     return { state: 'lost', reason };
   }
   if (isCancelled) return { state: 'cancelled', reason: 'The job was cancelled before it started.' };
   return { state: 'failed', reason: "The job's runner was killed before the script was started." };
 }
 
-/** The reason is null where state and exit code say it all. */
+/** The reason is null if state and exit code are sufficient. */
 function judge({ outcome, code, signal, detail }: ExitMarker): { state: FinalState; reason: string | null } {
   switch (outcome) {
     case 'timed_out':
@@ -107,7 +104,7 @@ function judge({ outcome, code, signal, detail }: ExitMarker): { state: FinalSta
     case 'cancelled':
       return { state: 'cancelled', reason: null };
     case 'stopped':
-      return { state: 'failed', reason: "The job's runner was told to end from outside the service." };
+      return { state: 'failed', reason: "The job's runner was stopped from outside the service." };
     case 'not-started':
     case 'over_limit':
       return { state: 'failed', reason: detail };
@@ -119,10 +116,10 @@ function judge({ outcome, code, signal, detail }: ExitMarker): { state: FinalSta
 }
 
 const SIGNAL_HINTS: Readonly<Record<string, string>> = {
-  SIGKILL: ' The system does this when memory runs out.',
-  SIGXFSZ: ' It wrote a larger file than jobs may have here.',
+  SIGKILL: ' The system does this if memory runs out.',
+  SIGXFSZ: ' It wrote a file that is larger than this service allows.',
 };
 
 function killedBy(signal: string): string {
-  return `The script was ended by ${signal}.${SIGNAL_HINTS[signal] ?? ''}`;
+  return `The script was stopped by ${signal}.${SIGNAL_HINTS[signal] ?? ''}`;
 }

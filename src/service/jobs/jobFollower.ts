@@ -19,7 +19,7 @@ import type { ServiceEvent } from '../store/jobs/events.ts';
 import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 
-// Asking whether a runner lives starts a process on some systems.
+// Checking whether a runner is alive starts a process on some systems.
 const STATUS_POLL_MS = 1_000;
 const MAX_NAMED = 5;
 const MAX_SHOWN = 200;
@@ -30,16 +30,16 @@ export interface FollowContext {
   readonly machineClasses: MachineClasses;
   readonly log: Logger;
   readonly pace: FollowPace;
-  /** What the files that one job brings back may have together. */
+  /** The limit for the results of one job. */
   readonly maxResultBytes: number;
 }
 
 /**
- * Brings what a job's runner reports into the store until the job has ended. It can be broken off and begun again at any
- * point, in another process too: how far it got is in the store, and every step can be repeated.
+ * Copies what a job's runner reports to the store until the job has ended. It can be interrupted and restarted at any point,
+ * even in another process: its progress is in the store, and every step can be repeated.
  *
- * @returns whether the job has ended; false when its runner must be launched again.
- * @throws the signal's reason on abort; the runner goes on.
+ * @returns whether the job has ended; false if its runner must be launched again.
+ * @throws the signal's reason on abort; the runner continues.
  */
 export async function followRunner(
   jobId: string,
@@ -65,7 +65,7 @@ export async function followRunner(
       continue;
     }
     if (status.state === 'absent') return store.jobs.get(jobId)?.finishedAt !== null;
-    // Read after the question whether the runner lives: its report is there before it ends.
+    // Read after the status, because a runner reports before it ends.
     const report = await readReport(jobId, folder, executor);
     await noteStart(jobId, folder, store);
     const hasNews = await drainOutput(jobId, folder, { store, isLocal }, signal);
@@ -74,16 +74,16 @@ export async function followRunner(
     const isCancelled = existsSync(folder.cancel);
     if (report.type === 'report') {
       const { exit } = report;
-      // Whoever may have ended it is asked, which takes a moment. On this machine nobody but the runner would know.
+      // The executor may know who ended the job, but only later. On this machine only the runner would know.
       const isAsked = !isCancelled && (isLocal ? exit.outcome === 'stopped' : mayHaveBeenEnded(exit));
       if (!isAsked || status.state === 'gone') {
-        const told = isAsked && status.state === 'gone' && status.ending?.isCause === true ? status.ending : undefined;
+        const known = isAsked && status.state === 'gone' && status.ending?.isCause === true ? status.ending : undefined;
         const own = endingOf(job, exit, { ...context, isCancelled });
-        await finishJob(job, folder, explainedEnding(own, told), context, signal);
+        await finishJob(job, folder, explainedEnding(own, known), context, signal);
         return true;
       }
     } else if (report.type === 'forged') {
-      // What the service itself saw of the run is charged.
+      // The charge covers the time that the service itself saw.
       const ending = { state: 'failed', reason: report.reason, isCharged: true, isCause: true } as const;
       await endUnreported(job, folder, { state: 'gone', ending, lastSeen }, context, signal);
       return true;
@@ -95,7 +95,7 @@ export async function followRunner(
   }
 }
 
-/** Tells that a job waits, and why, when that is new. Gives whether the job has ended meanwhile, as a cancelled one. */
+/** Stores why a job waits, if that has changed. @returns whether the job has ended meanwhile, such as by cancellation. */
 function noteWaiting(jobId: string, reason: string | undefined, store: Store): boolean {
   const job = store.jobs.get(jobId);
   if (job === undefined || job.finishedAt !== null) return true;
@@ -106,11 +106,11 @@ function noteWaiting(jobId: string, reason: string | undefined, store: Store): b
 async function endUnreported(
   job: StoredJob,
   folder: JobFolder,
-  { ending: told, lastSeen }: RunnerStatus & { state: 'gone' } & { lastSeen: number | undefined },
+  { ending: known, lastSeen }: RunnerStatus & { state: 'gone' } & { lastSeen: number | undefined },
   context: FollowContext,
   signal: AbortSignal,
 ): Promise<void> {
-  // A runner on a node that only seems to be gone stops when it sees this.
+  // If the runner is on a node and only seems to be gone, it stops when it sees this.
   const isCancelled = existsSync(folder.cancel);
   askForEnd(folder);
   await context.executor.cleanUp(job.id, folder);
@@ -118,17 +118,17 @@ async function endUnreported(
   const { machineClasses } = context;
   const facts = { machineClasses, isCancelled, verifiedSeconds: await verifiedSeconds(job, folder, { lastSeen, now }) };
   const own = unreportedEnding(job, facts, now);
-  await finishJob(job, folder, mergeEndings(own, told, isCancelled), context, signal);
+  await finishJob(job, folder, mergeEndings(own, known, isCancelled), context, signal);
 }
 
-/** Our own ending where the executor has none to tell, or only that it did what we asked for. */
-function mergeEndings(own: Ending, told: RunnerEnding | undefined, isCancelled: boolean): Ending {
-  if (told === undefined || own.state === 'cancelled') return own;
-  if (isCancelled && told.state === 'cancelled') return { ...own, state: 'cancelled', reason: null };
-  return explainedEnding(own, told);
+/** The service's own ending if the executor knows none, or only that it cancelled the job on request. */
+function mergeEndings(own: Ending, known: RunnerEnding | undefined, isCancelled: boolean): Ending {
+  if (known === undefined || own.state === 'cancelled') return own;
+  if (isCancelled && known.state === 'cancelled') return { ...own, state: 'cancelled', reason: null };
+  return explainedEnding(own, known);
 }
 
-/** Packs the results, ends the job in the store and removes the files that are not needed any more. */
+/** Packs the results, ends the job in the store, and deletes the files that are no longer needed. */
 export async function finishJob(
   job: StoredJob,
   folder: JobFolder,
@@ -140,21 +140,21 @@ export async function finishJob(
   let final = ending;
   try {
     const { files, leftOut } = await collectResults(folder, { maxBytes: context.maxResultBytes }, signal);
-    // The workspace goes next, so from here on the results are all there is.
+    // The workspace is deleted next, so the results must be on disk.
     await syncFile(folder.results);
     await syncFolder(folder.path);
-    // One by one: as the arguments of one call, some hundred thousand overflow the stack.
+    // One by one, because hundreds of thousands of arguments in one call overflow the stack.
     for (const data of files) events.push({ type: 'artifact', data });
     if (leftOut.length > 0)
       events.push(
         note(
-          `Links, special files, what cannot be read and names that not every system knows are not sent back: ${named(leftOut)}.`,
+          `Links, special files, unreadable files and names that are not portable are not returned: ${named(leftOut)}.`,
         ),
       );
   } catch (error) {
     signal.throwIfAborted();
     context.log.error('results could not be packed', { jobId: job.id, error });
-    // An archive that is not surely on disk would let the workspace go.
+    // An archive that may not be on disk would allow the workspace to be deleted.
     await rm(folder.results, { recursive: true, force: true }).catch(() => {});
     const problem = unpacked(error, folder);
     events.push(note(`The results ${problem}`));
@@ -164,7 +164,7 @@ export async function finishJob(
   try {
     await removeUnneeded(folder, job);
   } catch (error) {
-    context.log.warn('files of a job could not be removed', { jobId: job.id, error });
+    context.log.warn('files of a job could not be deleted', { jobId: job.id, error });
   }
 }
 
@@ -174,12 +174,12 @@ async function noteStart(jobId: string, folder: JobFolder, store: Store): Promis
   const started = await readStarted(folder.started);
   if (job.state === 'queued') store.setState(job, 'starting', started?.at ?? Date.now());
   if (started === undefined) return;
-  // A later time would make the run shorter than it was.
+  // A time in the future would shorten the run.
   store.setState(job, 'running', Math.min(started.at, Date.now()));
   await rm(folder.archive, { force: true });
 }
 
-/** Takes over what the job has written, and gives whether there was anything. */
+/** Copies new output to the store. @returns whether there was any. */
 async function drainOutput(
   jobId: string,
   folder: JobFolder,
@@ -195,10 +195,10 @@ async function drainOutput(
   }
 }
 
-/** What happened to results that were not packed, and where they can be had. */
+/** Why results were not packed, and where they are. */
 function unpacked(error: unknown, { workspace }: JobFolder): string {
   const cause = messageOf(error).replace(/[^.]$/, '$&.');
-  return `could not be packed: ${cause} The files are still in ${workspace} on the machine that runs jobs: copy them from there, or remove the cause and submit the job again.`;
+  return `could not be packed: ${cause} The files are still in ${workspace} on the machine that runs jobs: copy them from there, or fix the cause and submit the job again.`;
 }
 
 function note(sentence: string): ServiceEvent {

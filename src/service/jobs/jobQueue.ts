@@ -3,11 +3,11 @@ import type { StoredJob } from '../store/jobs/jobs.ts';
 type WaitingJob = Pick<StoredJob, 'id' | 'account'>;
 
 /**
- * The jobs that wait for their turn, and how many of each account are at work.
+ * The queued jobs, and how many jobs each account has at work.
  *
- * The next turn is that of the account with the fewest jobs at work, and of several with as many, of the one whose last
- * turn is the longest ago; within an account jobs keep their order. So a thousand jobs of one account delay another's by
- * one job and not by a thousand, whatever the machine has room for. It holds ids alone, in memory: the store is the truth.
+ * The next turn goes to the account with the fewest jobs at work, then to the one that has waited longest; within an account,
+ * jobs keep their order. So a thousand jobs of one account delay another account by one job, not by a thousand. The queue
+ * contains only IDs, in memory: the store is authoritative.
  */
 export class JobQueue {
   readonly #waiting = new Map<string, string[]>();
@@ -21,14 +21,14 @@ export class JobQueue {
     else waiting.push(id);
   }
 
-  /** Takes out a job that will not start any more. */
+  /** Removes a job that will not start. */
   remove({ id, account }: WaitingJob): void {
     const waiting = this.#waiting.get(account)?.filter((other) => other !== id) ?? [];
     if (waiting.length > 0) this.#waiting.set(account, waiting);
     else this.#waiting.delete(account);
   }
 
-  /** Counts a job as one at work, until `release`. */
+  /** Counts a job as at work until `release`. */
   noteAtWork(account: string): void {
     this.#atWork.set(account, this.atWork(account) + 1);
   }
@@ -44,9 +44,9 @@ export class JobQueue {
   }
 
   /**
-   * Takes the job whose turn it is out of the queue; undefined when none waits that may start.
+   * Removes and returns the next job; undefined if none may start.
    *
-   * @param most how many jobs of an account may be at work at once.
+   * @param most returns how many jobs of an account may be at work at once.
    */
   take(most: (account: string) => number): string | undefined {
     let chosen: string | undefined;

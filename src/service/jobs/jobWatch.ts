@@ -1,17 +1,17 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// A reader hardly sees the difference, and what a job writes meanwhile is taken over together.
+// Readers hardly notice this delay, and what a job writes meanwhile is copied together.
 const MIN_ROUND_MS = 40;
-// However many jobs there are, they are looked at about this often in all, so that following them costs a bounded time.
+// The rate of checks over all jobs, however many there are, so that following them takes a bounded time.
 const MAX_ROUNDS_PER_MS = 2;
-// A job that is silent is looked at less and less often, …
+// A silent job is checked less and less often, …
 const POLL_GROWTH = 1.25;
 const MAX_POLL_MS = 200;
-// … and hardly ever where the file system tells of changes, which it does for what is written on this machine.
+// … and rarely if the file system reports changes, which it does for writes on this machine.
 const MAX_WATCHED_POLL_MS = 1_000;
 
-/** How many jobs share the time for looking at them. */
+/** The pace of checks, which all followed jobs share. */
 export class FollowPace {
   #jobs = 0;
 
@@ -23,13 +23,13 @@ export class FollowPace {
     this.#jobs -= 1;
   }
 
-  /** The least time between two rounds of one job, in milliseconds. */
+  /** The minimum time between two checks of one job, in milliseconds. */
   get roundMs(): number {
     return Math.max(MIN_ROUND_MS, this.#jobs / MAX_ROUNDS_PER_MS);
   }
 }
 
-/** Decides when a job's folder is looked at again: when something in it changed, or after a while. */
+/** Decides when a job's folder is checked again: when something in it has changed, or after a while. */
 export class JobWatch {
   readonly #pace: FollowPace;
   readonly #watcher: FSWatcher | undefined;
@@ -37,7 +37,7 @@ export class JobWatch {
   #onChange: (() => void) | undefined;
   #pollMs = MIN_ROUND_MS;
 
-  /** @param isLocal whether what is in the folder is written on this machine. */
+  /** @param isLocal whether the folder is written on this machine. */
   constructor(folder: string, { pace, isLocal }: { readonly pace: FollowPace; readonly isLocal: boolean }) {
     this.#pace = pace;
     pace.enter();
@@ -81,7 +81,7 @@ export class JobWatch {
   }
 }
 
-/** Undefined where the system cannot watch one more folder: then it is looked at as one on a network. */
+/** Undefined if the system cannot watch another folder, which is then polled like one on a network. */
 function watchFolder(path: string, onChange: () => void): FSWatcher | undefined {
   try {
     const watcher = watch(path, { persistent: false }, onChange);

@@ -10,23 +10,23 @@ import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 import type { KeptWorkspace } from '../store/jobs/workspaces.ts';
 
-// Up to this size an archive is kept in the store, whose one write to disk serves many jobs: a file of its own costs three.
+// Archives up to this size are stored in the database, where one flush serves many jobs. A file of its own needs three.
 const MAX_STORED_BYTES = 256 * 1024;
 
 /**
- * Puts the unpacked files in their place, with what the job's runner has to know. Nothing of it is forced to the disk: that
- * would cost a wait for each file. What is kept beside the job makes all of it again.
+ * Moves the unpacked files to their place, and writes what the job's runner needs. Nothing is flushed to disk, which would cost a
+ * wait for each file: the archive that is stored with the job can recreate all of it.
  */
 export async function placeWorkspace(folder: JobFolder, staged: StagedArchive, spec: RunnerSpec): Promise<void> {
   await rename(staged.staging, folder.workspace);
   await discardStaged(staged);
   await writeFile(folder.spec, JSON.stringify(spec), { mode: 0o600 });
   const manifest = staged.entries.map(({ path, size, sha256 }) => ({ path, size, sha256 }));
-  // Last: what changes in the workspace after this is the job's.
+  // Written last: whatever changes in the workspace after this was changed by the job.
   await writeFile(folder.manifest, JSON.stringify(manifest), { mode: 0o600 });
 }
 
-/** Takes the archive away, to be kept with the job: as what it gives, or as a file that is durable when this settles. */
+/** Moves the archive to where it is stored with the job: in the result, or as a file that is durable once this resolves. */
 export async function keepWorkspace(archive: string, folder: JobFolder, spec: RunnerSpec): Promise<KeptWorkspace> {
   const kept = { spec: JSON.stringify(spec), boot: bootIdentity() };
   if ((await stat(archive)).size <= MAX_STORED_BYTES) {
@@ -42,8 +42,8 @@ export async function keepWorkspace(archive: string, folder: JobFolder, spec: Ru
 }
 
 /**
- * Makes the workspace of a job that nobody has begun again, when the machine was started anew since it was written: then
- * files may be cut or missing.
+ * Recreates the workspace of a job that has not started if the machine has rebooted since it was written, because files may then
+ * be truncated or missing.
  *
  * @throws AppError of `stageArchive`.
  */

@@ -6,37 +6,37 @@ import { changedByJob, JOB_FILE, openJobFile } from '../jobFiles/jobFileReading.
 import type { ServiceEvent } from '../store/jobs/events.ts';
 
 const READ_BYTES = MAX_FRAME_BYTES;
-// A runner writes none. Each costs a thrown error, and a job that is not isolated can fill its log with them.
+// Lines that no runner wrote. Each costs a thrown error, and a job that is not isolated can fill its log with them.
 const MAX_FOREIGN_LINES = 1_000;
 const MAX_TEXT_LENGTH = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-/** What a job's process did: printed text, or told of its flow. */
+/** Something that a job's process did: it printed text, or reported an event of its flow. */
 type OutputEvent = Extract<ServiceEvent, { type: 'log' | 'flow' }>;
 
 const flowFrame = z.object({ flow: flowEventData });
 
 export interface OutputPage {
   readonly events: readonly OutputEvent[];
-  /** Where the next page begins. */
+  /** Where the next page starts. */
   readonly offset: number;
-  /** Whether there was no more at the time. */
+  /** Whether the page reaches the end of the log. */
   readonly isAll: boolean;
 }
 
 /**
- * The whole lines of a runner's output log after `offset`, up to about 1 MB; undefined while there are none.
+ * Reads the complete lines of a runner's output log after `offset`, up to about 1 MB; undefined while there are none.
  *
- * @throws AppError `corrupt` where something else is in the log's place, or much that no runner wrote is in it.
- * @param isLocal whether the file is written on this machine: then its size is true, and reading what was just written takes
- * less time than asking for it to be read. A file on a network is opened to learn what is in it.
+ * @param isLocal whether the file is written on this machine. Then its size is accurate, and a synchronous read of new data takes
+ * less time than an asynchronous call. A file on a network must be opened to learn its size.
+ * @throws AppError `corrupt` if something else replaced the log, or it has many lines that no runner wrote.
  */
 export async function readOutput(path: string, offset: number, isLocal: boolean): Promise<OutputPage | undefined> {
   const bytes = isLocal ? readLocalBytes(path, offset) : await readBytes(path, offset);
   const isAll = bytes.length < READ_BYTES;
   const end = bytes.lastIndexOf(LINE_FEED) + 1;
   if (end === 0) {
-    // No runner writes such a line, so the job wrote it itself; it is passed over.
+    // No runner writes such a long line, so the job wrote it itself. It is skipped.
     return isAll ? undefined : { events: [], offset: offset + bytes.length, isAll };
   }
   const lines = bytes.toString('utf8', 0, end - 1).split('\n');
@@ -50,7 +50,7 @@ export async function readOutput(path: string, offset: number, isLocal: boolean)
   return { events: joinNeighbours(events), offset: offset + end, isAll };
 }
 
-/** The event in a line; undefined for one that no runner wrote. */
+/** Undefined for a line that no runner wrote. */
 function parseFrame(line: string): OutputEvent | undefined {
   try {
     const isFlow = line.startsWith('{"flow"');
@@ -95,7 +95,7 @@ function readLocalBytes(path: string, offset: number): Buffer {
 
 async function readBytes(path: string, offset: number): Promise<Buffer> {
   await using file = await openJobFile(path);
-  // Most looks find nothing new, and many jobs are looked at many times a second: memory is taken only for what is there.
+  // Most checks find nothing new, and there are many per second, so memory is allocated for new data only.
   const length = Math.min(READ_BYTES, ((await file?.stat())?.size ?? 0) - offset);
   if (file === undefined || length <= 0) return Buffer.alloc(0);
   const buffer = Buffer.allocUnsafe(length);

@@ -13,18 +13,18 @@ import { changedByJob, openJobFile } from '../jobFiles/jobFileReading.ts';
 import { readManifest, type SubmittedFiles } from '../jobFiles/markers.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 
-// Each file is a row in the store, and each folder and link costs a system call. A job makes a million of either in seconds.
+// Each file is a row in the store, and each folder and link costs a system call. A job creates a million of either in seconds.
 const MAX_ENTRIES = 1_000_000;
-// Not what a folder in its own right would be, but what a system takes behind the path of a job's folder.
+// What systems accept after the path of a job's folder.
 const MAX_PATH_LENGTH = 2_000;
 const ENTRIES_AT_ONCE = 256;
 const MAY_READ = 0o400;
-// In the job's folder, as `jobFolder` has it.
+// In the job's folder, as in `jobFolder`.
 const WORKSPACE = 'workspace';
 
 export interface CollectedResults {
   readonly files: readonly { readonly path: string; readonly size: number }[];
-  /** Links, special files, what its owner may not read, and names that no archive can carry or that collide: never sent back. */
+  /** Never returned: links, special files, unreadable files, and names that archives cannot contain or that collide. */
   readonly leftOut: readonly string[];
 }
 
@@ -38,21 +38,20 @@ interface Limits {
 /**
  * Packs what a job created or changed in its workspace into the folder's results archive.
  *
- * @throws AppError `limit` for more than `limits` allows, or of `packWorkspace`; there is no archive then. The signal's reason on
- * abort.
+ * @throws AppError `limit` above `limits`, or of `packWorkspace`; no archive exists then. The signal's reason on abort.
  */
 export async function collectResults(
   folder: JobFolder,
   { maxBytes, maxEntries = MAX_ENTRIES }: Limits,
   signal: AbortSignal,
 ): Promise<CollectedResults> {
-  // What a job left running, or a node of a cluster, can put links in the place of folders while they are read.
+  // Processes that a job left running, or nodes of a cluster, can replace folders with links while they are read.
   const pinned = new PinnedFolders(folder.path, true);
   try {
     const { files, leftOut } = await findResults(folder, pinned, { maxEntries, signal });
     const totalBytes = files.reduce((sum, { size }) => sum + size, 0);
     if (totalBytes > maxBytes) {
-      const message = `They have ${formatBytes(totalBytes)}, and those of one job may have ${formatBytes(maxBytes)}.`;
+      const message = `They are ${formatBytes(totalBytes)}, and the limit for one job is ${formatBytes(maxBytes)}.`;
       throw new AppError('limit', message);
     }
     const selection = { root: pinned.folder(WORKSPACE), files, excluded: [], totalBytes, findings: [] };
@@ -78,8 +77,8 @@ async function findResults(
   const submitted = new Map(
     ((await readManifest(pinned.at(basename(folder.manifest)))) ?? []).map((entry) => [entry.path, entry]),
   );
-  // The manifest is written when the workspace is complete. No program can set a file's change time back, so what is
-  // older has not been touched and need not be read.
+  // The manifest is written when the workspace is complete. No program can set a file's change time back, so older files
+  // have not been changed and need not be read.
   const { ctimeMs: completedAt } = await stat(pinned.at(basename(folder.manifest)));
   const found: Found = { files: [], leftOut: [] };
   let entries = 0;
@@ -105,7 +104,7 @@ async function findResults(
     found.files.push({ path, size: stats.size, mode, mtimeMs: stats.mtimeMs });
   });
   found.files.sort((a, b) => (a.path < b.path ? -1 : 1));
-  // One name that collides with another would make the receiver refuse all of them.
+  // The client would refuse all files if two names collided.
   const names = new NameTable();
   const twins = new Set(found.files.filter(({ path }) => names.claimFile(path) !== undefined));
   return {
@@ -137,13 +136,13 @@ async function walk(
     const path = prefix === '' ? entry.name : `${prefix}/${entry.name}`;
     if (path.length > MAX_PATH_LENGTH) await visit(path, undefined);
     else if (entry.isDirectory()) await walk(pinned, path, countEntry, visit);
-    // Names that no archive can carry may not even be found again under their decoded form.
+    // Names that archives cannot contain may not even be found by their decoded form.
     else
       await visit(path, judgeName(path) === undefined ? await lstat(pinned.at(`${folder}/${entry.name}`)) : undefined);
   }
 }
 
-/** Undefined for a folder that its owner may not read, or whose name has been decoded into another one. */
+/** Undefined for an unreadable folder, or one whose decoded name differs from its bytes. */
 async function entriesOf(
   pinned: PinnedFolders,
   path: string,

@@ -6,7 +6,7 @@ import { isSealed } from '../jobFiles/reportSeal.ts';
 import { changedByJob } from '../jobFiles/jobFileReading.ts';
 import { type ExitMarker, readExit } from '../jobFiles/markers.ts';
 
-/** How a job ended, as its runner reports it, or that something else wrote what lies in the report's place. */
+/** How a job ended according to its runner; `forged` if something else wrote the report. */
 export type RunnerReport =
   | { readonly type: 'none' }
   | { readonly type: 'report'; readonly exit: ExitMarker }

@@ -17,25 +17,25 @@ const LAST_RETRY_MS = 30_000;
 
 export interface SchedulerOptions extends Omit<FollowContext, 'pace'> {
   readonly files: JobFiles;
-  /** How many jobs of an account may be with the executor at once. */
+  /** Returns how many jobs of an account the executor may have at once. */
   readonly maxRunningJobs: (account: string) => number;
 }
 
-/** Hands queued jobs to the executor, fairly between accounts, follows them, and takes up again what an earlier service left. */
+/** Hands queued jobs to the executor, fairly between accounts, follows them, and resumes the jobs of an earlier service. */
 export class Scheduler {
   readonly #options: SchedulerOptions & Pick<FollowContext, 'pace'>;
-  // Each has a signal of its own: waiting adds a listener, which takes as long as there are others at the same signal.
+  // Each job has its own signal, because adding a listener takes longer the more there are on the same signal.
   readonly #active = new Map<string, { readonly run: Promise<void>; readonly stop: AbortController }>();
   #isStopped = false;
   readonly #queue = new JobQueue();
-  /** Jobs that were cancelled while they were handed over: their files go when nobody writes there any more. */
+  /** Jobs that were cancelled while they were handed over. Their files are deleted once nobody writes them. */
   readonly #neverRan = new Set<string>();
 
   constructor(options: SchedulerOptions) {
     this.#options = { ...options, pace: new FollowPace() };
   }
 
-  /** Takes up the unfinished jobs of an earlier service: a claimed one is followed, any other waits for its turn again. */
+  /** Resumes the unfinished jobs of an earlier service: a claimed one is followed, any other is queued again. */
   start(): void {
     const { store, files } = this.#options;
     for (const job of store.jobs.unfinished()) {
@@ -49,32 +49,32 @@ export class Scheduler {
     this.startNext();
   }
 
-  /** Takes in a job that was submitted: it begins when it is its account's turn. */
+  /** Queues a submitted job. */
   enqueue(job: Pick<StoredJob, 'id' | 'account'>): void {
     this.#queue.add(job);
     this.startNext();
   }
 
-  /** Begins queued jobs while the executor has room. */
+  /** Starts queued jobs while the executor has capacity. */
   startNext(): void {
     const { store, executor, maxRunningJobs } = this.#options;
     while (this.#active.size < executor.capacity && !this.#isStopped) {
       const id = this.#queue.take(maxRunningJobs);
       if (id === undefined) return;
       const job = store.jobs.get(id);
-      // One that was cancelled while it waited has ended.
+      // A job that was cancelled in the queue has ended.
       if (job?.finishedAt === null && !this.#active.has(id)) this.#begin(job);
     }
   }
 
-  /** Asks for the end of a job; what has ended stays as it is. */
+  /** Cancels a job unless it has ended. */
   async cancel(job: StoredJob): Promise<void> {
     if (job.finishedAt !== null) return;
     const { files, executor, log } = this.#options;
     const folder = files.folder(job.id);
-    // After a power failure it is made again when the job begins.
+    // After a power loss the folder is recreated only when the job starts.
     mkdirSync(folder.path, { recursive: true, mode: 0o700 });
-    // Before the claim, so that a crash between the two cannot make the job look like one whose runner was killed.
+    // Before the claim, because after a crash in between the job would look as if its runner had been killed.
     askForEnd(folder);
     if (job.state === 'queued') {
       const identity = processIdentity(process.pid) ?? 'unknown';
@@ -88,12 +88,12 @@ export class Scheduler {
     try {
       await executor.cancel(job.id);
     } catch (error) {
-      // The runner sees the file that asks for the end, and one that starts later finds the job taken.
+      // A runner sees the cancel file, and one that starts later finds the job claimed.
       log.warn('the executor could not be asked to cancel', { jobId: job.id, error: messageOf(error) });
     }
   }
 
-  /** Ends following; runners go on and are taken up by the next service. */
+  /** Stops following. Runners continue, and the next service resumes them. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     const active = [...this.#active.values()];
@@ -105,7 +105,7 @@ export class Scheduler {
     try {
       this.#options.store.finish(job, cancelledUnstarted(Date.now()), []);
     } catch (error) {
-      // Who asks again, or the runner that sees the file when it begins, ends the job then.
+      // The next cancellation, or the runner that sees the file when it starts, ends the job instead.
       rmSync(folder.claim);
       throw error;
     }
@@ -147,7 +147,7 @@ export class Scheduler {
     const { store, executor, files } = this.#options;
     const folder = files.folder(job.id);
     let hasEnded = false;
-    // One that was cancelled meanwhile has ended, and has no folder to follow.
+    // A job that was cancelled meanwhile has ended, and has no folder.
     while (!hasEnded && store.jobs.get(job.id)?.finishedAt === null) {
       if (!existsSync(folder.claim)) {
         await restoreWorkspace(job, folder, { store, signal });
@@ -157,7 +157,7 @@ export class Scheduler {
     }
   }
 
-  /** A job that waits for an executor which does not answer says so, unless that cannot be written down either. */
+  /** Stores why a job waits, such as for an executor that does not respond. A failure to store it is only logged. */
   #noteDelay(jobId: string, cause: unknown): void {
     const { store, log } = this.#options;
     const reason = messageOf(cause);
@@ -165,11 +165,11 @@ export class Scheduler {
       const job = store.jobs.get(jobId);
       if (job?.state === 'queued' && job.reason !== reason) store.setState(job, 'queued', Date.now(), reason);
     } catch (error) {
-      log.error('why a job waits could not be noted', { jobId, error });
+      log.error('the reason why a job waits could not be stored', { jobId, error });
     }
   }
 
-  /** Ends a job that cannot be run or followed, for a reason that trying again does not change. */
+  /** Ends a job that cannot be run or followed, if a retry would not help. */
   async #giveUp(jobId: string, failure: AppError, signal: AbortSignal): Promise<void> {
     const { store, executor, files, machineClasses } = this.#options;
     const job = store.jobs.get(jobId);

@@ -3,12 +3,12 @@ import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
 /**
- * Seconds that a job verifiably ran whose runner is gone without a report: from its start, as the service noted it, to the
- * last time that the service saw the runner alive or that the runner gave a sign of life in the job's folder, whichever is
- * later. Never more than until now, and never more than the job's time limit. An isolated job reaches neither its runner nor the file
- * with the sign of life; one that is not isolated could make that older, and never what the service saw.
+ * Seconds that a job verifiably ran if its runner is gone without a report: from the start that the service stored to the runner's
+ * last sign of life, but not beyond now and the job's time limit. The last sign of life is when the service last saw the runner
+ * alive, or the runner's heartbeat in the job's folder, whichever is later. An isolated job can reach neither the runner nor the
+ * heartbeat file. One that is not isolated can make the file older, but cannot change what the service saw.
  *
- * @param lastSeen when the service last saw the runner alive; undefined where it never did.
+ * @param lastSeen when the service last saw the runner alive; undefined if it never did.
  */
 export async function verifiedSeconds(
   { startedAt, maxRuntime }: Pick<StoredJob, 'startedAt' | 'maxRuntime'>,

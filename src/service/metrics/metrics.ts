@@ -16,90 +16,57 @@ export interface MetricsOptions {
   readonly store: Pick<Store, 'onDidChange' | 'jobs'>;
   readonly monitor: RequestMonitor;
   readonly health: Health;
-  /** What the results of all jobs take; undefined while that is not known. */
+  /** Returns the size of all results; undefined while that is not known. */
   readonly resultsBytes: () => number | undefined;
-  /** When the certificate ends, in milliseconds since 1970; undefined for a service without one. */
+  /** Returns when the certificate expires, in milliseconds since 1970; undefined without one. */
   readonly certificateExpiresAt: () => number | undefined;
   readonly version: string;
 }
 
 /**
- * What the service counts, in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/).
+ * The metrics of the service, in Prometheus' text format (https://prometheus.io/docs/instrumenting/exposition_formats/).
  *
- * Labels are routes, states, machine classes and codes of errors, of which there are few; never a job, an account or a path,
- * of which there is no end.
+ * Labels are routes, states, machine classes and error codes, of which there are few; never jobs, accounts or paths, whose
+ * number is not bounded.
  */
 export class Metrics implements Disposable {
   readonly #registry = new Registry();
   readonly #options: MetricsOptions;
   readonly #subscriptions = new DisposableStore();
-  readonly #common = { registers: [this.#registry] };
-  readonly #requests = new Counter({
-    ...this.#common,
-    name: 'farwharf_http_requests_total',
-    help: 'Requests that were answered, by route and status (499: the client left).',
-    labelNames: ['method', 'route', 'status'],
-  });
-  readonly #requestSeconds = new Histogram({
-    ...this.#common,
-    name: 'farwharf_http_request_seconds',
-    help: 'Time from a request to the end of its answer; event streams are not in it.',
-    labelNames: ['route'],
-    buckets: REQUEST_SECONDS,
-  });
-  readonly #uploaded = new Counter({
-    ...this.#common,
-    name: 'farwharf_uploaded_bytes_total',
-    help: 'Bytes received with submissions, accepted or not.',
-  });
-  readonly #submitted = new Counter({
-    ...this.#common,
-    name: 'farwharf_jobs_submitted_total',
-    help: 'Jobs accepted.',
-    labelNames: ['machine_class'],
-  });
-  readonly #ended = new Counter({
-    ...this.#common,
-    name: 'farwharf_jobs_ended_total',
-    help: 'Jobs ended, by how.',
-    labelNames: ['state', 'machine_class'],
-  });
-  readonly #wait = new Histogram({
-    ...this.#common,
-    name: 'farwharf_job_wait_seconds',
-    help: 'Time from the submission of a job to its start.',
+  readonly #requests = this.#counter(
+    'farwharf_http_requests_total',
+    'Answered requests by route and status (499: the client disconnected).',
+    ['method', 'route', 'status'],
+  );
+  readonly #requestSeconds = this.#histogram(
+    'farwharf_http_request_seconds',
+    'Time from a request to the end of its response, without event streams.',
+    { labelNames: ['route'], buckets: REQUEST_SECONDS },
+  );
+  readonly #uploaded = this.#counter(
+    'farwharf_uploaded_bytes_total',
+    'Bytes received with submissions, accepted or not.',
+  );
+  readonly #submitted = this.#counter('farwharf_jobs_submitted_total', 'Jobs accepted.', ['machine_class']);
+  readonly #ended = this.#counter('farwharf_jobs_ended_total', 'Jobs ended, by state.', ['state', 'machine_class']);
+  readonly #wait = this.#histogram('farwharf_job_wait_seconds', 'Time from the submission of a job to its start.', {
     labelNames: ['machine_class'],
     buckets: WAIT_SECONDS,
   });
-  readonly #events = new Counter({
-    ...this.#common,
-    name: 'farwharf_events_appended_total',
-    help: 'Events of jobs that were stored.',
-  });
-  readonly #credits = new Counter({
-    ...this.#common,
-    name: 'farwharf_credits_spent_total',
-    help: 'Credits charged for jobs.',
-    labelNames: ['machine_class'],
-  });
-  readonly #executorErrors = new Counter({
-    ...this.#common,
-    name: 'farwharf_executor_errors_total',
-    help: 'Failed calls of what runs the jobs, by call and code.',
-    labelNames: ['call', 'code'],
-  });
+  readonly #events = this.#counter('farwharf_events_appended_total', 'Job events stored.');
+  readonly #credits = this.#counter('farwharf_credits_spent_total', 'Credits charged for jobs.', ['machine_class']);
+  readonly #executorErrors = this.#counter(
+    'farwharf_executor_errors_total',
+    'Failed calls of the executor, by call and code.',
+    ['call', 'code'],
+  );
 
   constructor(options: MetricsOptions) {
     this.#options = options;
     const { store, monitor, version } = options;
     collectDefaultMetrics({ register: this.#registry });
     this.#addGauges();
-    new Gauge({
-      ...this.#common,
-      name: 'farwharf_info',
-      help: 'The version that runs.',
-      labelNames: ['version'],
-    }).set({ version }, 1);
+    this.#gauge('farwharf_info', 'The running version.', ['version']).set({ version }, 1);
     this.#subscriptions.add(monitor.onDidFinish((request) => this.#countRequest(request)));
     this.#subscriptions.add(store.onDidChange((change) => this.#countChange(change)));
   }
@@ -112,7 +79,7 @@ export class Metrics implements Disposable {
     return this.#registry.metrics();
   }
 
-  /** The same executor, whose failed calls are counted. */
+  /** Wraps an executor to count its failed calls. */
   watch(executor: Executor): Executor {
     const count = <T>(call: string, work: Promise<T>): Promise<T> =>
       work.catch((error: unknown) => {
@@ -160,42 +127,63 @@ export class Metrics implements Disposable {
     }
   }
 
-  /** What is looked up when somebody asks. */
+  #counter<Label extends string>(name: string, help: string, labelNames: readonly Label[] = []): Counter<Label> {
+    return new Counter({ registers: [this.#registry], name, help, labelNames });
+  }
+
+  #histogram<Label extends string>(
+    name: string,
+    help: string,
+    options: { readonly labelNames: readonly Label[]; readonly buckets: number[] },
+  ): Histogram<Label> {
+    return new Histogram({ registers: [this.#registry], name, help, ...options });
+  }
+
+  /** @param collect sets the value before each scrape. */
+  #gauge<Label extends string = never>(
+    name: string,
+    help: string,
+    labelNames: readonly Label[] = [],
+    collect?: (gauge: Gauge<Label>) => void | Promise<void>,
+  ): Gauge<Label> {
+    const gauge: Gauge<Label> = new Gauge({
+      registers: [this.#registry],
+      name,
+      help,
+      labelNames,
+      ...(collect && { collect: () => collect(gauge) }),
+    });
+    return gauge;
+  }
+
   #addGauges(): void {
     const { store, monitor, health, resultsBytes, certificateExpiresAt } = this.#options;
-    const gauge = (name: string, help: string, value: () => number | undefined | Promise<number | undefined>): void => {
-      const collected: Gauge = new Gauge({
-        ...this.#common,
-        name,
-        help,
-        collect: async () => {
-          const now = await value();
-          if (now !== undefined) collected.set(now);
-        },
+    const measured = (
+      name: string,
+      help: string,
+      value: () => number | undefined | Promise<number | undefined>,
+    ): void => {
+      this.#gauge(name, help, [], async (gauge) => {
+        const now = await value();
+        if (now !== undefined) gauge.set(now);
       });
     };
-    const jobs: Gauge<'state' | 'machine_class'> = new Gauge({
-      ...this.#common,
-      name: 'farwharf_jobs',
-      help: 'Jobs that have not ended.',
-      labelNames: ['state', 'machine_class'],
-      collect: () => {
-        jobs.reset();
-        for (const { state, machineClass, count } of store.jobs.countByState()) {
-          jobs.set({ state, machine_class: machineClass }, count);
-        }
-      },
+    this.#gauge('farwharf_jobs', 'Unfinished jobs.', ['state', 'machine_class'], (gauge) => {
+      gauge.reset();
+      for (const { state, machineClass, count } of store.jobs.countByState()) {
+        gauge.set({ state, machine_class: machineClass }, count);
+      }
     });
-    gauge('farwharf_event_streams_open', 'Event streams that are open.', () => monitor.openStreams);
-    gauge('farwharf_disk_free_bytes', 'Free space for the data folder.', () =>
+    measured('farwharf_event_streams_open', 'Open event streams.', () => monitor.openStreams);
+    measured('farwharf_disk_free_bytes', 'Free space of the data folder.', () =>
       health.freeBytes().catch(() => undefined),
     );
-    gauge('farwharf_disk_min_free_bytes', 'Below this no job is taken.', () => health.minFreeBytes);
-    gauge('farwharf_results_bytes', 'Results that are kept, as of the last sweep.', resultsBytes);
-    gauge('farwharf_healthy', 'Whether /healthz says ok.', async () =>
-      (await health.problems()).length === 0 ? 1 : 0,
+    measured('farwharf_disk_min_free_bytes', 'Free space below which jobs are refused.', () => health.minFreeBytes);
+    measured('farwharf_results_bytes', 'Stored results, as of the last sweep.', resultsBytes);
+    measured('farwharf_healthy', 'Whether /healthz returns ok.', async () =>
+      Number((await health.problems()).length === 0),
     );
-    gauge('farwharf_certificate_expires_seconds', 'End of the certificate, in seconds since 1970.', () => {
+    measured('farwharf_certificate_expires_seconds', 'Expiry of the certificate, in seconds since 1970.', () => {
       const at = certificateExpiresAt();
       return at === undefined ? undefined : at / 1000;
     });

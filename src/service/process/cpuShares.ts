@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 
 /**
- * Which cores jobs run on. Each job gets as many as its machine class has, those that the fewest jobs run on; a job that has
- * more than there are runs on all.
+ * The cores that jobs run on. Each job gets as many as its machine class has, from those with the fewest jobs, or all cores if the
+ * class has more than exist.
  */
 export class CpuShares {
   readonly #cores: readonly number[];
@@ -13,7 +13,7 @@ export class CpuShares {
     this.#cores = cores;
   }
 
-  /** The cores for a job, which keeps those it has; undefined for all. */
+  /** The cores for a job; undefined for all. A repeated call returns the same cores. */
   take(jobId: string, count: number): readonly number[] | undefined {
     if (count >= this.#cores.length) return undefined;
     const known = this.#taken.get(jobId);
@@ -28,7 +28,7 @@ export class CpuShares {
     return cores;
   }
 
-  /** Notes what a job was given by an earlier service. */
+  /** Records the cores that an earlier service chose for a job. */
   adopt(jobId: string, cores: readonly number[]): void {
     this.#taken.set(jobId, cores);
   }
@@ -42,7 +42,7 @@ export class CpuShares {
   }
 }
 
-/** The numbers of the cores that this process may use: in a container or a slice of systemd not always those from 0 on (proc(5)). */
+/** The cores that this process may use (proc(5)). In a container or a systemd slice, they need not start at 0. */
 export function allowedCores(): readonly number[] {
   const [, list] = /^Cpus_allowed_list:\s*([\d,-]+)$/m.exec(readStatus()) ?? [];
   if (list === undefined) return Array.from({ length: availableParallelism() }, (_, core) => core);

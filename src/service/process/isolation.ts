@@ -16,25 +16,25 @@ import type { ProcessSettings } from './processConfig.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 const HOW_TO_GET_IT = 'Install it (apt-get install bubblewrap, dnf install bubblewrap)';
-// Folders of a home whose `bin` lies beside what nobody else should read: key rings, tokens of registries.
+// Folders of a home whose `bin` has private siblings: key rings, tokens of registries.
 const PRIVATE_PREFIXES: ReadonlySet<string> = new Set(['.local', '.cargo', '.config', '.docker']);
 
-/** How jobs of the executor `process` are kept from each other and from the service. */
+/** How jobs of the executor `process` are separated from each other and from the service. */
 export type Isolation =
   | { readonly type: 'bubblewrap'; readonly sandbox: Sandbox }
   | {
       readonly type: 'none';
       readonly why: string;
-      /** Whether the configuration says so, rather than bubblewrap being out of reach. */
+      /** Whether the configuration asks for it, rather than bubblewrap not working. */
       readonly isChosen: boolean;
     };
 
 /**
- * The isolation that the configuration asks for and the machine allows. Whether bubblewrap works is found out by running Node.js in a
- * sandbox as jobs get it: some machines have the program and forbid what it does.
+ * The isolation that the configuration asks for and the machine allows. To find out whether bubblewrap works, this runs Node.js in
+ * a sandbox like those of jobs, because some machines have the program but forbid what it does.
  *
- * @param data the service's data folder, which is made where missing.
- * @throws AppError `missing` where the configuration insists on what does not work here, or names a folder that is not there.
+ * @param data the service's data folder, which is created if missing.
+ * @throws AppError `missing` if the configuration requires what does not work here, or names a folder that does not exist.
  */
 export async function findIsolation(
   settings: ProcessSettings,
@@ -51,7 +51,8 @@ export async function findIsolation(
   const program = findProgram('bwrap', searchPath);
   if (program === undefined) return problem(`bubblewrap is not installed. ${HOW_TO_GET_IT}.`);
   const lost = [...settings.read_only, ...settings.writable].find((path) => !isThere(path));
-  if (lost !== undefined) throw new AppError('missing', `Jobs are to see ${lost}, which is not there or out of reach.`);
+  if (lost !== undefined)
+    throw new AppError('missing', `Jobs should see ${lost}, which does not exist or is not accessible.`);
   mkdirSync(data, { recursive: true, mode: 0o700 });
   const home = homedir();
   const sandbox: Sandbox = {
@@ -69,8 +70,8 @@ export async function findIsolation(
 }
 
 /**
- * What lies below a folder that jobs can write, a job can replace by a link, and the sandbox of the next one is made along it: it would
- * have the link's target, the data folder for one.
+ * A job can replace anything below a folder that it can write with a link, and the sandbox of the next job would follow the link, for
+ * example to the data folder.
  *
  * @throws AppError `bad-input` that names both.
  */
@@ -80,41 +81,41 @@ function refuseBelowWritable({ writable, readOnly, hidden, data }: Sandbox): voi
     const folder = realpathSync(outer);
     const below = inner.find((path) => (pathInside(folder, realpathSync(path)) ?? '') !== '');
     if (below === undefined) continue;
-    const message = `[process] writable: jobs can write ${outer}, and ${below} lies below it. A job could put a link in its place, and the next one would see what that leads to. Move one of them elsewhere, or make only folders beside ${below} writable.`;
+    const message = `[process] writable: jobs can write ${outer}, and ${below} is inside it. A job could replace that with a link, and the next job would see the link's target. Move one of them, or make only folders beside ${below} writable.`;
     throw new AppError('bad-input', message);
   }
 }
 
-/** One line for people about what is in force. */
+/** One line about the isolation, for people. */
 export function describeIsolation(isolation: Isolation): string {
   if (isolation.type === 'none') {
-    return `jobs are NOT isolated: they can do what the user can do that runs the service (${isolation.why.replace(/\.$/, '')})`;
+    return `jobs are NOT isolated: they can do everything that the service's user can do (${isolation.why.replace(/\.$/, '')})`;
   }
   const { hasNetwork, writable } = isolation.sandbox;
   const shared = writable.length === 0 ? '' : `; they can also write ${writable.join(', ')}`;
   const network = hasNetwork ? 'with the network' : 'without network';
   const root =
     process.getuid?.() === 0
-      ? '; the service runs as root, whose processes the kernel does not limit: run it as a user'
+      ? '; the service runs as root, whose processes the kernel does not limit: run it as another user'
       : '';
-  return `jobs are isolated by bubblewrap: processes, /tmp and home of their own, a read-only system, ${network}${shared}${root}`;
+  return `jobs are isolated by bubblewrap: own processes, /tmp and home, a read-only system, ${network}${shared}${root}`;
 }
 
 /**
- * Why no job may start; undefined where jobs may. Jobs that nothing isolates reach each other's files and the service's own: with
- * one account they are whoever runs the service, with more they may be anybody, so a person must have meant it.
+ * Why no job may start; undefined if jobs may. Jobs without isolation can access each other's files and the service's own. With one
+ * account they belong to the operator, but with more they may be anyone's, so the configuration must allow it explicitly.
  *
- * @param countAccounts how many accounts are enabled.
+ * @param countAccounts returns how many accounts are enabled.
  */
 export function unisolatedRefusal(isolation: Isolation, countAccounts: () => number): string | undefined {
   if (isolation.type !== 'none' || isolation.isChosen || countAccounts() < 2) return undefined;
   const why = isolation.why.replace(/\.$/, '');
-  return `No job starts: the service has more than one account, and jobs are not isolated from each other and from the service (${why}). Make bubblewrap work on the machine that runs jobs, then restart the service; or let all accounts reach what the service's user can, with isolation = "none" in [process] of its configuration.`;
+  return `No job starts: the service has more than one account, and jobs are not isolated from each other and from the service (${why}). Make bubblewrap work on the machine that runs jobs, then restart the service; or allow all accounts to access what the service's user can, with isolation = "none" in [process] of its configuration.`;
 }
 
-/** What is wrong when Node.js runs in a sandbox; undefined when nothing is. */
+/** Runs Node.js in a sandbox. @returns what is wrong; undefined if nothing is. */
 async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
-  // Among the jobs' folders, where the next start of the service removes what a crash leaves.
+  // Among the folders of jobs, where the next start of the service deletes what a crash leaves.
   const jobs = join(sandbox.data, 'jobs');
   mkdirSync(jobs, { recursive: true, mode: 0o700 });
   const path = await mkdtemp(join(jobs, 'isolation-'));
@@ -128,16 +129,16 @@ async function tryOut(sandbox: Sandbox): Promise<string | undefined> {
     await promisify(execFile)(sandbox.program, [...inside, '--', process.execPath, '--version'], options);
     return undefined;
   } catch (error) {
-    const told = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').at(-1) : '';
-    return `${told || messageOf(error)}.`;
+    const stderr = error instanceof Error && 'stderr' in error ? String(error.stderr).trim().split('\n').at(-1) : '';
+    return `${stderr || messageOf(error)}.`;
   } finally {
     await removeTree(path);
   }
 }
 
 /**
- * The folders in a home that programs of the search path live in, as pyenv, conda and nvm put them: `bin` with what lies beside
- * it, and nothing else of the home.
+ * The folders in a home that contain programs of the search path, as installed by pyenv, conda and nvm: `bin` with its sibling
+ * folders, and nothing else of the home.
  */
 function programsOfHome(home: string, searchPath: string): readonly string[] {
   const folders = searchPath

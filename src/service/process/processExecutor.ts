@@ -20,7 +20,7 @@ import { openRunnerSecrets } from './runnerSecrets.ts';
 
 const CLAIM_POLL_MS = 10;
 const MAX_WORDS = 500;
-// Parts of util-linux, which has them in these places on every distribution.
+// Parts of util-linux, which installs them here on every distribution.
 const TASKSET = '/usr/bin/taskset';
 const PRLIMIT = '/usr/bin/prlimit';
 
@@ -32,8 +32,8 @@ export interface ProcessExecutorOptions extends Context {
 }
 
 /**
- * Runs jobs as processes of this machine and this user, within the limits of their machine class. Without isolation it is no
- * sandbox: a job can do what the user can do.
+ * Runs jobs as processes of this machine and this user, within the limits of their machine class. Without isolation, a job can do
+ * whatever the user can do.
  */
 export function createProcessExecutor(options: ProcessExecutorOptions): Executor {
   const { runner, killGraceMs, settings, isolation, accounts, data } = options;
@@ -47,7 +47,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     async launch(job, folder, signal) {
       if (existsSync(folder.claim)) return;
       const refusal = unisolatedRefusal(isolation, accounts);
-      // It waits: an account may be disabled, and the next service may isolate.
+      // The job waits, because an account may be disabled, and the next service may isolate jobs.
       if (refusal !== undefined) throw new AppError('unreachable', refusal);
       const confinement = confinementOf(job, options, cpus);
       writeMarker(folder.confinement, confinement);
@@ -65,7 +65,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
         },
       });
       closeSync(log);
-      child.stdin?.on('error', () => {}); // it could not be started, or ended: that is told below
+      child.stdin?.on('error', () => {}); // it could not be started or has ended, which is reported below
       child.stdin?.end(secretOf(job.id));
       let ended: { cause: unknown } | undefined;
       child.once('error', (error) => (ended = { cause: error }));
@@ -87,13 +87,13 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
 
     reportSecret: secretOf,
 
-    // The runner sees within a moment that its folder asks for the end.
+    // The runner sees the cancel file in its folder within a moment.
     cancel: () => Promise.resolve(),
 
     async cleanUp(jobId, folder) {
       const started = await readStarted(folder.started).catch(() => undefined);
       const sandbox = readConfinement(folder.confinement)?.sandbox ?? null;
-      // What is left of one that builds its environment has no such note, and the kernel ends it with its runner.
+      // A job that was building its environment has no such marker, and the kernel ends it with its runner.
       if (sandbox !== null) await endProcesses({ init: started?.init }, killGraceMs);
       else await endProcesses({ group: started && groupOf(started), mark: jobProcessTag(jobId) }, killGraceMs);
     },
@@ -104,7 +104,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
   };
 }
 
-/** The process group of a script, which may have ended before the others in it; undefined when its number is another's now. */
+/** The process group of a script, which may outlive the script; undefined if its ID was reused. */
 function groupOf({ pid, identity, boot }: StartedMarker): number | undefined {
   if (boot !== bootIdentity()) return undefined;
   const now = processIdentity(pid);
@@ -132,8 +132,8 @@ function confinementOf(
 }
 
 /**
- * The command, bound to its cores and with its largest file; what it starts inherits both. They are set on the runner, before
- * there is anything that the account chose: a program in front of the job's own would have the job's variables.
+ * The command with its cores and its file size limit, which its children inherit. Both are set on the runner, before anything that
+ * the account chose: a program that starts the job's program would have the job's variables.
  */
 function withLimits(
   { cpus, limits: { maxFileBytes } }: Confinement,
@@ -144,7 +144,7 @@ function withLimits(
   return maxFileBytes === null || !existsSync(PRLIMIT) ? onCores : [PRLIMIT, `--fsize=${maxFileBytes}`, ...onCores];
 }
 
-/** A job that an earlier service started keeps the cores that it was given then. */
+/** A job that an earlier service started keeps its cores. */
 function adoptCores(jobId: string, folder: JobFolder, shares: CpuShares): void {
   if (shares.has(jobId)) return;
   shares.adopt(jobId, readConfinement(folder.confinement)?.cpus ?? []);

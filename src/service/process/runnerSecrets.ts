@@ -6,9 +6,9 @@ import { systemCode } from '../../core/errors.ts';
 const KEY_BYTES = 32;
 
 /**
- * Gives each job the secret that its runner seals its report with: the same one in every service on this data folder, since a runner
- * outlives the service that started it. Isolated jobs never see the folder; a job that is not isolated could look for the
- * key there, as it could change the store itself.
+ * Returns a function that derives the secret with which a job's runner seals its report. It is the same for every service on this
+ * data folder, because runners outlive services. Isolated jobs never see the folder. A job that is not isolated could read the key
+ * there, but it could also change the store itself.
  */
 export function openRunnerSecrets(data: string): (jobId: string) => string {
   const key = readKey(join(data, 'runner.key'));
@@ -23,7 +23,7 @@ function readKey(path: string): Buffer {
   }
   const key = readFileSync(path);
   if (key.length === KEY_BYTES) return key;
-  // A full disk or a power loss left a part of it, before any runner had it.
+  // A full disk or a power loss truncated it before any runner used it.
   writeFileSync(path, randomBytes(KEY_BYTES), { mode: 0o600, flush: true });
   return readFileSync(path);
 }

@@ -1,10 +1,9 @@
 const WORD_PART = /'([^']*)'|"((?:[^"\\]|\\.)*)"|\\(.)|([^\s'"\\]+)/gsy;
 
 /**
- * Splits a command line into words as a shell does, with quotes and backslashes and nothing else: no variables, no
- * wildcards, no operators.
+ * Splits a command line into words like a shell, with quotes and backslashes only: no variables, wildcards or operators.
  *
- * @returns undefined where a quote is not closed.
+ * @returns undefined if a quote is not closed.
  */
 export function splitWords(line: string): readonly string[] | undefined {
   const words: string[] = [];

@@ -7,20 +7,19 @@ import type { ProcessCall } from './runProcess.ts';
 import { sandboxOptions, seesPath } from '../sandbox/sandbox.ts';
 
 /**
- * The call that runs a program in the job's sandbox, where it has one. What is found out at the start of a program is found out
- * here before, since bwrap would be the one to fail.
+ * Makes a call run in the job's sandbox, if it has one. Checks that the program can be started, because otherwise bwrap would fail
+ * instead of the program.
  *
- * Without a sandbox nothing stands between the runner and the job's program, so there is nothing that the job's variables could
- * reach but itself.
+ * Without a sandbox, no other program runs between the runner and the job's program, so the job's variables reach only the latter.
  *
- * @throws the system's error, as `spawn` has it, for a program that cannot be started.
+ * @throws the system's error, like `spawn`, for a program that cannot be started.
  */
 export function confine(call: ProcessCall, folder: JobFolder, { sandbox, limits }: Confinement): ProcessCall {
   if (sandbox === null) return call;
   mkdirSync(folder.virtualEnvironment, { recursive: true, mode: 0o700 });
   const folders = { ...folder, home: freshFolder(folder.home), temporary: freshFolder(folder.temporary) };
   assertStarts(call.file, (path) => seesPath(sandbox, folders, path));
-  // The sandbox has its own /tmp, wherever that of the service is.
+  // The sandbox has its own /tmp, wherever the service's is.
   const { TMPDIR: _1, TMP: _2, TEMP: _3, ...variables } = call.env;
   return {
     ...call,
@@ -33,8 +32,8 @@ export function confine(call: ProcessCall, folder: JobFolder, { sandbox, limits 
 }
 
 /**
- * An empty folder inside a folder that the job never sees. Each program of a job gets its own: bwrap mounts inside them and
- * follows links on its way there, which an earlier program of the job could have left.
+ * An empty folder inside a folder that the job never sees. Each program of a job gets its own, because bwrap mounts inside it and
+ * follows links on the way, which an earlier program of the job could have left.
  */
 function freshFolder(path: string): string {
   mkdirSync(path, { recursive: true, mode: 0o700 });

@@ -1,21 +1,21 @@
 import { lutimesSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// A runner that is killed is charged up to its last sign of life, so this is what a job costs too little at most.
+// A job whose runner is killed is charged up to the last sign of life, so this is the most that is not charged.
 const HEARTBEAT_MS = 5_000;
 
 /**
- * Gives a file of the job's folder the present time again and again until the signal aborts: the runner's sign of life, for a
- * service that was not there when the runner was killed. An isolated job cannot reach the file.
+ * Sets the time of a file in the job's folder to now, repeatedly until the signal aborts: the runner's sign of life, for a service
+ * that was not running when the runner was killed. An isolated job cannot reach the file.
  */
 export async function beat(path: string, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     await sleep(HEARTBEAT_MS, undefined, { signal, ref: false }).catch(() => {});
     try {
-      // Of a link that a job put there, the link's own time.
+      // If a job replaced the file with a link, this sets the link's own time.
       lutimesSync(path, new Date(), new Date());
     } catch {
-      // The folder was removed, or cannot be reached for a moment.
+      // The folder was deleted, or is unreachable for a moment.
     }
   }
 }

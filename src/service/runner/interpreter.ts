@@ -7,11 +7,11 @@ const NODE_EXTENSIONS = ['.js', '.mjs', '.ts'];
 export interface ProgramCall {
   readonly file: string;
   readonly args: readonly string[];
-  /** Variables that this program needs beside the job's own. */
+  /** Variables that this program needs in addition to the job's own. */
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Which scripts the service can start by their name alone; any other must be an executable file. */
+/** Whether the service can start a script by its extension. Any other script must be executable. */
 export function hasInterpreter(script: string): boolean {
   return ['.py', '.sh', ...NODE_EXTENSIONS].includes(extname(script));
 }
@@ -19,7 +19,7 @@ export function hasInterpreter(script: string): boolean {
 /**
  * The program that runs a script.
  *
- * @param searchPath where to look, as in PATH; the job's virtual environment comes first in it.
+ * @param searchPath like PATH; the job's virtual environment comes first in it.
  * @throws AppError `missing` with what to install.
  */
 export function programFor(
@@ -71,7 +71,7 @@ function findProgram(name: string, searchPath: string): string | undefined {
   return (
     searchPath
       .split(delimiter)
-      // Others are relative to a folder that the job's own search would not start from.
+      // Relative folders would mean something else to the job.
       .filter(isAbsolute)
       .map((folder) => join(folder, name + suffix))
       .find(isExecutable)

@@ -1,5 +1,5 @@
-// Runs one job: `node jobRunner.mjs <job folder>`. A process of its own, so that jobs outlive the service.
-// With `--clean-up` it ends what a runner that was killed on this machine left behind.
+// Runs one job: `node jobRunner.mjs <job folder>`. It is a separate process, so that jobs outlive the service.
+// With `--clean-up` it stops what a killed runner left running on this machine.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -25,8 +25,8 @@ const folder = jobFolder(process.argv[2] ?? '');
 const stop = new AbortController();
 
 /**
- * A file asks for the end and not a signal: it stays asked for when either side restarts, and works over a network. So does a
- * claim that is gone: the service has ended the job and removed its files.
+ * A cancellation is a file rather than a signal, so that it survives restarts of both sides and works over a network. A missing
+ * claim means the same: the service has ended the job and deleted its files.
  */
 async function watchForCancel(): Promise<void> {
   while (!existsSync(folder.cancel) && !isRemoved(folder.claim)) await sleep(CANCEL_POLL_MS, undefined, { ref: false });
@@ -52,12 +52,12 @@ async function main(): Promise<void> {
   const outcome = await runJob(folder, output, stop.signal);
   output.close();
   const at = Date.now();
-  // A cluster signals the processes of a job one after the other: the script may get it first, and end with any status.
+  // A cluster signals the processes of a job one after the other, so the script may get it first, and end with any status.
   if (secret === undefined) await Promise.race([told.promise, sleep(SIGNAL_WAIT_MS)]);
   await report(sealed({ ...outcome, at, wasToldToEnd }, secret));
 }
 
-/** Writes how the job ended. Jobs fill disks, so this waits for space rather than let the job be lost. */
+/** Writes how the job ended. If a job filled the disk, this waits for space, because the job would be lost otherwise. */
 async function report(exit: ExitMarker): Promise<void> {
   for (;;) {
     try {
@@ -69,18 +69,18 @@ async function report(exit: ExitMarker): Promise<void> {
   }
 }
 
-/** Nobody sees what comes this way: not in a file, an argument or a variable. Without all of it the service ended, and the job is not begun. */
+/** Standard input is visible to nobody, unlike a file, an argument or a variable. */
 function readSecret(): string {
   const secret = readFileSync(0, 'utf8');
-  if (secret.length !== SECRET_LENGTH) throw new Error('The service ended before it had said everything.');
+  if (secret.length !== SECRET_LENGTH) throw new Error('The service ended before it had sent the secret.');
   return secret;
 }
 
-/** What is wrong with the job's folder is told when the job is run. */
+/** Ignores errors in the job's folder, because running the job reports them. */
 function maxLogBytes(): number {
   try {
     const spec = JSON.parse(readFileSync(folder.spec, 'utf8')) as Partial<RunnerSpec>;
-    // The limit of a job's files binds its runner too. Its end and what the runner notes come after what the log may keep.
+    // The limit for a job's files applies to its runner too. The end of the output and the runner's notes need the other half.
     const maxFileBytes = readConfinement(folder.confinement)?.limits.maxFileBytes ?? Number.POSITIVE_INFINITY;
     return Math.min(spec.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES, Math.floor(maxFileBytes / 2));
   } catch {
@@ -88,7 +88,7 @@ function maxLogBytes(): number {
   }
 }
 
-/** Not when it only cannot be reached for a moment, as on a network. */
+/** False if the file is only unreachable for a moment, as on a network. */
 function isRemoved(path: string): boolean {
   try {
     statSync(path);
@@ -99,9 +99,9 @@ function isRemoved(path: string): boolean {
 }
 
 async function cleanUp(): Promise<void> {
-  const { readClaim } = await import('../jobFiles/markers.ts'); // what a runner that lives would not need and would wait for
+  const { readClaim } = await import('../jobFiles/markers.ts'); // loads zod, which would delay the start of a job
   const claim = await readClaim(folder.claim);
-  if (claim !== undefined && processIdentity(claim.pid) === claim.identity) return; // that runner lives
+  if (claim !== undefined && processIdentity(claim.pid) === claim.identity) return; // that runner is alive
   await endProcesses({ group: undefined, mark: jobProcessTag(basename(folder.path)) }, KILL_GRACE_MS);
 }
 

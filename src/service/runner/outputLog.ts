@@ -8,15 +8,15 @@ import { OutputTail } from './outputTail.ts';
 
 type StreamName = LogFrame['stream'];
 
-// The end of an output says how it ended, so it is kept whatever was left out before it.
+// The end of an output shows how the script ended, so it is stored whatever was omitted before it.
 const TAIL_BYTES = 256 * 1024;
 
 /**
- * Appends output to the job's log: a JSON line for each piece, in the order of arrival, with whole characters only. What a flow
- * tells of its run in marked lines becomes pieces of its own.
+ * Appends output to the job's log: a JSON line for each piece, in the order of arrival, without splitting characters. Events that
+ * a flow reports in marked lines become separate pieces.
  *
- * Up to `maxBytes` of lines are kept, so that no job fills the disk, and with them the last 256 KB. A line that was cut by a
- * crash has no line feed, so a reader never takes half a piece.
+ * Up to `maxBytes` of lines are stored, so that no job fills the disk, and in addition the last 256 KB. A line that a crash cut off
+ * has no line feed, so a reader never reads half a piece.
  */
 export class OutputLog {
   readonly #file: number;
@@ -38,7 +38,7 @@ export class OutputLog {
     this.#writePieces(stream, this.#readers[stream].push(this.#decoders[stream].write(bytes)));
   }
 
-  /** A line of the runner itself, which is always kept. */
+  /** A line of the runner itself, which is always stored. */
   note(sentence: string): void {
     this.#write(lineOf({ stream: 'stderr', text: `farwharf: ${sentence}\n` }));
   }
@@ -49,7 +49,7 @@ export class OutputLog {
       this.#writePieces(stream, this.#readers[stream].end());
     }
     if (!this.#tail.isEmpty) {
-      this.#mark(`${formatBytes(this.#tail.droppedBytes)} of output were left out; this is its end`);
+      this.#mark(`${formatBytes(this.#tail.droppedBytes)} of output were omitted; this is the end of it`);
       this.#write(this.#tail.text());
     }
     closeSync(this.#file);
@@ -58,7 +58,7 @@ export class OutputLog {
   #writePieces(stream: StreamName, pieces: readonly OutputPiece[]): void {
     for (const piece of pieces) {
       const line = lineOf(piece.type === 'text' ? { stream, text: piece.text } : { flow: piece.value });
-      // Numbers that JSON writes longer than they were can make a value longer than a reader takes.
+      // JSON can write numbers longer than they were, so a value may exceed what a reader accepts.
       if (line.length <= MAX_FRAME_BYTES) this.#keep(line);
     }
   }
@@ -69,7 +69,7 @@ export class OutputLog {
       this.#write(line);
       return;
     }
-    if (!this.#isOver) this.#mark(`output after ${formatBytes(this.#maxBytes)} is not kept`);
+    if (!this.#isOver) this.#mark(`output after ${formatBytes(this.#maxBytes)} is not stored`);
     this.#isOver = true;
     this.#tail.push(line);
   }
@@ -83,7 +83,7 @@ export class OutputLog {
     try {
       appendFileSync(this.#file, lines);
     } catch {
-      // The disk is full. What the script does counts for more than what it says, so the job goes on.
+      // The disk is full. The job continues without its log, because its work is more important than its output.
       this.#isDiskFull = true;
     }
   }

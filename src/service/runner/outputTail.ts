@@ -1,4 +1,4 @@
-/** The last lines of an output, as many as fit into a limit. */
+/** The last lines of an output, as many as fit in a limit. */
 export class OutputTail {
   readonly #maxBytes: number;
   #lines: Buffer[] = [];
@@ -14,7 +14,7 @@ export class OutputTail {
     return this.#lines.length === this.#first;
   }
 
-  /** Bytes of lines that were pushed out. */
+  /** Bytes of lines that no longer fit. */
   get droppedBytes(): number {
     return this.#droppedBytes;
   }
@@ -28,14 +28,14 @@ export class OutputTail {
       this.#bytes -= length;
       this.#droppedBytes += length;
     }
-    // What is before `first` goes in large steps: taking one off the front moves all the others.
+    // Dropped lines are removed in large steps, because removing one from the front moves all others.
     if (this.#first > this.#lines.length / 2) {
       this.#lines = this.#lines.slice(this.#first);
       this.#first = 0;
     }
   }
 
-  /** The lines that are left, in their order. */
+  /** The remaining lines, in order. */
   text(): Buffer {
     return Buffer.concat(this.#lines.slice(this.#first));
   }

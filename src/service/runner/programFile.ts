@@ -1,14 +1,14 @@
 import { accessSync, closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 
 const FIRST_BYTES = 256;
-// A job may put a pipe or a device in the place of a program: neither is waited for.
+// A job may replace a program with a pipe or a device, which must not block.
 const OPEN_PROGRAM = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 
 /**
- * Fails as the system's `execve` does, for a program that another program is to start and whose failure would look like its own.
+ * Fails like the system's `execve`, for a program that another program will start, whose own failure this would look like.
  *
- * @param isVisible whether the job sees a path as the service does: nothing else is opened, so that an account learns nothing
- * about files outside of its sandbox from links or from first lines that name them.
+ * @param isVisible whether a path is the same file for the job as for the service. Nothing else is opened, so that an account
+ * learns nothing about files outside its sandbox from links, or from first lines that name them.
  * @throws an error with the system's code: `ENOENT`, `EACCES` or `ENOEXEC`.
  */
 export function assertStarts(path: string, isVisible: (path: string) => boolean): void {

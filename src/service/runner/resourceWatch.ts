@@ -7,12 +7,12 @@ const EVERY_MS = 250;
 const TMPFS = 0x01021994;
 
 /**
- * Waits until the processes of a job use more together than they may, and gives a sentence that says so; until the signal
- * aborts when they never do.
+ * Waits until the processes of a job together exceed a limit, and returns a sentence that says so; undefined once the signal
+ * aborts.
  *
- * The system's own limits are for single processes, and count what was reserved rather than what is used: Node alone reserves
- * a gigabyte. So this looks, a few times a second, as clusters do that have no control groups either. It sees
- * the descendants of the job's first process on Linux, and nothing elsewhere.
+ * The system's own limits apply to single processes, and count reserved rather than used memory: Node.js alone reserves a
+ * gigabyte. So this checks a few times a second, like clusters without control groups. It sees the descendants of the job's
+ * first process on Linux, and nothing on other systems.
  */
 export async function untilOverLimit(
   root: number,
@@ -21,15 +21,15 @@ export async function untilOverLimit(
 ): Promise<string | undefined> {
   if (process.platform !== 'linux') return undefined;
   while (!signal.aborted) {
-    const { ids, threads, memory } = look(root, maxProcesses);
+    const { ids, threads, memory } = measure(root, maxProcesses);
     if (threads >= maxProcesses) {
-      return `The job had ${threads} processes and threads or more, and it may have ${maxProcesses}, so it was ended.`;
+      return `The job was stopped because it had ${threads} or more processes and threads; the limit is ${maxProcesses}.`;
     }
     const files = filesInMemory(ids[1]);
     if (memoryBytes !== null && memory + files > memoryBytes) {
       const used = proportional(ids, files);
       if (used > memoryBytes) {
-        return `The job used ${gigabytes(used)} of memory, and the machine class ${machineClass} has ${gigabytes(memoryBytes)}, so it was ended. Let it use less, or choose a larger machine class.`;
+        return `The job was stopped because it used ${gigabytes(used)} of memory; the machine class ${machineClass} has ${gigabytes(memoryBytes)}. Make it use less, or choose a larger machine class.`;
       }
     }
     await sleep(EVERY_MS, undefined, { signal, ref: false }).catch(() => {});
@@ -40,12 +40,12 @@ export async function untilOverLimit(
 interface Usage {
   readonly ids: number[];
   threads: number;
-  /** Bytes; what processes share counts for each of them. */
+  /** Bytes; memory that processes share counts for each of them. */
   memory: number;
 }
 
-/** Looks no further than the most that there may be: processes that never stop forking outrun whoever would count them all. */
-function look(root: number, maxProcesses: number): Usage {
+/** Stops at the limit, because processes that never stop forking outrun anyone who counts them all. */
+function measure(root: number, maxProcesses: number): Usage {
   const usage: Usage = { ids: [], threads: 0, memory: 0 };
   const waiting = [root];
   for (let pid = waiting.pop(); pid !== undefined && usage.threads < maxProcesses; pid = waiting.pop()) {
@@ -59,10 +59,9 @@ function look(root: number, maxProcesses: number): Usage {
 }
 
 /**
- * Bytes that processes use, with what several of them share counted once. Files on a disk that are mapped can be read again and do not
- * count.
+ * Bytes that processes use. Shared memory counts once; mapped files on a disk do not count, because they can be read again.
  *
- * @param files bytes of files in memory; what a process has mapped of them counts as shared as well, so the larger of both is taken.
+ * @param files bytes of files in memory. Mapped parts of them count as shared memory too, so the larger of both is used.
  */
 function proportional(ids: readonly number[], files: number): number {
   let own = 0;
@@ -76,7 +75,7 @@ function proportional(ids: readonly number[], files: number): number {
 }
 
 /**
- * Bytes of the files in a sandbox's own /dev and /dev/shm, which lie in memory; 0 without a sandbox, where they are everybody's.
+ * Bytes of the files in a sandbox's own /dev and /dev/shm, which are in memory; 0 without a sandbox, where all processes share them.
  *
  * @param pid the first process inside, whose root no job can change.
  */

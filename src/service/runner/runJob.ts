@@ -28,9 +28,9 @@ interface Run {
 }
 
 /**
- * Prepares and runs a job that this process has claimed, and tells how it ended.
+ * Prepares and runs a job that this process has claimed, and returns how it ended.
  *
- * @param signal its abort, with a `StopReason`, ends the job.
+ * @param signal its abort, with a `StopReason`, stops the job.
  */
 export async function runJob(folder: JobFolder, output: OutputLog, signal: AbortSignal): Promise<Outcome> {
   try {
@@ -50,25 +50,25 @@ function environmentOf(folder: JobFolder, { jobId, artifacts, venv }: RunnerSpec
     ...inherited,
     ...(venv !== null && needsPython(venv) ? activation(folder, inherited['PATH'] ?? '') : {}),
     PYTHONUNBUFFERED: '1',
-    // Compiled files beside the sources would come home as results.
+    // Compiled files beside the sources would be returned as results.
     PYTHONDONTWRITEBYTECODE: '1',
     ...venv?.env,
     [JOB_ID_VARIABLE]: jobId,
     FARWHARF_ARTIFACTS: join(folder.workspace, artifacts),
-    // For start scripts of flows: this machine may have no other Node.
+    // For start scripts of flows: this machine may have no other Node.js.
     FARWHARF_NODE: process.execPath,
   };
 }
 
-/** What became of the set-up: the job's ending where it went no further, and the seconds that it took. */
+/** The outcome of the setup: the job's ending if it failed, and the seconds that it took. */
 interface SetUp {
   readonly ending?: Outcome;
   readonly ranSeconds: number;
 }
 
 /**
- * Builds the virtual environment, where the job has one. It runs what the account sent (the build of a package is a program), so it
- * counts as running the job: within the job's time limit, and charged.
+ * Builds the virtual environment, if the job has one. Building a package runs a program that the account chose, so this counts as
+ * running the job: within its time limit, and charged.
  */
 async function setUp(run: Run): Promise<SetUp> {
   const { folder, spec, output, signal } = run;
@@ -87,7 +87,7 @@ async function setUp(run: Run): Promise<SetUp> {
   return { ranSeconds };
 }
 
-/** How a job ends with a step of its set-up; undefined where it goes on. */
+/** How a job ends with a step of its setup; undefined if it continues. */
 function endingOfStep(
   { endedBy, code, detail }: ProcessEnd,
   { failure }: Pick<Step, 'failure'>,
@@ -96,7 +96,7 @@ function endingOfStep(
 ): Outcome | undefined {
   if (endedBy === 'signal') return stopped(signal, ranSeconds);
   if (endedBy === 'limit' && isOverTime) {
-    output.note('the time limit was reached while the virtual environment was set up, which counts; give the job more');
+    output.note('the time limit was reached while the virtual environment was set up, which counts; increase it');
     return { outcome: 'timed_out', code: null, signal: null, detail: null, ranSeconds };
   }
   if (endedBy === 'limit')
@@ -104,7 +104,7 @@ function endingOfStep(
   return code === 0 ? undefined : notStarted(detail ?? failure, ranSeconds);
 }
 
-/** @param setUpSeconds of the job's time limit that are used up. */
+/** @param setUpSeconds how much of the job's time limit is used up. */
 async function runScript(run: Run, setUpSeconds: number): Promise<Outcome> {
   const { folder, spec, env, signal } = run;
   const [script, ...args] = spec.command;
@@ -140,7 +140,7 @@ function runConfined(
   );
 }
 
-/** Where interpreters are looked for: only where the job finds them too. */
+/** The folders in which the job finds the same interpreters as the service. */
 function searchPath({ folder, confinement }: Run, path: string): string {
   const sandbox = confinement?.sandbox;
   return sandbox ? visibleSearchPath(sandbox, folder, path) : path;
@@ -171,10 +171,10 @@ function notStarted(detail: string, ranSeconds: number): Outcome {
 
 function explain(error: unknown): string {
   const code = systemCode(error);
-  if (code === 'EACCES') return 'The script is not executable. Give it the permission (chmod +x), then submit again.';
+  if (code === 'EACCES') return 'The script is not executable. Make it executable (chmod +x), then submit again.';
   if (code === 'ENOEXEC')
-    return 'The script has no first line that names its interpreter (#!), so it cannot be started.';
+    return 'The script cannot be started, because its first line does not name an interpreter (#!).';
   if (code === 'ENOENT')
-    return 'The script, or the interpreter that its first line names, is not on the machine that runs jobs.';
+    return 'The script, or the interpreter that its first line names, does not exist on the machine that runs jobs.';
   return `The script could not be started: ${messageOf(error)}`;
 }

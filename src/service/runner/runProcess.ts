@@ -16,11 +16,11 @@ import {
   startSandbox,
 } from '../sandbox/sandboxStart.ts';
 
-// A process that left the group can hold the pipes open for as long as it likes; what it prints later is not waited for.
+// A process that left the group can keep the pipes open without limit; its later output is not waited for.
 const PIPE_WAIT_MS = 1_000;
-// A timer of Node.js that is asked for more goes off at once.
+// A longer timer of Node.js fires at once.
 const MAX_TIMER_MS = 2 ** 31 - 1;
-// How shells, and bwrap, tell that a signal ended a program.
+// Shells and bwrap exit with this number plus that of the signal that ended a program.
 const SIGNAL_BASE = 128;
 
 export interface ProcessCall {
@@ -28,7 +28,7 @@ export interface ProcessCall {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** What runs the program in a sandbox; `env` is for the program inside alone. */
+  /** Runs the program in a sandbox; `env` is for the program inside only. */
   readonly sandbox?: SandboxCall;
 }
 
@@ -37,13 +37,13 @@ export interface ProcessLimits {
   readonly limitMs: number;
   readonly killGraceMs: number;
   readonly resources: ResourceLimits | undefined;
-  /** Its abort ends the process. */
+  /** Its abort stops the process. */
   readonly signal: AbortSignal;
 }
 
 export interface ProcessEnd {
   readonly endedBy: 'itself' | 'limit' | 'signal' | 'resources';
-  /** What the process used too much of. */
+  /** Which limit the process exceeded. */
   readonly detail: string | null;
   readonly code: number | null;
   readonly signal: string | null;
@@ -53,9 +53,9 @@ export interface ProcessEnd {
 type Exit = Pick<ProcessEnd, 'code' | 'signal' | 'ranSeconds'>;
 
 /**
- * Runs a program in a process group of its own, with its output in the log, until it and all its children have ended.
+ * Runs a program in its own process group, with its output in the log, until it and all its children have ended.
  *
- * @throws the system error when it cannot be started, AppError `refused` when its sandbox cannot be set up.
+ * @throws the system's error if it cannot be started, AppError `refused` if its sandbox cannot be set up.
  */
 export async function runProcess(
   call: ProcessCall,
@@ -99,7 +99,7 @@ export async function runProcess(
       sandbox === undefined ? never : begin(sandbox, noteStart).then(() => never),
     ]);
   } catch (error) {
-    // The folder is gone or full, or a limit cannot be set: a program that nobody knows of or that nothing bounds must not run.
+    // The folder is gone or full, or a limit cannot be set. A program without a record or without limits must not run.
     await endAll(child, { jobId, sandbox, graceMs: 0 });
     child.stdout?.destroy();
     child.stderr?.destroy();
@@ -107,14 +107,14 @@ export async function runProcess(
   } finally {
     settled.abort();
   }
-  // What uses too much is not given the time to use more.
+  // A program that exceeds its resources gets no time to use more.
   await endAll(child, { jobId, sandbox, graceMs: endedBy === 'resources' ? 0 : killGraceMs });
   const end = isSandboxed ? insideOf(await exited) : await exited;
   await Promise.race([closed, sleep(PIPE_WAIT_MS, undefined, { ref: false })]);
   child.stdout?.destroy();
   child.stderr?.destroy();
   if (endedBy === 'itself' && sandbox !== undefined && !(await sandbox.hasRun)) {
-    const message = 'The sandbox of the job could not be set up; the end of its log says why.';
+    const message = "The job's sandbox could not be set up. The end of the log has the cause.";
     throw new AppError('refused', message);
   }
   return { ...end, endedBy, detail };
@@ -140,10 +140,10 @@ async function untilLimit(limitMs: number, signal: AbortSignal): Promise<'limit'
   return 'limit';
 }
 
-/** Notes that the program begins before it does. */
+/** Records the start of the program just before it. */
 async function begin(sandbox: SandboxStart, noteStart: (init?: ProcessReference) => void): Promise<void> {
   const init = await sandbox.init;
-  if (init === undefined) return; // bwrap failed, which its exit tells
+  if (init === undefined) return; // bwrap failed, and its exit reports that
   noteStart(init);
   await sandbox.release();
 }
@@ -153,16 +153,16 @@ async function endAll(
   { jobId, sandbox, graceMs }: { jobId: string; sandbox: SandboxStart | undefined; graceMs: number },
 ): Promise<void> {
   if (sandbox === undefined) return endProcesses({ group: child.pid, mark: jobProcessTag(jobId) }, graceMs);
-  // bwrap may not have told yet; then there is nothing in its sandbox.
+  // If bwrap has not reported it yet, the sandbox is empty.
   const init = await Promise.race([sandbox.init, Promise.resolve(undefined)]);
-  // The first process of a sandbox that ends takes all others with it, so bwrap comes last.
+  // The end of a sandbox's first process ends all others in it, so bwrap is stopped last.
   if (graceMs > 0) await endProcesses({ init }, graceMs);
-  child.kill('SIGKILL'); // which knows whether the number is still that of bwrap
-  // Hundreds of processes take a while to end, and the job has not before they have.
+  child.kill('SIGKILL'); // does nothing if bwrap's process ID was reused
+  // Hundreds of processes take a while to end, and the job ends after them.
   if (graceMs === 0) await endProcesses({ init }, 0);
 }
 
-/** How the program inside a sandbox ended, which bwrap tells by its own exit code. */
+/** How the program inside a sandbox ended, according to bwrap's exit code. */
 function insideOf(end: Exit): Exit {
   const number = (end.code ?? 0) - SIGNAL_BASE;
   const [signal] = Object.entries(constants.signals).find(([, value]) => value === number) ?? [];

@@ -5,27 +5,26 @@ import { findPython } from './interpreter.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { VirtualEnvironmentSpec } from '../jobFiles/runnerSpec.ts';
 
-/** How long one step may take. */
 export const STEP_LIMIT_MS = 30 * 60_000;
 
 export interface Step {
   readonly file: string;
   readonly args: readonly string[];
-  /** What it means for the job when this step fails, and what to do. */
+  /** The message if this step fails. */
   readonly failure: string;
 }
 
-/** Whether an environment must be built, rather than only variables be set. */
+/** Whether an environment must be built, rather than only variables set. */
 export function needsPython(spec: VirtualEnvironmentSpec): boolean {
   return spec.python !== undefined || spec.requirements !== undefined;
 }
 
-/** The longest that building an environment may take, in seconds: each of its two steps has its own limit. */
+/** The maximum time for building an environment, in seconds: each of its two steps has its own limit. */
 export function setupLimitSeconds(spec: VirtualEnvironmentSpec): number {
   return needsPython(spec) ? (2 * STEP_LIMIT_MS) / 1000 : 0;
 }
 
-/** Variables that put a built environment first, as its `activate` script does. */
+/** Variables that put a built environment first, like its `activate` script. */
 export function activation(folder: JobFolder, searchPath: string): Record<string, string> {
   return {
     VIRTUAL_ENV: folder.virtualEnvironment,
@@ -34,9 +33,9 @@ export function activation(folder: JobFolder, searchPath: string): Record<string
 }
 
 /**
- * The commands that build a job's virtual environment, one after the other.
+ * The commands that build a job's virtual environment, in order.
  *
- * @throws AppError `missing` where there is no such Python or no such requirements file.
+ * @throws AppError `missing` if the Python or the requirements file does not exist.
  */
 export function buildSteps(folder: JobFolder, spec: VirtualEnvironmentSpec, searchPath: string): readonly Step[] {
   const steps: Step[] = [
@@ -44,7 +43,7 @@ export function buildSteps(folder: JobFolder, spec: VirtualEnvironmentSpec, sear
       file: findPython(spec.python, searchPath),
       args: ['-m', 'venv', folder.virtualEnvironment],
       failure:
-        "Python's virtual environment could not be made. If its modules venv or ensurepip are missing, install them (on Debian and Ubuntu the package python3-venv), then submit again; the job's log has the details.",
+        "Python's virtual environment could not be created. If its modules venv or ensurepip are missing, install them (on Debian and Ubuntu the package python3-venv), then submit again; the job's log has the details.",
     },
   ];
   const requirements = requirementsFile(folder, spec.requirements);
@@ -52,7 +51,7 @@ export function buildSteps(folder: JobFolder, spec: VirtualEnvironmentSpec, sear
     steps.push({
       file: join(binaries(folder), process.platform === 'win32' ? 'python.exe' : 'python'),
       args: ['-m', 'pip', 'install', '--disable-pip-version-check', '--no-input', '--requirement', requirements],
-      failure: "The requirements could not be installed. The end of the job's log says which and why.",
+      failure: "The requirements could not be installed. The end of the job's log has the cause.",
     });
   }
   return steps;

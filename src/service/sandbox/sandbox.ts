@@ -16,18 +16,18 @@ type Mount =
   | { readonly type: 'link'; readonly source: string; readonly at: string }
   | { readonly type: 'empty' | 'proc' | 'dev'; readonly at: string };
 
-/** The folders of a job that it alone uses: they take the places of the system's. */
+/** The folders that only this job uses, in place of the system's. */
 export type SandboxFolders = Pick<
   JobFolder,
   'workspace' | 'virtualEnvironment' | 'requirements' | 'home' | 'temporary'
 >;
 
 /**
- * Options for bwrap: a file system of its own in which the system is read-only and the job's folders are the only ones of the
- * service, and process ids of its own, so that nothing outlives the first process.
+ * Options for bwrap: a separate file system, in which the system is read-only and the job sees only its own folders of the service,
+ * and separate process IDs, so that nothing outlives the first process.
  *
- * @param variables all that the program inside has. bwrap itself must be started with an empty environment, which
- * does the same as its option `--clearenv` and works with versions before 0.5 too.
+ * @param variables the complete environment of the program inside. bwrap itself must be started with an empty environment, which is
+ * equivalent to its option `--clearenv` and also works with versions before 0.5.
  */
 export function sandboxOptions(
   sandbox: Sandbox,
@@ -43,7 +43,7 @@ export function sandboxOptions(
     '--unshare-uts',
     '--unshare-cgroup-try',
     ...(sandbox.hasNetwork ? [] : ['--unshare-net']),
-    // Without a user namespace, which root does not need, root's powers must be given up; others have none to lose.
+    // Root needs no user namespace, so its capabilities must be dropped; other users have none.
     ...(process.getuid?.() === 0 ? ['--cap-drop', 'ALL'] : []),
     ...mounts.flatMap(mountArguments),
     ...mounts.filter(({ type }) => type === 'empty').flatMap(({ at }) => ['--remount-ro', at]),
@@ -55,7 +55,7 @@ export function sandboxOptions(
   ];
 }
 
-/** The folders of a search path in which a sandboxed job finds what is there outside. */
+/** The folders of a search path whose contents a sandboxed job sees too. */
 export function visibleSearchPath(sandbox: Sandbox, folders: SandboxFolders, searchPath: string): string {
   const mounts = mountsOf(sandbox, folders);
   return searchPath
@@ -64,7 +64,7 @@ export function visibleSearchPath(sandbox: Sandbox, folders: SandboxFolders, sea
     .join(':');
 }
 
-/** Whether a path is the same file for the sandboxed job as it is outside. */
+/** Whether a path is the same file for the sandboxed job as outside. */
 export function seesPath(sandbox: Sandbox, folders: SandboxFolders, path: string): boolean {
   return isVisible(mountsOf(sandbox, folders), path);
 }
@@ -80,7 +80,7 @@ function isVisible(mounts: readonly Mount[], path: string): boolean {
   return mount !== undefined && 'source' in mount && mount.source === mount.at;
 }
 
-/** In an order in which no mount hides another that lies inside of it. */
+/** Ordered so that no mount hides another one inside it. */
 function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
   const same = (type: 'read-only' | 'writable' | 'device') => (path: string) => ({ type, source: path, at: path });
   const system = systemPaths();
@@ -95,13 +95,13 @@ function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
     ...(sandbox.home === '/' ? [] : [{ type: 'writable', source: folders.home, at: sandbox.home } as const]),
     ...sandbox.readOnly.filter(exists).map(same('read-only')),
     ...sandbox.writable.map(same('writable')),
-    // A service may have its data folder for its home, as systemd's users do: then the job's home hides it.
+    // If the service's home is its data folder, as with systemd's users, the job's home hides it.
     ...(sandbox.home === sandbox.data ? [] : [{ type: 'empty', at: sandbox.data } as const]),
     ...sandbox.hidden.filter(exists).map(hide),
     ...[folders.workspace, folders.virtualEnvironment].map(same('writable')),
     ...[folders.requirements].filter(exists).map(same('read-only')),
   ];
-  // Of two at the same place the later one counts, which a stable sort leaves below.
+  // The later of two mounts at the same place wins, and a stable sort keeps their order.
   return mounts.toSorted((a, b) => depth(a.at) - depth(b.at));
 }
 
@@ -125,14 +125,14 @@ function mountArguments(mount: Mount): readonly string[] {
   }
 }
 
-/** Where links lead to: bwrap mounts nothing on a link, and what the link leads to could be read by its own name. */
+/** Hides a link's target: bwrap mounts nothing on a link, and the target could be read under its own name. */
 function hide(path: string): Mount {
   const at = realpathSync(path);
   if (statSync(at).isDirectory()) return { type: 'empty', at };
   return { type: 'read-only', source: '/dev/null', at };
 }
 
-/** Where /etc/resolv.conf leads to, when that is outside of the system's folders. */
+/** The target of /etc/resolv.conf, if that is outside the system's folders. */
 function nameServers(system: readonly string[]): readonly string[] {
   try {
     const real = realpathSync('/etc/resolv.conf');
@@ -143,8 +143,8 @@ function nameServers(system: readonly string[]): readonly string[] {
 }
 
 /**
- * What a job of root could change for the whole machine: the kernel lets the user root write there, whatever powers it gave up, and runs
- * the program that `core_pattern` names outside of all sandboxes. Other users may write none of it.
+ * What a job of root could change for the whole machine: the kernel lets root write there, whatever capabilities it dropped, and runs
+ * the program that `core_pattern` names outside all sandboxes. Other users cannot write any of it.
  */
 function kernelSettings(): readonly string[] {
   if (process.getuid?.() !== 0) return [];
@@ -173,7 +173,7 @@ function exists(path: string): boolean {
     accessSync(path);
     return true;
   } catch {
-    return false; // or it is out of reach, for jobs as for the service
+    return false; // or it is inaccessible, to jobs as to the service
   }
 }
 

@@ -4,9 +4,9 @@ import type { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { processIdentity, type ProcessReference } from '../../core/processes/processTree.ts';
 
-// Part of util-linux, which has it in this place on every distribution.
+// Part of util-linux, which installs it here on every distribution.
 const PRLIMIT = '/usr/bin/prlimit';
-// The first numbers of file descriptors after the standard streams.
+// The first file descriptors after the standard streams.
 const STATUS_FD = 3;
 const OPTIONS_FD = 4;
 const BLOCK_FD = 5;
@@ -16,50 +16,50 @@ const MAX_REPORT_LENGTH = 64 * 1024;
 export interface SandboxCall {
   /** Path of `bwrap`. */
   readonly program: string;
-  /** Its options, the job's variables among them. */
+  /** Its options, including the job's variables. */
   readonly options: readonly string[];
   /** Processes and threads in the sandbox. */
   readonly maxProcesses: number;
 }
 
 /**
- * The environment of every program that works on a job from outside of its sandbox. It is empty, whatever the account and the
- * service have set: the loader of the system (`LD_PRELOAD`), shells (`BASH_ENV`) and interpreters act on what is in it.
+ * The environment of every program that works on a job from outside its sandbox. It is empty, whatever the account and the service
+ * have set, because the system's loader (`LD_PRELOAD`), shells (`BASH_ENV`) and interpreters act on variables.
  */
 export const NO_VARIABLES: Readonly<Record<string, string>> = {};
 
-/** What Node.js connects to bwrap, by the numbers of `sandboxCommand`. */
+/** The pipes to bwrap, with the descriptors of `sandboxCommand`. */
 export const SANDBOX_STDIO = ['pipe', 'pipe', 'pipe'] as const;
 
 /**
- * The arguments for bwrap. Its options come through a pipe: the command line of a process is there for all users of the machine
- * to read, and variables are where accounts put their secrets.
+ * The arguments for bwrap. Its options come through a pipe, because all users of the machine can read the command line of a
+ * process, and accounts have secrets in variables.
  */
 export function sandboxCommand(file: string, args: readonly string[]): readonly string[] {
   const fds = ['--json-status-fd', STATUS_FD, '--args', OPTIONS_FD, '--block-fd', BLOCK_FD].map(String);
   return [...fds, '--', file, ...args];
 }
 
-/** A sandbox that is being set up. */
+/** A sandbox during its setup. */
 export interface SandboxStart {
-  /** The first process in the sandbox, which takes all others with it when it ends; undefined where there is none. */
+  /** The first process in the sandbox, whose end ends all others; undefined if bwrap failed. */
   readonly init: Promise<ProcessReference | undefined>;
-  /** Lets the program begin, within its limits. */
+  /** Starts the program within its limits. */
   release(): Promise<void>;
-  /** Whether the program was started and has ended, rather than bwrap failed. */
+  /** Whether the program has run, rather than bwrap failed. */
   readonly hasRun: Promise<boolean>;
 }
 
-/** Hands the options to bwrap, which then waits for `release`. @throws Error for an option that would end too early. */
+/** Passes the options to bwrap, which then waits for `release`. @throws Error for an option that contains NUL. */
 export function startSandbox({ stdio }: ChildProcess, { options, maxProcesses }: SandboxCall): SandboxStart {
   const status = stdio[STATUS_FD] as Readable;
   const pipes = [OPTIONS_FD, BLOCK_FD].map((fd) => (stdio as readonly unknown[])[fd] as Writable);
-  // A bwrap that could not be started reads nothing; that is told by its exit.
+  // A bwrap that could not be started reads nothing, and its exit reports that.
   for (const pipe of pipes) pipe.on('error', () => {});
   const [optionsPipe, blockPipe] = pipes;
   optionsPipe?.end(options.map(asOption).join(''));
   const { childPid, report } = readStatus(status);
-  // It waits for the release, so the number is still its own.
+  // The process waits for the release, so its ID is not reused yet.
   const init = childPid.then((pid) => (pid === undefined ? undefined : { pid, identity: processIdentity(pid) ?? '' }));
   return {
     init,
@@ -73,9 +73,9 @@ export function startSandbox({ stdio }: ChildProcess, { options, maxProcesses }:
 }
 
 /**
- * Sets the limit of the kernel from outside, while the first process in the sandbox waits: a program inside that set it would
- * have the job's variables, and a library that the job preloads could keep it from doing so. It counts for each user namespace
- * (user_namespaces(7)), which the sandbox of every user but root has. Root itself is never bound by it.
+ * Sets the kernel's limit from outside, while the first process in the sandbox waits. A program inside would have the job's
+ * variables, and a library that the job preloads could prevent it. The limit applies to each user namespace
+ * (user_namespaces(7)), which every user's sandbox has except root's. Root is exempt.
  */
 async function limitProcesses(pid: number, maxProcesses: number): Promise<void> {
   if (!existsSync(PRLIMIT)) return;
@@ -83,7 +83,7 @@ async function limitProcesses(pid: number, maxProcesses: number): Promise<void> 
   await promisify(execFile)(PRLIMIT, args, { env: NO_VARIABLES, cwd: '/' });
 }
 
-/** bwrap writes JSON lines: first the id of the first process in the sandbox, last the exit code. */
+/** bwrap writes JSON lines: first the ID of the first process in the sandbox, last the exit code. */
 function readStatus(status: Readable): { childPid: Promise<number | undefined>; report: Promise<string> } {
   let text = '';
   const { promise: childPid, resolve: resolvePid } = Promise.withResolvers<number | undefined>();

@@ -1,9 +1,9 @@
 import { accessSync, readdirSync } from 'node:fs';
 
-// What programs are made of. Not /run, where sockets lead to daemons that would start processes outside; not /home, /var, /srv.
+// What programs consist of. Not /run, whose sockets lead to daemons that would start processes outside; not /home, /var, /srv.
 const FOLDERS = '/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /sys /nix/store /gnu/store'.split(' ');
-// Of /etc only what programs need to run: names and addresses, certificates, the loader, time and language, interpreters, fonts,
-// accelerators. Configurations of services stay out, with the passwords and keys in them.
+// The parts of /etc that programs need: names and addresses, certificates, the loader, time and language, interpreters, fonts,
+// accelerators. Not the configurations of services, which contain passwords and keys.
 const SETTINGS = [
   /^(?:passwd|group|nsswitch\.conf|hosts|host\.conf|hostname|resolv\.conf|gai\.conf|protocols|services|networks|rpc|machine-id|subuid|subgid)$/,
   /^(?:ssl|pki|ca-certificates(?:\.conf)?|crypto-policies|gnutls|gss|krb5\.conf(?:\.d)?)$/,
@@ -14,7 +14,7 @@ const SETTINGS = [
   /^(?:OpenCL|vulkan|glvnd|drirc|egl|cuda.*|nvidia.*|OpenBLAS|openmpi.*|mpich.*|libibverbs\.d|dat\.conf|rocm.*|ucx|X11)$/,
 ];
 
-/** Paths of the system that every isolated job can read, those that there are. */
+/** The existing paths of the system that every isolated job can read. */
 export function systemPaths(): readonly string[] {
   return [...FOLDERS, ...settings()].filter(isReadable);
 }
@@ -38,6 +38,6 @@ function isReadable(path: string): boolean {
     accessSync(path);
     return true;
   } catch {
-    return false; // or it is out of reach, for jobs as for the service
+    return false; // or it is inaccessible, to jobs as to the service
   }
 }

@@ -5,20 +5,19 @@ import type { Logger } from '../../core/log.ts';
 import { type ClusterJob, phaseOf } from './queueState.ts';
 import { slurm } from './slurmCommand.ts';
 
-// The name comes last: the others never hold a bar.
-/** Arguments of `squeue` for answers that `parseQueue` reads. */
+/** Arguments of `squeue` for `parseQueue`. The name comes last, because the other fields never contain a bar. */
 export const QUERY = ['-h', '-t', 'all', '-o', '%i|%T|%r|%N|%j'];
 const PHASE_ORDER = { running: 2, waiting: 1, ended: 0 };
 
-/** A job in the queue, and since when it is so. */
+/** A job in the queue, and how long it has been in its state. */
 export interface SeenJob extends ClusterJob {
-  /** In how many answers, one after the other, it was in this state. */
+  /** In how many consecutive responses it was in this state. */
   readonly timesSeen: number;
 }
 
 /**
- * What is in the cluster's queue, asked for all jobs at once and only while somebody wants to know: asking for each job in a loop
- * is what the manual of squeue(1) forbids, as it slows the controller down for everyone.
+ * The cluster's queue, requested for all jobs at once and only while needed. The manual of squeue(1) forbids requesting it for
+ * each job in a loop, which slows the controller down for everyone.
  */
 export class ClusterQueue {
   readonly #log: Logger;
@@ -35,17 +34,17 @@ export class ClusterQueue {
     this.#intervalMs = intervalMs;
   }
 
-  /** How many answers the cluster has given: what was done before one is in the next. */
+  /** How many times the cluster has responded. Whatever was done before a response is in the next one. */
   get answers(): number {
     return this.#answers;
   }
 
-  /** Since when the cluster does not answer; undefined while it does. */
+  /** Since when the cluster has not responded; undefined while it does. */
   get failingSince(): Date | undefined {
     return this.#failingSince;
   }
 
-  /** The job of a name as of the last answer; also keeps the answers coming for a while. */
+  /** The job with a name, as of the last response. Also keeps the polling active for a while. */
   get(name: string): SeenJob | undefined {
     this.#isWanted = true;
     this.#asking ??= this.#ask();
@@ -91,7 +90,7 @@ export class ClusterQueue {
   }
 }
 
-/** Jobs by name. Of several with one name, which a controller that lost its memory can leave, the one that got furthest. */
+/** Jobs by name. A controller that lost its state can have several jobs with one name; of those, the one that got furthest. */
 export function parseQueue(text: string): ReadonlyMap<string, ClusterJob> {
   const jobs = new Map<string, ClusterJob>();
   for (const line of text.split('\n')) {

@@ -10,11 +10,11 @@ import { canJobsRead, type ProbedFolders } from './privacyProbe.ts';
 import type { SlurmMachineClass } from './slurmConfig.ts';
 
 const RETRY_MS = 5_000;
-// A probe that waits for as long is submitted again: the cluster may have lost it.
+// After this time, a probe is submitted again, because the cluster may have lost it.
 const PROBE_TIMEOUT_MS = 10 * 60_000;
-// A start does not wait for longer for a cluster that is busy or down.
+// The start of the service waits this long for a cluster that is busy or down.
 const START_WAIT_MS = 20_000;
-// A job that waits for longer says why.
+// After this time, a waiting job says why it waits.
 const LAUNCH_WAIT_MS = 2_000;
 
 export interface PrivacyOptions extends ProbedFolders {
@@ -23,14 +23,14 @@ export interface PrivacyOptions extends ProbedFolders {
 }
 
 /**
- * Lets no job start before a probe in its partition has shown that jobs cannot read the data folder. What was shown is remembered
+ * Prevents jobs from starting until a probe in their partition has shown that jobs cannot read the data folder. The result is stored
  * for as long as folders, machine, user and partition stay the same.
  */
 export class PrivacyCheck {
   readonly #options: PrivacyOptions;
   readonly #stop = new AbortController();
   readonly #checks = new Map<string, Promise<void>>();
-  /** The same by machine class, for launches. */
+  /** The same by machine class, so that launches need not compute the identity. */
   readonly #checkOf = new Map<SlurmMachineClass, Promise<void>>();
 
   constructor(options: PrivacyOptions) {
@@ -38,9 +38,9 @@ export class PrivacyCheck {
   }
 
   /**
-   * Begins the probes, and waits for them unless that takes long.
+   * Starts the probes, and waits for them up to 20 s.
    *
-   * @throws AppError `refused` when a probe could read the data folder.
+   * @throws AppError `refused` if a probe could read the data folder.
    */
   async start(): Promise<void> {
     const all = Promise.all(this.#options.classes.map((each) => this.#passed(each)));
@@ -51,7 +51,7 @@ export class PrivacyCheck {
 
   /** @throws AppError `unreachable` while a job of this machine class must not start. */
   async beforeLaunch(machineClass: SlurmMachineClass): Promise<void> {
-    let why = 'The service waits for the cluster to show that jobs cannot read its data folder.';
+    let why = 'The service is waiting for proof that jobs on the cluster cannot read its data folder.';
     const passed = this.#passed(machineClass).then(
       () => true,
       (error: unknown) => {
@@ -65,7 +65,7 @@ export class PrivacyCheck {
     if (!isPassed) throw new AppError('unreachable', why);
   }
 
-  /** Ends the probes that are under way. */
+  /** Cancels probes in progress. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await Promise.allSettled(this.#checks.values());
@@ -76,7 +76,7 @@ export class PrivacyCheck {
     if (known !== undefined) return known;
     const identity = identityOf(machineClass, this.#options);
     const check = this.#checks.get(identity) ?? this.#check(machineClass, identity);
-    check.catch(() => {}); // whoever waits gets it
+    check.catch(() => {}); // those who wait for it get the error
     this.#checks.set(identity, check);
     this.#checkOf.set(machineClass, check);
     return check;
@@ -102,7 +102,7 @@ export class PrivacyCheck {
     log.info('jobs cannot read the data folder', { data, partition: machineClass.partition });
   }
 
-  /** Undefined when that could not be found out. A partition that refuses the probe refuses jobs too. */
+  /** Whether jobs can read the data folder; undefined if the probe failed. A partition that refuses the probe refuses jobs too. */
   async #probe(machineClass: SlurmMachineClass): Promise<boolean | 'never-runs' | undefined> {
     const { signal } = this.#stop;
     const both = AbortSignal.any([signal, AbortSignal.timeout(PROBE_TIMEOUT_MS)]);
@@ -111,16 +111,16 @@ export class PrivacyCheck {
     } catch (error) {
       signal.throwIfAborted();
       if (error instanceof AppError && error.code === 'refused') return 'never-runs';
-      this.#options.log.warn('the check of the data folder is tried again', { error: messageOf(error) });
+      this.#options.log.warn('the check of the data folder failed and is retried', { error: messageOf(error) });
       return undefined;
     }
   }
 }
 
-/** What is wrong when jobs can read the data folder. */
+/** The error if jobs can read the data folder. */
 export function dataIsReadable(data: string, { partition }: Pick<SlurmMachineClass, 'partition'>): AppError {
   const where = partition === undefined ? 'on the cluster' : `in the partition ${partition}`;
-  const message = `Jobs ${where} can read the data folder ${data}, and with it could make keys and grant credits. Name a folder on a disk of this machine that no node sees (--data), and do not let this machine run jobs.`;
+  const message = `Jobs ${where} can read the data folder ${data}, and with it could create keys and grant credits. Choose a folder on a disk of this machine that no node sees (--data), and do not let this machine run jobs.`;
   return new AppError('refused', message);
 }
 

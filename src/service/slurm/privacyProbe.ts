@@ -21,9 +21,9 @@ export interface ProbedFolders {
 }
 
 /**
- * Whether a job with these resources can read the data folder: found out by a job that tries, on whatever node the cluster gives
- * it.
+ * Submits a job that tries to read the data folder, on a node that the cluster chooses.
  *
+ * @returns whether it could.
  * @throws AppError of `slurm`, or the signal's reason on abort; the job is cancelled then.
  */
 export async function canJobsRead(

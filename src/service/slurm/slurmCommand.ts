@@ -5,7 +5,7 @@ import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 
 const run = promisify(execFile);
 const MAX_ANSWER_BYTES = 256 * 1024 * 1024;
-// Slurm's own programs wait for a controller that is down for 9 to 18 seconds, and for one that hangs much longer.
+// Slurm's own programs wait 9 to 18 seconds for a controller that is down, and much longer for one that hangs.
 const TIMEOUT_MS = 20_000;
 const NO_ANSWER =
   /Unable to contact slurm controller|Connection refused|Connection timed out|Socket timed out|Communication connection failure|Zero Bytes were transmitted|Transport endpoint|temporarily unable to accept|Resource temporarily unavailable/i;
@@ -14,10 +14,10 @@ const FULL_QUEUE = /MaxSubmitJob|MaxJobCount/;
 export type SlurmProgram = 'sbatch' | 'squeue' | 'sacct' | 'scancel' | 'sinfo';
 
 /**
- * Runs one of Slurm's programs and gives what it printed.
+ * Runs one of Slurm's programs and returns its output.
  *
- * @throws AppError `missing` when it is not installed, `unreachable` when the cluster does not answer or takes no more jobs now
- * (whether a job was taken is then not known), `refused` with the cluster's own words when it says no.
+ * @throws AppError `missing` if it is not installed, `unreachable` if the cluster does not respond or accepts no more jobs now
+ * (it may have accepted a job nevertheless), `refused` with the cluster's own message.
  */
 export async function slurm(program: SlurmProgram, args: readonly string[], signal?: AbortSignal): Promise<string> {
   try {
@@ -36,8 +36,8 @@ export async function slurm(program: SlurmProgram, args: readonly string[], sign
 }
 
 /**
- * What sbatch may see, because jobs get it, and how to reach the cluster. What narrows the answers of squeue and the others for
- * a person is left out: jobs that it hides would count as lost.
+ * The variables that sbatch may see, because jobs get them, and those for reaching the cluster. Variables that filter the output of
+ * squeue and the others are left out, because hidden jobs would count as lost.
  */
 function environmentForSlurm(): NodeJS.ProcessEnv {
   const own = Object.entries(process.env).filter(([name]) => /^(SLURM|SBATCH)_/.test(name));
@@ -59,7 +59,7 @@ function explained(program: SlurmProgram, cause: unknown): AppError {
   return new AppError('refused', `The cluster refused: ${words}`, { cause });
 }
 
-/** What a program wrote to standard error, as one sentence without its own name before each line. */
+/** What a program wrote to standard error, in one line and without the program's name before each message. */
 function clusterWords(stderr: string): string {
   const lines = stderr.split('\n').map((line) => line.replace(/^\w+: (error: )?/, '').trim());
   return lines.filter((line) => line !== '').join('; ');

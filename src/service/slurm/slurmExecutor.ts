@@ -14,18 +14,18 @@ import type { PrivacyCheck } from './privacyCheck.ts';
 import type { SlurmMachineClass } from './slurmConfig.ts';
 import { clusterLog, prepareSubmission, type RunnerProgram, submissionScript } from './submission.ts';
 
-// Each sbatch is a process that asks the controller; more at once only wait there.
+// Each sbatch is a process that calls the controller, where more at once would only wait.
 const SUBMITS_AT_ONCE = 4;
-// A runner's report can take a moment to be seen on a shared file system, and a new job to be listed.
+// On a shared file system a runner's report can appear late, and so can a new job in the queue.
 const SURE_ANSWERS = 3;
 const MAX_LAUNCHES = 10;
 const MAX_PAUSE_MS = 60_000;
 const MAX_WORDS = 500;
 const ACCOUNTED_DAYS = 60;
-// Accounts lag behind the queue, and a controller that crashed can leave jobs that run for ever in them.
+// Accounting lags behind the queue, and after a crash of the controller it can have jobs that run forever.
 const MAX_ANSWERS_WITHOUT = 30;
 const LOST_TOO_OFTEN =
-  'The cluster took the job ten times and lost it before it started. Ask its administrators, then submit again.';
+  'The cluster accepted the job ten times and lost it before it started. Ask its administrators, then submit again.';
 
 export interface SlurmOptions {
   readonly program: RunnerProgram;
@@ -37,22 +37,22 @@ export interface SlurmOptions {
 }
 
 /**
- * Runs jobs on a Slurm cluster through its command line. The job's folder is on a file system that the nodes share; the runner
- * is the same as elsewhere, started there by `sbatch`.
+ * Runs jobs on a Slurm cluster through its command line. A job's folder is on a file system that the nodes share, and `sbatch` starts
+ * the same runner there as elsewhere.
  *
- * A job is known by its name, which is our id: Slurm's numbers are given again after a controller lost its memory. A runner
- * takes the folder before it does anything, and one folder is taken once, so a job that came into the cluster twice runs once:
- * whenever the outcome of a submission is not known it can be submitted again.
+ * A job is identified by its name, which is our ID, because a controller that lost its state reuses Slurm's numbers. A runner claims
+ * the folder before it does anything, which succeeds only once. So a job that was submitted twice runs once, and can be
+ * submitted again whenever the outcome of a submission is not known.
  */
 export class SlurmExecutor implements Executor {
   readonly #options: SlurmOptions;
   readonly #queue: ClusterQueue;
   readonly #submits = pLimit(SUBMITS_AT_ONCE);
   readonly #launches = new Map<string, number>();
-  /** For jobs that are not listed: how many answers the queue had given when that was first so. */
+  /** For jobs that are not listed: the queue's number of responses when that was first noticed. */
   readonly #unlistedSince = new Map<string, number>();
   readonly capacity: number;
-  // The folder is shared, and its file system tells nobody here of what nodes write.
+  // The shared file system does not report here what nodes write.
   readonly isLocal = false;
 
   constructor(options: SlurmOptions) {
@@ -61,7 +61,7 @@ export class SlurmExecutor implements Executor {
     this.#queue = new ClusterQueue({ log: options.log, intervalMs: options.pollMs });
   }
 
-  // On a cluster no job is isolated, which its operator was told.
+  // No job is isolated on a cluster, and the log says so at startup.
   refusal(): undefined {
     return undefined;
   }
@@ -72,12 +72,12 @@ export class SlurmExecutor implements Executor {
     if (machineClass !== undefined) await this.#options.privacy.beforeLaunch(machineClass);
     const launches = (this.#launches.get(job.id) ?? 0) + 1;
     if (launches > MAX_LAUNCHES) throw new AppError('refused', LOST_TOO_OFTEN);
-    // What made the cluster lose it, like a controller that gives numbers which nodes still use, may take a while to pass.
+    // The cause of the loss, such as a controller that reuses numbers which nodes still use, may take a while to pass.
     if (launches > 1) {
       await sleep(Math.min(MAX_PAUSE_MS, this.#options.pollMs * 2 ** launches), undefined, { signal });
     }
     await this.#submits(async () => {
-      // Waiting for the turn takes a while in which the job can be cancelled.
+      // The job may have been cancelled while it waited for its turn.
       if (existsSync(folder.claim) || (await isListed(job.id, folder, signal))) return;
       if (machineClass === undefined) {
         const message = `The machine class ${job.machineClass} is no longer in the service's configuration. Submit again with another.`;
@@ -108,7 +108,7 @@ export class SlurmExecutor implements Executor {
     return { state: 'waiting', reason: waitingReason(job) };
   }
 
-  // Whatever goes to a node goes through files and commands that all jobs of the cluster can read, being one user.
+  // A secret would reach a node through files and commands that all jobs of the cluster can read, as they have the same user.
   reportSecret(): undefined {
     return undefined;
   }
@@ -130,7 +130,7 @@ export class SlurmExecutor implements Executor {
     await Promise.all([this.#queue.stop(), this.#options.privacy.stop()]);
   }
 
-  /** The cluster forgets a job some minutes after its end, or when its controller lost what it had not written down. */
+  /** The cluster forgets a job some minutes after its end, or if its controller loses state. */
   async #statusOfUnlisted(jobId: string, hasStarted: boolean): Promise<RunnerStatus> {
     const since = this.#unlistedSince.get(jobId) ?? this.#queue.answers;
     this.#unlistedSince.set(jobId, since);
@@ -148,7 +148,7 @@ export class SlurmExecutor implements Executor {
     if (job.timesSeen < SURE_ANSWERS) return { state: 'running' };
     const traces = { hasStarted, words: await lastWords(folder) };
     if (wasDropped(job, traces)) return { state: 'absent' };
-    // Only accounts tell who cancelled a job.
+    // Only the accounting knows who cancelled a job.
     const account = job.state === 'CANCELLED' ? await accountOf(job.name) : undefined;
     const isBehind = account !== undefined && phaseOf(account) !== 'ended';
     if (isBehind && job.timesSeen < MAX_ANSWERS_WITHOUT) return { state: 'running' };
@@ -163,7 +163,7 @@ async function isListed(jobId: string, folder: JobFolder, signal: AbortSignal): 
   return job !== undefined && !wasDropped(job, { hasStarted: false, words: await lastWords(folder) });
 }
 
-/** What the cluster's accounting knows of a job that the queue has forgotten; undefined where there is none. */
+/** The job according to the cluster's accounting, after the queue has forgotten it; undefined without accounting. */
 async function accountOf(jobId: string): Promise<ClusterJob | undefined> {
   const format = 'JobIDRaw,State,Reason,NodeList,JobName';
   const since = `--starttime=now-${ACCOUNTED_DAYS}days`;
@@ -174,7 +174,7 @@ async function accountOf(jobId: string): Promise<ClusterJob | undefined> {
     const [state = '', , user] = job.state.split(' '); // "CANCELLED by 1000"
     return { ...job, state, ...(user !== undefined && { cancelledBy: Number(user) }) };
   } catch {
-    return undefined; // most small clusters keep no accounts
+    return undefined; // most small clusters have no accounting
   }
 }
 

@@ -8,18 +8,18 @@ import { parseRunnerSpec } from '../jobFiles/runnerSpec.ts';
 import { setupLimitSeconds } from '../runner/virtualEnvironment.ts';
 import type { SlurmMachineClass } from './slurmConfig.ts';
 
-// The runner keeps the time limit to the second; Slurm's, in whole minutes, only ends what the runner could not.
+// The runner enforces the time limit to the second. Slurm's limit, in whole minutes, only stops what the runner could not.
 const SPARE_MINUTES = 2;
 
-/** What runs a runner on a node: paths that mean the same there as here. */
+/** What starts a runner on a node. The paths must be the same there as here. */
 export interface RunnerProgram {
   readonly node: string;
   readonly runner: string;
-  /** Whether it begins with the environment of a login on the node; with the service's own otherwise, without its secrets. */
+  /** Whether it starts with the node's login environment, rather than with the service's own without its secrets. */
   readonly hasLoginEnvironment: boolean;
 }
 
-/** Writes the script for `sbatch` into the job's folder, and gives the arguments to submit it with. */
+/** Writes the script for `sbatch` to the job's folder, and returns the arguments for submitting it. */
 export async function prepareSubmission(
   job: RunnableJob,
   folder: JobFolder,
@@ -64,20 +64,19 @@ export function resourceArguments(machineClass: Resources): readonly string[] {
 }
 
 /**
- * Runs a runner and, should that be killed, ends what it left: a cluster that does not track processes with cgroups would let
- * it go on. The signals that end a job are the runner's to answer, and what sbatch was told about the environment must not
- * reach a srun inside of the job.
+ * Runs a runner and, if that is killed, stops what it left running, which a cluster without cgroups would not. The runner handles the
+ * signals that end a job, and sbatch's setting for the environment must not reach an srun inside the job.
  */
 function batchScript(runner: string): string {
   return `#!/bin/bash\nunset SLURM_EXPORT_ENV\ntrap : TERM INT HUP\n${runner} && exit\n${runner} --clean-up\nexit 1\n`;
 }
 
-/** The script for `sbatch`. It is there before the job is handed over, so without it the cluster does not know the job. */
+/** The script for `sbatch`. It exists before the job is submitted, so without it the cluster does not know the job. */
 export function submissionScript(folder: JobFolder): string {
   return join(folder.path, 'slurm.sh');
 }
 
-/** What Slurm itself, and a runner that breaks, write about a job. */
+/** What Slurm itself, and a failing runner, write about a job. */
 export function clusterLog(folder: JobFolder): string {
   return join(folder.path, 'slurm.log');
 }

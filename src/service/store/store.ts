@@ -25,8 +25,8 @@ export type SubmitOutcome =
   | { readonly isAccepted: false; readonly available: number };
 
 /**
- * Accounts, their keys and credits, jobs and their events, changed together: what a method writes is durable when it returns
- * or, where it gives a promise, when that is kept. Those with promises share transactions.
+ * Accounts, their keys and credits, jobs and their events, changed together. What a method writes is durable when it returns or,
+ * if it returns a promise, when that resolves. Those with promises share transactions.
  */
 export class Store implements Disposable {
   readonly #database: DatabaseSync;
@@ -56,8 +56,8 @@ export class Store implements Disposable {
   readonly #workspaces: WorkspaceTable;
 
   /**
-   * @param policy left out by whoever opens the store without serving from it.
-   * @throws AppError of `openDatabase`, or `corrupt` when the credit ledger does not balance.
+   * @param policy omitted if the store is opened without a service.
+   * @throws AppError of `openDatabase`, or `corrupt` if the credit ledger does not balance.
    */
   constructor(folder: string, policy?: CreditPolicy) {
     this.#database = openDatabase(join(folder, 'service.db'));
@@ -86,17 +86,17 @@ export class Store implements Disposable {
     }
   }
 
-  /** Calls `listener` with the id of the last event after events of the job were added, until the result is disposed. */
+  /** Calls `listener` with the ID of the job's last event whenever some were added, until the result is disposed. */
   onDidAppend(jobId: string, listener: (last: number) => void): Disposable {
     return this.#appended.on(jobId, listener);
   }
 
-  /** Micro-credits of an account that can be spent now. @throws AppError `missing` when there is no such account. */
+  /** Micro-credits that an account can spend now. @throws AppError `missing` if it does not exist. */
   available(account: string): number {
     return this.balances(account).available;
   }
 
-  /** @throws AppError `missing` when there is no such account. */
+  /** @throws AppError `missing` if the account does not exist. */
   balances(account: string): Balances {
     const { id } = this.#accounts.get(account);
     const local = this.#localCredits;
@@ -104,7 +104,7 @@ export class Store implements Disposable {
     return this.#credits.balances(id);
   }
 
-  /** Adds an account, with nothing in it. @throws AppError `bad-input` or `conflict` as the table says. */
+  /** Adds an account without credits. @throws AppError `bad-input` or `conflict` of `AccountTable.add`. */
   addAccount(account: Pick<Account, 'id' | 'name' | 'plan' | 'createdAt'>): Account {
     return inTransaction(this.#database, () => {
       const added = this.#accounts.add(account);
@@ -113,15 +113,15 @@ export class Store implements Disposable {
     });
   }
 
-  /** Gives or takes credits, once for each reference. Throws, and gives false, as `CreditLedger.grant` does. */
+  /** Grants or takes back credits, once per reference. Throws and returns false like `CreditLedger.grant`. */
   grant(account: string, grant: Grant): boolean {
     return inTransaction(this.#database, () => this.#credits.grant(this.#accounts.get(account).id, grant));
   }
 
   /**
-   * Adds the job and holds its credits, or does nothing when they do not suffice.
+   * Adds the job and holds its credits, or does nothing if they are not sufficient.
    *
-   * @param key under which the same submission will be known, and what tells it apart from another one under that key.
+   * @param key the submission's idempotency key and fingerprint.
    */
   async submit(
     job: NewJob,
@@ -145,7 +145,7 @@ export class Store implements Disposable {
       return { isAccepted: true, available: left };
     });
     if (!outcome.isAccepted) return outcome;
-    // Nobody can read a job's events before its id is known.
+    // Nobody can be reading the job's events yet, because its ID was not returned.
     this.#changed.fire({ type: 'events', count: 1 + notes.length });
     this.#changed.fire({ type: 'submitted', job });
     return outcome;
@@ -160,7 +160,7 @@ export class Store implements Disposable {
     if (state === 'running') this.#changed.fire({ type: 'started', job, at });
   }
 
-  /** Adds output together with how far the runner's log has been read, so that none is added twice or left out. */
+  /** Adds output together with the position in the runner's log, so that none is added twice or left out. */
   async appendOutput(jobId: string, events: readonly ServiceEvent[], offset: number): Promise<void> {
     const last = await this.#commits.run(() => {
       this.#jobs.setLogOffset(jobId, offset);
@@ -169,7 +169,7 @@ export class Store implements Disposable {
     this.#fire(jobId, last, events.length);
   }
 
-  /** Ends the job: its state, its last events and the settlement of its credits. Ends nothing twice. */
+  /** Stores the end of a job: its state, its last events and the settlement of its credits. Does nothing for an ended job. */
   finish(job: StoredJob, ending: Ending, lastEvents: readonly ServiceEvent[]): void {
     if (this.#jobs.get(job.id)?.finishedAt !== null) return;
     const { state, finishedAt, exitCode, reason, charged } = ending;
@@ -186,12 +186,12 @@ export class Store implements Disposable {
     this.#changed.fire({ type: 'ended', job, ending });
   }
 
-  /** The next events of a job after `after`, until they hold `enough` characters. */
+  /** The next events of a job after `after`, until they have `enough` characters. */
   events(job: Pick<StoredJob, 'number'>, after: number, enough: number): readonly StoredEvent[] {
     return this.#events.page(job.number, after, enough);
   }
 
-  /** The id of a job's last event. */
+  /** The ID of a job's last event. */
   lastEvent({ number }: Pick<StoredJob, 'number'>): number {
     return this.#events.last(number);
   }
@@ -201,7 +201,7 @@ export class Store implements Disposable {
     return this.#appended.until(jobId, () => this.#jobs.get(jobId)?.finishedAt !== null, signal);
   }
 
-  /** Makes durable what waits for it, and closes the store. */
+  /** Commits pending changes, and closes the store. */
   dispose(): void {
     this.#commits.flush();
     this.#appended.dispose();
@@ -217,7 +217,7 @@ export class Store implements Disposable {
     this.#fire(jobId, last, count);
   }
 
-  /** Gives the id of the job's last event then. */
+  /** @returns the ID of the job's last event. */
   #appendEvents(jobId: string, events: readonly ServiceEvent[]): number {
     const number = this.#jobs.numberOf(jobId);
     return number === undefined ? 0 : this.#events.append(number, events);

@@ -2,26 +2,26 @@ import { constants, deflateRawSync } from 'node:zlib';
 import type { StoredEvent } from '../store/jobs/events.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
-// A connection that takes nothing holds one page, so this bounds what a reader that sleeps costs.
+// A stalled connection occupies one page, so this bounds the cost of a reader that stops reading.
 const PAGE_LENGTH = 64 * 1024;
-// Pages of the present are small and read by everyone at once; those of the past are read by few.
+// Current pages are small and read by everyone at once; old pages are read by few.
 const MAX_KEPT_BYTES = 8e6;
-// What a page takes beside its bytes: most of it where a page is one short event.
+// The memory of a page in addition to its bytes, which is most of it for a page with one short event.
 const PAGE_COST = 600;
 const MIN_WINDOW_BITS = 9;
 const MAX_WINDOW_BITS = 15;
-// Bytes that a piece is at most longer than what it was made of, one of 64 KB among them.
+// The most bytes that compression can add, for pieces of up to 64 KB.
 const MAX_DEFLATE_OVERHEAD = 128;
 
 interface EventSource {
   events(job: Pick<StoredJob, 'number'>, after: number, enough: number): readonly StoredEvent[];
 }
 
-/** Some events of a job, one after the other, as they go over the wire. */
+/** Consecutive events of a job, encoded for the wire. */
 export class EventPage {
-  /** The id of the last of them. */
+  /** The ID of the last event. */
   readonly last: number;
-  /** Whether the job's own last event is among them. */
+  /** Whether the job's last event is included. */
   readonly isEnd: boolean;
   readonly count: number;
   readonly bytes: Buffer;
@@ -41,10 +41,10 @@ export class EventPage {
   }
 }
 
-/** Pages of events, read from the store and encoded once for all readers that are at the same place. */
+/** Pages of events, read from the store and encoded once for all readers at the same position. */
 export class EventPages {
   readonly #source: EventSource;
-  /** The oldest first. A page does not change: events that come later are on a page that follows. */
+  /** Oldest first. A page does not change, because later events are on later pages. */
   readonly #kept = new Map<string, EventPage>();
   #keptBytes = 0;
 
@@ -69,7 +69,7 @@ export class EventPages {
     return page;
   }
 
-  /** Drops the pages of a job whose old events were removed. */
+  /** Drops the pages of a job whose old events were deleted. */
   forget(jobNumber: number): void {
     for (const key of this.#kept.keys()) if (key.startsWith(`${jobNumber} `)) this.#drop(key);
   }
@@ -82,26 +82,26 @@ export class EventPages {
 }
 
 /**
- * Compresses bytes so that the result can be put into any deflate stream: it refers to nothing before itself and ends at a
- * byte boundary (a sync flush, RFC 1951), so that a reader has all of it at once. The windows are no larger than the bytes.
+ * Compresses bytes so that the result can be inserted in any deflate stream: it refers to nothing before itself and ends at a byte
+ * boundary (a sync flush, RFC 1951), so that a reader can decode all of it at once. Windows are no larger than the bytes.
  */
 export function deflatePiece(bytes: Buffer): Buffer {
   const bits = Math.ceil(Math.log2(bytes.length + 1));
   const windowBits = Math.min(MAX_WINDOW_BITS, Math.max(MIN_WINDOW_BITS, bits));
-  // The compressor's buffer is what is kept. Its usual one is 16 KB, for a page of one short event as well.
+  // The compressor's buffer is what stays in memory. By default that is 16 KB, even for a page with one short event.
   const chunkSize = bytes.length + MAX_DEFLATE_OVERHEAD;
   const memLevel = windowBits - 7;
   return deflateRawSync(bytes, { windowBits, memLevel, chunkSize, finishFlush: constants.Z_SYNC_FLUSH });
 }
 
-/** The bytes of a text in room of their own: from Node's pool, a kept page of some bytes would hold 64 KB. */
+/** The bytes of a text in their own buffer: a slice of Node's pool would keep 64 KB in memory for a page of a few bytes. */
 function bytesOf(text: string): Buffer {
   const bytes = Buffer.allocUnsafeSlow(Buffer.byteLength(text));
   bytes.write(text);
   return bytes;
 }
 
-/** The memory of a page, about: its bytes, and as many when they are compressed too. */
+/** The approximate memory of a page: its bytes, and at most as many compressed ones. */
 function costOf({ bytes }: EventPage): number {
   return PAGE_COST + 2 * bytes.length;
 }

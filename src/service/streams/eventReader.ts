@@ -7,18 +7,18 @@ const KEEP_ALIVE = Buffer.from(': keep-alive\n\n');
 const DEFLATED_KEEP_ALIVE = deflatePiece(KEEP_ALIVE);
 
 export interface ReaderOptions {
-  /** The id of the last event that the client has. */
+  /** The ID of the last event that the client has. */
   readonly after: number;
   readonly isGzipped: boolean;
-  /** Gives the page that follows an event: `wait` while there is none, `over` when there will never be one. */
+  /** Returns the page after an event, `wait` while there is none, or `over` if there will never be one. */
   readonly next: (after: number) => EventPage | 'wait' | 'over';
-  /** Tells of events that were written. */
+  /** Called with the number of events that were written. */
   readonly onWritten: (events: number) => void;
 }
 
 /**
- * One connection that reads the events of a job. It holds no events: it asks for the next page when the connection has
- * taken the last, so a client that does not read costs one page at most.
+ * One connection that reads the events of a job. It buffers no events: it gets the next page once the connection has taken the
+ * last one, so a client that does not read costs at most one page.
  */
 export class EventReader {
   readonly #outgoing: ServerResponse;
@@ -26,7 +26,7 @@ export class EventReader {
   #after: number;
   #isFull = false;
   #writtenAt = performance.now();
-  // All that a gzip stream needs to know of its past, since its pieces are compressed apart: no window is kept for a reader.
+  // The only state of a gzip stream, because its pieces are compressed separately: no reader needs a window.
   #crc = 0;
   #length = 0;
 
@@ -52,7 +52,7 @@ export class EventReader {
     });
   }
 
-  /** Writes what there is for as long as the connection takes it, and ends with the job. */
+  /** Writes pages as long as the connection takes them, and ends with the job. */
   pump(): void {
     while (!this.#isFull && !this.#outgoing.writableEnded) {
       const page = this.#options.next(this.#after);
@@ -73,7 +73,7 @@ export class EventReader {
     this.#outgoing.end(this.#options.isGzipped ? gzipEnd(this.#crc, this.#length) : undefined);
   }
 
-  /** Shows that the connection lives when nothing was written for `quietMs`, and breaks off one that took nothing for `stalledMs`. */
+  /** Sends a comment if nothing was written for `quietMs`, and disconnects a client that took nothing for `stalledMs`. */
   keepAlive({ quietMs, stalledMs }: { readonly quietMs: number; readonly stalledMs: number }): void {
     const silentMs = performance.now() - this.#writtenAt;
     if (this.#isFull) {

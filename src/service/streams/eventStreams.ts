@@ -6,26 +6,26 @@ import { EventPages } from './eventPages.ts';
 import { EventReader } from './eventReader.ts';
 import { JobFeed } from './jobFeed.ts';
 
-// A quiet stream carries a comment every 15 seconds at most: looked at this often, one that was quiet for so long gets one.
-const LOOK_MS = 2_500;
+// A quiet stream gets a comment at least every 15 seconds: it is checked this often, and gets one after this long.
+const CHECK_MS = 2_500;
 const QUIET_MS = 12_500;
-/** Whoever took nothing for this long has gone to sleep or lost the network. Coming back costs little: Last-Event-ID. */
+/** A client that took nothing for this long is asleep or offline. Returning costs it little: Last-Event-ID. */
 export const STALLED_MS = 5 * 60_000;
-// One write costs the same for one event as for ten, so the more read, the more events are written together.
+// A write costs the same for one event as for ten, so with more readers more events are written together.
 const MAX_WRITES_PER_MS = 20;
 const MAX_SPACING_MS = 1_000;
 
 export interface StreamOptions {
-  /** The id of the last event that the client has; 0 for all. */
+  /** The ID of the last event that the client has; 0 for all. */
   readonly after: number;
   readonly isGzipped: boolean;
-  /** Its abort ends this stream alone. */
+  /** Its abort ends this stream only. */
   readonly signal: AbortSignal;
 }
 
 /**
- * The event streams that are open. Writers never wait for them: an event is in the store, and each reader takes it from
- * there when its connection has room. A job's events wake its own readers alone, and readers at the same place share pages.
+ * The open event streams. Writers never wait for them: events are in the store, and each reader takes them when its connection
+ * has capacity. A job's events wake only its own readers, and readers at the same position share pages.
  */
 export class EventStreams {
   readonly #store: Store;
@@ -45,17 +45,16 @@ export class EventStreams {
     void this.#keepAlive();
   }
 
-  /** Connections that read now. */
   get open(): number {
     return this.#open;
   }
 
-  /** Events written to connections until now; one that two read counts twice. */
+  /** Events written to connections so far; one for two readers counts twice. */
   get written(): number {
     return this.#written;
   }
 
-  /** Answers with the job's events after `after`: those of the past, then each as it happens, until the job's last. */
+  /** Responds with the job's events after `after`: past ones, then each as it happens, until the job's last. */
   add(job: StoredJob, outgoing: ServerResponse, { after, isGzipped, signal }: StreamOptions): void {
     const feed = this.#feeds.get(job.id) ?? this.#openFeed(job);
     const onWritten = (events: number): void => void (this.#written += events);
@@ -88,7 +87,7 @@ export class EventStreams {
   async #keepAlive(): Promise<void> {
     while (!this.#signal.aborted) {
       this.#forEach((reader) => reader.keepAlive({ quietMs: QUIET_MS, stalledMs: STALLED_MS }));
-      await sleep(LOOK_MS, undefined, { signal: this.#signal, ref: false }).catch(() => {});
+      await sleep(CHECK_MS, undefined, { signal: this.#signal, ref: false }).catch(() => {});
     }
   }
 }

@@ -7,11 +7,11 @@ import type { EventReader } from './eventReader.ts';
 export interface FeedOptions {
   readonly store: Store;
   readonly pages: EventPages;
-  /** The least time between two rounds of its readers, as it is now. */
+  /** Returns the current minimum time between two rounds of its readers. */
   readonly spacingMs: () => number;
 }
 
-/** One job's events and those who read them. Rounds of its readers follow what is added, and are never closer than wanted. */
+/** One job's events and their readers. New events cause a round of writes to all readers, at a limited rate. */
 export class JobFeed implements Disposable {
   readonly readers = new Set<EventReader>();
   readonly #job: StoredJob;
@@ -30,10 +30,10 @@ export class JobFeed implements Disposable {
     this.#subscription = options.store.onDidAppend(job.id, (last) => this.#onAppend(last));
   }
 
-  /** What comes after an event. */
+  /** The page after an event. */
   readonly next = (after: number): EventPage | 'wait' | 'over' => {
     if (after >= this.#last) return this.#isFinished ? 'over' : 'wait';
-    // Old events may have been removed while a reader was slow.
+    // Old events may have been deleted while a reader was slow.
     return this.#options.pages.get(this.#job, after) ?? 'over';
   };
 

@@ -7,7 +7,7 @@ import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import type { TlsSettings } from '../config/sections.ts';
 
-// RFC 8996 forbids what came before.
+// RFC 8996 forbids earlier versions.
 const MIN_VERSION = 'TLSv1.2';
 const WATCH_MS = 5_000;
 const WARN_BEFORE_MS = 14 * 24 * 60 * 60_000;
@@ -16,12 +16,12 @@ export interface Certificate {
   readonly context: SecureContextOptions;
   /** Milliseconds since 1970. */
   readonly expiresAt: number;
-  /** The first host name that the certificate is for. */
+  /** The certificate's first host name. */
   readonly name: string | undefined;
 }
 
 /**
- * Reads a certificate and its key, and checks that they belong together and are valid today.
+ * Reads a certificate and its key, and checks that they belong together and are valid now.
  *
  * @throws AppError `missing` or `bad-input` that names the file.
  */
@@ -30,7 +30,7 @@ export function readCertificate({ cert: certPath, key: keyPath }: TlsSettings): 
   try {
     const { validToDate, validFromDate, subjectAltName } = new X509Certificate(cert);
     if (validToDate.getTime() <= Date.now()) throw new Error(`it expired on ${validToDate.toISOString()}`);
-    if (validFromDate.getTime() > Date.now()) throw new Error(`it begins on ${validFromDate.toISOString()}`);
+    if (validFromDate.getTime() > Date.now()) throw new Error(`it is valid from ${validFromDate.toISOString()}`);
     const context = { cert, key, minVersion: MIN_VERSION } as const;
     createSecureContext(context);
     const name = /\bDNS:([\w.-]+)/.exec(subjectAltName ?? '')?.[1];
@@ -41,7 +41,7 @@ export function readCertificate({ cert: certPath, key: keyPath }: TlsSettings): 
   }
 }
 
-/** The certificate of a server that listens; follows its files, so that a renewal needs no restart. */
+/** The certificate of a running server. It follows its files, so that a renewal needs no restart. */
 export class ServerCertificate {
   readonly #settings: TlsSettings;
   readonly #server: Server;
@@ -62,7 +62,7 @@ export class ServerCertificate {
     return this.#current.expiresAt;
   }
 
-  /** Reads the files again. What is wrong with them is logged, and the certificate of before stays in use. */
+  /** Reads the files again. If they are not valid, this is logged, and the previous certificate stays in use. */
   reload(): void {
     this.#seen = stateOf(this.#settings);
     try {
@@ -72,13 +72,15 @@ export class ServerCertificate {
       this.#log.info('certificate loaded', { expiresAt: new Date(next.expiresAt).toISOString() });
       this.#warnBeforeEnd();
     } catch (error) {
-      this.#log.error('the new certificate is refused, the one of before stays in use', { reason: messageOf(error) });
+      this.#log.error('the new certificate is not valid, so the previous one stays in use', {
+        reason: messageOf(error),
+      });
     }
   }
 
   /**
-   * Looks at the files until the signal aborts. They are asked for rather than watched: certbot moves links, and a
-   * network file system tells nobody about changes.
+   * Polls the files until the signal aborts. They are not watched, because certbot moves links, and network file systems do not
+   * report changes.
    */
   async follow(signal: AbortSignal, intervalMs = WATCH_MS): Promise<void> {
     for (;;) {
@@ -104,7 +106,7 @@ function readPem(path: string): Buffer {
   }
 }
 
-/** Changes whenever one of the files does, or a link to it, or what keeps it from being looked at. */
+/** Changes whenever one of the files, a link to it, or the error of reading it changes. */
 function stateOf({ cert, key }: TlsSettings): string {
   return [cert, key]
     .map((path) => {

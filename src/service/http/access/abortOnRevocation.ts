@@ -2,20 +2,20 @@ import type { AppContext } from './appEnv.ts';
 import type { KeyAuthenticator } from './keyAuthenticator.ts';
 import { onClose } from './onClose.ts';
 
-// What is sending ends by itself when it sees the signal; one that a slow reader holds up cannot see it.
+// A response that is being sent ends when it sees the signal, unless a slow reader blocks it.
 const END_MS = 500;
 
 /**
- * A signal for a request that takes long: it aborts, with the refusal as reason, when the request's key is revoked or
- * expires or its account is disabled. An answer that is still being sent a moment later is broken off.
+ * A signal for a long-running request. It aborts, with the refusal as the reason, when the request's key is revoked or expires, or
+ * its account is disabled. A response that is still being sent half a second later is cut off.
  */
 export function abortOnRevocation(context: AppContext, authenticator: KeyAuthenticator): AbortSignal {
   const { outgoing } = context.env;
-  const stay = authenticator.watch(context.var.visit);
-  stay.signal.addEventListener('abort', () => {
+  const request = authenticator.watch(context.var.visit);
+  request.signal.addEventListener('abort', () => {
     const timer = setTimeout(() => outgoing.headersSent && outgoing.destroy(), END_MS);
     onClose(outgoing, () => clearTimeout(timer));
   });
-  onClose(outgoing, () => stay[Symbol.dispose]());
-  return stay.signal;
+  onClose(outgoing, () => request[Symbol.dispose]());
+  return request.signal;
 }

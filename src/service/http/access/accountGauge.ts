@@ -8,10 +8,10 @@ import { TokenBuckets } from './tokenBuckets.ts';
 
 type SlotKind = 'uploads' | 'streams';
 
-// How soon an upload or a stream is likely to end, so that the next one has a place.
+// How soon another upload or stream is likely to end.
 const SLOT_RETRY_SECONDS = 5;
 
-/** Counts what each account has under way, and keeps it to its limits. */
+/** Counts the requests, uploads and streams of each account, and enforces its limits. */
 export class AccountGauge {
   readonly #settings: LimitsSettings;
   readonly #requests = new TokenBuckets();
@@ -25,12 +25,12 @@ export class AccountGauge {
     return limitsOf(account, this.#settings);
   }
 
-  /** Uploads, or event streams and downloads, of an account that are open now. */
+  /** How many uploads, or event streams and downloads, an account has open. */
   open(kind: SlotKind, accountId: string): number {
     return this.#slots[kind].get(accountId) ?? 0;
   }
 
-  /** Lets requests pass at the account's rate; the others are told when to come again. A stream is one request. */
+  /** Refuses requests above the account's rate with 429. A stream is one request. */
   limitRate(): MiddlewareHandler<AppEnv> {
     return async (context, next) => {
       const { account } = context.var;
@@ -42,7 +42,7 @@ export class AccountGauge {
     };
   }
 
-  /** Counts this request among the account's uploads or streams until its answer is closed. @throws HTTPException 429. */
+  /** Counts this request as one of the account's uploads or streams until its response is closed. @throws HTTPException 429. */
   take(context: AppContext, kind: SlotKind): void {
     const { account } = context.var;
     const { maxUploads, maxStreams } = this.limitsOf(account);
@@ -62,7 +62,7 @@ export class AccountGauge {
   }
 }
 
-/** A 429 that says in whole seconds when to come again (RFC 6585, section 4). */
+/** A 429 with `Retry-After` in whole seconds (RFC 6585, section 4). */
 export function retryLater(context: AppContext, seconds: number, why: string): HTTPException {
   context.header('Retry-After', String(seconds));
   const message = `${why} Try again in ${seconds === 1 ? 'a second' : `${seconds} seconds`}.`;

@@ -7,13 +7,13 @@ import type { Visit } from './keyAuthenticator.ts';
 export interface AppEnv {
   Bindings: HttpBindings;
   Variables: {
-    /** Names the request in the log and in its answer. */
+    /** Identifies the request in the log and in its response. */
     requestId: string;
-    /** The path of the request's route, such as `/v1/jobs/:id`: it holds no id, so there are few of them. */
+    /** The path of the request's route, such as `/v1/jobs/:id`. It contains no ID, so there are few different ones. */
     route: string;
-    /** Whose request it is: set for everything under `/v1`. */
+    /** The account of the request's key; set for everything under `/v1`. */
     account: Account;
-    /** By which key: set where `account` is. */
+    /** Set together with `account`. */
     visit: Visit;
     /** The address that the request comes from. */
     client: string;

@@ -3,6 +3,7 @@ import { isIP } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { keyDigest } from '../../store/accounts/apiKeys.ts';
+import { refusal } from './refusal.ts';
 import { retryLater } from './accountGauge.ts';
 import type { AppEnv } from './appEnv.ts';
 import type { KeyAuthenticator } from './keyAuthenticator.ts';
@@ -13,7 +14,7 @@ export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
 }
 
-/** What stands in `Host` when a program of this machine asks a server of it on this port. */
+/** The `Host` headers of requests from this machine to a server on this port. */
 export function loopbackHosts(port: number): readonly string[] {
   return ['127.0.0.1', 'localhost', '[::1]'].map((name) => `${name}:${port}`);
 }
@@ -21,23 +22,23 @@ export function loopbackHosts(port: number): readonly string[] {
 /**
  * Refuses what a web page could send through a browser: a foreign `Host` (DNS rebinding) and any `Origin`.
  *
- * @param hosts gives what `Host` may be, which is known once the server listens.
+ * @param hosts returns the allowed values of `Host`, which are known once the server listens.
  */
 export function refuseBrowsers(hosts: () => readonly string[]): MiddlewareHandler {
   return async (context, next) => {
     if (!hosts().includes(context.req.header('host') ?? '')) {
-      throw new HTTPException(400, { message: 'The Host header does not name this service.' });
+      throw refusal(400, 'The Host header does not name this service.');
     }
     if (context.req.header('origin') !== undefined) {
-      throw new HTTPException(400, { message: 'Requests from web pages are not answered.' });
+      throw refusal(400, 'Requests from web pages are refused.');
     }
     await next();
   };
 }
 
 /**
- * Lets requests with `Authorization: Bearer <key>` pass, and says whose they are in the context's `account`. No key is
- * looked up for an address that many wrong ones came from.
+ * Admits requests with `Authorization: Bearer <key>` and sets `account` in their context. Keys from an address that sent many wrong
+ * ones are not looked up.
  */
 export function requireKey(
   authenticator: KeyAuthenticator,
@@ -46,15 +47,15 @@ export function requireKey(
   return async (context, next) => {
     const given = bearerOf(context.req.header('authorization'));
     if (given === undefined) {
-      throw new HTTPException(401, { message: 'An API key is needed: Authorization: Bearer <key>.' });
+      throw refusal(401, 'An API key is required: Authorization: Bearer <key>.');
     }
     const digest = keyDigest(given);
     const address = context.var.client;
     const seconds = authFailures.secondsToWait(address, digest);
-    if (seconds > 0) throw retryLater(context, seconds, 'Too many wrong API keys came from this address.');
+    if (seconds > 0) throw retryLater(context, seconds, 'This address sent too many wrong API keys.');
     try {
       const visit = authenticator.enter(digest);
-      if (visit === undefined) throw new HTTPException(401, { message: 'Invalid or revoked API key.' });
+      if (visit === undefined) throw refusal(401, 'Invalid or revoked API key.');
       context.set('visit', visit);
       context.set('account', visit.account);
     } catch (error) {
@@ -67,7 +68,7 @@ export function requireKey(
   };
 }
 
-/** Whether a header `Authorization` carries this token as its bearer token; takes the same time for every wrong one. */
+/** Whether an `Authorization` header has this bearer token. Takes the same time for every wrong token. */
 export function hasToken(authorization: string | undefined, token: string): boolean {
   return timingSafeEqual(keyDigest(bearerOf(authorization) ?? ''), keyDigest(token));
 }

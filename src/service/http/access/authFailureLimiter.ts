@@ -4,15 +4,15 @@ import { TokenBuckets } from './tokenBuckets.ts';
 const MAX_KNOWN = 10_000;
 
 /**
- * Makes guessing keys cost: an address from which too many wrong keys came is not listened to for a while.
+ * Slows down guessing of keys: an address that sent too many wrong keys is blocked for a while.
  *
- * A laboratory comes from one address, and one forgotten script with an old key must not shut everybody out. So keys that
- * have been good from that address go on; for all others no key is even looked up.
+ * A whole laboratory may share one address, and a forgotten script with an old key must not lock everybody out. So keys that
+ * were valid from that address keep working; all others are refused without being looked up.
  */
 export class AuthFailureLimiter {
   readonly #buckets: TokenBuckets;
   readonly #perMinute: number;
-  /** Addresses with the digests of keys that were good from there, the longest unused first. */
+  /** Addresses with the digests of keys that were valid from there, least recently used first. */
   readonly #known = new Set<string>();
 
   constructor(perMinute: number, buckets: TokenBuckets = new TokenBuckets()) {
@@ -20,7 +20,7 @@ export class AuthFailureLimiter {
     this.#buckets = buckets;
   }
 
-  /** The whole seconds for which a key from this address is not looked at; 0 where it is. */
+  /** Whole seconds until a key from this address is checked; 0 if it is checked now. */
   secondsToWait(address: string, digest: Buffer): number {
     const network = networkOf(address);
     if (this.#known.has(nameOf(network, digest))) return 0;
@@ -46,7 +46,7 @@ function nameOf(network: string, digest: Buffer): string {
   return `${network} ${digest.toString('base64')}`;
 }
 
-/** Who has an IPv6 address has at least 2^64 of them (RFC 6177), so it is their network that counts. */
+/** An owner of an IPv6 address has at least 2^64 of them (RFC 6177), so the network counts. */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('::');

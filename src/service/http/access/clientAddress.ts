@@ -4,8 +4,8 @@ import { isLoopback } from './auth.ts';
 import type { ProxySettings } from '../../config/sections.ts';
 
 /**
- * The address that a request comes from. `X-Forwarded-For` is read from the right, as far as proxies that are known have
- * written it: what stands further left is what a client claims.
+ * The address that a request comes from. `X-Forwarded-For` is read from the right, as far as known proxies wrote it; everything
+ * to the left is a claim of the client.
  */
 export function clientAddress(incoming: IncomingMessage, proxy: ProxySettings | undefined): string {
   const known = new Set(proxy?.addresses);
@@ -19,13 +19,13 @@ export function clientAddress(incoming: IncomingMessage, proxy: ProxySettings | 
   return address;
 }
 
-/** Whether a program of this machine asks, and nobody through it: what a proxy passes on names whom it is for. */
+/** Whether a program on this machine sent the request itself: a proxy adds a header that names its client. */
 export function isFromThisMachine({ headers, socket }: IncomingMessage): boolean {
   const isForwarded = 'x-forwarded-for' in headers || 'forwarded' in headers || 'x-real-ip' in headers;
   return !isForwarded && isLoopback(plain(socket.remoteAddress ?? ''));
 }
 
-/** IPv4 addresses as such, where a socket for both shows them as IPv6. */
+/** Removes the IPv6 prefix of an IPv4 address, which sockets for both add. */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/, '');
 }

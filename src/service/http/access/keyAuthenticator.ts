@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto';
-import { HTTPException } from 'hono/http-exception';
 import { type Account, LOCAL_ACCOUNT } from '../../store/accounts/accounts.ts';
 import { type ApiKey, keyDigest } from '../../store/accounts/apiKeys.ts';
 import type { Store } from '../../store/store.ts';
+import { refusal } from './refusal.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Who asks, and by which key; `local` has one that is in no store. */
+/** An authenticated request: its account and key. The key of `local` is not in the store. */
 export interface Visit {
   readonly account: Account;
   readonly keyId: string | undefined;
@@ -91,17 +91,13 @@ export class KeyAuthenticator {
     if (keyId !== undefined) refuseEnded(this.#store.keys.get(keyId));
     const account = this.#store.accounts.get(accountId);
     if (account.disabledAt === null) return { account, keyId };
-    throw refusal(`The account ${account.id} is disabled. Ask whoever runs the service.`);
+    throw refusal(401, `The account ${account.id} is disabled. Ask whoever runs the service.`);
   }
 }
 
 function refuseEnded({ revokedAt, expiresAt }: ApiKey): void {
-  if (revokedAt !== null) throw refusal('This API key was revoked. Ask whoever runs the service for a new one.');
+  if (revokedAt !== null) throw refusal(401, 'This API key was revoked. Ask whoever runs the service for a new one.');
   if (expiresAt === null || expiresAt > Date.now()) return;
   const day = new Date(expiresAt).toISOString().slice(0, 10);
-  throw refusal(`This API key expired on ${day}. Ask whoever runs the service for a new one.`);
-}
-
-function refusal(message: string): HTTPException {
-  return new HTTPException(401, { message });
+  throw refusal(401, `This API key expired on ${day}. Ask whoever runs the service for a new one.`);
 }

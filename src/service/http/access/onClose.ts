@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-/** Calls `work` once an answer is over or its client has left, at once where that was while something else was awaited. */
+/** Calls `work` when a response has ended or its client has disconnected, immediately if that has happened already. */
 export function onClose(outgoing: ServerResponse, work: () => void): void {
   if (outgoing.closed) work();
   else outgoing.once('close', work);

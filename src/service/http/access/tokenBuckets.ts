@@ -7,30 +7,30 @@ interface Bucket {
 }
 
 /**
- * Counts what may happen so many times a minute, for each of many names: a token bucket that holds a minute's worth, so that
- * a burst after a quiet time passes and the mean holds.
+ * Limits how often something may happen per minute, for each of many names. Each token bucket holds a minute's worth, so a burst
+ * after a quiet time is allowed, and the average is kept.
  */
 export class TokenBuckets {
   readonly #buckets = new Map<string, Bucket>();
   readonly #now: () => number;
 
-  /** @param now milliseconds, never going back. */
+  /** @param now returns milliseconds and never goes back. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** Takes a token, and gives 0; or takes none, and gives the whole seconds until there is one. */
+  /** Takes a token and returns 0, or takes none and returns the whole seconds until there is one. */
   take(name: string, perMinute: number): number {
     const seconds = this.secondsUntilNext(name, perMinute);
     if (seconds > 0 || perMinute === Number.POSITIVE_INFINITY) return seconds;
     const { tokens, at } = this.#fill(name, perMinute);
-    this.#buckets.delete(name); // and in again as the last one, so that those at the front are the longest unused
+    this.#buckets.delete(name); // and added at the end, so that the least recently used come first
     this.#buckets.set(name, { tokens: tokens - 1, at });
     this.#forgetFull();
     return 0;
   }
 
-  /** The whole seconds until there is a token; 0 where there is one now. */
+  /** The whole seconds until there is a token; 0 if there is one now. */
   secondsUntilNext(name: string, perMinute: number): number {
     if (perMinute === Number.POSITIVE_INFINITY) return 0;
     const { tokens } = this.#fill(name, perMinute);
@@ -45,7 +45,7 @@ export class TokenBuckets {
     return { tokens, at };
   }
 
-  /** A bucket that was not used for a minute is full, which is what one that is not there is. */
+  /** A bucket that was not used for a minute is full, like one that does not exist. */
   #forgetFull(): void {
     if (this.#buckets.size <= MAX_IDLE_BUCKETS) return;
     const now = this.#now();

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
-import { HTTPException } from 'hono/http-exception';
 import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
 import { formatCredits } from '../../../core/text/format.ts';
@@ -16,16 +15,17 @@ import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import type { Store } from '../../store/store.ts';
+import { refusal } from '../access/refusal.ts';
 import { parseCommand, parseSubmission } from './submission.ts';
 import { receiveUpload } from './upload.ts';
 
 export interface AcceptContext {
-  /** Whose job it will be. */
+  /** The account of the job. */
   readonly account: string;
   readonly store: Store;
   readonly files: JobFiles;
   readonly machineClasses: MachineClasses;
-  /** The most that this account may send. */
+  /** The limit of this account. */
   readonly maxUploadBytes: number;
   readonly killGraceMs: number;
   readonly maxLogBytes: number;
@@ -33,20 +33,20 @@ export interface AcceptContext {
 
 export type AcceptedJob = z.infer<typeof jobCreated>;
 
-/** An archive that was received, and what came with it. */
+/** A received archive, and what came with it. */
 export interface ReceivedUpload {
-  /** The new job's id, whose folder is there. */
+  /** The ID of the new job, whose folder exists. */
   readonly id: string;
   readonly archive: string;
   /** The text of the field `meta`. */
   readonly meta: string;
-  /** The key under which the submission will be known, when it has one. */
+  /** The submission's idempotency key, if it has one. */
   readonly key?: { readonly key: string; readonly fingerprint: string };
 }
 
 /**
- * Takes an upload, checks all of it, and adds the job. The row in the store comes last: whatever happens before leaves
- * no job, no hold and, at the latest after the next start, no file. When this settles the job survives a power loss too.
+ * Receives an upload, checks all of it, and adds the job. The row in the store is written last, so a failure before that leaves no
+ * job, no hold and, after the next start at the latest, no file. Once this resolves, the job survives a power loss.
  *
  * @throws HTTPException or AppError that says what is wrong with the upload.
  */
@@ -63,7 +63,7 @@ export async function acceptJob(
   });
 }
 
-/** Calls `work` with the id and the folder of a new job, which is removed again when it fails. */
+/** Calls `work` with the ID and the folder of a new job. The folder is removed if `work` fails. */
 export async function withNewFolder<T>(
   files: JobFiles,
   work: (id: string, folder: JobFolder) => Promise<T>,
@@ -79,7 +79,7 @@ export async function withNewFolder<T>(
   }
 }
 
-/** Checks what was received, and adds the job. The archive stays where it is until all is right. @throws as `acceptJob` does. */
+/** Checks an upload, and adds the job. The archive is not moved until all checks have passed. @throws as `acceptJob`. */
 export async function addJob(
   { id, archive, meta, key }: ReceivedUpload,
   context: AcceptContext,
@@ -119,7 +119,7 @@ export async function addJob(
 function chooseClass({ machine_class: name }: Submission, classes: MachineClasses): MachineClass {
   const found = name === undefined ? classes.first : classes.get(name);
   if (found !== undefined) return found;
-  const message = `meta.machine_class: there is no "${name}" here; there is ${classes.names.join(', ')}.`;
+  const message = `meta.machine_class: "${name}" does not exist. Available: ${classes.names.join(', ')}.`;
   throw new AppError('bad-input', message);
 }
 
@@ -134,7 +134,7 @@ function specOf(
     maxRuntimeSeconds: submission.max_runtime,
     killGraceMs,
     maxLogBytes,
-    // A file of that name in the folder keeps it.
+    // A submitted file of that name is kept.
     artifacts: entries.some(({ path }) => path === 'artifacts') ? `artifacts-${id}` : 'artifacts',
     venv: submission.venv ?? null,
   };
@@ -143,8 +143,8 @@ function specOf(
 function refuseWithoutCredits(hold: number, available: number): void {
   if (hold <= available) return;
   const [needed, left] = [hold, available].map((micro) => formatCredits(toCredits(micro)));
-  const message = `The job needs ${needed} credits for its time limit, and ${left} are left. Lower the time limit or wait for running jobs to end.`;
-  throw new HTTPException(402, { message });
+  const message = `The job needs ${needed} credits for its time limit, but only ${left} are left. Lower the time limit or wait for running jobs to end.`;
+  throw refusal(402, message);
 }
 
 function notesOn({ skipped }: StagedArchive): readonly LogEventData[] {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,24 +7,24 @@ const KEEP_MS = 24 * 3_600_000;
 const UPLOAD = /^[0-9a-f]{32}-[0-9a-f]{64}$/;
 
 /**
- * What came of uploads that have a key and have not become jobs yet: a file for each, to which the rest is added when its
- * client comes back within a day.
+ * Partial uploads that have a key and have not become jobs yet, one file each. A client that comes back within a day appends the
+ * rest.
  */
 export class ResumableUploads {
   readonly #root: string;
 
-  /** @param filesFolder the folder that jobs' files are in: an upload becomes part of them without being copied. */
+  /** @param filesFolder the folder with the files of jobs, so that an upload becomes one of them without being copied. */
   constructor(filesFolder: string) {
     this.#root = join(filesFolder, 'uploads');
     mkdirSync(this.#root, { recursive: true, mode: 0o700 });
   }
 
-  /** Where an upload is kept, whether it is there or not. */
+  /** The path of an upload, whether it exists or not. */
   path(account: string, key: string): string {
-    return join(this.#root, `${prefixOf(account)}${digest(key)}`);
+    return join(this.#root, `${prefixOf(account)}${hash('sha256', key)}`);
   }
 
-  /** Bytes that are there; 0 where there is none. */
+  /** Bytes that were received; 0 if the upload does not exist. */
   async size(account: string, key: string): Promise<number> {
     return (await stat(this.path(account, key)).catch(() => undefined))?.size ?? 0;
   }
@@ -34,8 +34,8 @@ export class ResumableUploads {
   }
 
   /**
-   * Sees to it that what is kept for an account stays within `maxBytes` with the `bytes` that come: the oldest go first. Uploads
-   * that are under way, which `isBusy` names, do not count and stay.
+   * Deletes an account's oldest uploads until the rest, with `bytes` more, fits in `maxBytes`. Uploads in progress, for which
+   * `isBusy` returns true, do not count and stay.
    */
   async makeRoom(
     account: string,
@@ -51,7 +51,7 @@ export class ResumableUploads {
     }
   }
 
-  /** Removes what nobody came back for. */
+  /** Deletes uploads whose clients did not come back. */
   async sweep(now: number, isBusy: (path: string) => boolean): Promise<void> {
     for (const { path, changedAt } of await this.#list()) {
       if (now - changedAt > KEEP_MS && !isBusy(path)) await rm(path, { force: true });
@@ -59,7 +59,7 @@ export class ResumableUploads {
   }
 
   async #list() {
-    // What else may be there, should something have put a link in the place of the folder, is none of the service's.
+    // If something replaced the folder with a link, other files are not the service's.
     const names = (await readdir(this.#root)).filter((name) => UPLOAD.test(name));
     const found = names.map(async (name) => {
       const path = join(this.#root, name);
@@ -70,11 +70,7 @@ export class ResumableUploads {
   }
 }
 
-/** Names of accounts and keys are anybody's text; names of files are not. */
+/** Names of accounts and keys can be any text; names of files cannot. */
 function prefixOf(account: string): string {
-  return `${digest(account).slice(0, 32)}-`;
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
+  return `${hash('sha256', account).slice(0, 32)}-`;
 }

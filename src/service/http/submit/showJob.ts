@@ -3,7 +3,7 @@ import type { job } from '../../../remote/protocol/schemas.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import type { StoredJob } from '../../store/jobs/jobs.ts';
 
-/** A job as the wire shows it. */
+/** The response to `GET /v1/jobs/{id}`: one cell for each field of the protocol's job. */
 export function showJob(stored: StoredJob): z.infer<typeof job> {
   return {
     job_id: stored.id,
@@ -12,9 +12,9 @@ export function showJob(stored: StoredJob): z.infer<typeof job> {
     project: stored.project,
     machine_class: stored.machineClass,
     max_runtime: stored.maxRuntime,
-    created_at: showTime(stored.createdAt),
-    started_at: stored.startedAt === null ? null : showTime(stored.startedAt),
-    finished_at: stored.finishedAt === null ? null : showTime(stored.finishedAt),
+    created_at: new Date(stored.createdAt).toISOString(),
+    started_at: showTime(stored.startedAt),
+    finished_at: showTime(stored.finishedAt),
     exit_code: stored.exitCode,
     credit_hold: toCredits(stored.hold),
     credits_charged: stored.charged === null ? null : toCredits(stored.charged),
@@ -22,6 +22,6 @@ export function showJob(stored: StoredJob): z.infer<typeof job> {
   };
 }
 
-function showTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
+function showTime(milliseconds: number | null): string | null {
+  return milliseconds === null ? null : new Date(milliseconds).toISOString();
 }

@@ -5,9 +5,9 @@ import { splitWords } from '../../runner/commandLine.ts';
 import { hasInterpreter } from '../../runner/interpreter.ts';
 
 /**
- * Reads the text of the field `meta`.
+ * Parses the field `meta`.
  *
- * @throws AppError `bad-input` that names the field which is wrong.
+ * @throws AppError `bad-input` that names the wrong field.
  */
 export function parseSubmission(text: string): Submission {
   let value: unknown;
@@ -28,9 +28,9 @@ interface ArchivedFile {
 }
 
 /**
- * The words of `script`, the first as a path inside the workspace.
+ * Splits `script` into words. The first is a path inside the workspace.
  *
- * @throws AppError `bad-input` when it cannot be run because of what it is or because the archive does not have it.
+ * @throws AppError `bad-input` if the archive does not have the script, or it cannot be run.
  */
 export function parseCommand(script: string, files: readonly ArchivedFile[]): readonly [string, ...string[]] {
   const words = splitWords(script);
@@ -38,11 +38,11 @@ export function parseCommand(script: string, files: readonly ArchivedFile[]): re
   const [name = '', ...args] = words;
   const path = posix.normalize(name);
   if (name === '' || !isInside(path)) {
-    throw new AppError('bad-input', 'meta.script: it must begin with a path inside the folder, like "train.py".');
+    throw new AppError('bad-input', 'meta.script: must begin with a path inside the folder, like "train.py".');
   }
   const file = files.find((candidate) => candidate.path === path);
   if (file === undefined) {
-    const message = `meta.script: "${path}" is not in the archive. Give its path relative to the folder, and see that it is not ignored.`;
+    const message = `meta.script: "${path}" is not in the archive. Specify its path relative to the folder, and make sure that it is not ignored.`;
     throw new AppError('bad-input', message);
   }
   if (!hasInterpreter(path) && (file.mode & 0o111) === 0) {

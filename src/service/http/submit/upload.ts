@@ -2,18 +2,18 @@ import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
-import { HTTPException } from 'hono/http-exception';
 import { isAbort, messageOf, systemCode } from '../../../core/errors.ts';
 import { formatBytes } from '../../../core/text/format.ts';
+import { refusal } from '../access/refusal.ts';
 
 const MAX_META_BYTES = 1 << 20;
 const MAX_PARTS = 16;
-// A connection that carries nothing for this long is not coming back.
+// A connection without any data for this long is dead.
 const STALL_MS = 120_000;
 
 /**
- * Streams a `multipart/form-data` body: the part `tarball`, whatever its size, into what `openSink` gives, and the field `meta`
- * into memory. The parts may come in any order.
+ * Streams a `multipart/form-data` body: the part `tarball`, of any size, to the sink of `openSink`, and the field `meta` to
+ * memory. The parts may come in any order.
  *
  * @returns the text of `meta`.
  * @throws HTTPException 400, 413 or 415, the error of the connection or the signal's reason; the sink may then have a part.
@@ -24,13 +24,12 @@ export async function receiveUpload(
 ): Promise<string> {
   const contentType = incoming.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(contentType)) {
-    throw new HTTPException(415, {
-      message: 'The body must be multipart/form-data with the parts "tarball" and "meta".',
-    });
+    throw refusal(415, 'The body must be multipart/form-data with the parts "tarball" and "meta".');
   }
-  const tooLarge = new HTTPException(413, {
-    message: `The archive is larger than ${formatBytes(maxBytes)}, the most that this account may send. Leave out large files, or ask whoever runs the service.`,
-  });
+  const tooLarge = refusal(
+    413,
+    `The archive is larger than ${formatBytes(maxBytes)}, the limit of this account. Leave out large files, or ask the operator of the service.`,
+  );
   if (Number(incoming.headers['content-length'] ?? 0) > maxBytes + MAX_META_BYTES) throw tooLarge;
 
   const parser = openParser(incoming.headers, contentType, maxBytes);
@@ -42,7 +41,7 @@ export async function receiveUpload(
   try {
     await new Promise<void>((resolve, reject) => {
       parser.on('file', (name, stream) => {
-        // A part that breaks off fails by itself as well, and an error that nobody listens to ends the process.
+        // An interrupted part fails by itself too, and an error without a listener would end the process.
         stream.on('error', reject);
         if (name === 'tarball' && saved === undefined) {
           stream.once('limit', () => reject(tooLarge));
@@ -50,17 +49,18 @@ export async function receiveUpload(
           saved.catch(reject);
         } else {
           stream.resume();
-          if (name === 'tarball') reject(refusal('There is more than one part "tarball".'));
+          if (name === 'tarball') reject(refusal(400, 'The body has more than one part "tarball".'));
         }
       });
       parser.on('field', (name, value, _isNameCut, isValueCut) => {
         if (name !== 'meta') return;
-        if (isValueCut || meta !== undefined) reject(refusal('The field "meta" must be there once, and below 1 MB.'));
+        if (isValueCut || meta !== undefined)
+          reject(refusal(400, 'The body must have one field "meta", smaller than 1 MB.'));
         meta = value;
       });
       parser.once('finish', resolve);
-      parser.on('error', (error: Error) => reject(refusal(`The form cannot be read: ${error.message}.`)));
-      // What has arrived may not have been read yet, and then nobody will end the parser.
+      parser.on('error', (error: Error) => reject(refusal(400, `The form cannot be read: ${error.message}.`)));
+      // If received data was not read yet, nobody would end the parser.
       const endIfLost = (): void => {
         if (!incoming.readableEnded) reject(new DOMException('The connection was lost.', 'AbortError'));
       };
@@ -72,7 +72,7 @@ export async function receiveUpload(
     });
     await saved;
   } catch (error) {
-    // The rest of the body is read and dropped, so that the client gets to read the answer.
+    // The rest of the body is read and dropped, so that the client reads the response.
     incoming.unpipe(parser);
     incoming.resume();
     broken.abort();
@@ -82,12 +82,12 @@ export async function receiveUpload(
     socket.setTimeout(0);
     socket.off('timeout', endStalled);
   }
-  if (saved === undefined) throw refusal('The part "tarball" is missing: the archive, sent as a file.');
-  if (meta === undefined) throw refusal('The field "meta" is missing: a JSON object, sent as a text field.');
+  if (saved === undefined) throw refusal(400, 'The part "tarball" is missing: the archive, sent as a file.');
+  if (meta === undefined) throw refusal(400, 'The field "meta" is missing: a JSON object, sent as a text field.');
   return meta;
 }
 
-/** Whether a request failed because its client left or was told to, and not for what it asked. */
+/** Whether a request failed because its client disconnected or was disconnected, rather than by its contents. */
 export function isBrokenOff(error: unknown): boolean {
   return isAbort(error) || ['ECONNRESET', 'ERR_STREAM_PREMATURE_CLOSE'].includes(systemCode(error) ?? '');
 }
@@ -99,10 +99,6 @@ function openParser(headers: IncomingMessage['headers'], contentType: string, ma
       limits: { fileSize: maxBytes, fieldSize: MAX_META_BYTES, parts: MAX_PARTS },
     });
   } catch (error) {
-    throw refusal(`The form cannot be read: ${messageOf(error)}.`);
+    throw refusal(400, `The form cannot be read: ${messageOf(error)}.`);
   }
-}
-
-function refusal(message: string): HTTPException {
-  return new HTTPException(400, { message });
 }

@@ -4,13 +4,13 @@ import { LOCAL_ACCOUNT } from './accounts.ts';
 import type { StoredJob } from '../jobs/jobs.ts';
 
 const MICRO = 1_000_000;
-/** Where credits come from: the one place whose balance is below zero. */
+/** Where credits come from: the only balance that is negative. */
 const ISSUED = 'issued';
 
 /** Micro-credits of an account. */
 export interface Balances {
   readonly available: number;
-  /** Set aside for jobs that have not ended. */
+  /** Reserved for unfinished jobs. */
   readonly held: number;
   readonly spent: number;
 }
@@ -29,22 +29,22 @@ interface Transaction {
   readonly note?: string | null;
 }
 
-/** Credits as the ledger counts them: whole micro-credits, so that no sum can lose a fraction. */
+/** Credits in the unit of the ledger: whole micro-credits, so that no sum loses a fraction. */
 export function toMicro(credits: number): number {
   return Math.round(credits * MICRO);
 }
 
-/** Credits as the wire tells them. */
+/** Credits in the unit of the protocol. */
 export function toCredits(micro: number): number {
   return micro / MICRO;
 }
 
 /**
- * The double-entry ledger of all accounts, in micro-credits: each account has credits that are available, held and spent.
+ * The double-entry ledger of all accounts, in micro-credits: each account has available, held and spent credits.
  *
- * Every transaction is a set of rows that sum to zero; rows are only ever added. Each kind can happen once for each
- * reference (a job, a day) in an account, so work that is repeated after a crash moves nothing twice. Methods that write
- * expect the caller's transaction, so that credits and the state of the job move together.
+ * Every transaction is a set of rows that sum to zero, and rows are only added. Each kind happens once per reference (a job, a
+ * day) in an account, so a repetition after a crash changes nothing. Methods that write expect the caller's transaction, so that
+ * credits and the state of the job change together.
  */
 export class CreditLedger {
   readonly #database: DatabaseSync;
@@ -71,7 +71,7 @@ export class CreditLedger {
     this.open(LOCAL_ACCOUNT);
   }
 
-  /** Gives a new account its place in the ledger, with nothing in it. */
+  /** Adds a new account to the ledger, without credits. */
   open(account: string): void {
     for (const name of Object.values(namesOf(account))) this.#open.run(name);
   }
@@ -90,18 +90,16 @@ export class CreditLedger {
   }
 
   /**
-   * Gives an account credits, or takes some that are available where `amount` is below zero. Happens once for each
-   * `reference` in an account.
+   * Grants credits to an account, or takes back available ones if `amount` is negative. Happens once per `reference` in an account.
    *
-   * @returns false when it had happened before.
-   * @throws AppError `bad-input` when fewer are available than would be taken, `conflict` when the reference stands for
-   * another amount.
+   * @returns false if it had happened before.
+   * @throws AppError `bad-input` if fewer are available than would be taken, `conflict` if the reference was used for another amount.
    */
   grant(account: string, { reference, amount, at, note = null }: Grant): boolean {
     const { available } = namesOf(account);
     const earlier = this.#granted.get(available, account, reference);
     if (earlier !== undefined && Number(earlier['amount']) !== amount) {
-      const message = `"${reference}" has brought ${account} ${toCredits(Number(earlier['amount']))} credits already. Take another reference for another amount.`;
+      const message = `The reference "${reference}" has already granted ${toCredits(Number(earlier['amount']))} credits to ${account}. Use another reference for another amount.`;
       throw new AppError('conflict', message);
     }
     if (earlier !== undefined) return false;
@@ -114,12 +112,12 @@ export class CreditLedger {
     return true;
   }
 
-  /** Whether a grant of this reference has happened in an account. */
+  /** Whether an account has a grant with this reference. */
   hasGrant(account: string, reference: string): boolean {
     return this.#granted.get(namesOf(account).available, account, reference) !== undefined;
   }
 
-  /** Fills the balance up to `target`, at most once for each day (UTC). */
+  /** Raises the balance to `target`, at most once a day (UTC). */
   topUp(account: string, target: number, at: number): void {
     const amount = Math.max(0, target - this.available(account));
     const reference = new Date(at).toISOString().slice(0, 10);
@@ -130,13 +128,13 @@ export class CreditLedger {
     );
   }
 
-  /** Sets `amount` aside for a job; the caller has seen that it is available. */
+  /** Reserves `amount` for a job. The caller has checked that it is available. */
   hold(account: string, jobId: string, amount: number, at: number): void {
     const { available, held } = namesOf(account);
     this.#record(account, { kind: 'hold', reference: jobId, at }, { [available]: -amount, [held]: amount });
   }
 
-  /** Ends the hold of a job: what it was charged is spent, the rest is available again. */
+  /** Ends the hold of a job: its charge is spent, the rest is available again. */
   settle({ account, id, hold }: Pick<StoredJob, 'account' | 'id' | 'hold'>, charge: number, at: number): void {
     const { available, held, spent } = namesOf(account);
     const amounts = { [held]: -hold, [spent]: charge, [available]: hold - charge };
@@ -144,10 +142,10 @@ export class CreditLedger {
   }
 
   /**
-   * Checks that every transaction sums to zero and so does everything, that balances are the sums of their rows, and that
-   * what is held in each account is what its unfinished jobs hold.
+   * Checks that every transaction and all balances sum to zero, that balances are the sums of their rows, and that each account
+   * holds what its unfinished jobs hold.
    *
-   * @throws AppError `corrupt` naming what does not balance.
+   * @throws AppError `corrupt` that names what does not balance.
    */
   check(): void {
     const failures: string[] = [];

@@ -1,9 +1,9 @@
 import { LOCAL_ACCOUNT } from './accounts.ts';
 import type { CreditLedger } from './credits.ts';
 
-/** What becomes of the credits of the account `local`; those of others come from grants alone. */
+/** Where the credits of the account `local` come from. Other accounts get credits only by grants. */
 export interface CreditPolicy {
-  /** Micro-credits to begin with. */
+  /** Initial micro-credits. */
   readonly start: number;
   readonly isToppedUpDaily: boolean;
 }
@@ -11,7 +11,7 @@ export interface CreditPolicy {
 /** The reference of the first grant. */
 const START = 'start';
 
-/** Gives the account `local` its credits by a policy. Both methods expect the caller's transaction. */
+/** Grants credits to the account `local` by a policy. Both methods expect the caller's transaction. */
 export class LocalCredits {
   readonly #ledger: CreditLedger;
   readonly #policy: CreditPolicy;
@@ -21,7 +21,7 @@ export class LocalCredits {
     this.#policy = policy;
   }
 
-  /** The first credits, whatever they are today: an account that has had some keeps what it has. */
+  /** Grants the initial credits once, even if the policy changes later. */
   grantStart(at: number): void {
     const { start: amount, isToppedUpDaily } = this.#policy;
     if (isToppedUpDaily || this.#ledger.hasGrant(LOCAL_ACCOUNT, START)) return;
@@ -32,7 +32,7 @@ export class LocalCredits {
     return account === LOCAL_ACCOUNT && this.#policy.isToppedUpDaily;
   }
 
-  /** Practice credits: fills the account up once a day. */
+  /** Practice credits: raises the balance once a day. */
   topUp(account: string, at: number): void {
     if (this.isToppedUp(account)) this.#ledger.topUp(account, this.#policy.start, at);
   }

@@ -8,15 +8,14 @@ import { MIGRATIONS } from './migrations.ts';
 const SQLITE_BUSY = 5;
 
 /**
- * Opens the store at `path`, makes or upgrades its tables, and holds it for this process alone. Before an upgrade it leaves a
- * copy beside it, `<path>.v<version>`.
+ * Opens the store at `path`, creates or upgrades its tables, and locks it for this process. Before an upgrade it writes a copy
+ * beside it, `<path>.v<version>`.
  *
- * The operating system releases the lock when the process ends, however it ends, so no stale lock can be left behind.
+ * The operating system releases the lock when the process ends, so no stale lock can be left behind. Permissions of other users
+ * on the store and its copies are removed.
  *
- * Only this user can read it and what lies beside it, whatever an earlier version or a copy left.
- *
- * @throws AppError `conflict` when another process holds the store, `corrupt` when it is damaged or of a later version,
- * `permission` when it belongs to another user, `refused` when others can write it.
+ * @throws AppError `conflict` if another process has locked the store, `corrupt` if it is damaged or from a later version,
+ * `permission` if it belongs to another user, `refused` if others can write it.
  */
 export function openDatabase(path: string): DatabaseSync {
   const database = openLocked(path);
@@ -29,21 +28,21 @@ export function openDatabase(path: string): DatabaseSync {
   }
 }
 
-/** Opens the store at `path` as it is, of whatever version, and holds it for this process alone. @throws as `openDatabase` does. */
+/** Opens and locks the store at `path` without upgrading it. @throws as `openDatabase`. */
 export function openLocked(path: string): DatabaseSync {
   const folder = dirname(path);
   ensurePrivateFolder(folder);
-  // SQLite gives its other files the mode of this one.
+  // SQLite creates its other files with the mode of this one.
   closeSync(openSync(path, 'a', 0o600));
-  // Its journal and the copies that upgrades kept have the same rows.
+  // Its journal and the copies of upgrades contain the same rows.
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(basename(path))) continue;
-    requireOwn(join(folder, name)); // what others may have written is not believed
+    requireOwn(join(folder, name)); // others may have changed a file that they can write
     ensurePrivateFile(join(folder, name));
   }
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // FULL keeps a commit over a power loss as well: https://www.sqlite.org/pragma.html#pragma_synchronous
+    // With FULL, a commit survives a power loss too: https://www.sqlite.org/pragma.html#pragma_synchronous
     database.exec(`
       PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;
       BEGIN EXCLUSIVE; COMMIT;`);
@@ -54,7 +53,7 @@ export function openLocked(path: string): DatabaseSync {
   }
 }
 
-/** Runs `work` as one transaction: all of it is kept, or nothing. */
+/** Runs `work` as one transaction. */
 export function inTransaction<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -73,7 +72,7 @@ function upgrade(database: DatabaseSync, path: string): void {
     throw new AppError('corrupt', `The store ${path} was written by a later version of Farwharf. Update this one.`);
   }
   if (version > 0 && version < MIGRATIONS.length) keepCopy(database, `${path}.v${version}`);
-  // Tables that others refer to can only be changed while references are not followed: https://www.sqlite.org/lang_altertable.html#otheralter
+  // Tables with references to them can only be changed while references are not enforced: https://www.sqlite.org/lang_altertable.html#otheralter
   database.exec('PRAGMA foreign_keys = OFF');
   for (const [index, step] of MIGRATIONS.entries()) {
     if (index < version) continue;
@@ -81,14 +80,17 @@ function upgrade(database: DatabaseSync, path: string): void {
       database.exec(`${step}; PRAGMA user_version = ${index + 1}`);
       const dangling = database.prepare('PRAGMA foreign_key_check').get();
       if (dangling !== undefined) {
-        throw new AppError('corrupt', `The store ${path} has rows that belong to nothing. Restore it from a backup.`);
+        throw new AppError(
+          'corrupt',
+          `The store ${path} has rows without their parent rows. Restore it from a backup.`,
+        );
       }
     });
   }
   database.exec('PRAGMA foreign_keys = ON');
 }
 
-/** Writes the store as it is into a file of its own, whole or not at all. */
+/** Copies the store to a file, completely or not at all. */
 function keepCopy(database: DatabaseSync, copy: string): void {
   const temporary = `${copy}.tmp`;
   const descriptor = openSync(temporary, 'w', 0o600);
@@ -107,6 +109,6 @@ function explained(error: unknown, path: string): unknown {
     const message = `Another job service uses ${path}. Connect to that one, or choose another data folder.`;
     return new AppError('conflict', message, { cause: error });
   }
-  const message = `The store ${path} cannot be used: ${error.message}. Move its folder away to begin a new one.`;
+  const message = `The store ${path} cannot be used: ${error.message}. Move its folder away to start with a new one.`;
   return new AppError('corrupt', message, { cause: error });
 }

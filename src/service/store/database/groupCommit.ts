@@ -8,14 +8,14 @@ interface Change {
   readonly onFailed: (error: unknown) => void;
 }
 
-// While a transaction is made durable nothing else happens in this process, so most of the time must be left for the rest: …
+// A commit blocks this process, so most of the time must be left for other work, …
 const PAUSE_PER_WAIT = 3;
-// … but nobody waits longer than a person would notice.
+// … but no change waits longer than a person would notice.
 const MAX_PAUSE_MS = 50;
 
 /**
- * Joins changes that are asked for at about the same time into one durable transaction, so that many of them cost one wait
- * for the disk. On a fast disk they are joined in a turn of the event loop; the slower it is, the longer they gather.
+ * Combines changes that are requested at about the same time into one durable transaction, so that many of them cost one wait
+ * for the disk. On a fast disk they are collected for one turn of the event loop; the slower the disk, the longer.
  */
 export class GroupCommit {
   readonly #database: DatabaseSync;
@@ -28,9 +28,9 @@ export class GroupCommit {
   }
 
   /**
-   * Runs `work` soon, and settles with what it gave once that is on disk.
+   * Runs `work` soon, and resolves with its result once that is on disk.
    *
-   * @throws what `work` throws, which undoes its own writes and no others, or why the transaction could not be kept.
+   * @throws what `work` throws, which undoes only its own writes, or the error of the transaction.
    */
   run<T>(work: () => T): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
@@ -44,7 +44,7 @@ export class GroupCommit {
     return promise;
   }
 
-  /** Makes what waits durable now. */
+  /** Commits pending changes now. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -69,7 +69,7 @@ export class GroupCommit {
       this.#database.exec('RELEASE change');
       return true;
     } catch (error) {
-      // A full disk has ended the transaction already; then nothing of it is kept.
+      // A full disk has rolled back the whole transaction already.
       if (!this.#database.isTransaction) throw error;
       this.#database.exec('ROLLBACK TO change; RELEASE change');
       onFailed(error);

@@ -1,4 +1,4 @@
-/** Each step brings a store from its index to the next version; steps that were released never change. */
+/** Each step upgrades a store from the version of its index to the next. Released steps never change. */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE jobs (

@@ -2,10 +2,10 @@ import { open } from 'node:fs/promises';
 import { backup, type DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
 
-// Pages that are copied at once; between two such steps the service goes on.
+// Pages per step of a copy; the service continues between two steps.
 const COPY_PAGES = 100;
 
-/** The store as a file, whatever is in it. */
+/** The store as a file, regardless of its contents. */
 export class StoreFile {
   readonly #database: DatabaseSync;
 
@@ -13,25 +13,25 @@ export class StoreFile {
     this.#database = database;
   }
 
-  /** Writes something that changes nothing. @throws the database's error when the store cannot be written. */
+  /** Writes without changing anything. @throws the database's error if the store cannot be written. */
   probe(): void {
     const version = Number(this.#database.prepare('PRAGMA user_version').get()?.['user_version']);
     this.#database.exec(`PRAGMA user_version = ${version}`);
   }
 
   /**
-   * Copies the store as it is at one moment into a new file for this user only, while it is written to: what changes
-   * meanwhile is in the copy or not, whole transactions at a time (https://www.sqlite.org/backup.html).
+   * Copies the store to a new file for this user only, while the store is in use. The copy is consistent: each transaction of the
+   * meantime is either in it or not (https://www.sqlite.org/backup.html).
    */
   async copyTo(path: string): Promise<void> {
     await using file = await open(path, 'wx', 0o600);
     let flushing: Promise<void> | undefined;
-    // SQLite's last step waits for the disk, and everybody for that step: with 1 GB to flush, a second and more. So what is
-    // copied is flushed on the way.
+    // SQLite's last step waits for the disk, and the whole service waits for that step: more than a second with 1 GB to flush.
+    // So copied pages are flushed along the way.
     const progress = (): void => {
       flushing ??= file
         .datasync()
-        .catch(() => {}) // what is wrong with the disk shows at the end
+        .catch(() => {}) // the last sync reports errors of the disk
         .finally(() => (flushing = undefined));
     };
     await backup(this.#database, path, { rate: COPY_PAGES, progress });
@@ -39,7 +39,7 @@ export class StoreFile {
     await file.sync();
   }
 
-  /** Reads all of the store. @throws AppError `corrupt` when a page of it is damaged. */
+  /** Reads the whole store. @throws AppError `corrupt` if a page is damaged. */
   check(): void {
     const answer = this.#database.prepare('PRAGMA integrity_check').get()?.['integrity_check'];
     if (answer !== 'ok') throw new AppError('corrupt', `The store is damaged: ${String(answer)}.`);

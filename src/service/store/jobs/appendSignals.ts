@@ -1,10 +1,10 @@
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 
-/** Tells of events that were added, by job: a job's events wake nobody but those who wait for them. */
+/** Signals new events by job, so that a job's events wake only its own readers. */
 export class AppendSignals implements Disposable {
   readonly #emitters = new Map<string, Emitter<number>>();
 
-  /** Calls `listener` with the id of the job's last event each time some were added, until the result is disposed. */
+  /** Calls `listener` with the ID of the job's last event whenever some were added, until the result is disposed. */
   on(jobId: string, listener: (last: number) => void): Disposable {
     const emitter = this.#emitters.get(jobId) ?? new Emitter<number>();
     this.#emitters.set(jobId, emitter);
@@ -21,7 +21,7 @@ export class AppendSignals implements Disposable {
     this.#emitters.get(jobId)?.fire(last);
   }
 
-  /** Looks whenever events of the job were added, until `isDone` or the signal aborts. */
+  /** Waits until `isDone` returns true after events of the job were added, or the signal aborts. */
   until(jobId: string, isDone: () => boolean, signal: AbortSignal): Promise<void> {
     if (signal.aborted || isDone()) return Promise.resolve();
     return new Promise((resolve) => {

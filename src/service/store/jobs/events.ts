@@ -7,7 +7,7 @@ import type {
   StateEventData,
 } from '../../../remote/protocol/schemas.ts';
 
-/** What the service tells about a job; `data` goes over the wire as JSON. */
+/** An event of a job. `data` is sent as JSON. */
 export type ServiceEvent =
   | { type: 'state'; data: StateEventData }
   | { type: 'log'; data: LogEventData }
@@ -34,19 +34,19 @@ export class EventTable {
     this.#page = database.prepare('SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id');
   }
 
-  /** Gives the id of the job's last event then. */
+  /** @returns the ID of the job's last event. */
   append(jobNumber: number, events: readonly ServiceEvent[]): number {
     let id = this.last(jobNumber);
     for (const { type, data } of events) this.#insert.run(jobNumber, ++id, type, JSON.stringify(data));
     return id;
   }
 
-  /** The id of a job's last event; 0 while it has none. */
+  /** The ID of a job's last event; 0 while it has none. */
   last(jobNumber: number): number {
     return Number(this.#last.get(jobNumber)?.['id'] ?? 0);
   }
 
-  /** The events that follow the event `after`, at least one where there is one, until they hold `enough` characters. */
+  /** The events after the event `after`, until they have `enough` characters; at least one if any exists. */
   page(jobNumber: number, after: number, enough: number): readonly StoredEvent[] {
     const events: StoredEvent[] = [];
     let length = 0;

@@ -3,16 +3,16 @@ import { Emitter } from '../../../core/processes/lifetime.ts';
 import { inTransaction } from '../database/database.ts';
 import { type StoredJob, toJob } from './jobs.ts';
 
-// Rows that one step removes: a few milliseconds, so that requests are answered between two steps.
+// Rows per step, which takes a few milliseconds, so that the service can respond to requests in between.
 const STEP_ROWS = 500;
 
-/** Where a walk over ended jobs stands: they are ordered by their end, and by number where several ended at once. */
+/** A position in the ended jobs, which are ordered by their end, then by number. */
 export interface ExpiryCursor {
   readonly finishedAt: number;
   readonly number: number;
 }
 
-/** What ended jobs leave behind, and its removal. Each method that writes is one durable transaction; rows of jobs stay. */
+/** Finds and deletes what ended jobs leave behind. Each method that writes is one durable transaction; rows of jobs stay. */
 export class ExpiryTable {
   readonly #database: DatabaseSync;
   readonly #withFiles: StatementSync;
@@ -25,7 +25,7 @@ export class ExpiryTable {
   readonly #removeEvents: StatementSync;
   readonly #eventsRemoved = new Emitter<number>();
   #pauses = 0;
-  /** Fires with a job's number after some of its events were removed. */
+  /** Fires with a job's number after some of its events were deleted. */
   readonly onDidRemoveEvents = this.#eventsRemoved.event;
 
   constructor(database: DatabaseSync) {
@@ -41,46 +41,46 @@ export class ExpiryTable {
     );
     this.#markFiles = database.prepare('UPDATE jobs SET files_removed_at = ? WHERE number = ?');
     this.#markEvents = database.prepare('UPDATE jobs SET events_removed_at = ? WHERE number = ?');
-    const told = "job = ? AND type NOT IN ('state', 'end')";
-    this.#firstEvent = database.prepare(`SELECT min(id) AS id FROM events WHERE ${told}`);
+    const deletable = "job = ? AND type NOT IN ('state', 'end')";
+    this.#firstEvent = database.prepare(`SELECT min(id) AS id FROM events WHERE ${deletable}`);
     this.#replaceEvent = database.prepare("UPDATE events SET type = 'log', data = ? WHERE job = ? AND id = ?");
     this.#removeEvents = database.prepare(
-      `DELETE FROM events WHERE job = ? AND id IN (SELECT id FROM events WHERE ${told} AND id > ? LIMIT ${STEP_ROWS})`,
+      `DELETE FROM events WHERE job = ? AND id IN (SELECT id FROM events WHERE ${deletable} AND id > ? LIMIT ${STEP_ROWS})`,
     );
   }
 
-  /** Finds nothing to remove until the result is disposed; several may ask for it at once. */
+  /** Finds no files to delete until the result is disposed. Several pauses can overlap. */
   pause(): Disposable {
     this.#pauses += 1;
     return { [Symbol.dispose]: () => void (this.#pauses -= 1) };
   }
 
-  /** Jobs that have files and ended before a time, the longest ago first. */
+  /** Jobs with files that ended before a time, oldest first. */
   withFiles(endedBefore: number, limit: number): readonly StoredJob[] {
     return this.#pauses > 0 ? [] : this.#withFiles.all(endedBefore, limit).map(toJob);
   }
 
-  /** Jobs that have files, the newest first, from a place on. */
+  /** Jobs with files, newest first, after a position. */
   newestWithFiles(from: ExpiryCursor | undefined, limit: number): readonly StoredJob[] {
     const { finishedAt = Number.MAX_SAFE_INTEGER, number = 0 } = from ?? {};
     return this.#pauses > 0 ? [] : this.#newestWithFiles.all(finishedAt, number, limit).map(toJob);
   }
 
-  /** Jobs that have their log and ended before a time, the longest ago first. */
+  /** Jobs with a log that ended before a time, oldest first. */
   withEvents(endedBefore: number, limit: number): readonly StoredJob[] {
     return this.#withEvents.all(endedBefore, limit).map(toJob);
   }
 
-  /** To be called before files are removed: what a crash then leaves of them goes at the next start. */
+  /** Must be called before the files are deleted, so that the next start deletes what a crash leaves of them. */
   noteFilesRemoved({ number }: StoredJob, at: number): void {
     this.#markFiles.run(at, number);
   }
 
   /**
-   * Removes some of a job's events but those of its states and its end, and in the last step puts `note` in their place,
-   * under the number of the first. Each step is short.
+   * Deletes some of a job's events, except those of its states and its end. The last step replaces the first of them with `note`.
+   * Each step is short.
    *
-   * @returns whether there is more to remove.
+   * @returns whether there is more to delete.
    */
   removeEvents({ number }: StoredJob, note: string, at: number): boolean {
     const hasMore = inTransaction(this.#database, () => {

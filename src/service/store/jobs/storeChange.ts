@@ -1,6 +1,6 @@
 import type { Ending, NewJob, StoredJob } from './jobs.ts';
 
-/** Something that happened to the store, for those who count. */
+/** A change of the store, for metrics. */
 export type StoreChange =
   | { readonly type: 'submitted'; readonly job: NewJob }
   | { readonly type: 'started'; readonly job: StoredJob; readonly at: number }

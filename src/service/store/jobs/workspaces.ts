@@ -1,16 +1,16 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** How to make a job's workspace again, should the power fail before the job has begun. */
+/** How to recreate a job's workspace after a power loss before the job has started. */
 export interface KeptWorkspace {
   /** JSON of the job's `RunnerSpec`. */
   readonly spec: string;
-  /** The archive that was sent; null where it is a file in the job's folder. */
+  /** The submitted archive; null if it is a file in the job's folder. */
   readonly archive: Uint8Array | null;
-  /** The boot of the machine during which the workspace was written: until the next one, the system has all of it. */
+  /** The boot of the machine during which the workspace was written. Until the next boot, the system has all of it. */
   readonly boot: string;
 }
 
-/** The workspaces of jobs that have not begun. Methods that write expect the caller's transaction. */
+/** The workspaces of jobs that have not started. Methods that write expect the caller's transaction. */
 export class WorkspaceTable {
   readonly #get: StatementSync;
   readonly #insert: StatementSync;
@@ -39,12 +39,12 @@ export class WorkspaceTable {
     this.#insert.run(jobNumber, spec, archive, boot);
   }
 
-  /** Notes that the workspace was written again, during this boot. */
+  /** Records that the workspace was recreated during this boot. */
   setBoot(jobNumber: number, boot: string): void {
     this.#setBoot.run(boot, jobNumber);
   }
 
-  /** The job has begun, or has ended. */
+  /** Called when the job has started or ended. */
   remove(jobNumber: number): void {
     this.#remove.run(jobNumber);
   }

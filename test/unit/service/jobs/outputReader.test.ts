@@ -48,8 +48,8 @@ test('a link or a pipe in its place is neither followed nor waited for', async (
   const path = logPath(t);
   for (const place of [() => symlinkSync('/etc/hostname', path), () => execFileSync('mkfifo', [path])]) {
     place();
-    await assert.rejects(readOutput(path, 0, false), /output\.ndjson was changed by something else/);
-    await assert.rejects(readOutput(path, 0, true), /output\.ndjson was changed by something else/);
+    await assert.rejects(readOutput(path, 0, false), /output\.ndjson was changed by something other than the service/);
+    await assert.rejects(readOutput(path, 0, true), /output\.ndjson was changed by something other than the service/);
     rmSync(path);
   }
 });
@@ -93,9 +93,9 @@ test('output beyond the limit is not kept but for its end, the log says so once,
   const text = textsOf(await read(path, 0))
     .map((piece) => piece.text)
     .join('');
-  const [head = '', rest = ''] = text.split('\n[output after 100 KB is not kept]\n');
+  const [head = '', rest = ''] = text.split('\n[output after 100 KB is not stored]\n');
   assert.match(head, /^0000000 x{91}\n0000001 /);
-  assert.match(rest, /^\n\[2\.\d MB of output were left out; this is its end\]\n/);
+  assert.match(rest, /^\n\[2\.\d MB of output were omitted; this is the end of it\]\n/);
   assert.ok(rest.endsWith(`${line(19_999)}it failed\n`));
   const numbers = (part: string): number[] => [...part.matchAll(/^(\d{7}) /gm)].map(([, digits]) => Number(digits));
   const kept = numbers(head);
@@ -122,9 +122,9 @@ test('output that is a little too long loses nothing, and what the runner says i
     .join('');
   const expected = [
     'a'.repeat(60),
-    '\n[output after 100 B is not kept]\n',
+    '\n[output after 100 B is not stored]\n',
     'farwharf: The runner says something.\n',
-    '\n[0 B of output were left out; this is its end]\n',
+    '\n[0 B of output were omitted; this is the end of it]\n',
     'b'.repeat(60),
   ];
   assert.equal(text, expected.join(''));

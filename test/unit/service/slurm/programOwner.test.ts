@@ -14,7 +14,7 @@ test('a program that jobs of the cluster could replace is named', (t) => {
   const other = owner + 1;
   chmodSync(folder, 0o755);
   assert.equal(changeableByJobs([program], other), undefined);
-  if (owner !== 0) assert.match(changeableByJobs([program], owner) ?? '', /let root own it/);
+  if (owner !== 0) assert.match(changeableByJobs([program], owner) ?? '', /make root the owner/);
   for (const [path, mode] of [
     [folder, 0o777],
     [program, 0o666],
