@@ -165,7 +165,7 @@ test('an archive above the limit of its account is refused with that limit, whic
   const noise = randomBytes(20_000);
   const response = await client.send({ ...SHORT, 'noise.bin': noise }, SCRIPT);
   assert.equal(response.status, 413);
-  assert.match(await detailOf(response), /2\.0 KB, the most that this account may send/);
+  assert.match(await detailOf(response), /2\.0 KB, the limit of this account/);
   assert.equal((await other.send({ ...SHORT, 'noise.bin': noise }, SCRIPT)).status, 201);
 });
 

@@ -100,7 +100,7 @@ test('asking for results that were removed says so, and the job stays in the lis
   );
   assert.equal((await client.job(id)).state, 'succeeded');
   while ((await client.output(id)) !== '') await new Promise((resolve) => setTimeout(resolve, 20));
-  assert.match(await client.output(id, 'stderr'), /farwharf: the log was removed/);
+  assert.match(await client.output(id, 'stderr'), /farwharf: the log was deleted/);
   assert.equal((await client.events(id)).at(-1)?.event, 'end');
   await end();
 

@@ -1,7 +1,7 @@
 import type { SQLOutputValue } from 'node:sqlite';
 
 /** A column of a table, with how its value is read. */
-export interface Column<T> {
+interface Column<T> {
   readonly name: string;
   readonly read: (value: SQLOutputValue) => T;
 }
