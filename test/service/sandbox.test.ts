@@ -251,7 +251,7 @@ describe('a job and the limits of its machine class', () => {
     const script = 'head -c 400M /dev/zero > /dev/shm/a; while :; do sleep 0.1; done';
     const { job } = await run(service, script);
     assert.equal(job.state, 'failed');
-    assert.match(job.reason ?? '', /of memory, and the machine class small has 0\.25 GB/);
+    assert.match(job.reason ?? '', /of memory; the machine class small has 0\.25 GB/);
   });
 
   test('that writes a larger file than it may is ended, and its reason says so', async (t) => {

@@ -94,7 +94,10 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     );
     const response = await service.send({ 'a.sh': 'true' }, { script: 'a.sh', machine_class: 'a100' });
     assert.equal(response.status, 400);
-    assert.match(((await response.json()) as { detail: string }).detail, /no "a100" here; there is small, large/);
+    assert.match(
+      ((await response.json()) as { detail: string }).detail,
+      /"a100" does not exist\. Available: small, large/,
+    );
   });
 
   test('farwharf serve --check names a class that the cluster would never run, and submits nothing', async () => {

@@ -40,7 +40,7 @@ await describeOnCluster('a service and the jobs of its cluster', (cluster) => {
     const { config } = onCluster(cluster());
     // Outside of what is private on the test's nodes, as a home on a network file system would be.
     const data = join(await temporaryFolder(t), 'data');
-    const says = /Jobs in the partition cpu-\w+ can read the data folder .*Name a folder on a disk of this machine/;
+    const says = /Jobs in the partition cpu-\w+ can read the data folder .*Choose a folder on a disk of this machine/;
     await assert.rejects(startService(t, { config, data }), { code: 'refused', message: says });
     await using scratch = await Scratch.create();
     const folder = await scratch.folder('etc', { 'service.json': JSON.stringify(config) });

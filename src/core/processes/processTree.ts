@@ -6,9 +6,10 @@ import { systemCode } from '../errors.ts';
 
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
-// How long starting another program may take, even on a busy machine. Few processes have no environment at all.
-const EXEC_WAIT_MS = 1_000;
-const EXEC_POLL_MS = 2;
+// A process that starts one program after another is between two of them at many looks, but not at all of these. On a busy machine
+// other processes are so at any time, and the end of a job waits this long for them.
+const EXEC_LOOKS = 50;
+const EXEC_POLL_MS = 10;
 // PF_KTHREAD in linux/sched.h: a kernel thread, which has no environment.
 const KERNEL_THREAD = 0x0020_0000;
 // A process can claim any length for its environment (prctl(2), PR_SET_MM_MAP), even gigabytes. This is above what the service allows
@@ -100,32 +101,38 @@ function finderOf(tree: ProcessTree): Find {
   if ('init' in tree) return async () => processesBeside(tree.init);
   const { group, mark } = tree;
   if (process.platform !== 'linux') return async () => (group !== undefined && isAlive(-group) ? [-group] : []);
-  const bare = new Set<number>();
+  // Processes that were started without any environment.
+  const bare = new Set<string>();
   return async () => {
-    for (const deadline = performance.now() + EXEC_WAIT_MS; ; await sleep(EXEC_POLL_MS)) {
+    let steady: ReadonlySet<string> | undefined;
+    for (let look = 0; ; look += 1) {
       const { found, undecided } = processesOf(group, mark);
-      const waited = undecided.filter((pid) => !bare.has(pid));
-      if (waited.length === 0) return found;
-      if (performance.now() < deadline) continue;
-      for (const pid of waited) bare.add(pid);
-      return found;
+      const waiting = undecided.filter((id) => !bare.has(id));
+      if (found.length > 0 || waiting.length === 0) return found;
+      steady = new Set(waiting.filter((id) => steady?.has(id) ?? true));
+      if (look === EXEC_LOOKS) {
+        for (const id of steady) bare.add(id);
+        return [];
+      }
+      await sleep(EXEC_POLL_MS);
     }
   };
 }
 
 /**
  * The processes of a group or with a mark. The environment of a process is empty while it starts another program. A process that may
- * be doing so, because it is younger than this one, is `undecided`.
+ * be doing so, because it is younger than this one, is `undecided`, by its ID and start time.
  */
-function processesOf(group: number | undefined, mark: string): { found: number[]; undecided: number[] } {
-  const [found, undecided]: [number[], number[]] = [[], []];
+function processesOf(group: number | undefined, mark: string): { found: number[]; undecided: string[] } {
+  const [found, undecided]: [number[], string[]] = [[], []];
   const ownStart = Number(readStat(process.pid)?.startTime);
   for (const pid of processIds()) {
     const stat = readStat(pid);
     if (stat === undefined) continue;
     const environment = stat.group === group ? '' : environmentOf(pid);
     if (stat.group === group || environment?.split('\0').includes(mark)) found.push(pid);
-    else if (environment === '' && !stat.isKernelThread && Number(stat.startTime) >= ownStart) undecided.push(pid);
+    else if (environment === '' && !stat.isKernelThread && Number(stat.startTime) >= ownStart)
+      undecided.push(`${pid} ${stat.startTime}`);
   }
   return { found, undecided };
 }

@@ -11,7 +11,6 @@ import { endProcesses, processIdentity } from '../../../../src/core/processes/pr
 
 const PYTHON = '/usr/bin/python3';
 const MAX_RSS_KB = 600_000;
-const ROUNDS = 40;
 const MODULE = JSON.stringify(new URL('../../../../src/core/processes/processTree.ts', import.meta.url).href);
 
 // Tells the kernel that its environment is a gigabyte and a half which were never written (prctl(2), PR_SET_MM_MAP).
@@ -49,24 +48,31 @@ test('looking for the processes of a job costs no more for one that says its env
   assert.equal(hostile.exitCode, null);
 });
 
-test('a process that keeps starting itself anew, in a session of its own, is found and ended', {
-  skip: process.platform !== 'linux' && 'only Linux tells the environment of a process',
-}, async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'farwharf-tree-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const script = join(folder, 'again.sh');
-  writeFileSync(script, 'exec sh "$0"\n');
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const mark = `FARWHARF_TEST_MARK=${randomUUID()}`;
-    const env = { PATH: process.env['PATH'], FARWHARF_TEST_MARK: mark.split('=')[1] };
-    const child = spawn('sh', [script], { detached: true, stdio: 'ignore', env });
-    const exited = once(child, 'exit');
-    await endProcesses({ group: undefined, mark }, 1_000);
-    const { pid = assert.fail() } = child;
-    if (processIdentity(pid) !== undefined) {
-      process.kill(pid, 'SIGKILL');
-      assert.fail(`it still runs in round ${round}`);
+for (const { rounds, beside } of [
+  { rounds: 40, beside: 0 },
+  { rounds: 5, beside: 24 },
+]) {
+  test(`a process that starts itself again and again, in a session of its own, is stopped beside ${beside} others that do`, {
+    skip: process.platform !== 'linux' && 'only Linux shows the environment of a process',
+  }, async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'farwharf-tree-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const script = join(folder, 'again.sh');
+    writeFileSync(script, 'exec sh "$0"\n');
+    const others = Array.from({ length: beside }, () => spawn('sh', [script], { stdio: 'ignore' }));
+    t.after(() => others.forEach((other) => other.kill('SIGKILL')));
+    for (let round = 0; round < rounds; round += 1) {
+      const mark = `FARWHARF_TEST_MARK=${randomUUID()}`;
+      const env = { PATH: process.env['PATH'], FARWHARF_TEST_MARK: mark.split('=')[1] };
+      const child = spawn('sh', [script], { detached: true, stdio: 'ignore', env });
+      const exited = once(child, 'exit');
+      await endProcesses({ group: undefined, mark }, 1_000);
+      const { pid = assert.fail() } = child;
+      if (processIdentity(pid) !== undefined) {
+        process.kill(pid, 'SIGKILL');
+        assert.fail(`it still runs in round ${round}`);
+      }
+      await exited;
     }
-    await exited;
-  }
-});
+  });
+}
