@@ -6,9 +6,8 @@ import { systemCode } from '../errors.ts';
 
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
-// A process that starts one program after another is between two of them at many looks, but not at all of these. On a busy machine
-// other processes are so at any time, and the end of a job waits this long for them.
-const EXEC_LOOKS = 50;
+// Starting a program can take 100 ms on a busy machine. After these looks, 2 s or more, a process was started without an environment.
+const EXEC_LOOKS = 200;
 const EXEC_POLL_MS = 10;
 // PF_KTHREAD in linux/sched.h: a kernel thread, which has no environment.
 const KERNEL_THREAD = 0x0020_0000;
@@ -101,40 +100,56 @@ function finderOf(tree: ProcessTree): Find {
   if ('init' in tree) return async () => processesBeside(tree.init);
   const { group, mark } = tree;
   if (process.platform !== 'linux') return async () => (group !== undefined && isAlive(-group) ? [-group] : []);
-  // Processes that were started without any environment.
-  const bare = new Set<string>();
-  return async () => {
-    let steady: ReadonlySet<string> | undefined;
-    for (let look = 0; ; look += 1) {
-      const { found, undecided } = processesOf(group, mark);
-      const waiting = undecided.filter((id) => !bare.has(id));
-      if (found.length > 0 || waiting.length === 0) return found;
-      steady = new Set(waiting.filter((id) => steady?.has(id) ?? true));
-      if (look === EXEC_LOOKS) {
-        for (const id of steady) bare.add(id);
-        return [];
-      }
-      await sleep(EXEC_POLL_MS);
-    }
-  };
+  // A process that had the mark once belongs to the tree, and one that never shows an environment was started without any.
+  const known = { own: new Set<string>(), bare: new Set<string>() };
+  return () => findProcesses(group, mark, known);
 }
 
 /**
- * The processes of a group or with a mark. The environment of a process is empty while it starts another program. A process that may
- * be doing so, because it is younger than this one, is `undecided`, by its ID and start time.
+ * The processes of a group or with a mark. A process has no environment while it starts another program, so if nothing else is found,
+ * this waits until each that has none, and is younger than this process, shows one. It does not wait for those that lose theirs only
+ * later, unless one that it waits for has stopped, because that one may have started them.
  */
-function processesOf(group: number | undefined, mark: string): { found: number[]; undecided: string[] } {
-  const [found, undecided]: [number[], string[]] = [[], []];
+async function findProcesses(
+  group: number | undefined,
+  mark: string,
+  { own, bare }: { readonly own: Set<string>; readonly bare: Set<string> },
+): Promise<readonly number[]> {
   const ownStart = Number(readStat(process.pid)?.startTime);
-  for (const pid of processIds()) {
-    const stat = readStat(pid);
-    if (stat === undefined) continue;
-    const environment = stat.group === group ? '' : environmentOf(pid);
-    if (stat.group === group || environment?.split('\0').includes(mark)) found.push(pid);
-    else if (environment === '' && !stat.isKernelThread && Number(stat.startTime) >= ownStart)
-      undecided.push(`${pid} ${stat.startTime}`);
+  let waiting: ReadonlyMap<string, number> | undefined;
+  for (let look = 1; look <= EXEC_LOOKS; look += 1) {
+    const processes = runningProcesses();
+    const found: number[] = [];
+    const undecided: string[] = [];
+    for (const [id, { pid, startTime, ...stat }] of processes) {
+      const environment = own.has(id) || stat.group === group ? mark : environmentOf(pid);
+      if (environment?.split('\0').includes(mark)) {
+        own.add(id);
+        found.push(pid);
+      } else if (environment === '' && !stat.isKernelThread && Number(startTime) >= ownStart && !bare.has(id))
+        undecided.push(id);
+    }
+    if (found.length > 0) return found;
+    const before = waiting;
+    const isAnyGone = before?.keys().some((id) => !processes.has(id)) ?? true;
+    waiting = new Map(
+      undecided.filter((id) => isAnyGone || before?.has(id)).map((id) => [id, (before?.get(id) ?? 0) + 1] as const),
+    );
+    if (waiting.size === 0) break;
+    await sleep(EXEC_POLL_MS);
   }
-  return { found, undecided };
+  for (const [id, looks] of waiting ?? []) if (looks === EXEC_LOOKS) bare.add(id);
+  return [];
+}
+
+/** All processes but this one, by ID and start time. */
+function runningProcesses(): ReadonlyMap<string, ProcessStat & { readonly pid: number }> {
+  return new Map(
+    processIds().flatMap((pid) => {
+      const stat = readStat(pid);
+      return stat === undefined ? [] : [[`${pid} ${stat.startTime}`, { pid, ...stat }] as const];
+    }),
+  );
 }
 
 /** IDs of the processes in a sandbox except its first one, which must still be running, because the kernel reuses namespace numbers. */
@@ -208,7 +223,13 @@ function isAlive(pid: number): boolean {
   }
 }
 
-function readStat(pid: number): { group: number; startTime: string; isKernelThread: boolean } | undefined {
+interface ProcessStat {
+  readonly group: number;
+  readonly startTime: string;
+  readonly isKernelThread: boolean;
+}
+
+function readStat(pid: number): ProcessStat | undefined {
   const text = readText(`/proc/${pid}/stat`);
   // The name in parentheses may contain anything, so fields are counted after it (state is the third field, group the fifth, flags
   // the ninth).

@@ -50,7 +50,7 @@ test('looking for the processes of a job costs no more for one that says its env
 
 for (const { rounds, beside } of [
   { rounds: 40, beside: 0 },
-  { rounds: 5, beside: 24 },
+  { rounds: 4, beside: 24 },
 ]) {
   test(`a process that starts itself again and again, in a session of its own, is stopped beside ${beside} others that do`, {
     skip: process.platform !== 'linux' && 'only Linux shows the environment of a process',
