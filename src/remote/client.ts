@@ -2,7 +2,7 @@ import type * as z from 'zod';
 import { AppError } from '../core/errors.ts';
 import { Redactor } from '../core/redact.ts';
 import { checkResponse, readJson } from './http/responses.ts';
-import { saveBody } from './transfers/download.ts';
+import { type DownloadOptions, saveBody } from './transfers/download.ts';
 import { type JobEventStream, streamEvents } from './events/eventStream.ts';
 import type { HttpResponse, Call } from './http/exchange.ts';
 import { eventIdHeader, isEventId } from './protocol/eventId.ts';
@@ -22,56 +22,45 @@ import { isMissingRoute, type JobSubmission, metaOf, submissionHeaders } from '.
 import { Transport } from './http/transport.ts';
 import { openUpload } from './transfers/upload.ts';
 import { jobPath } from './protocol/jobPath.ts';
-import { limits, type RequestOptions } from './http/requestLimits.ts';
+import { limits, type RequestOptions, type TransferOptions } from './http/requestLimits.ts';
 
-export type { RequestOptions } from './http/requestLimits.ts';
+export type { RequestOptions, TransferOptions } from './http/requestLimits.ts';
+export type { DownloadOptions } from './transfers/download.ts';
 
-/** Defaults of the specification's section 8, in seconds. */
+/** Default read timeouts in seconds (specification, section 8). */
 const REQUEST_TIMEOUT = 60;
 const STREAM_TIMEOUT = 180;
 
-export interface TransferOptions extends RequestOptions {
-  /** Called with the bytes of the file moved so far, and their total where it is known. */
-  onProgress?(bytes: number, total?: number): void;
-}
-
-export interface DownloadOptions extends TransferOptions {
-  /** A longer body is refused: by its announced length before anything is written, else when it has come so far. */
-  readonly maxBytes?: number;
-  /** Called with the first bytes of the body, at least 10 of a body that has as many. What it throws ends the download. */
-  onStart?(head: Uint8Array): void;
-}
-
 export interface UploadOptions extends TransferOptions {
   /**
-   * A text that no other submission has (a UUID), sent as `Idempotency-Key`. A service that knows such keys makes one job of all
-   * requests with it, and `getSubmission` tells what became of them.
+   * A unique text such as a UUID, sent as `Idempotency-Key`. A service that supports such keys creates one job for all requests
+   * with the same key, and `getSubmission` returns their outcome.
    */
   readonly idempotencyKey?: string;
-  /** Bytes of the archive that the service has already, as `getSubmission` told them: only the rest is sent. */
+  /** Bytes of the archive that the service already has, from `getSubmission`. Only the rest is sent. */
   readonly offset?: number;
 }
 
 export interface EventOptions extends RequestOptions {
-  /** The id of the last event that was seen; a service that numbers its events goes on after it. */
+  /** The ID of the last event received; a service that numbers its events continues after it. */
   readonly lastEventId?: string;
 }
 
 export interface RemoteClientOptions {
-  /** Sends the requests instead of node-fetch. Its sockets are out of sight, so `connect` adds to `read` there. */
+  /** Sends the requests instead of node-fetch. Its sockets cannot be observed, so its `connect` timeout is added to `read`. */
   readonly fetch?: typeof fetch;
-  /** Sent with each request; `Authorization` is always the client's own. */
+  /** Sent with each request. `Authorization` is always set by the client. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Waits for a service that asks to come again later (429), instead of throwing its `RemoteError` at once. */
+  /** How to wait when the service asks to retry later (429). If absent, its `RemoteError` is thrown immediately. */
   readonly retryAfter?: RetryAfterPolicy;
 }
 
 /**
- * A thin client of one service and one account (specification, section 4.2).
+ * A thin client for one service and one account (specification, section 4.2).
  *
- * Every call may throw a `RemoteError` (or its `AuthError`, `InsufficientCreditsError`) for what the service answers,
- * a `NetworkError` for silence, the signal's reason on abort, and the system's own error (`code` is `ECONNREFUSED`,
- * `DEPTH_ZERO_SELF_SIGNED_CERT`, ...) when there is no connection. The key is in none of them.
+ * Every call may throw a `RemoteError` (or `AuthError`, `InsufficientCreditsError`) if the service refuses, a `NetworkError` on a
+ * timeout, the signal's reason on abort, and the system's own error (`code` is `ECONNREFUSED`, `DEPTH_ZERO_SELF_SIGNED_CERT`, ...)
+ * if the connection fails. None of them contains the key.
  */
 export class RemoteClient implements AsyncDisposable {
   /** The base address, without a trailing slash. */
@@ -82,11 +71,11 @@ export class RemoteClient implements AsyncDisposable {
   readonly #retryAfter: RetryAfterPolicy | undefined;
   readonly #closed = new AbortController();
 
-  /** @throws AppError `bad-input` for an address that is not http(s), or a key that no header can carry. */
+  /** @throws AppError `bad-input` for a host that is not an http(s) URL, or a key that is not valid in a header. */
   constructor(host: string, apiKey: string, options: RemoteClientOptions = {}) {
     this.host = checkedHost(host);
     if (!/^[\x21-\x7e]+$/.test(apiKey)) {
-      throw new AppError('bad-input', 'The API key is empty or has characters that no key has. Enter it again.');
+      throw new AppError('bad-input', 'The API key is empty or contains invalid characters. Enter it again.');
     }
     this.#redactor.add(apiKey);
     const headers = new Headers(options.headers);
@@ -105,9 +94,9 @@ export class RemoteClient implements AsyncDisposable {
   /**
    * Uploads a workspace archive (.tar.gz) and starts a job on it. Streams from disk in constant memory.
    *
-   * @throws AppError `conflict` when the file changes while it is sent. After a connection error or a NetworkError the
-   * service may or may not have taken the job: the request is never repeated. One that was put off (429) was not
-   * taken. Where the service knows keys, `getSubmission` tells.
+   * @throws AppError `conflict` if the file changes during the upload. After a connection error or a NetworkError, the job may or may not
+   * exist, so the request is never repeated; if the service supports keys, `getSubmission` returns the outcome. A request that was
+   * answered with 429 created no job.
    */
   async submitJob(workspaceTar: string, submission: JobSubmission, options?: UploadOptions): Promise<JobCreated> {
     const call = { method: 'POST', path: '/v1/jobs', ...limits(options, STREAM_TIMEOUT) } as const;
@@ -116,7 +105,7 @@ export class RemoteClient implements AsyncDisposable {
         headers: submissionHeaders(options),
         offset: options?.offset ?? 0,
         onProgress: options?.onProgress?.bind(options),
-        isReusing: !this.#hasCustomFetch, // nobody knows how long another fetch holds on to what it has read
+        isReusing: !this.#hasCustomFetch, // another fetch may keep references to chunks that it has read
       });
       try {
         using response = await this.#openOnce(jsonCall({ ...call, ...upload }));
@@ -127,7 +116,7 @@ export class RemoteClient implements AsyncDisposable {
     });
   }
 
-  /** What became of a submission that was sent with this key; undefined where the service knows no keys. Changes nothing. */
+  /** The outcome of a submission by its key; undefined if the service does not support keys. Changes nothing. */
   async getSubmission(idempotencyKey: string, options?: RequestOptions): Promise<SubmissionStatus | undefined> {
     const path = `/v1/submissions/${encodeURIComponent(idempotencyKey)}`;
     try {
@@ -149,7 +138,7 @@ export class RemoteClient implements AsyncDisposable {
     );
   }
 
-  /** The job's events as they happen. The request is sent when the first is asked for; the stream can be read once. */
+  /** The job's events, live. The request is sent when the first event is read. The stream can be read once. */
   streamEvents(jobId: string, options?: EventOptions): JobEventStream {
     const headers: Record<string, string> = { accept: 'text/event-stream', 'accept-encoding': 'identity' };
     if (options?.lastEventId !== undefined && isEventId(options.lastEventId)) {
@@ -167,7 +156,7 @@ export class RemoteClient implements AsyncDisposable {
     );
   }
 
-  /** Saves the archive of the job's artifacts (.tar.gz) as the file `dest`, whole or not at all, and gives `dest`. */
+  /** Saves the job's artifacts (.tar.gz) as the file `dest`, completely or not at all, and returns `dest`. */
   async downloadArtifacts(jobId: string, dest: string, options?: DownloadOptions): Promise<string> {
     using response = await this.#open({
       method: 'GET',
@@ -181,7 +170,7 @@ export class RemoteClient implements AsyncDisposable {
     return dest;
   }
 
-  /** Breaks off what runs and closes idle connections. Later calls throw an AppError `bad-input`. */
+  /** Aborts running requests and closes idle connections. Later calls throw AppError `bad-input`. */
   async close(): Promise<void> {
     this.#closed.abort();
     this.#transport.close();
@@ -223,13 +212,13 @@ function jsonCall(call: Call): Call {
 
 function checkedHost(host: string): string {
   const url = URL.parse(host);
-  // The paths of requests are put behind the text, where an empty query or a space at its end would take them in.
+  // Request paths are appended to this text, and would become part of a query, a fragment or a trailing space.
   const isUsable = url !== null && /^https?:$/.test(url.protocol) && !/[?#\\\s]/.test(host);
-  // A password in the address would show up wherever the address does, so the address is not repeated here either.
+  // The address may contain a password, so the message does not repeat it.
   if (!isUsable || url.username !== '' || url.password !== '') {
     throw new AppError(
       'bad-input',
-      'The address of the service must be like https://jobs.example.org, without a name, password or query.',
+      'The service address is not valid. Enter one like https://jobs.example.org, without a user name, password or query.',
     );
   }
   return host.replace(/\/+$/, '');

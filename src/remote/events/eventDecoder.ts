@@ -11,38 +11,37 @@ const LINE_END = /[\r\n]/g;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
- * Turns the bytes of an event stream into events, by the rules of the specification's section 6 and what they leave
- * open: lines end at LF, CRLF or CR; a leading byte order mark is dropped; a field needs its colon; a blank line without
- * data changes nothing.
+ * Decodes the bytes of an event stream by the rules of the specification's section 6. Where they leave something open: lines end
+ * at LF, CRLF or CR; a leading byte order mark is dropped; a field needs its colon; a blank line without data changes nothing.
  *
- * Bytes are held back until their line is whole and decoded up to the last line end of each chunk, so a character cut
- * between chunks needs no care: no byte of a longer UTF-8 sequence equals LF or CR.
+ * Each chunk is decoded up to its last line end, and the rest is buffered. A character that is split between chunks needs no
+ * special handling, because no byte of a multi-byte UTF-8 sequence equals LF or CR.
  */
 export class EventDecoder {
-  // Bytes of a line that has not ended yet.
+  // Bytes of an incomplete line.
   #held: Uint8Array[] = [];
   #heldBytes = 0;
   #endedWithCr = false;
-  // Whole lines, read up to `#position`.
+  // Complete lines, read up to `#position`.
   #text = '';
   #position = 0;
   #hasCr = false;
   #isAtStart = true;
-  // The event that those lines have begun.
+  // The current event.
   #name = '';
   #id: string | undefined;
   #data: string | undefined;
   #characters = 0;
 
   /**
-   * Adds bytes. All events of the bytes before must have been taken.
+   * Adds bytes. Call it only after `take` has returned all events of the previous bytes.
    *
-   * @throws an AppError `limit` for a line over 8 MB.
+   * @throws AppError `limit` for a line over 8 MB.
    */
   push(chunk: Uint8Array): void {
     if (chunk.length === 0) return;
-    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length); // searches ten times faster, shares memory
-    // The CR at the end of the last chunk has ended its line; an LF here is the other half of the same line end.
+    const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length); // shares the memory; a Buffer searches ten times faster
+    // If the last chunk ended with CR, an LF at the start of this one belongs to the same line end.
     const start = this.#endedWithCr && bytes[0] === LF ? 1 : 0;
     const end = Math.max(bytes.lastIndexOf(LF), bytes.lastIndexOf(CR)) + 1;
     this.#endedWithCr = bytes.at(-1) === CR;
@@ -50,15 +49,15 @@ export class EventDecoder {
     this.#hold(bytes.subarray(Math.max(start, end)));
   }
 
-  /** Ends the stream: an unfinished line and an event without its blank line count too. */
+  /** Ends the stream. An incomplete line, and an event without its blank line, still count. */
   finish(): void {
     this.#setText([...this.#takeHeld(), Buffer.from('\n\n')]);
   }
 
   /**
-   * The next events, at most `limit`, or none when more bytes are needed.
+   * The next events, at most `limit`; none if more bytes are needed.
    *
-   * @throws an AppError `limit` for an event over 16 MB.
+   * @throws AppError `limit` for an event over 16 MB.
    */
   take(limit: number): JobEvent[] {
     const events: JobEvent[] = [];
@@ -84,7 +83,7 @@ export class EventDecoder {
         case 0x69: // i
           if (text.startsWith('d:', position + 1)) this.#setId(trimmed(text, position + 3, end));
           break;
-        default: // a comment, or a field that means nothing here
+        default: // a comment or an unused field
       }
       position = text.charCodeAt(end) === CR && text.charCodeAt(end + 1) === LF ? end + 2 : end + 1;
     }
@@ -119,12 +118,15 @@ export class EventDecoder {
   #addData(line: string): void {
     this.#characters += line.length + 1;
     if (this.#characters > MAX_EVENT_CHARACTERS) {
-      throw new AppError('limit', 'The service sent an event of more than 16 MB. It is broken, or not a job service.');
+      throw new AppError(
+        'limit',
+        'The service sent an event larger than 16 MB. Check that the address is that of a job service.',
+      );
     }
     this.#data = this.#data === undefined ? line : `${this.#data}\n${line}`;
   }
 
-  /** WHATWG HTML, 9.2.6, ignores an id with a NUL, since it could not be sent back in a header; the same holds for others. */
+  /** Ignores an ID that cannot be sent back in a header, as WHATWG HTML, 9.2.6, does for a NUL. */
   #setId(id: string): void {
     if (isEventId(id)) this.#id = id;
   }
@@ -147,7 +149,7 @@ function nextLineEnd(text: string, start: number): number {
   return LINE_END.lastIndex - 1;
 }
 
-/** The usual value has one space before it and none after, which costs no call of `trim`. */
+/** A value without surrounding white space. Usually it has one space before it and none after, and `trim` is not called. */
 function trimmed(text: string, start: number, end: number): string {
   const from = text.charCodeAt(start) === 0x20 ? start + 1 : start;
   if (from >= end) return '';
@@ -156,12 +158,12 @@ function trimmed(text: string, start: number, end: number): string {
     : text.slice(from, end).trim();
 }
 
-/** Whether the character is surely no white space: printable ASCII. */
+/** Whether the character is printable ASCII, so that it cannot be white space. */
 function isInk(code: number): boolean {
   return code > 0x20 && code < 0x7f;
 }
 
-/** Lines inside one big chunk. A line that arrives in pieces is measured as it grows. */
+/** Checks the lines inside one large chunk. A line that arrives in several chunks is measured as it grows. */
 function checkLines(bytes: Buffer): void {
   let start = 0;
   for (let index = 0; index <= bytes.length; index++) {
@@ -173,5 +175,8 @@ function checkLines(bytes: Buffer): void {
 }
 
 function lineTooLong(): AppError {
-  return new AppError('limit', 'The service sent a line of more than 8 MB. It is broken, or not a job service.');
+  return new AppError(
+    'limit',
+    'The service sent a line longer than 8 MB. Check that the address is that of a job service.',
+  );
 }

@@ -5,7 +5,7 @@ import type { JobEvent } from '../protocol/schemas.ts';
 /** Events of one job. Leaving the loop, or disposing the stream, closes the response. */
 export interface JobEventStream extends AsyncIterable<JobEvent>, AsyncDisposable {}
 
-/** A stream that opens its response when the first event is asked for. It can be read once. */
+/** A stream that sends its request when the first event is read. It can be read once. */
 export function streamEvents(open: (signal: AbortSignal) => Promise<HttpResponse>): JobEventStream {
   const left = new AbortController();
   async function* read(): AsyncGenerator<JobEvent, void> {
@@ -20,7 +20,7 @@ export function streamEvents(open: (signal: AbortSignal) => Promise<HttpResponse
   return {
     [Symbol.asyncIterator]: () => events,
     async [Symbol.asyncDispose]() {
-      left.abort(); // first: an event that is being waited for would hold up `return`
+      left.abort(); // first, because `return` would wait for the pending event
       await events.return();
     },
   };

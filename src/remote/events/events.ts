@@ -7,29 +7,29 @@ const BATCH = 256;
 const DONE: Result = { done: true, value: undefined };
 
 /**
- * Reads server-sent events by the rules of the specification's section 6. The source is read as the events are, and
- * closed when the loop over them is left. It can be read once.
+ * Reads server-sent events by the rules of the specification's section 6. The source is read on demand, and closed when the loop
+ * over the events is left. It can be read once.
  *
- * @throws an AppError `limit` for a line over 8 MB or an event over 16 MB, and whatever the source throws.
+ * @throws AppError `limit` for a line over 8 MB or an event over 16 MB, and the source's errors.
  */
 export function parseEvents(source: AsyncIterable<Uint8Array>): AsyncIterable<JobEvent> {
   return { [Symbol.asyncIterator]: () => new EventReader(source[Symbol.asyncIterator]()) };
 }
 
 /**
- * By hand and not as an async generator, whose `yield` costs as much as all other work on a usual event. Events are
- * decoded some hundred at a time, which is faster than one for each call of `next`.
+ * Not an async generator, because one `yield` costs as much as everything else for a typical event. Events are decoded in batches,
+ * which is faster than one for each call of `next`.
  */
 class EventReader implements AsyncIterator<JobEvent, undefined> {
   readonly #chunks: AsyncIterator<Uint8Array>;
   readonly #decoder = new EventDecoder();
   #events: JobEvent[] = [];
   #position = 0;
-  /** The source has nothing more to give. */
+  /** Whether the source has ended. */
   #isDone = false;
-  /** The loop was left, or something failed: what was decoded already is not handed out any more. */
+  /** Whether the loop was left or reading failed. Events that were already decoded are then dropped. */
   #isClosed = false;
-  /** Set while a chunk is awaited; calls of `next` that come meanwhile line up behind it. */
+  /** Set while a chunk is awaited. Further calls of `next` wait for it. */
   #waiting: Promise<Result> | undefined;
 
   constructor(chunks: AsyncIterator<Uint8Array>) {
@@ -55,7 +55,7 @@ class EventReader implements AsyncIterator<JobEvent, undefined> {
   }
 
   async #read(previous: Promise<unknown> | undefined): Promise<Result> {
-    await previous?.catch(() => {}); // it rejects for its own caller; this one finds the source ended
+    await previous?.catch(() => {}); // its own caller gets the error, and this call finds the source ended
     try {
       while (!this.#isClosed) {
         const value = this.#events[this.#position++] ?? this.#decode();
@@ -72,7 +72,7 @@ class EventReader implements AsyncIterator<JobEvent, undefined> {
       }
       return DONE;
     } catch (error) {
-      await this.#close().catch(() => {}); // the first failure is the one to report
+      await this.#close().catch(() => {}); // only the first failure is reported
       throw error;
     }
   }

@@ -1,10 +1,10 @@
-/** The service refused: a status of 400 or above, a redirect, or an answer that cannot be understood. */
+/** The service refused the request (status 400 or above), redirected it, or sent an invalid response. */
 export class RemoteError extends Error {
   override readonly name: string = 'RemoteError';
   readonly status: number;
-  /** Seconds after which the service asks to be asked again, where it said so. */
+  /** Seconds from `Retry-After`, if the service sent it. */
   readonly retryAfter: number | undefined;
-  /** The service's own explanation, where it gave one. */
+  /** The service's own explanation, if it sent one. */
   readonly detail: string | undefined;
 
   constructor(
@@ -24,12 +24,12 @@ export class AuthError extends RemoteError {
   override readonly name = 'AuthError';
 }
 
-/** The account cannot pay for this (402). */
+/** The account has too few credits (402). */
 export class InsufficientCreditsError extends RemoteError {
   override readonly name = 'InsufficientCreditsError';
 }
 
-/** The service did not answer in time; `cause` is the timeout. Other connection failures are the system's own errors. */
+/** The service did not respond in time; `cause` is the timeout. Other connection failures are the system's own errors. */
 export class NetworkError extends Error {
   override readonly name = 'NetworkError';
   readonly host: string;

@@ -15,23 +15,23 @@ export interface Call extends TimeLimits {
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: Readable;
-  /** Whether a compressed body is decoded. Off for archives, which are kept as they come. */
+  /** Whether a compressed body is decoded; true if absent. False for archives, which are saved as received. */
   readonly decompress?: boolean;
-  /** Whether the body takes as long as it takes: of an event stream, or of a file. A refusal is an answer all the same. */
+  /** Whether a successful response has no total time limit, as for event streams and files. */
   readonly isOpenEnded?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A response whose head has arrived. Disposing it closes the connection unless the body was read to its end. */
+/** A response whose headers have arrived. Disposing it closes the connection unless the body was read to its end. */
 export interface HttpResponse extends Disposable {
   readonly status: number;
   readonly statusText: string;
   header(name: string): string | null;
-  /** Throws a NetworkError on silence, the signal's reason on abort, and the system's own error otherwise. */
+  /** @throws NetworkError on a timeout, the signal's reason on abort, otherwise the system's own error. */
   readonly body: AsyncIterable<Uint8Array>;
 }
 
-/** What node-fetch's and Node's own responses have in common. */
+/** The common part of node-fetch's and Node's own responses. */
 interface FetchResponse {
   readonly status: number;
   readonly statusText: string;
@@ -39,13 +39,13 @@ interface FetchResponse {
   readonly body: AsyncIterable<Uint8Array> | null;
 }
 
-/** The ways that the network takes, and who is told of the sockets that are used. */
-interface Line {
+/** How our own requests reach the network. `onSocket` is called with each socket that is used. */
+interface Connector {
   readonly routes: Routes;
   readonly onSocket: (socket: Socket) => void;
 }
 
-/** One request and its response: their time limits, their end, and the true reason when they fail. */
+/** One request and its response, with time limits, cleanup, and the original cause of a failure. */
 export class Exchange {
   readonly #host: string;
   readonly #call: Call;
@@ -58,9 +58,9 @@ export class Exchange {
   #proxy: Proxy | undefined;
   #systemError: Error | undefined;
   #failure: { readonly reason: unknown } | undefined;
-  /** When the reader began to wait for the next bytes; infinite while it is busy with the last. */
+  /** When the reader began to wait for the next bytes; infinite while it processes the last ones. */
   #waitingSince = performance.now();
-  #hasAnswer = false;
+  #hasResponse = false;
   #isBodyRead = false;
 
   constructor(host: string, call: Call, onEnd: () => void) {
@@ -69,18 +69,18 @@ export class Exchange {
     this.#onEnd = onEnd;
   }
 
-  /** Whether the service closed an idle connection just when it was used again, so that nothing was answered. */
+  /** Whether the service closed an idle connection just as it was reused, so that there was no response. */
   get isStale(): boolean {
     return (
       this.#request?.reusedSocket === true &&
-      !this.#hasAnswer &&
+      !this.#hasResponse &&
       this.#failure === undefined &&
       systemCode(this.#systemError) === 'ECONNRESET'
     );
   }
 
-  /** Sends the request by the caller's `fetch`, or on one of our lines. */
-  async start(headers: Readonly<Record<string, string>>, by: typeof fetch | Line): Promise<HttpResponse> {
+  /** Sends the request with the caller's `fetch` or our own connections. */
+  async start(headers: Readonly<Record<string, string>>, by: typeof fetch | Connector): Promise<HttpResponse> {
     const { body, signal } = this.#call;
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (body === undefined) this.#watchTotal();
@@ -94,7 +94,7 @@ export class Exchange {
     }
   }
 
-  /** Breaks the exchange off; whoever waits for it gets `reason`. */
+  /** Aborts the exchange. Everything that waits for it fails with `reason`. */
   fail(reason: unknown): void {
     this.#failure ??= { reason };
     this.#abort.abort();
@@ -110,7 +110,7 @@ export class Exchange {
     this.#onEnd();
   }
 
-  async #sendOn({ routes, onSocket }: Line, headers: Readonly<Record<string, string>>): Promise<HttpResponse> {
+  async #sendOn({ routes, onSocket }: Connector, headers: Readonly<Record<string, string>>): Promise<HttpResponse> {
     const { method, path, body, decompress = true } = this.#call;
     const init: NodeFetchInit = {
       method,
@@ -145,7 +145,7 @@ export class Exchange {
   }
 
   #response(response: FetchResponse, body: AsyncIterable<Uint8Array>): HttpResponse {
-    this.#hasAnswer = true;
+    this.#hasResponse = true;
     if (this.#call.isOpenEnded === true && response.status < 400) this.#endTotal?.();
     else this.#watchTotal();
     return {
@@ -173,7 +173,7 @@ export class Exchange {
     }
   }
 
-  /** Once: for an upload, when all of it has left or the service answers before that. */
+  /** Starts the total time limit, once: for an upload, after it was sent or when the service responds earlier. */
   readonly #watchTotal = (): void => {
     this.#endTotal ??= watchTotal(this.#call.totalMs, this.#onTimeout);
   };
@@ -184,19 +184,19 @@ export class Exchange {
     this.fail(new NetworkError(this.#host, cause));
   };
 
-  /** Our own reason for breaking off, else the system's error that a fetch has wrapped. */
+  /** The reason for our own abort, else the system's error, unwrapped. */
   #reasonFor(error: unknown): unknown {
     if (this.#failure !== undefined) return this.#failure.reason;
     const original = error instanceof ProxyError ? error : (this.#systemError ?? unwrapped(error));
     if (/^UND_ERR_\w+_TIMEOUT$/.test(systemCode(original) ?? ''))
       return new NetworkError(this.#host, original as Error);
-    // Every address of the host was tried. The collected error has a code, but only its parts have a message.
+    // All addresses of the host failed. The AggregateError has a code, but only its parts have messages.
     if (original instanceof AggregateError && original.message === '') return original.errors.at(-1) ?? original;
     return original;
   }
 }
 
-/** Re-arms the timer with each chunk that is taken for sending. */
+/** Restarts the timer with each chunk that is sent. */
 async function* touching(body: Readable, timer: ReadTimer): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of body) {
     timer.touch();
@@ -207,14 +207,14 @@ async function* touching(body: Readable, timer: ReadTimer): AsyncGenerator<Uint8
 async function* timed(body: AsyncIterable<Uint8Array>, timer: ReadTimer): AsyncGenerator<Uint8Array, void> {
   timer.touch();
   for await (const chunk of body) {
-    timer.pause(); // while the reader is busy, the silence is not the service's
+    timer.pause(); // time that the reader needs is not the service's
     yield chunk;
     timer.touch();
   }
   timer.pause();
 }
 
-/** Node's own fetch says `fetch failed`, with the system's error as the cause. */
+/** Node's own fetch throws `fetch failed`, with the system's error as the cause. */
 function unwrapped(error: unknown): unknown {
   return error instanceof TypeError && systemCode(error.cause) !== undefined ? error.cause : error;
 }

@@ -3,9 +3,9 @@ import { isTooDeep, MAX_JSON_DEPTH } from '../../core/text/outputLimits.ts';
 const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * The decoded value of a text that may be JSON, or the text itself where it is not, or is nested deeper than 1,000.
+ * The value of a text that is JSON, else the text itself; also for JSON that is nested deeper than 1,000 levels.
  *
- * A log line costs `JSON.parse` a thrown error, some microseconds each; most are known by their two ends not to be JSON.
+ * `JSON.parse` takes some microseconds to throw for a log line. The first and last characters show that most are not JSON.
  */
 export function decodeIfJson(text: string): unknown {
   if (!mayBeJson(text) || isTooDeep(text)) return text;
@@ -24,7 +24,7 @@ export function parseJson(text: string): unknown {
 
 function mayBeJson(text: string): boolean {
   const last = text.charCodeAt(text.length - 1);
-  // White space at an end comes only from an empty data line, and JSON may have it.
+  // A line feed at an end comes from an empty data line, and is allowed around JSON.
   if (last === 0x0a) return true;
   switch (text.charCodeAt(0)) {
     case 0x7b: // {

@@ -4,37 +4,37 @@ import { TLSSocket } from 'node:tls';
 
 /** Milliseconds; Infinity for no limit. */
 export interface TimeLimits {
-  /** Until the connection stands, TLS handshake included. */
+  /** To establish the connection, including the TLS handshake. */
   readonly connectMs: number;
-  /** Of silence: no byte received and none sent. */
+  /** Without a byte received or sent. */
   readonly readMs: number;
-  /** Until the answer is there, from the end of the request; of a stream or a file, its head. */
+  /** From the end of the request to the end of the response; for a stream or a file, to its headers. */
   readonly totalMs: number;
 }
 
 /**
- * Calls `onTimeout` once so much time has passed, whatever arrives meanwhile: a service that sends a byte now and then is never silent.
+ * Calls `onTimeout` after this time, whatever arrives meanwhile. A service that sends a byte now and then never reaches the read timeout.
  *
  * @returns a function that ends the watch.
  */
 export function watchTotal(totalMs: number, onTimeout: (cause: Error) => void): () => void {
   if (totalMs > MAX_TIMER_MS) return () => {};
-  const timer = setTimeout(() => onTimeout(timeoutError(`no whole answer within ${totalMs / 1000} s`)), totalMs);
+  const timer = setTimeout(() => onTimeout(timeoutError(`no complete response within ${totalMs / 1000} s`)), totalMs);
   return () => clearTimeout(timer);
 }
 
-/** A timer of Node holds no more than 2^31 - 1 ms; beyond it would fire at once. */
+/** Node's timers fire immediately for longer delays. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Watches the socket of one request, new or reused, and calls `onTimeout` when a limit is passed.
+ * Watches the socket of one request, new or reused, and calls `onTimeout` when a limit is exceeded.
  *
  * Node's own socket timer is re-armed by each byte received and by each write that makes progress, which no timer
  * around the body's chunks could see.
  *
- * @param waitedMs how long the reader has waited for data by now. If that is much less than the limit, the reader was
- * busy with what it had, and the silence is not the service's.
- * @returns a function that ends the watch and leaves the socket as it was.
+ * @param waitedMs how long the reader has been waiting for data. If that is much less than the limit, the reader was busy, and the
+ * service is not to blame.
+ * @returns a function that ends the watch and restores the socket.
  */
 export function watchRequest(
   request: ClientRequest,
@@ -59,7 +59,7 @@ export function watchRequest(
     else given.once(given instanceof TLSSocket ? 'secureConnect' : 'connect', onConnected);
   };
   request.once('socket', onSocket);
-  request.once('response', listen); // node-fetch has just switched the socket's timer off
+  request.once('response', listen); // node-fetch has just turned off the socket's timer
   return () => {
     clearTimeout(connectTimer);
     request.off('socket', onSocket).off('response', listen);
@@ -67,7 +67,7 @@ export function watchRequest(
   };
 }
 
-/** The same limit for a caller's own `fetch`, whose sockets are out of sight: re-armed by `touch`, stopped by `pause`. */
+/** The read timeout for a caller's own `fetch`, whose sockets cannot be observed: restarted by `touch`, stopped by `pause`. */
 export class ReadTimer {
   readonly #readMs: number;
   readonly #onTimeout: (cause: Error) => void;
@@ -79,7 +79,7 @@ export class ReadTimer {
     this.#onTimeout = onTimeout;
   }
 
-  /** @param extraMs time on top, for a connection that must be made first. */
+  /** @param extraMs additional time to establish a connection. */
   touch(extraMs = 0): void {
     this.pause();
     const delay = this.#readMs + extraMs;
@@ -91,25 +91,25 @@ export class ReadTimer {
     clearTimeout(this.#timer);
   }
 
-  /** For good: what is still being sent does not start it again. */
+  /** Stops it permanently: chunks that are still being sent do not restart it. */
   stop(): void {
     this.#isStopped = true;
     this.pause();
   }
 }
 
-/** A TLS socket has sent its Finished message once the handshake is over. */
+/** Whether the connection is established. A TLS socket has sent its Finished message after the handshake. */
 function isConnected(request: ClientRequest, socket: Socket): boolean {
   if (request.reusedSocket) return true;
   return socket instanceof TLSSocket ? socket.getFinished() !== undefined : !socket.connecting;
 }
 
 function timerMs(milliseconds: number): number {
-  return milliseconds <= MAX_TIMER_MS ? milliseconds : 0; // 0 switches a socket's timer off
+  return milliseconds <= MAX_TIMER_MS ? milliseconds : 0; // 0 turns a socket's timer off
 }
 
 function connectTimeout(milliseconds: number): Error {
-  // `syscall` as on the system's own errors: it tells that nothing of the request has left.
+  // `syscall` as in the system's own errors shows that nothing of the request was sent.
   return Object.assign(timeoutError(`no connection within ${milliseconds / 1000} s`), { syscall: 'connect' });
 }
 

@@ -1,21 +1,26 @@
 import { AppError } from '../../core/errors.ts';
 
-// The specification's section 8, in seconds.
+// In seconds (specification, section 8).
 const CONNECT_TIMEOUT = 10;
-// Of an answer in all, unless twice the silence is longer.
+// For a complete response, unless twice the read timeout is longer.
 const TOTAL_TIMEOUT = 120;
 
 export interface RequestOptions {
   /**
-   * Seconds: one number for both, or each on its own. `read` is the silence between bytes; `total` is the time for a whole answer,
-   * counted from the end of the request: 120, or twice `read` where that is more. Uploads, event streams and downloads take as long
-   * as they take.
+   * Seconds: one number for `connect` and `read`, or each separately. `read` is the time without a byte. `total` is the time for a
+   * complete response after the request was sent: 120, or twice `read` if that is more. It does not limit uploads, event streams and
+   * downloads.
    */
   readonly timeout?: number | { readonly connect?: number; readonly read?: number; readonly total?: number };
   readonly signal?: AbortSignal;
 }
 
-/** How long a call may take, from its options and the longest silence unless they name one. @throws AppError `bad-input` for no time at all. */
+export interface TransferOptions extends RequestOptions {
+  /** Called with the bytes of the file that were transferred so far, and their total if known. */
+  onProgress?(bytes: number, total?: number): void;
+}
+
+/** The time limits and the signal of a call. `defaultRead` is its read timeout in seconds. @throws AppError `bad-input` for a limit that is not above zero. */
 export function limits(options: RequestOptions | undefined, defaultRead: number) {
   const { timeout, signal } = options ?? {};
   const {

@@ -13,9 +13,9 @@ const MAX_DETAIL_CHARACTERS = 2000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * The decoded body of a successful answer. No body (204) reads as an empty object.
+ * The decoded body of a successful response; an empty object if there is none (204).
  *
- * @throws RemoteError for a body that is no JSON, does not fit the schema, or is larger than 32 MB.
+ * @throws RemoteError for a body that is not JSON, does not match the schema, or is larger than 32 MB.
  */
 export async function readJson<T>(response: HttpResponse, schema: z.ZodType<T>): Promise<T> {
   const { bytes, isWhole } = await readUpTo(response.body, MAX_JSON_BYTES);
@@ -24,20 +24,20 @@ export async function readJson<T>(response: HttpResponse, schema: z.ZodType<T>):
   try {
     if (response.status !== 204) value = parseJson(new TextDecoder().decode(bytes));
   } catch {
-    // The parser's error quotes the text, which may hold what must not be shown.
+    // The parser's error quotes the text, which may contain secrets.
     throw unusable(response, 'is not valid JSON');
   }
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const [issue] = result.error.issues;
   const where = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  throw unusable(response, `is not what was expected (${where}${issue?.message ?? 'unknown'})`);
+  throw unusable(response, `does not have the expected format (${where}${issue?.message ?? 'unknown'})`);
 }
 
 /**
- * Passes answers below 400 that are no redirects; a web page instead of data is none, whatever its status.
+ * Accepts responses with a status below 400, except redirects and web pages.
  *
- * @throws RemoteError and its kinds, by the table of the specification's section 7.
+ * @throws RemoteError or a subclass, as listed in the specification's section 7.
  */
 export async function checkResponse(response: HttpResponse, redactor: Redactor): Promise<void> {
   const { status } = response;
@@ -45,12 +45,12 @@ export async function checkResponse(response: HttpResponse, redactor: Redactor):
   if (REDIRECTS.has(status)) {
     throw new RemoteError(
       status,
-      `HTTP ${status}: the service redirects to another address, which is not followed so that the key stays here. ` +
-        'Check the address of the service.',
+      `HTTP ${status}: the service redirects to another address. To protect your key, the redirect was not followed. ` +
+        'Check the service address.',
     );
   }
   if (/^text\/html\b/i.test(response.header('content-type') ?? '')) {
-    throw unusable(response, 'is a web page. Check the address of the service, and whether a proxy asks for a login');
+    throw unusable(response, 'is a web page. Check the service address, and whether a proxy requires a login');
   }
 }
 
@@ -67,7 +67,7 @@ async function failureOf(response: HttpResponse, redactor: Redactor): Promise<Re
   return new RemoteError(status, `HTTP ${status}: ${detail || reason}`, { retryAfter, detail: detail || undefined });
 }
 
-/** The `detail` of a JSON body, else the body's text. An answer that breaks off is still the refusal that it began. */
+/** The `detail` of a JSON body, else the body's text; empty if the connection breaks. */
 async function readDetail(response: HttpResponse): Promise<string> {
   let text: string;
   try {
@@ -88,7 +88,7 @@ async function readDetail(response: HttpResponse): Promise<string> {
   return detail === null ? '' : JSON.stringify(detail);
 }
 
-/** Redacts before it cuts, so that no half of a secret is left at the cut. */
+/** Redacts before truncating, so that no part of a secret remains. */
 function tidy(text: string, redactor: Redactor): string {
   const clean = redactor.redact(printableText(text)).trim();
   return clean.length <= MAX_DETAIL_CHARACTERS ? clean : `${clean.slice(0, MAX_DETAIL_CHARACTERS - 1)}…`;
@@ -109,5 +109,5 @@ async function readUpTo(
 }
 
 function unusable({ status }: HttpResponse, what: string): RemoteError {
-  return new RemoteError(status, `HTTP ${status}: the service's answer ${what}.`);
+  return new RemoteError(status, `HTTP ${status}: the service's response ${what}.`);
 }

@@ -3,24 +3,24 @@ import { RemoteError } from './errors.ts';
 
 const DEFAULT_MAX_SECONDS = 600;
 const TOO_MANY_REQUESTS = 429;
-// Whoever says "now" says it again at once, for ever.
+// A service that asks for 0 seconds would be called in a tight loop.
 const MIN_SECONDS = 1;
-// So that those who were told the same time do not come back at once.
+// Random, so that clients with the same delay do not retry at the same moment.
 const SPREAD_MS = 500;
 
-/** What to do about a service that says: too many requests, come again in so many seconds. */
+/** How to handle 429 with `Retry-After`. */
 export interface RetryAfterPolicy {
-  /** How long one call waits in all; 600 unless given. A service that asks for more is not waited for. */
+  /** The longest total wait of one call; 600 if absent. A longer delay is not waited for. */
   readonly maxSeconds?: number;
-  /** Called before each wait, with what the service said. */
+  /** Called before each wait, with the service's reason. */
   onWait?(seconds: number, reason: string): void;
 }
 
 /**
- * Repeats a call that the service put off (429 with `Retry-After`) once it says that it may come again. A call that was put
- * off did nothing, so a submit may be repeated too.
+ * Repeats a call after the delay that the service requests (429 with `Retry-After`). The service did nothing in that case, so a
+ * submit may be repeated too.
  *
- * @throws what the call throws otherwise, or the signal's reason on abort.
+ * @throws the call's other errors, or the signal's reason on abort.
  */
 export async function withRetryAfter<T>(
   retryAfter: RetryAfterPolicy | undefined,

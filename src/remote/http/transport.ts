@@ -3,7 +3,7 @@ import { AppError } from '../../core/errors.ts';
 import { Routes } from '../../core/network/routes.ts';
 import { type HttpResponse, type Call, Exchange } from './exchange.ts';
 
-/** Opens exchanges with one service, and closes what they leave behind. */
+/** Sends requests to one service, and closes its connections. */
 export class Transport {
   readonly #host: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export class Transport {
   }
 
   /**
-   * Sends a request and waits for the head of its answer.
+   * Sends a request and waits for the headers of its response.
    *
    * @throws NetworkError on a timeout, the signal's reason on abort, the system's own error on any other failure.
    */
@@ -29,13 +29,13 @@ export class Transport {
     try {
       return await this.#start(first, call);
     } catch (error) {
-      // Asked once more, on a new connection, as browsers do. A POST may have been acted upon: never.
+      // Sent once more on a new connection, as browsers do, but never a POST, which may have had an effect.
       if (!first.isStale || call.method === 'POST') throw error;
       return this.#start(this.#exchange(call), call);
     }
   }
 
-  /** Ends what runs, closes the idle connections that this client has used, and lets `open` fail from now on. */
+  /** Aborts running requests and closes the idle connections that this client used. Later calls of `open` fail. */
   close(): void {
     this.#isClosed = true;
     for (const exchange of this.#running) exchange.fail(closedError());
@@ -55,15 +55,15 @@ export class Transport {
 
   #start(exchange: Exchange, call: Call): Promise<HttpResponse> {
     const onSocket = (socket: Socket): void => {
-      // Without listeners: many clients may share a socket of a global agent, and Node takes more than ten for a leak.
+      // No listeners, because clients share the sockets of a global agent, and Node warns of a leak above ten listeners.
       for (const known of this.#sockets) if (known.destroyed) this.#sockets.delete(known);
       this.#sockets.add(socket);
     };
-    const line = this.#fetch ?? { routes: this.#routes, onSocket };
-    return exchange.start({ ...this.#headers, ...call.headers }, line);
+    const by = this.#fetch ?? { routes: this.#routes, onSocket };
+    return exchange.start({ ...this.#headers, ...call.headers }, by);
   }
 }
 
 function closedError(): AppError {
-  return new AppError('bad-input', 'This client was closed. Make a new RemoteClient to go on.');
+  return new AppError('bad-input', 'This client is closed. Create a new RemoteClient.');
 }

@@ -3,8 +3,8 @@ import * as z from 'zod';
 const TEXT_TYPES: ReadonlySet<string> = new Set(['string', 'enum', 'literal']);
 
 /**
- * What a client can rely on of a body that a service declares as `Body`: each field has the declared JSON type, is null or is absent.
- * Fields that are not declared are kept.
+ * The part of a body declared as `Body` that a client can rely on: each field has the declared JSON type, or is null or absent. Other
+ * fields are kept.
  */
 export type Received<Body> = Body extends string
   ? string
@@ -18,10 +18,10 @@ export type Received<Body> = Body extends string
 type ReceivedWith<Body, Required> = Received<Omit<Body, keyof Required>> & Required;
 
 /**
- * The reader for a body that a service declares: what the specification does not show may be absent, null or of another type, and a
- * field of another type reads as absent. Formats, ranges and names of values are the service's affair and are not checked.
+ * A lenient schema for a declared body. Fields that the specification does not show may be absent, null or of another type; a field
+ * of another type reads as absent. Formats, ranges and enumerated values are not checked.
  *
- * @param required the fields without which the body is of no use.
+ * @param required fields without which the body is useless.
  */
 export function received<Shape extends z.ZodRawShape>(
   body: z.ZodObject<Shape>,
@@ -35,7 +35,7 @@ export function received(body: z.ZodObject<z.ZodRawShape>, required: z.ZodRawSha
   return z.looseObject({ ...Object.fromEntries(fields), ...required });
 }
 
-/** The reader of one field, which takes any value of the declared JSON type. */
+/** A lenient schema for one field, which accepts any value of the declared JSON type. */
 export function readerOf(field: z.core.$ZodType): z.ZodType {
   if (field instanceof z.ZodNullable || field instanceof z.ZodOptional) return readerOf(field.unwrap());
   if (field instanceof z.ZodObject) return received(field);

@@ -4,8 +4,8 @@ import { declaredAccount, declaredJob } from './spellings.ts';
 import { JOB_STATES } from './states.ts';
 
 /**
- * The bodies of `/v1`, declared once. The service answers with them and describes them in its OpenAPI page; the client reads them
- * through `received`, which takes what other services send instead.
+ * The bodies of `/v1`, declared once. The service sends them and describes them in its OpenAPI page. The client reads them through
+ * `received`, which also accepts the variants of other services.
  */
 const time = z.iso.datetime();
 
@@ -18,7 +18,7 @@ const rateCardItem = z.object({
   gpus: z.int(),
 });
 
-/** The answer to `GET /v1/me`. */
+/** The response of `GET /v1/me`. */
 export const account = z.object({
   account_id: z.string(),
   plan: z.string(),
@@ -26,14 +26,14 @@ export const account = z.object({
   rate_card: z.array(rateCardItem),
   limits: z
     .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })
-    .describe('what one submission may ask for; a job whose highest price the credits do not cover is refused'),
+    .describe('limits of one submission; a job whose maximum cost exceeds the credits is refused'),
 });
-/** As a client reads it, in the declared spelling: a rate card that is an object by machine class becomes a list. */
+/** As a client reads it, with declared field names. A rate card that is an object by machine class becomes a list. */
 export const receivedAccount = z.preprocess(declaredAccount, received(account));
 export type Account = z.infer<typeof receivedAccount>;
 export type RateCardItem = NonNullable<Account['rate_card']>[number];
 
-/** The fields of a job that the service decides, and may change. The job ledger stores each under its name in camel case. */
+/** The fields of a job that the service sets and may change. The job ledger stores each under its name in camel case. */
 export const jobReport = z.object({
   state: z.enum(JOB_STATES),
   machine_class: z.string(),
@@ -45,7 +45,7 @@ export const jobReport = z.object({
   reason: z.string().nullable(),
 });
 
-/** The answer to `GET /v1/jobs/{id}`. */
+/** The response of `GET /v1/jobs/{id}`. */
 export const job = z.object({
   job_id: z.string(),
   script: z.string(),
@@ -54,20 +54,20 @@ export const job = z.object({
   created_at: time,
   ...jobReport.shape,
 });
-/** As a client reads it. `state` is any text, since the specification names no states: ask `isJobState`. */
+/** As a client reads it. `state` can be any text, because the specification names no states; check it with `isJobState`. */
 export const receivedJob = z.preprocess(declaredJob, received(job));
 export type Job = z.infer<typeof receivedJob>;
 
-/** The answer to `GET /v1/jobs`. */
+/** The response of `GET /v1/jobs`. */
 export const jobList = z.object({ jobs: z.array(job) });
 
-// The specification leaves the alphabet open. These are the characters of UUIDs, numbers, base64, names and paths in other services'
-// ids, and none that a shell, a terminal or a list would take for anything else: ids are shown to be copied into commands.
+// The specification does not restrict IDs. These characters cover UUIDs, numbers, base64, and names and paths of other services. None
+// of them is special to a shell, a terminal or a list, because users copy IDs into commands.
 const jobId = z.string().regex(/^[\w.:~@+=-]{1,256}$/, 'must be 1 to 256 letters, digits or characters of "_.:~@+=-"');
 
-/** The answer to `POST /v1/jobs` (specification, section 2.2). */
+/** The response of `POST /v1/jobs` (specification, section 2.2). */
 export const jobCreated = z.object({ job_id: z.string(), credit_hold: z.number(), credits_remaining: z.number() });
-/** As a client reads it. Only the id must be there: without it the job is lost. */
+/** As a client reads it. Only the ID is required, because without it the job is lost. */
 export const receivedJobCreated = received(jobCreated, { job_id: jobId });
 export type JobCreated = z.infer<typeof receivedJobCreated>;
 
@@ -76,13 +76,16 @@ const checking = z.object({ state: z.literal('checking'), account_id: z.string()
 const incomplete = z.object({
   state: z.literal('incomplete'),
   account_id: z.string(),
-  received_bytes: z.int().min(0).describe('of the archive: the rest goes in a request with this Upload-Offset'),
+  received_bytes: z
+    .int()
+    .min(0)
+    .describe('bytes of the archive received so far; send the rest with this Upload-Offset'),
 });
-/** The answer to `GET /v1/submissions/{key}`, of services that know keys. */
+/** The response of `GET /v1/submissions/{key}`, for services that support keys. */
 export const submissionStatus = z.discriminatedUnion('state', [
-  accepted.describe('It is a job.'),
-  checking.describe('All of it is there and is being checked. Ask again in a second.'),
-  incomplete.describe('It is no job.'),
+  accepted.describe('The job exists.'),
+  checking.describe('The upload is complete and being checked. Ask again in a second.'),
+  incomplete.describe('No job exists.'),
 ]);
 /** As a client reads it. */
 export const receivedSubmissionStatus = z.union([
@@ -92,24 +95,24 @@ export const receivedSubmissionStatus = z.union([
 ]);
 export type SubmissionStatus = z.infer<typeof receivedSubmissionStatus>;
 
-/** The answer to `DELETE /v1/jobs/{id}`. */
+/** The response of `DELETE /v1/jobs/{id}`. */
 export const cancellation = z.object({ job_id: z.string(), state: jobReport.shape.state });
 /** As a client reads it: any JSON object. */
 export const receivedCancellation = z.looseObject({});
 
-/** The body of an answer with a status of 400 or above. */
+/** The body of a response with a status of 400 or above. */
 export const failure = z.object({ detail: z.string() });
 
-/** The answer to `GET /healthz`. */
+/** The response of `GET /healthz`. */
 export const health = z.object({
   status: z.enum(['ok', 'degraded', 'stopping']),
   version: z.string(),
-  problems: z.array(z.string()).optional().describe('what keeps it from taking jobs'),
-  warnings: z.array(z.string()).optional().describe('what soon will'),
+  problems: z.array(z.string()).optional().describe('why no jobs are accepted'),
+  warnings: z.array(z.string()).optional().describe('what will soon prevent new jobs'),
   proof: z.string().optional(),
 });
 
-/** One server-sent event. `data` is decoded JSON, or the text itself where it is none; `id` is there when one was sent. */
+/** One server-sent event. `data` is decoded JSON, or the text itself if it is not JSON. `id` is present if one was sent. */
 export interface JobEvent {
   readonly event: string;
   readonly data: unknown;
@@ -124,15 +127,15 @@ export const stateEventData = z.looseObject({
 });
 export type StateEventData = z.infer<typeof stateEventData>;
 
-/** Data of the embedded service's `log` event: a piece of output, which may begin or end inside a line. */
+/** Data of the embedded service's `log` event: a piece of output, which can begin or end inside a line. */
 export const logEventData = z.looseObject({ stream: z.enum(['stdout', 'stderr']), text: z.string() });
 export type LogEventData = z.infer<typeof logEventData>;
 
-/** Data of the embedded service's `flow` event: what a flow reported of its run, see `RunEvent`. */
+/** Data of the embedded service's `flow` event: an event of a flow's run, see `RunEvent`. */
 export const flowEventData = z.looseObject({ type: z.string(), run: z.number() });
 export type FlowEventData = z.infer<typeof flowEventData>;
 
-/** Data of the embedded service's `artifact` event: a file that the job made, its size in bytes. */
+/** Data of the embedded service's `artifact` event: a file that the job created, with its size in bytes. */
 export const artifactEventData = z.looseObject({ path: z.string(), size: z.number() });
 export type ArtifactEventData = z.infer<typeof artifactEventData>;
 

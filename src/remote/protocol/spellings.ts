@@ -1,8 +1,8 @@
 import type { JobState } from './states.ts';
 
 /**
- * The specification leaves the shapes of accounts, jobs and events open. This file has the spellings that services are likely to use
- * beside the declared ones, and nothing else in the project guesses.
+ * The specification does not define the fields of accounts, jobs and events. This file contains the variants that other services are
+ * likely to use. It is the only place that guesses.
  */
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ const RATE_FIELDS = [
 const LOG_EVENTS = ['log', 'message', 'output'];
 const LOG_FIELDS = ['text', 'message', 'line'];
 
-/** The words for states that mean a declared one, in lower case. */
+/** Synonyms of the declared states, in lower case. */
 const STATE_OF_WORD: ReadonlyMap<string, JobState> = new Map([
   ...words('queued', 'queued pending'),
   ...words('starting', 'starting'),
@@ -32,7 +32,7 @@ function words(state: JobState, list: string): [string, JobState][] {
   return list.split(' ').map((word) => [word, state]);
 }
 
-/** The declared state that a service's word means; undefined for an unknown word. */
+/** The declared state for a service's word; undefined for an unknown word. */
 export function stateOfWord(word: string): JobState | undefined {
   return STATE_OF_WORD.get(word.toLowerCase());
 }
@@ -42,7 +42,7 @@ export function wordsForStates(isWanted: (state: JobState) => boolean): readonly
   return [...STATE_OF_WORD].filter(([, state]) => isWanted(state)).map(([word]) => word);
 }
 
-/** An account in the declared spelling: a rate card may be an object by machine class, and a price a bare number. */
+/** An account with declared field names. Its rate card may be an object by machine class, and a price a plain number. */
 export function declaredAccount(reply: unknown): unknown {
   if (!isFields(reply)) return reply;
   const credits = CREDITS_FIELDS.map((name) => reply[name]).find((value) => typeof value === 'number');
@@ -50,18 +50,18 @@ export function declaredAccount(reply: unknown): unknown {
   return { ...reply, ...(credits !== undefined && { credits }), ...(rates !== undefined && { rate_card: rates }) };
 }
 
-/** The names of a line of a rate card, the usual one first. */
+/** All names of one entry of a rate card, the usual one first. */
 export function classNames(line: Fields): readonly string[] {
   return CLASS_FIELDS.map((name) => line[name]).filter((name) => typeof name === 'string');
 }
 
-/** A job, or the data of a `state` or `end` event, in the declared spelling. */
+/** A job, or the data of a `state` or `end` event, with declared field names. */
 export function declaredJob(reply: unknown): unknown {
   if (!isFields(reply) || isText(reply['state']) || !isText(reply['status'])) return reply;
   return { ...reply, state: reply['status'] };
 }
 
-/** The output in a `log` event: its text, or the data itself where a service sends bare text; undefined for other events. */
+/** The output in a `log` event: its text, or the data itself if a service sends plain text; undefined for other events. */
 export function logTextOf(event: string, data: unknown): string | undefined {
   if (!LOG_EVENTS.includes(event)) return undefined;
   if (typeof data === 'string') return data;
@@ -76,7 +76,7 @@ function declaredRates(card: unknown): Fields[] | undefined {
   return lines.map(([name, line]) => declaredRate(line, name));
 }
 
-/** A line that is neither an object nor a price stays in the list, as one that says nothing: it may be for any class. */
+/** One entry of a rate card. An entry in another format stays in the list without fields, because it may apply to any class. */
 function declaredRate(line: unknown, key: string | undefined): Fields {
   const fields = typeof line === 'number' ? { credits_per_minute: line } : isFields(line) ? line : {};
   const name = key ?? classNames(fields)[0];

@@ -6,8 +6,8 @@ export const MAX_RUNTIME_SECONDS = 30 * 24 * 3600;
 
 const MAX_RUNTIME_REFUSAL = `must be at most ${MAX_RUNTIME_SECONDS} seconds (30 days)`;
 
-// A third of what the kernel takes for the arguments and variables of a program (execve(2), with a stack of 8 MB), and its limit
-// for one of them: more would only be found out when the job starts.
+// A third of the kernel's limit for all arguments and variables of a program (execve(2), with a stack of 8 MB), and its limit for
+// one of them. Without this check, the job would fail only when it starts.
 const MAX_VARIABLES = 1_000;
 const MAX_VARIABLE_BYTES = 128 * 1024 - 1;
 const MAX_VARIABLES_BYTES = 640 * 1024;
@@ -31,7 +31,7 @@ const variables = z
     'must be below 640 KB for all variables together',
   );
 
-/** Structure of `venv`, which the specification does not show. */
+/** The structure of `venv`, which the specification does not define. */
 const virtualEnvironment = z.strictObject({
   python: z
     .string()
@@ -52,15 +52,15 @@ export const submission = z.object({
 });
 export type Submission = z.infer<typeof submission>;
 
-/** The same as a client may send it: other services have other structures of `venv`. */
+/** The same as a client may send it; `venv` has another structure on other services. */
 export type SubmissionMeta = Omit<z.input<typeof submission>, 'venv'> & { venv?: Readonly<Record<string, unknown>> };
 
-/** Whether a normalized path leads to a place below the folder that it is relative to. */
+/** Whether a normalized relative path stays inside its folder. */
 export function isInside(path: string): boolean {
   return !posix.isAbsolute(path) && path !== '..' && !path.startsWith('../');
 }
 
-/** The length of a variable as a program gets it: `NAME=value` and a NUL. */
+/** The size of a variable as passed to a program: `NAME=value` and a NUL. */
 function bytesOf([name, value]: [string, string]): number {
   return Buffer.byteLength(name) + Buffer.byteLength(value) + 2;
 }

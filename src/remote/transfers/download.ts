@@ -5,24 +5,26 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { RemoteError } from '../http/errors.ts';
 import type { HttpResponse } from '../http/exchange.ts';
+import type { TransferOptions } from '../http/requestLimits.ts';
 
-/** The download chunk of the specification's section 8. */
+/** The size of a write (specification, section 8). */
 const CHUNK_BYTES = 65_536;
 
-export interface SaveOptions {
+export interface DownloadOptions extends TransferOptions {
+  /** A larger body is refused: by its announced length before anything is written, otherwise when the limit is reached. */
   readonly maxBytes?: number;
+  /** Called with the first bytes of the body, at least 10 if it has as many. An error thrown here ends the download. */
   onStart?(head: Uint8Array): void;
-  onProgress?(bytes: number, total?: number): void;
 }
 
 /**
- * Writes the body to `dest`: under another name beside it first, so that `dest` is whole or untouched. What the service calls the file
- * is never looked at.
+ * Writes the body to a temporary file beside `dest` and renames it, so that `dest` is complete or unchanged. The file name that the
+ * service sends is not used.
  *
- * @throws RemoteError when fewer or more bytes come than were announced or allowed, what `onStart` throws, AppError `no-space` when the
- * announced bytes do not fit on the disk, and the system's error when a write fails.
+ * @throws RemoteError if the number of bytes differs from the announced one or exceeds the limit, the error of `onStart`, AppError
+ * `no-space` if the announced bytes do not fit on the disk, and the system's error if a write fails.
  */
-export async function saveBody(response: HttpResponse, dest: string, options: SaveOptions = {}): Promise<void> {
+export async function saveBody(response: HttpResponse, dest: string, options: DownloadOptions = {}): Promise<void> {
   const { maxBytes = Infinity } = options;
   const total = announcedLength(response);
   if (total !== undefined && total > maxBytes) throw tooLarge(response, maxBytes);
@@ -53,34 +55,34 @@ export async function saveBody(response: HttpResponse, dest: string, options: Sa
 }
 
 function brokenOff({ status }: HttpResponse, bytes: number, total: number): RemoteError {
-  const what = bytes < total ? 'The download broke off after' : 'The service sent';
+  const what = bytes < total ? 'The download ended early, after' : 'The service sent';
   return new RemoteError(status, `${what} ${bytes} of ${total} bytes. Try again.`);
 }
 
 function tooLarge({ status }: HttpResponse, maxBytes: number): RemoteError {
   return new RemoteError(
     status,
-    `The service sends more than ${formatBytes(maxBytes)}, the most that is downloaded, so nothing was kept. Have the job write less, or fetch its results in another way.`,
+    `The results are larger than the limit of ${formatBytes(maxBytes)}, so nothing was saved. Have the job write less, or copy its results in another way.`,
   );
 }
 
-/** Where the system can say. @throws AppError `no-space`. */
+/** @throws AppError `no-space` if the disk has fewer free bytes. */
 async function assertSpace(folder: string, bytes: number): Promise<void> {
   const { bavail, bsize } = await statfs(folder);
   if (bytes <= bavail * bsize) return;
   throw new AppError(
     'no-space',
-    `The download has ${formatBytes(bytes)} and ${formatBytes(bavail * bsize)} are free on this disk. Free some space and try again.`,
+    `The download needs ${formatBytes(bytes)}, but this disk has only ${formatBytes(bavail * bsize)} free. Free some space and try again.`,
   );
 }
 
-/** Undefined where the service does not say, or where a fetch has decoded the body so that its length is another. */
+/** Undefined if the service does not announce it, or if a fetch has decoded the body, which changes its length. */
 function announcedLength(response: HttpResponse): number | undefined {
   const length = response.header('content-length');
   return length === null || response.header('content-encoding') !== null ? undefined : Number(length);
 }
 
-/** Gathers bytes into chunks of one size. The buffer is used again for each chunk. */
+/** Collects bytes into chunks of one size. The buffer is reused for each chunk. */
 async function* inChunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   let filled = 0;
@@ -100,7 +102,7 @@ async function* inChunks(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
   if (filled > 0) yield buffer.subarray(0, filled);
 }
 
-/** A write may take less than it was given, for one when the disk is almost full. */
+/** Repeats the write, because one may be incomplete, for example on a disk that is almost full. */
 async function writeAll(file: FileHandle, bytes: Uint8Array): Promise<void> {
   let written = 0;
   while (written < bytes.length) written += (await file.write(bytes, written)).bytesWritten;

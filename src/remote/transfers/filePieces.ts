@@ -1,36 +1,36 @@
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
-/** Large enough that the cost of each turn through the streams is small, small enough for constant memory. */
+/** Large enough that the overhead of the streams is small, small enough for constant memory. */
 const PIECE_BYTES = 1 << 20;
-// One piece is being sent, one waits in the stream, one is read ahead; one more for safety.
+// One piece is being sent, one waits in the stream, one is read ahead, and one is spare.
 const RING = 4;
 
 export interface FilePieces {
   readonly head: Buffer;
   readonly tail: Buffer;
-  /** Where in the file to begin. */
+  /** The first byte of the file to send. */
   readonly offset: number;
-  /** Bytes of the whole file. */
+  /** The size of the whole file. */
   readonly size: number;
   /**
-   * Whether the memory of a piece is used again once it was sent, which saves a third of an upload's time. Only for a
-   * reader that takes the next piece after the last one has left the process, as a pipe into Node's own requests does.
+   * Whether the memory of a piece is reused after it was sent, which saves a third of an upload's time. Only for a reader that takes
+   * the next piece after the last one has left the process, as a pipe into Node's own requests does.
    */
   readonly isReusing: boolean;
-  /** Counts bytes of the file that were handed on, the last of which may not have left yet: never fewer than have left. */
+  /** Called with the bytes of the file that were passed on: at least as many as have left the process. */
   onSent(bytes: number): void;
-  /** The error of a file that has not the bytes it had. */
+  /** The error if the file has become shorter. */
   changed(): Error;
-  /** Called after the last byte; throws when the file is not what it was. */
+  /** Called after the last byte; throws if the file has changed. */
   onEnd(): Promise<void>;
 }
 
 /**
  * A stream of `head`, the bytes of the file from `offset` up to `size`, and `tail`. The next piece is read while the last is being sent.
  *
- * Its buffer takes one piece, so a pipe asks for piece n + 2 after it has written piece n + 1, which it does after piece n was
- * flushed (`drain`). That is what makes it safe to fill the memory of piece n again.
+ * Its buffer holds one piece, so a pipe requests piece n + 2 after it has written piece n + 1, which it does after piece n was flushed
+ * (`drain`). Therefore the memory of piece n can be reused then.
  */
 export function streamFile(file: FileHandle, pieces: FilePieces): Readable {
   const { head, tail, offset, size, isReusing } = pieces;
@@ -57,7 +57,7 @@ export function streamFile(file: FileHandle, pieces: FilePieces): Readable {
   let next: Promise<Buffer> | undefined;
   const readAhead = (): void => {
     next = read < size ? readNext() : undefined;
-    next?.catch(() => {}); // it is awaited in the next turn, which does not come when sending has failed
+    next?.catch(() => {}); // awaited by the next `produce`, which is not called if sending fails
   };
 
   const produce = async (stream: Readable): Promise<void> => {

@@ -2,7 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { RemoteError } from '../http/errors.ts';
 import type { SubmissionMeta } from '../protocol/submission.ts';
 
-/** How services answer at an address that they do not have. */
+/** Statuses that services return for an unknown route. */
 const NO_SUCH_ROUTE: ReadonlySet<number> = new Set([400, 404, 405, 410, 501]);
 
 export interface JobSubmission {
@@ -14,7 +14,7 @@ export interface JobSubmission {
   readonly machineClass?: string;
 }
 
-/** The submission metadata of the specification's section 2.2: optional fields only when they are not empty. */
+/** The metadata of a submission (specification, section 2.2). Empty optional fields are omitted. */
 export function metaOf({ script, maxRuntime, project, venv, machineClass }: JobSubmission): SubmissionMeta {
   if (!Number.isFinite(maxRuntime)) throw new AppError('bad-input', 'The time limit of a job must be a number.');
   return {
@@ -26,13 +26,13 @@ export function metaOf({ script, maxRuntime, project, venv, machineClass }: JobS
   };
 }
 
-/** The headers that name a submission: draft-ietf-httpapi-idempotency-key-header, and draft-ietf-httpbis-resumable-upload. */
+/** The headers that identify a submission (draft-ietf-httpapi-idempotency-key-header, draft-ietf-httpbis-resumable-upload). */
 export function submissionHeaders(
   options: { readonly idempotencyKey?: string; readonly offset?: number } = {},
 ): Record<string, string> {
   const { idempotencyKey: key, offset } = options;
   if (key !== undefined && !/^[\x20-\x7e]{1,255}$/.test(key)) {
-    throw new AppError('bad-input', 'The key of a submission must be 1 to 255 printable ASCII characters.');
+    throw new AppError('bad-input', 'The idempotency key must be 1 to 255 printable ASCII characters.');
   }
   return {
     ...(key !== undefined && { 'idempotency-key': `"${key.replaceAll(/["\\]/g, '\\$&')}"` }),
@@ -40,7 +40,7 @@ export function submissionHeaders(
   };
 }
 
-/** Whether a failed question means that the service does not know what was asked for: it has no such address, or another use for it. */
+/** Whether a request failed because the service does not have this route, or uses it for something else. */
 export function isMissingRoute(error: unknown): boolean {
   return error instanceof RemoteError && (error.status < 400 || NO_SUCH_ROUTE.has(error.status));
 }

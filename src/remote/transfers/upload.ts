@@ -12,7 +12,7 @@ export interface Upload {
 
 interface UploadOptions {
   readonly headers: Readonly<Record<string, string>>;
-  /** Bytes at the beginning of the file that are not sent. */
+  /** The number of bytes at the start of the file that are skipped. */
   readonly offset: number;
   readonly onProgress: ((bytes: number, total: number) => void) | undefined;
   /** See `streamFile`. */
@@ -22,11 +22,11 @@ interface UploadOptions {
 /**
  * The form of `POST /v1/jobs` (specification, section 4.1), streamed from disk: text field `meta`, file part `tarball`.
  *
- * The form is framed here rather than by a FormData, because a stream with a known length is what node-fetch and Node's
- * own fetch both send in constant memory. `meta` comes first, so that a service can refuse before it reads the file.
+ * Not a FormData, because node-fetch and Node's own fetch both send a stream of known length in constant memory. `meta` comes first,
+ * so that a service can refuse before it reads the file.
  *
- * @throws the system's error when the file cannot be opened, and an AppError `bad-input` when it is no file. The body
- * fails with an AppError `conflict` when the file changes while it is sent.
+ * @throws the system's error if the file cannot be opened, AppError `bad-input` if it is not a regular file. The body fails with
+ * AppError `conflict` if the file changes during the upload.
  */
 export async function openUpload(
   path: string,
@@ -74,8 +74,5 @@ export async function openUpload(
 }
 
 function changed(path: string): AppError {
-  return new AppError(
-    'conflict',
-    `${path} changed while it was sent, so no job was started. Pack it again and resubmit.`,
-  );
+  return new AppError('conflict', `${path} changed during the upload, so no job was started. Submit again.`);
 }

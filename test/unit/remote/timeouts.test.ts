@@ -208,7 +208,7 @@ test('a service that sends a byte now and then holds no call for ever', async (t
       const error = await rejection(client.me({ timeout: { total: 0.3 } }));
       // What has come of a refusal by then is the refusal.
       if (head.includes('500')) assert.match(error.message, /^HTTP 500: Oh no$/);
-      else assertTimeout(error, host, /no whole answer within 0.3 s/);
+      else assertTimeout(error, host, /no complete response within 0.3 s/);
       if (head.includes('500')) assert.match((await rejection(events(client))).message, /^HTTP 500: Oh no$/);
     }
   }

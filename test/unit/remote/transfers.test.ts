@@ -85,7 +85,7 @@ for (const [how, change] of [
     });
     const error = await rejection(client.submitJob(archive, job));
     assert.equal((error as Error & { code: string }).code, 'conflict');
-    assert.match(error.message, /workspace\.tar\.gz changed while it was sent/);
+    assert.match(error.message, /workspace\.tar\.gz changed during the upload/);
     assert.equal(isComplete, false);
   });
 }
@@ -176,7 +176,7 @@ test('a download that fails leaves what was there, and nothing beside it', async
   const abort = () => controller.abort(new Error('enough'));
   const failures: [() => Promise<unknown>, RegExp][] = [
     [() => client.downloadArtifacts('gone', dest), /no artifacts/],
-    [() => client.downloadArtifacts('cut', dest), /aborted|premature|broke off/i],
+    [() => client.downloadArtifacts('cut', dest), /aborted|premature|ended early/i],
     [() => client.downloadArtifacts('chunked', dest), /aborted|premature/i],
     [() => client.downloadArtifacts('slow', dest, { timeout: 0.1 }), /timed out/],
     [() => client.downloadArtifacts('slow', dest, { signal: controller.signal, onProgress: abort }), /enough/],
@@ -221,12 +221,9 @@ test('a download is refused when it is, or becomes, larger than allowed, announc
     }
   });
   const refusals: [() => Promise<unknown>, RegExp][] = [
-    [
-      () => client.downloadArtifacts('endless', dest, { maxBytes: 1_000_000 }),
-      /more than 1\.0 MB, the most that is downloaded/,
-    ],
-    [() => client.downloadArtifacts('announced', dest, { maxBytes: 1_000_000 }), /more than 1\.0 MB/],
-    [() => client.downloadArtifacts('huge', dest), /The download has .* are free on this disk/],
+    [() => client.downloadArtifacts('endless', dest, { maxBytes: 1_000_000 }), /larger than the limit of 1\.0 MB/],
+    [() => client.downloadArtifacts('announced', dest, { maxBytes: 1_000_000 }), /larger than the limit of 1\.0 MB/],
+    [() => client.downloadArtifacts('huge', dest), /The download needs .*, but this disk has only .* free/],
   ];
   for (const [download, message] of refusals) assert.match((await rejection(download())).message, message);
   assert.ok(sent.bytes < 50_000_000, `${sent.bytes} bytes were taken`);

@@ -96,7 +96,10 @@ test('a success that is no JSON object is an error that says so', async (t) => {
     const { client } = await serve(t, (_request, response) => response.end(body));
     const error = await rejection(client.me());
     assert.ok(error instanceof RemoteError, body);
-    assert.match(error.message, /^HTTP 200: the service's answer is not /);
+    assert.match(
+      error.message,
+      /^HTTP 200: the service's response (?:is not valid JSON|does not have the expected format)/,
+    );
   }
 });
 
