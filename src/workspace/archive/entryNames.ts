@@ -1,11 +1,11 @@
-// Zero-width and bidirectional characters: HFS+ leaves them out when it compares names (Apple TN1150).
+// Zero-width and bidirectional characters, which HFS+ ignores when it compares names (Apple TN1150).
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}/gu;
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f]/;
 const ONLY_ASCII = /^[\u0020-\u007e]*$/;
 
 /**
- * The form in which two names are equal on some file system: upper and lower case, sharp s, Unicode's composed and
- * compatibility forms, invisible characters, dots and spaces at the end of a part.
+ * A key that is the same for names that are equal on some file system. It ignores case, sharp s, Unicode's composed and compatibility
+ * forms, invisible characters, and dots and spaces at the end of a part.
  */
 export function foldName(path: string): string {
   const unified = ONLY_ASCII.test(path)
@@ -14,26 +14,26 @@ export function foldName(path: string): string {
   return unified.includes('.') || unified.includes(' ') ? unified.replace(/(?<=[^/])[. ]+(?=\/|$)/g, '') : unified;
 }
 
-/** Why a name cannot be carried safely by an archive, or undefined. `path` has been decoded from UTF-8. */
+/** Why a name is not safe in an archive; undefined if it is. `path` was decoded from UTF-8. */
 export function judgeName(path: string): string | undefined {
   if (path.includes('\ufffd')) return 'its name is not valid UTF-8';
-  if (CONTROLS.test(path)) return 'its name has control characters';
-  if (path.includes('\\')) return 'its name has a backslash, which separates folders on Windows';
+  if (CONTROLS.test(path)) return 'its name contains control characters';
+  if (path.includes('\\')) return 'its name contains a backslash, which separates folders on Windows';
   return undefined;
 }
 
-/** Remembers names and finds those that would overwrite each other on some file system. */
+/** Finds names that would overwrite each other on some file system. */
 export class NameTable {
   readonly #folders = new Map<string, string>();
   readonly #files = new Map<string, string>();
   readonly #knownFolders = new Set<string>(['', '.']);
 
-  /** How many folders were named, also those that only files are in. */
+  /** The number of folders, including those that only occur in paths of files. */
   get folderCount(): number {
     return this.#folders.size;
   }
 
-  /** Takes a file's path and gives the earlier path that it collides with, or undefined. */
+  /** Adds a file's path. Returns the earlier path that it collides with, if any. */
   claimFile(path: string): string | undefined {
     const slash = path.lastIndexOf('/');
     const parent = slash === -1 ? undefined : this.claimFolder(path.slice(0, slash));
@@ -44,7 +44,7 @@ export class NameTable {
     return other;
   }
 
-  /** Takes a folder's path; the same spelling may come again. */
+  /** The same for a folder, which may be added again with the same spelling. */
   claimFolder(path: string): string | undefined {
     if (this.#knownFolders.has(path)) return undefined;
     const slash = path.lastIndexOf('/');

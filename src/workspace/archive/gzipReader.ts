@@ -14,25 +14,25 @@ const FLAG = { headerCrc: 2, extra: 4, name: 8, comment: 16, reserved: 0xe0 };
 
 export interface GunzipOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Told with each chunk how much was read of the file and how much came out, before the chunk is given. */
+  /** Called before each chunk with the bytes read from the file and the bytes unpacked so far. */
   readonly onBytes: (packed: number, unpacked: number) => void;
 }
 
 interface Frame {
   readonly start: number;
-  /** Of the compressed stream, without header and trailer. */
+  /** The length of the compressed stream, without header and trailer. */
   readonly bytes: number;
   readonly crc: number;
   readonly size: number;
-  /** The compressed stream itself where it is small, so that it is not read twice. */
+  /** The compressed stream itself if it is small, so that it is not read twice. */
   readonly content: Buffer | undefined;
 }
 
 /**
- * Unpacks a file that is exactly one gzip member (RFC 1952), with its sums checked at the end.
+ * Unpacks a file that is exactly one gzip member (RFC 1952), and checks its length and CRC-32 at the end.
  *
- * @throws AppError `corrupt` for any other bytes, more members or bytes after the end among them, `missing` without the
- * file; and what `onBytes` throws.
+ * @throws AppError `corrupt` for anything else, including further members or bytes after the end, `missing` if the file cannot be
+ * read; the errors of `onBytes`.
  */
 export async function* gunzip(path: string, { signal, onBytes }: GunzipOptions): AsyncGenerator<Buffer, void> {
   const frame = await readFrame(path);
@@ -41,7 +41,7 @@ export async function* gunzip(path: string, { signal, onBytes }: GunzipOptions):
     frame.content === undefined
       ? createReadStream(path, { start: frame.start, end, highWaterMark: CHUNK_BYTES, signal })
       : Readable.from([frame.content]);
-  // A small archive takes little memory: what it says of its size is only believed for this.
+  // A small archive needs little memory. The size that it declares is trusted only for this.
   const inflate = createInflateRaw({ chunkSize: Math.min(CHUNK_BYTES, Math.max(LEAST_CHUNK_BYTES, frame.size)) });
   pipeline(source, inflate, () => {}); // a failure reaches the loop below through `inflate`
   let crc = 0;
@@ -56,7 +56,7 @@ export async function* gunzip(path: string, { signal, onBytes }: GunzipOptions):
     }
   } catch (error) {
     signal?.throwIfAborted();
-    if (systemCode(error)?.startsWith('Z_')) throw corrupt('its compressed data breaks off or is not valid', error);
+    if (systemCode(error)?.startsWith('Z_')) throw corrupt('its compressed data is incomplete or not valid', error);
     throw error;
   } finally {
     source.destroy();
@@ -66,9 +66,9 @@ export async function* gunzip(path: string, { signal, onBytes }: GunzipOptions):
 }
 
 /**
- * Makes sure by its first bytes that a file can be a gzip archive at all.
+ * Checks that the first bytes of a file are those of gzip (RFC 1952).
  *
- * @throws AppError `corrupt` when they are not those of RFC 1952.
+ * @throws AppError `corrupt`.
  */
 export function assertGzip(head: Uint8Array): void {
   if (head[0] !== 0x1f || head[1] !== 0x8b || head[2] !== 8) throw corrupt('it is not a gzip file');
@@ -83,7 +83,7 @@ async function readFrame(path: string): Promise<Frame> {
     const head = Buffer.alloc(Math.min(size, MOST_HEADER_BYTES));
     await handle.read(head, 0, head.length, 0);
     const start = headerLength(head);
-    if (size < start + TRAILER_BYTES + 1) throw corrupt('it is cut off');
+    if (size < start + TRAILER_BYTES + 1) throw corrupt('it is incomplete');
     const trailer = Buffer.alloc(TRAILER_BYTES);
     await handle.read(trailer, 0, TRAILER_BYTES, size - TRAILER_BYTES);
     return {
@@ -100,7 +100,7 @@ async function readFrame(path: string): Promise<Frame> {
 
 function headerLength(head: Buffer): number {
   assertGzip(head);
-  if (head.length < HEADER_BYTES) throw corrupt('it is cut off');
+  if (head.length < HEADER_BYTES) throw corrupt('it is incomplete');
   const flags = head[3] ?? 0;
   if ((flags & FLAG.reserved) !== 0) throw corrupt('its gzip header uses reserved flags');
   let length = HEADER_BYTES;

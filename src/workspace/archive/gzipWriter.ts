@@ -4,28 +4,28 @@ import { constants, crc32, deflateRaw, deflateRawSync, type ZlibOptions } from '
 import { GZIP_HEADER, gzipEnd } from './gzipMember.ts';
 import { freeMemory } from './ownMemory.ts';
 
-// Each block is compressed apart, with the window before it as dictionary, so a larger block costs memory and a smaller one ratio.
+// Blocks are compressed separately, each with the preceding window as dictionary. Larger blocks need more memory, smaller ones compress worse.
 const BLOCK_BYTES = 1 << 20;
-// Stored blocks and the flush add less than a thousandth; with room for it, zlib gives each block in one piece.
+// Stored blocks and the flush add less than 0.1 %. With room for that, zlib returns each block in one piece.
 const MOST_COMPRESSED_BYTES = BLOCK_BYTES + BLOCK_BYTES / 64;
 const WINDOW_BYTES = 32 * 1024;
 const LEVEL = 6;
 
-// Half of libuv's four threads at least stay free for reading files: a read that waits for a block costs 30 ms.
+// Leaves some of libuv's four threads free for reading files. A read that waits for a block costs 30 ms.
 const MOST_AT_ONCE = 3;
 const SAMPLES = 16;
 const SAMPLE_BYTES = 2048;
 
 const deflateBlock = promisify<Buffer, ZlibOptions, Buffer<ArrayBuffer>>(deflateRaw);
 
-/** Where the compressed bytes go, in order. They are valid until the promise settles. */
+/** Receives the compressed bytes in order. They are valid until the promise settles. */
 export type ByteSink = (bytes: Buffer) => Promise<void>;
 
 /**
  * Compresses a stream on several cores into one ordinary gzip member, with the same bytes on every machine.
  *
- * Blocks of 1 MiB are compressed side by side on libuv's threads and written in order; each ends at a byte boundary
- * (a sync flush), so the results can be joined. Memory stays below a dozen blocks however long the stream is.
+ * Blocks of 1 MiB are compressed in parallel on libuv's threads and written in order. Each ends at a byte boundary (a sync flush), so
+ * they can be joined. Memory stays below a dozen blocks, however long the stream is.
  */
 export class GzipWriter {
   readonly #sink: ByteSink;
@@ -42,7 +42,7 @@ export class GzipWriter {
     this.#sink = sink;
   }
 
-  /** Takes a copy of the bytes; waits while enough blocks are under way. */
+  /** Copies the bytes. Waits while enough blocks are being compressed. */
   async write(bytes: Buffer): Promise<void> {
     let offset = 0;
     while (offset < bytes.length) {
@@ -53,7 +53,7 @@ export class GzipWriter {
     }
   }
 
-  /** Writes what is left and the trailer. */
+  /** Writes the rest and the trailer. */
   async end(): Promise<void> {
     if (this.#filled > 0 || this.#bytes === 0) await this.#startBlock();
     while (this.#pending.length > 0) await this.#writeOldest();
@@ -86,14 +86,14 @@ export class GzipWriter {
     if (oldest === undefined) return;
     const compressed = await oldest;
     await this.#sink(compressed);
-    // Either the one piece that zlib allocated for this block, or several that were joined, in the pool where they are small.
+    // One piece that zlib allocated for this block, or several joined pieces, which are in Node's pool if they are small.
     freeMemory(compressed, MOST_COMPRESSED_BYTES);
   }
 }
 
 /**
- * Whether a block is packed already (pictures, archives, weights): such blocks are stored, which is 20 times faster.
- * Looks at samples spread over the block, so that a few text files among pictures are still seen.
+ * Whether a block is already compressed (pictures, archives, weights). Such blocks are stored, which is 20 times faster. Checks
+ * samples from the whole block, so that a few text files among pictures are still found.
  */
 function isIncompressible(block: Buffer): boolean {
   if (block.length < BLOCK_BYTES) return false;

@@ -1,9 +1,8 @@
 import { isMarkedAsUntransferable } from 'node:worker_threads';
 
 /**
- * Whether nothing else can lie in the memory behind `bytes`: they begin it, and it is as long as they are or as `allocatedBytes`,
- * the size that their only owner asked for. Never true of Node.js's pool, which small buffers share and whose size differs
- * between versions.
+ * Whether `bytes` are the only data in their memory: they are at its start, and it has their length or `allocatedBytes`, the size that
+ * their owner allocated. Never true for Node.js's pool, which small buffers share.
  */
 export function ownsMemory(bytes: Buffer<ArrayBuffer>, allocatedBytes = bytes.byteLength): boolean {
   const { buffer } = bytes;
@@ -12,8 +11,8 @@ export function ownsMemory(bytes: Buffer<ArrayBuffer>, allocatedBytes = bytes.by
 }
 
 /**
- * Frees the memory of bytes that own it (see `ownsMemory`), after which they are empty. As garbage it would pile up to tens of
- * megabytes before it is collected, and shared memory is left to that.
+ * Frees the memory of bytes that own it (see `ownsMemory`) and leaves them empty; shared memory is left to the garbage collector, which
+ * would let tens of megabytes accumulate.
  */
 export function freeMemory(bytes: Buffer<ArrayBuffer>, allocatedBytes?: number): void {
   if (ownsMemory(bytes, allocatedBytes)) bytes.buffer.transfer(0);

@@ -1,20 +1,20 @@
 import { AppError } from '../../core/errors.ts';
 
-/** The error of an archive whose bytes are not what they claim to be. */
+/** The error for a damaged archive. */
 export function corrupt(what: string, cause?: unknown): AppError {
   return new AppError('corrupt', `The archive is damaged: ${what}. Nothing was unpacked; download it again.`, {
     cause,
   });
 }
 
-/** The error of an archive that is well formed and unsafe to unpack. */
+/** The error for an archive that is well formed but not safe to unpack. */
 export function refused(what: string): AppError {
   return new AppError('refused', `The archive was refused: ${what}. Nothing was unpacked.`);
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Decodes a name. @throws AppError `refused` when it is not UTF-8: which name is meant would be a guess. */
+/** Decodes a name. @throws AppError `refused` if it is not valid UTF-8, because its meaning would be a guess. */
 export function decodeName(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
@@ -30,9 +30,9 @@ export function fieldOf(header: Buffer, offset: number, length: number): Buffer 
 }
 
 /**
- * A number of a header: octal digits with spaces around, ended by a space or NUL, or the binary form of GNU tar.
+ * A number in a header: octal digits between spaces, up to a NUL, or GNU tar's binary form.
  *
- * @throws AppError `corrupt` for anything else, a negative number among it.
+ * @throws AppError `corrupt` for anything else, including negative numbers.
  */
 export function numberOf(header: Buffer, offset: number, length: number, name: string): number {
   if (((header[offset] ?? 0) & 0x80) !== 0) return binaryNumber(header.subarray(offset, offset + length), name);
@@ -59,7 +59,7 @@ export interface PaxRecords {
 /**
  * Reads the records `length key=value\n` of a pax header (POSIX.1-2001, pax, "pax Extended Header").
  *
- * @throws AppError `corrupt` for malformed records, `refused` for those that two readers would understand differently.
+ * @throws AppError `corrupt` for malformed records, `refused` for ambiguous ones.
  */
 export function parsePax(body: Buffer): PaxRecords {
   const values = new Map<string, Buffer>();

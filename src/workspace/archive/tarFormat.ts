@@ -12,12 +12,12 @@ export interface TarFile {
   readonly mode: number;
 }
 
-/** Bytes of zeros that follow a body of `size` bytes. */
+/** The number of zero bytes after a body of `size` bytes. */
 export function paddingOf(size: number): number {
   return (BLOCK_BYTES - (size % BLOCK_BYTES)) % BLOCK_BYTES;
 }
 
-/** The sum that a header must carry: of all its bytes, those of the sum itself counted as spaces. */
+/** The checksum of a header: the sum of its bytes, with the checksum field counted as spaces. */
 export function checksumOf(header: Buffer): number {
   let sum = 8 * 0x20;
   for (let i = 0; i < 148; i++) sum += header[i] ?? 0;
@@ -26,8 +26,8 @@ export function checksumOf(header: Buffer): number {
 }
 
 /**
- * The header blocks of a regular file, the same bytes for the same input: no owner, no time.
- * Names that do not fit, names outside ASCII and sizes of 8 GiB and more are carried by a pax header in front.
+ * The header blocks of a regular file, always the same bytes for the same input: no owner, no time.
+ * A preceding pax header contains long names, names outside ASCII, and sizes of 8 GiB and more.
  */
 export function encodeHeader({ path, size, mode }: TarFile): Buffer {
   const short = splitPath(path);

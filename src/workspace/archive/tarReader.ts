@@ -5,17 +5,17 @@ import { BLOCK_BYTES, checksumOf, paddingOf } from './tarFormat.ts';
 type EntryType = 'file' | 'directory' | 'symbolic link' | 'hard link' | 'device' | 'pipe';
 
 export interface TarEntry {
-  /** As it stands in the archive: not yet judged. */
+  /** As in the archive, not yet checked. */
   readonly name: string;
   readonly type: EntryType;
   readonly size: number;
   readonly mode: number;
 }
 
-/** Receives the entries of an archive one after the other; whatever it throws ends the reading. */
+/** Receives the entries of an archive in order. An error thrown here ends the reading. */
 export interface TarSink {
   begin(entry: TarEntry): void;
-  /** Part of the body of the file that began last; the bytes are valid during the call only. */
+  /** A part of the current file's body; the bytes are valid only during the call. */
   data(bytes: Buffer): void;
   end(): void;
 }
@@ -37,8 +37,8 @@ const TYPES: Readonly<Record<string, EntryType>> = {
 /**
  * A strict reader of tar archives (v7, ustar, pax, GNU long names). It is synchronous and copies nothing.
  *
- * Whatever two readers could understand differently is an error: wrong sums, sizes of entries that have no body, bodies
- * that are cut, bytes after the end, pax headers that contradict each other, sparse files, unknown types.
+ * Anything ambiguous is an error: wrong checksums, sizes for entries without a body, incomplete bodies, bytes after the end,
+ * contradictory pax headers, sparse files, unknown types.
  */
 export class TarReader {
   readonly #sink: TarSink;
@@ -56,7 +56,7 @@ export class TarReader {
     this.#sink = sink;
   }
 
-  /** @throws AppError `corrupt` or `refused`, and what the sink throws. */
+  /** @throws AppError `corrupt` or `refused`, and the sink's errors. */
   write(chunk: Buffer): void {
     for (let offset = 0; offset < chunk.length; ) {
       if (this.#bodyLeft > 0) {
@@ -81,7 +81,7 @@ export class TarReader {
     }
   }
 
-  /** @throws AppError `corrupt` when the archive ended before its end. */
+  /** @throws AppError `corrupt` if the archive is incomplete. */
   end(): void {
     if (this.#bodyLeft > 0 || this.#padding > 0 || this.#blockFilled > 0)
       throw corrupt('it ends in the middle of an entry');
@@ -104,7 +104,7 @@ export class TarReader {
 
   #takeHeader(header: Buffer): void {
     if (header[0] === 0 && header.equals(EMPTY_BLOCK)) {
-      if (this.#hasPending()) throw corrupt('a header that describes the next entry has none');
+      if (this.#hasPending()) throw corrupt('a header for the next entry is not followed by one');
       this.#emptyBlocks += 1;
       return;
     }
@@ -122,8 +122,8 @@ export class TarReader {
 
   #beginMeta(type: string, size: number): void {
     if (size > MOST_META_BYTES)
-      throw new AppError('limit', `The archive was refused: a name in it has more than 1 MB.`);
-    if (size === 0) throw corrupt('a header that describes the next entry is empty');
+      throw new AppError('limit', 'The archive was refused: a name in it is longer than 1 MB.');
+    if (size === 0) throw corrupt('a header for the next entry is empty');
     const isRepeated =
       type === 'L' ? this.#longName !== undefined : type === 'K' ? this.#hasLongLink : this.#hasPending();
     if (isRepeated || this.#pax !== undefined) throw refused('two headers describe the same entry');
@@ -138,14 +138,14 @@ export class TarReader {
         this.#pax = parsePax(body);
         return;
       case 'g':
-        // `git archive` puts its commit there. What would change every entry that follows is not for us to guess.
+        // `git archive` stores its commit here. Records that would change all following entries are refused.
         if (Object.keys(parsePax(body)).length > 0) throw refused('a header changes the names or sizes of all entries');
         return;
       default: {
         const end = body.indexOf(0);
         const name = body.subarray(0, end === -1 ? body.length : end);
         if (name.length === 0 || !body.subarray(name.length).every((byte) => byte === 0)) {
-          throw refused('a long name is empty or has a NUL inside');
+          throw refused('a long name is empty or contains a NUL');
         }
         if (type === 'L') this.#longName = decodeName(name);
         else this.#hasLongLink = true;
@@ -158,8 +158,8 @@ export class TarReader {
     const size = this.#pax?.size ?? headerSize;
     const mode = numberOf(header, 100, 8, 'mode');
     const known = TYPES[flag];
-    if (known === undefined) throw refused(`${JSON.stringify(name)} is of the unknown type ${JSON.stringify(flag)}`);
-    // Before ustar, folders were files whose names end with a slash.
+    if (known === undefined) throw refused(`${JSON.stringify(name)} has the unknown type ${JSON.stringify(flag)}`);
+    // Before ustar, a folder was a file whose name ends with a slash.
     const type = known === 'file' && name.endsWith('/') ? 'directory' : known;
     if (type !== 'file' && size !== 0) throw refused(`${JSON.stringify(name)} is a ${type} with a size`);
     this.#pax = undefined;

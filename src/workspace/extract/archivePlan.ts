@@ -11,16 +11,16 @@ export interface SkippedEntry {
 }
 
 export interface PlanLimits {
-  /** Of all files, unpacked. */
+  /** Total size of the unpacked files. */
   readonly totalBytes: number;
   readonly entries: number;
-  /** Also those that no entry declares. */
+  /** Including folders that have no entry of their own. */
   readonly folders: number;
   /** Names in one path. */
   readonly depth: number;
   /** Names in all paths together. */
   readonly components: number;
-  /** Of all paths together. */
+  /** Length of all paths together. */
   readonly nameBytes: number;
 }
 
@@ -32,19 +32,19 @@ export interface PlannedFile {
   readonly mode: number;
 }
 
-/** What is to be written: a file, then its bytes, then its end. */
+/** A step of writing: the start of a file, its bytes, its end. */
 export type WriteStep = PlannedFile | { readonly type: 'bytes'; readonly bytes: Buffer } | { readonly type: 'end' };
 
-// A path of a few hundred bytes can name 240 folders: so many more than files are no tree that anybody made.
+// A path of a few hundred bytes can name 240 folders. No real tree has so many more folders than files.
 const FOLDERS_ANYWAY = 10_000;
 const FOLDERS_PER_ENTRY = 4;
 const END: WriteStep = { type: 'end' };
 
-/** Judges the entries of an archive in memory and collects what is to be written. Links and special files are listed, never made. */
+/** Checks the entries of an archive in memory and collects the steps to write them. Links and special files are listed, never created. */
 export class ArchivePlan implements TarSink {
   readonly skipped: SkippedEntry[] = [];
   totalBytes = 0;
-  /** Bytes of files that were collected and not taken. */
+  /** File contents that were collected but not yet taken. */
   waitingBytes = 0;
   readonly #limits: PlanLimits;
   readonly #freeBytes: number;
@@ -60,7 +60,7 @@ export class ArchivePlan implements TarSink {
     this.#freeBytes = freeBytes;
   }
 
-  /** What was collected since the last call, in order. */
+  /** The steps collected since the last call, in order. */
   take(): readonly WriteStep[] {
     const steps = this.#steps;
     this.#steps = [];
@@ -78,7 +78,7 @@ export class ArchivePlan implements TarSink {
     if (this.totalBytes > this.#freeBytes) {
       throw new AppError(
         'no-space',
-        `The archive needs more than the ${formatBytes(this.#freeBytes)} that are free on this disk. Free some space and try again.`,
+        `The archive needs more space than the ${formatBytes(this.#freeBytes)} free on this disk. Free some space and try again.`,
       );
     }
     const path = entryPath(name, this.#limits.depth);
@@ -122,10 +122,7 @@ export class ArchivePlan implements TarSink {
   }
 }
 
-/** The error of an archive that has too much of something. */
+/** The error for an archive that exceeds a limit. */
 export function overLimit(what: string): AppError {
-  return new AppError(
-    'limit',
-    `The archive was refused: ${what}. If it comes from a job that you trust, raise the limit.`,
-  );
+  return new AppError('limit', `The archive was refused: ${what}. Reduce the number or size of its files.`);
 }

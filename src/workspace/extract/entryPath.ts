@@ -6,10 +6,10 @@ const MOST_NAME_BYTES = 255;
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
 /**
- * The relative path that an archive's name stands for, with `/`, or `''` for the folder itself.
+ * Converts the name of an entry to a relative path with `/`; `''` for the folder itself.
  *
- * @throws AppError `refused` for names that lead out or mean different things on different systems, `limit` for names
- * that are too long or too deep.
+ * @throws AppError `refused` for names that lead out of the folder or differ between systems, `limit` for names that are too long or
+ * nested too deeply.
  */
 export function entryPath(name: string, maxDepth: number, platform: NodeJS.Platform = process.platform): string {
   const shown = JSON.stringify(name);
@@ -21,7 +21,7 @@ export function entryPath(name: string, maxDepth: number, platform: NodeJS.Platf
   const parts = name.split('/').filter((part) => part !== '' && part !== '.');
   if (parts.includes('..')) throw refused(`${shown} leads out of the folder`);
   if (parts.length > maxDepth)
-    throw new AppError('limit', `The archive was refused: ${maxDepth} folders is the deepest allowed.`);
+    throw new AppError('limit', `The archive was refused: its folders are nested more than ${maxDepth} levels deep.`);
   for (const part of parts) {
     if (Buffer.byteLength(part) > MOST_NAME_BYTES) {
       throw new AppError('limit', 'The archive was refused: a name in it is longer than 255 bytes.');

@@ -16,7 +16,7 @@ export { discardStaged } from './stagingFolder.ts';
 export type { StagedEntry } from './stagingWriter.ts';
 
 export interface StagedArchive {
-  /** Absolute path of the folder that holds the files, inside the target folder. */
+  /** Absolute path of the folder with the files, inside the target folder. */
   readonly staging: string;
   readonly entries: readonly StagedEntry[];
   /** Links and special files, which are never created. */
@@ -25,22 +25,22 @@ export interface StagedArchive {
 }
 
 interface ArchiveLimits extends PlanLimits {
-  /** Unpacked bytes for each packed byte, once more than 32 MB are unpacked. */
+  /** The highest ratio of unpacked to packed bytes; applies above 32 MB unpacked. */
   readonly ratio: number;
-  /** For reading and writing all of it. */
+  /** Total time for reading and writing. */
   readonly seconds: number;
 }
 
 export interface StageOptions {
   readonly limits?: Partial<ArchiveLimits> | undefined;
-  /** Of the staging folder; a new one unless given. */
+  /** Name of the staging folder; a new one if absent. */
   readonly name?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Counts bytes of the archive itself. */
+  /** Called with bytes of the archive, not of its contents. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** The most that an archive may unpack to, unless the caller says otherwise. */
+/** The default limit for the total size of the unpacked files. */
 export const MOST_UNPACKED_BYTES: number = 20 * 2 ** 30;
 
 const DEFAULT_LIMITS: ArchiveLimits = {
@@ -54,17 +54,16 @@ const DEFAULT_LIMITS: ArchiveLimits = {
   seconds: 3600,
 };
 const RATIO_COUNTS_FROM_BYTES = 32e6;
-// So much of an archive is judged before anything of it is written: of most archives all.
+// This much of an archive is checked before anything is written. Most archives are smaller.
 const JUDGED_AHEAD_BYTES = 2 * 2 ** 20;
-// Read between two looks at the clock: 128 entries at most.
+// Bytes between two checks of the clock: at most 128 entries.
 const SLICE_BYTES = 64 * 1024;
 
 /**
- * Unpacks an archive into a new staging folder inside `folder`, which is made if it is missing. Nothing else in `folder`
- * is touched. Only regular files and the folders that they need are made; links and special files are listed.
+ * Unpacks an archive into a new staging folder inside `folder`, which is created if it is missing. Nothing else in `folder` changes.
+ * Only regular files and their folders are created; links and special files are listed.
  *
- * @throws AppError `corrupt`, `refused`, `limit` or `no-space` with the reason, or the signal's reason; `folder` is then as
- * it was.
+ * @throws AppError `corrupt`, `refused`, `limit` or `no-space` with the reason, or the signal's reason. `folder` is then unchanged.
  */
 export async function stageArchive(
   archive: string,
@@ -90,7 +89,7 @@ async function stageInto(
   { name = newStagingName(), signal, onProgress }: Omit<StageOptions, 'limits'>,
 ): Promise<StagedArchive> {
   const { size: archiveBytes } = await stat(archive).catch((error: unknown) => {
-    throw new AppError('missing', `There is no archive ${archive}. Download it again.`, { cause: error });
+    throw new AppError('missing', `The archive ${archive} does not exist. Download it again.`, { cause: error });
   });
   await access(folder, constants.W_OK);
   const { bavail, bsize } = await statfs(folder);
@@ -137,21 +136,18 @@ function open(folder: string, name: string): { readonly staging: string; readonl
 }
 
 /**
- * Refuses what unpacks to suspiciously much: at once when the sizes declared so far are out of proportion to the whole
- * archive, else as soon as the bytes that came out are, to those that went in.
+ * Refuses an archive that unpacks to a suspicious size: as soon as the declared sizes exceed the limit for the whole archive, or the
+ * unpacked bytes exceed it for those read so far.
  */
 function assertRatio(declared: number, unpacked: number, packed: number, archiveBytes: number, ratio: number): void {
   const isTooMuch =
     declared > RATIO_COUNTS_FROM_BYTES + ratio * archiveBytes || unpacked > RATIO_COUNTS_FROM_BYTES + ratio * packed;
   if (!isTooMuch) return;
-  throw new AppError(
-    'limit',
-    `The archive was refused: it unpacks to more than ${ratio} times its size, as archives do that are made to fill disks. If it comes from a job that you trust, raise the limit.`,
-  );
+  throw overLimit(`it unpacks to more than ${ratio} times its size, which is typical of archives made to fill disks`);
 }
 
 async function removeMade(folder: string, outermost: string): Promise<void> {
   for (let current = folder; current.length >= outermost.length; current = dirname(current)) {
-    await rmdir(current).catch(() => {}); // somebody put something into it meanwhile: then it stays
+    await rmdir(current).catch(() => {}); // stays if it is no longer empty
   }
 }

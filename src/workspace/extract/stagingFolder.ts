@@ -7,12 +7,12 @@ import { STAGING_PREFIX } from '../select/exclusion.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { PinnedFolders } from '../files/pinnedFolders.ts';
 
-/** The name of a staging folder that no other has. */
+/** A unique name for a staging folder. */
 export function newStagingName(): string {
   return `${STAGING_PREFIX}${randomUUID()}`;
 }
 
-/** Makes a staging folder, which only this user may enter. Gives the absolute path of the folder in it for the files, and that folder. */
+/** Creates a staging folder that only this user may enter. Returns the absolute path of its folder for files, and that folder. */
 export function makeStagingFolder(folder: string, name: string): { staging: string; folders: PinnedFolders } {
   const parent = new PinnedFolders(folder);
   try {
@@ -24,10 +24,10 @@ export function makeStagingFolder(folder: string, name: string): { staging: stri
   }
 }
 
-/** Removes the staging folder and what is left in it. */
+/** Removes the staging folder and its contents. */
 export async function discardStaged({ staging }: { readonly staging: string }): Promise<void> {
   const base = dirname(staging);
-  // Without handles, Node.js's own removal is as safe as one of ours could be.
+  // Without handles, our own removal would be no safer than Node.js's.
   if (process.platform !== 'linux') return rm(base, { recursive: true, force: true });
   let folders: PinnedFolders | undefined;
   try {

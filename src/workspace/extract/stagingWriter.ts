@@ -19,14 +19,14 @@ const EMPTY_SHA256 = hash('sha256', '', 'hex');
 
 interface OpenFile extends PlannedFile {
   readonly descriptor: number;
-  /** Only for files that come in parts: the hash of one part is cheaper taken at once. */
+  /** Only for files in several parts. For a single part, a one-shot hash is cheaper. */
   digest: Hash | undefined;
   sha256: string;
 }
 
 /**
- * Writes planned files, with the folders that they need, into an empty folder that nobody else uses. The calls are
- * synchronous, with pauses between: a small file costs a fifth of what it costs asynchronously.
+ * Writes planned files and their folders into an empty folder that nothing else uses. The calls are synchronous, with pauses in
+ * between, which for a small file costs a fifth of asynchronous calls.
  */
 export class StagingWriter {
   readonly entries: StagedEntry[] = [];
@@ -38,7 +38,7 @@ export class StagingWriter {
     this.#folders = folders;
   }
 
-  /** @throws the system's error, `refused` when a folder was replaced meanwhile, or the reason of the yielder's signal. */
+  /** @throws the system's error, AppError `refused` if a folder was replaced meanwhile, or the reason of the yielder's signal. */
   async write(steps: readonly WriteStep[], yielder: Yielder): Promise<void> {
     for (const step of steps) {
       if (yielder.isDue) await yielder.pause();
@@ -48,7 +48,7 @@ export class StagingWriter {
     }
   }
 
-  /** Closes the file that an interrupted archive left open, and the folders. */
+  /** Closes the folders, and the file that is open if the archive was interrupted. */
   dispose(): void {
     if (this.#file !== undefined) closeSync(this.#file.descriptor);
     this.#file = undefined;

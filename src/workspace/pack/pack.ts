@@ -27,7 +27,7 @@ export interface PackedWorkspace {
 }
 
 export interface PackOptions {
-  /** Packs files whatever they hold: for what is not a person's own folder. */
+  /** Skips the search for secrets, for content that is not a user's own folder. */
   readonly allowsSecrets?: boolean;
   readonly signal?: AbortSignal;
   readonly onProgress?: (doneBytes: number, totalBytes: number) => void;
@@ -37,14 +37,13 @@ const CHUNK_BYTES = 1 << 20;
 const ZEROS = Buffer.alloc(2 * BLOCK_BYTES);
 
 /**
- * Writes the selected files as one `.tar.gz` to `dest`, the same bytes for the same tree, and gives the hash of each file.
+ * Writes the selected files as one `.tar.gz` to `dest`, always the same bytes for the same tree, and returns the hash of each file. The
+ * archive appears at `dest` only when it is complete. Memory use is constant.
  *
- * The archive appears at `dest` only when it is whole. Memory is constant, whatever the sizes.
+ * The packed bytes are searched for secrets, because files can change after they were selected.
  *
- * The bytes that are packed are searched for secrets as they go by, so that no later change gets past the selection's own search.
- *
- * @throws AppError `refused` (a file that nobody chose holds a secret), `conflict` (a file changed while it was read), `missing`,
- * `permission` or `no-space`, each naming the file, or the signal's reason; nothing is left behind then.
+ * @throws AppError `refused` (a file that the user did not include contains a secret), `conflict` (a file changed while it was read),
+ * `missing`, `permission` or `no-space`, each naming the file; the signal's reason. Nothing is left behind then.
  */
 export async function packWorkspace(
   selection: Selection,
@@ -138,11 +137,11 @@ async function writeLargeFile(
   return digest.digest('hex');
 }
 
-/** @throws AppError `refused` when there is one. */
+/** @throws AppError `refused` if a secret was found. */
 function refuseSecret(secret: string | undefined, path: string): void {
   if (secret === undefined) return;
   throw new AppError(
     'refused',
-    `${path} holds what looks like a secret (${secret}), so nothing was packed. Leave the file out, or include it by choice to send it as it is.`,
+    `${path} contains what looks like a secret (${secret}), so nothing was packed. Leave the file out, or include it explicitly to send it.`,
   );
 }

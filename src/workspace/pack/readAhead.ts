@@ -6,19 +6,19 @@ import { isOpenedInside } from '../files/openedPath.ts';
 import { freeMemory } from '../archive/ownMemory.ts';
 import type { SelectedFile } from '../select/selection.ts';
 
-// Small files are read whole and ahead of their turn: their cost is the opening, which overlaps well.
+// Small files are read completely in advance. Most of their cost is opening them, which can overlap.
 const SMALL_FILE_BYTES = 1 << 20;
 const FILES_AHEAD = 24;
 const BYTES_AHEAD = 8 << 20;
-// A file that is written to while it is read is read again before that becomes a failure: editors save in an instant.
+// A file that changes while it is read is read again before that is an error, because editors save quickly.
 const ATTEMPTS = 3;
 
-/** A small file's bytes, or a large file that is open. Both are valid until the next file is asked for. */
+/** The bytes of a small file, or an open large file. Both are valid until the next file is requested. */
 export type FileContent =
   | { readonly type: 'bytes'; readonly file: SelectedFile; readonly bytes: Buffer<ArrayBuffer> }
   | { readonly type: 'open'; readonly file: SelectedFile; readonly open: OpenFile };
 
-/** Yields the contents of files in their order, a bounded number of small ones read ahead. Closes what it opened. */
+/** Yields the contents of files in order, with a bounded number of small ones read in advance. Closes the files. */
 export async function* readAhead(
   root: string,
   files: readonly SelectedFile[],
@@ -36,7 +36,7 @@ export async function* readAhead(
         next += 1;
         bytesAhead += file.size;
         const content = readContent(folder, file);
-        content.catch(() => {}); // reported in its turn
+        content.catch(() => {}); // reported when it is awaited
         queue.push({ size: file.size, content });
       }
       signal?.throwIfAborted();
@@ -65,7 +65,7 @@ async function release(content: FileContent): Promise<void> {
 interface Folder {
   readonly root: string;
   readonly realRoot: string;
-  /** The folders inside it that were found to be no links. */
+  /** Checks of the folders inside it, which must not be links. */
   readonly parents: Map<string, Promise<void>>;
 }
 
@@ -91,7 +91,7 @@ async function readContent({ root, realRoot, parents }: Folder, file: SelectedFi
   }
 }
 
-/** A folder that became a link after the files were chosen could lead out of the workspace. */
+/** A folder that was replaced by a link after the selection could lead out of the workspace. @throws AppError `conflict`. */
 function assertRealParents(root: string, path: string, known: Map<string, Promise<void>>): Promise<void> {
   const parent = dirname(path);
   if (parent === '.') return Promise.resolve();

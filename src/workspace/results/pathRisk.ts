@@ -3,18 +3,19 @@ import { isProtectedPath } from './protectedNames.ts';
 import { isToolFile } from './toolFiles.ts';
 
 /**
- * Why a result is never written with the rest: `protected` names git, the editor or a shell act on at once; `selection` changes what
- * is sent next; `hidden` has a name that starts with a dot; `tool` is read or run by a tool when its folder is opened.
+ * Why a result is never written together with the others: git, the editor or a shell acts on a `protected` name immediately;
+ * `selection` changes what the next submit sends; a `hidden` name starts with a dot; a tool reads or runs a `tool` file when its folder
+ * is opened.
  */
 export type PathRisk = 'protected' | 'selection' | 'hidden' | 'tool';
 
 const SELECTION = new Set(['.farwharfignore', '.gitignore']);
-// Windows gives such second names to long ones, also to hidden ones.
+// The short names that Windows creates for long names, including hidden ones.
 const SHORT_NAME = /^[^.]{1,6}~\d+(?:\..{0,3})?$/;
-// Of such paths nothing but the name itself can be meant, on any file system: most paths are so, and cost little then.
+// Most paths. They are unambiguous on every file system, so a cheap check is enough.
 const PLAIN = /^(?:[\w-](?:[\w.-]*[\w-])?\/)*[\w-](?:[\w.-]*[\w-])?$/;
 
-/** What must be decided about a path by itself, or undefined for a name like any other. In any spelling that some file system takes for it. */
+/** The risk of a path; undefined if there is none. Recognizes every spelling that some file system treats as the same name. */
 export function riskOf(path: string): PathRisk | undefined {
   if (PLAIN.test(path)) {
     const name = path.toLowerCase();

@@ -14,8 +14,8 @@ const PROTECTED = new Set([
 const SHORT_NAME = /^(?:git|gitmod|gitatt|vscode|devcon|husky|ssh|env|envrc)~\d$/;
 
 /**
- * Whether a path has a name that git, the editor or a shell acts on by itself, in any spelling that some file system
- * takes for it: upper case, Unicode twins, invisible characters, dots and spaces at the end, streams, short names.
+ * Whether git, the editor or a shell acts on a path automatically, in any spelling that some file system treats as the same name: upper
+ * case, equivalent Unicode, invisible characters, trailing dots and spaces, streams, short names.
  */
 export function isProtectedPath(path: string): boolean {
   const parts = path.split('/').map((part) => foldName(part.replace(/:.*$/s, '')).replace(/[. ]+$/, ''));

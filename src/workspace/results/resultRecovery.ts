@@ -5,13 +5,13 @@ import { ResultPlace, type Undone, undoSteps } from './resultUndo.ts';
 import { discardStaged } from '../extract/stagingFolder.ts';
 
 /**
- * Takes back what a process that was stopped had written of some results, and removes its staging folder. Can be stopped itself at any
- * instant, and called again.
+ * Undoes the changes of a process that stopped while it wrote results, and removes its staging folder. It can be interrupted at any
+ * moment and called again.
  *
- * @param staging as `StagedArchive` has it. Nothing happens where it is gone, which is how a person ends what cannot be taken back.
- * @param journal as `applyResults` was given it. Gone afterwards, unless something failed.
- * @returns undefined where nothing of the results was written.
- * @throws AppError `corrupt` when the journal cannot be read, and the system's error when the folder is not there.
+ * @param staging from `StagedArchive`. If it is missing, nothing is undone; users can delete it to give up on an undo that fails.
+ * @param journal as passed to `applyResults`. It is removed, unless something failed.
+ * @returns undefined if no results were written.
+ * @throws AppError `corrupt` if the journal cannot be read, and the system's error if the folder does not exist.
  */
 export async function recoverResults(staging: string, journal: string): Promise<Undone | undefined> {
   const base = dirname(staging);

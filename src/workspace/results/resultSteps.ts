@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import { AppError } from '../../core/errors.ts';
 
-/** One change of a folder. Sources are paths in the staging folder's files, targets are paths in the folder. */
+/** One change of a folder. Sources are paths in the staging folder, targets are paths in the folder. */
 export type ResultStep =
   | { readonly type: 'folder'; readonly target: string }
   | { readonly type: 'new'; readonly source: string; readonly target: string }
@@ -9,20 +9,20 @@ export type ResultStep =
       readonly type: 'replace';
       readonly source: string;
       readonly target: string;
-      /** What stood there, as `LocalFile.mark`. */
+      /** The `LocalFile.mark` of the file to replace. */
       readonly mark: string;
-      /** The name under which the original is kept until all is written: a number. */
+      /** The name of the original's copy, which is kept until everything is written: a number. */
       readonly backup: string;
     };
 
-/** What is about to be done, in order. */
+/** The planned changes, in order. */
 export interface ResultSteps {
-  /** Of the job, in names. */
+  /** The job, in file names. */
   readonly label: string;
   readonly steps: readonly ResultStep[];
 }
 
-/** Keeps the steps on the disk, whole or not at all, before the first of them is done. */
+/** Stores the steps atomically on disk, before the first one is executed. */
 export function saveSteps(file: string, steps: ResultSteps): void {
   const part = `${file}.part`;
   const descriptor = openSync(part, 'w', 0o600);
@@ -41,20 +41,20 @@ export function saveSteps(file: string, steps: ResultSteps): void {
   }
 }
 
-/** @throws AppError `corrupt` when the file cannot be read. */
+/** @throws AppError `corrupt` if the file cannot be read. */
 export function readSteps(file: string): ResultSteps {
   try {
     const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
     if (isSteps(value)) return value;
-    throw new TypeError('it does not have the form of steps');
+    throw new TypeError('it does not contain steps');
   } catch (error) {
-    throw new AppError('corrupt', `${file} cannot be read, so what was written of some results is not known.`, {
+    throw new AppError('corrupt', `${file} cannot be read, so an interrupted download cannot be undone.`, {
       cause: error,
     });
   }
 }
 
-// By hand: a schema would bring a library of 90 KB into the worker of the extension, for a file that this very module writes.
+// Not a zod schema, which would add a library of 90 KB to the extension's worker for a file that this module writes itself.
 function isSteps(value: unknown): value is ResultSteps {
   return (
     isRecord(value) &&

@@ -10,10 +10,10 @@ import { type ResultStep, saveSteps } from './resultSteps.ts';
 import { ResultPlace, undoSteps } from './resultUndo.ts';
 
 /**
- * Writes staged files into a folder: all that was planned, or nothing. What will be done is on the disk before it is done, so that
- * a process that was killed meanwhile leaves enough for another one to take it back (`recoverResults`).
+ * Writes staged files into a folder: all planned changes, or none. The plan is on disk before it is executed, so that another process
+ * can undo it if this one is killed (`recoverResults`).
  *
- * Staged files keep their names in the staging folder until that goes: the same file under both names is one that was written here.
+ * Staged files keep their names in the staging folder until it is removed. A file with both names was written here.
  */
 export class ResultTransaction implements Disposable {
   readonly written: string[] = [];
@@ -26,7 +26,7 @@ export class ResultTransaction implements Disposable {
   readonly #targets = new Set<string>();
   #done = 0;
 
-  /** @param stagingName of the staging folder, which lies in `folder`. */
+  /** @param stagingName the name of the staging folder, which is in `folder`. */
   constructor(folder: string, stagingName: string, label: string) {
     this.#folder = folder;
     this.#label = label;
@@ -43,7 +43,7 @@ export class ResultTransaction implements Disposable {
     this.#plan(path, this.#freeName(path, 1));
   }
 
-  /** Plans to write to `target`, or beside it where something stands there. */
+  /** Plans to write to `target`, or beside it if it exists. Returns the path. */
   setAside(path: string, target: string): string {
     this.#planParents(target);
     const free = this.has(target) ? this.#freeName(target, 1) : target;
@@ -51,14 +51,14 @@ export class ResultTransaction implements Disposable {
     return free;
   }
 
-  /** Plans to replace the local file, when it still is the one that bears the mark. */
+  /** Plans to replace the local file if it still has this mark. */
   replace(path: string, mark: string): void {
     this.#planParents(path);
     this.#steps.push({ type: 'replace', source: path, target: path, mark, backup: String(this.#steps.length) });
     this.written.push(path);
   }
 
-  /** Whether something stands there. */
+  /** Whether the path exists. */
   has(path: string): boolean {
     try {
       return !this.#made.has(posix.dirname(path)) && inodeOf(this.#place.target(path)) !== undefined;
@@ -69,11 +69,11 @@ export class ResultTransaction implements Disposable {
   }
 
   /**
-   * Does what was planned.
+   * Executes the plan.
    *
-   * @param journal the file that has the steps while they are done. It is gone afterwards, unless something could not be taken back.
-   * @throws AppError `conflict` when a local file appeared or changed since, `refused` when a folder was replaced, and what else keeps
-   * a file from being written, or the reason of the yielder's signal: what was written until then is taken back.
+   * @param journal the file that contains the steps meanwhile. It is removed, unless something could not be undone.
+   * @throws AppError `conflict` if a local file appeared or changed since, `refused` if a folder was replaced, other errors of writing, or
+   * the reason of the yielder's signal. Everything is then undone.
    */
   async commit(journal: string, yielder: Yielder): Promise<void> {
     if (this.#steps.length === 0) return;
@@ -87,14 +87,14 @@ export class ResultTransaction implements Disposable {
     } catch (error) {
       throw this.#rollBack(error, journal);
     }
-    rmSync(journal); // from here on, all is written
+    rmSync(journal); // now everything counts as written
   }
 
   [Symbol.dispose](): void {
     this.#place.dispose();
   }
 
-  /** Makes what taking back needs, the journal last: where that is, all of it is. */
+  /** Creates what an undo needs. The journal comes last, so if it exists, everything else does. */
   #prepare(journal: string): void {
     try {
       writeFileSync(this.#place.begun, ' ');
@@ -130,10 +130,10 @@ export class ResultTransaction implements Disposable {
     }
   }
 
-  /** Takes back every step and gives the error to throw: it names what could not be taken back. */
+  /** Undoes every step, and returns the error to throw, which names the files that could not be restored. */
   #rollBack(error: unknown, journal: string): unknown {
     const failure = writeFailure(error, this.#folder);
-    // The step that failed may be half done when it replaced something.
+    // A failed replacement may be half done.
     const begun = this.#steps
       .slice(0, this.#done + 1)
       .filter((step, index) => index < this.#done || step.type === 'replace');
@@ -145,7 +145,7 @@ export class ResultTransaction implements Disposable {
     const paths = failed.map(({ path }) => path).join(', ');
     return new AppError(
       'corrupt',
-      `${messageOf(failure)} These files could not be put back yet: ${paths}. The originals are kept; the next farwharf command tries again.`,
+      `${messageOf(failure)} These files could not be restored yet: ${paths}. The originals are kept, and the next farwharf command tries again.`,
       { cause: error },
     );
   }
@@ -164,7 +164,7 @@ export class ResultTransaction implements Disposable {
     }
   }
 
-  /** Plans the folders that are missing; refuses links and files on the way, which could lead out of the folder. */
+  /** Plans the missing parent folders. Refuses links, which could lead out of the folder, and files. */
   #planParents(path: string): void {
     const parent = posix.dirname(path);
     if (this.#parents.has(parent)) return;

@@ -5,15 +5,15 @@ import { inodeOf, isMadeOf, linkWithoutReplacing, moveOver } from '../files/file
 import { PinnedFolders } from '../files/pinnedFolders.ts';
 import type { ResultStep } from './resultSteps.ts';
 
-/** Where the files of a staging folder and of the folder that it lies in are, for one system call each. */
+/** Paths in a staging folder and in the folder that contains it, each for one system call. */
 export class ResultPlace {
   readonly #folders: PinnedFolders;
   readonly #files: PinnedFolders;
   readonly #name: string;
 
   /**
-   * @param name of the staging folder.
-   * @throws the system's error when one of the folders is not there, AppError `refused` when the staging folder is a link.
+   * @param name the name of the staging folder.
+   * @throws the system's error if one of the folders does not exist, AppError `refused` if the staging folder is a link.
    */
   constructor(folder: string, name: string) {
     this.#folders = new PinnedFolders(folder);
@@ -39,7 +39,7 @@ export class ResultPlace {
     return this.#files.at(path);
   }
 
-  /** Made before the first step: files that are younger were edited since, by the clock of their own file system. */
+  /** A file that is created before the first step. Newer files were edited since, by the clock of their own file system. */
   get begun(): string {
     return this.#folders.at(`${this.#name}/begun`);
   }
@@ -52,7 +52,7 @@ export class ResultPlace {
     return this.#folders.at(`${this.#name}/replaced/${name}`);
   }
 
-  /** A name beside a target for a copy that is not whole yet. */
+  /** A path beside a target, for an incomplete copy. */
   part(path: string): string {
     const slash = path.lastIndexOf('/');
     return this.#folders.at(`${path.slice(0, slash + 1)}${this.#name}.part`);
@@ -64,19 +64,19 @@ export class ResultPlace {
 }
 
 export interface Undone {
-  /** Files that were taken away or put back. */
+  /** Number of files that were removed or restored. */
   readonly files: number;
-  /** Originals that were put beside files that somebody changed since: paths in the folder. */
+  /** Originals that were restored beside files that changed since: paths in the folder. */
   readonly beside: readonly string[];
-  /** What could not be undone, and why. */
+  /** Changes that could not be undone, and why. */
   readonly failed: readonly { readonly path: string; readonly error: unknown }[];
 }
 
 /**
- * Takes back steps that were done, partly done or not begun, newest first. What stands at each path says which it was, so that this can be
- * broken off at any instant and done again. It needs no space on the disk. Files that were edited since stay.
+ * Undoes steps that were executed completely, partly or not at all, newest first. The files show which, so this can be interrupted at any
+ * moment and repeated. It needs no disk space. Files that were edited since are kept.
  *
- * @param label of the job, for names.
+ * @param label the job, for file names.
  */
 export function undoSteps(steps: readonly ResultStep[], place: ResultPlace, label: string): Undone {
   const beside: string[] = [];
@@ -101,7 +101,7 @@ export function undoSteps(steps: readonly ResultStep[], place: ResultPlace, labe
     rmSync(place.part(step.target), { force: true });
     const [backup, target, source] = [place.backup(step.backup), place.target(step.target), place.source(step.source)];
     const [kept, found] = [inodeOf(backup), inodeOf(target)];
-    if (kept === undefined) return; // not begun, or undone before
+    if (kept === undefined) return; // not executed, or already undone
     if (found !== undefined && (found === kept || step.mark.startsWith(`${found}:`))) {
       rmSync(backup);
       return;
@@ -126,7 +126,7 @@ export function undoSteps(steps: readonly ResultStep[], place: ResultPlace, labe
       else if (step.type === 'new') undoNew(step.source, step.target);
       else undoReplace(step);
     } catch (error) {
-      // A folder with something in it stays; in one that is not there, nothing was made.
+      // A folder that is not empty stays. In a missing folder, nothing was created.
       const isDone = step.type === 'folder' || (step.type === 'new' && systemCode(error) === 'ENOENT');
       if (!isDone) failed.push({ path: step.target, error });
     }

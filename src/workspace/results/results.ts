@@ -16,46 +16,46 @@ export type ResultStatus =
   | 'same'
   | 'changed' // the local file is still what was submitted
   | 'conflict' // the local file differs from both
-  | 'review' // it may change what tools do or what is sent next: written only when chosen by itself
-  | 'protected'; // a name that git, the editor or a shell act on at once: the same, and never set aside
+  | 'review' // it may change what tools do or what the next submit sends: written only if selected individually
+  | 'protected'; // git, the editor or a shell acts on the name immediately: like `review`, but never set aside
 
 export interface PlannedResult {
   readonly path: string;
   readonly size: number;
   readonly status: ResultStatus;
-  /** Of the status `review` or `protected`: why, and whether nothing stands at its path. */
+  /** For `review` and `protected`: the reason, and whether no local file has this path. */
   readonly review?: { readonly reason: PathRisk; readonly isNew: boolean };
 }
 
-/** `keep-both` writes `name (job <label>).ext` beside the local file; `set-aside` writes into a folder for such results, where no tool looks. */
+/** `keep-both` writes `name (job <label>).ext` beside the local file; `set-aside` writes into a separate folder that tools ignore. */
 export type ResultDecision = 'write' | 'keep-both' | 'set-aside' | 'skip';
 
 export interface SetAsideResult {
   readonly path: string;
-  /** Where it is, relative to the folder. */
+  /** Its path in the folder. */
   readonly at: string;
 }
 
 export interface AppliedResults {
-  /** Paths as written, after renaming by `keep-both`. */
+  /** Paths as written, with the new names of `keep-both`. */
   readonly written: readonly string[];
   readonly skipped: readonly string[];
   readonly setAside: readonly SetAsideResult[];
 }
 
 export interface ApplyOptions {
-  /** Of the job, for names. */
+  /** The job, for file names. */
   readonly label: string;
   readonly journal: string;
   readonly signal?: AbortSignal;
 }
 
-/** What a person saw when deciding: by path, the mark of the local file, or null where there was none. */
+/** The state that the decisions are based on: the mark of each local file by path, or null if it did not exist. */
 type Plan = Readonly<Record<string, string | null>>;
 
 /**
- * Compares staged results with the folder and with what was submitted. What was seen is noted beside the staged files,
- * so that `applyResults` notices when the folder changes meanwhile, in another process too.
+ * Compares staged results with the folder and with what was submitted. The state of the folder is stored beside the staged files, so
+ * that `applyResults` notices changes, even in another process.
  */
 export async function planResults(
   staged: StagedArchive,
@@ -79,14 +79,13 @@ export async function planResults(
 }
 
 /**
- * Writes staged results into the folder, all that is decided or nothing. Paths without a decision are written when they are new and
- * nothing acts on their names, else skipped. A file that appeared or changed since `planResults` is never overwritten. `discardStaged`
- * removes the staged files afterwards.
+ * Writes staged results into the folder, completely or not at all. Paths without a decision are written if they are new and have no
+ * risk, otherwise skipped. A file that appeared or changed since `planResults` is never overwritten. Call `discardStaged` afterwards.
  *
- * @param options.journal a file outside the folder that has what is done, while it is done: `recoverResults` takes it back when this
+ * @param options.journal a file outside the folder that lists the changes meanwhile, so that `recoverResults` can undo them if this
  * process is killed.
- * @throws AppError `conflict` when the folder changed since the plan, `refused` when a folder on the way is a link or a
- * file, `no-space`, `permission`, or the signal's reason: what was written until then is taken back.
+ * @throws AppError `conflict` if the folder changed since the plan, `refused` if a parent folder is a link or a file, `no-space`,
+ * `permission`, or the signal's reason. Everything is then undone.
  */
 export async function applyResults(
   staged: StagedArchive,
@@ -134,7 +133,7 @@ async function compare(
   submitted: string | undefined,
 ): Promise<'same' | 'changed' | 'conflict'> {
   if (found.type !== 'file' || (found.size !== size && submitted === undefined)) return 'conflict';
-  // A file that cannot be read now is one that nobody can compare: the person decides.
+  // A file that cannot be read cannot be compared, so the user decides.
   const current = await hashFile(folder, path).catch(() => undefined);
   if (current === sha256) return 'same';
   return current !== undefined && current === submitted ? 'changed' : 'conflict';

@@ -27,7 +27,7 @@ function readBytes(absolute: string, buffer: Buffer): Buffer | undefined {
   try {
     descriptor = openSync(absolute, SAFE_READ);
   } catch {
-    return undefined; // packing opens it again and says why it cannot be read
+    return undefined; // packing opens it again and reports the error
   }
   try {
     return buffer.subarray(0, readSync(descriptor, buffer, 0, buffer.length, 0));

@@ -1,12 +1,11 @@
 interface Format {
   readonly name: string;
   readonly pattern: RegExp;
-  /** Whether letters of both cases and digits must occur: what the pattern allows is otherwise the name of something. */
+  /** Whether the token must contain upper case, lower case and digits. Otherwise the pattern would match ordinary names. */
   readonly isMixed?: true;
 }
 
-// Of services that people use from a folder of code, each with its fixed beginning and length. What begins a token does not follow
-// a letter or digit.
+// Tokens of services that are used in code, each with a fixed prefix and length. No letter or digit may precede the prefix.
 const FORMATS: readonly Format[] = [
   { name: 'AWS access key', pattern: /(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9])/ },
   {
@@ -51,24 +50,24 @@ const FORMATS: readonly Format[] = [
   { name: 'age key', pattern: /AGE-SECRET-KEY-1[A-Z0-9]{58}/ },
   { name: 'Azure storage key', pattern: /DefaultEndpointsProtocol=[^\n]{0,80};AccountKey=[A-Za-z0-9+/]{86}==/ },
   {
-    // Of services whose keys have no beginning of their own (Mistral, the older ones of Together, Cohere, Weights & Biases).
+    // Services whose keys have no prefix (Mistral, older ones of Together, Cohere, Weights & Biases).
     name: 'key of a service',
     pattern:
       /(?:openai|anthropic|gemini|google|mistral|deepseek|groq|xai|together|fireworks|openrouter|cerebras|cohere|wandb|voyage|perplexity|replicate|nvidia|huggingface)(?:_?ai)?_?api_?(?:key|token)["'\])]*\s*[:=]\s*["'`]?(?=[\w-]*\d[\w-]*\d)[\w-]{30,}/i,
   },
 ];
-/** The first three characters of each token that has a beginning of its own. */
+/** The first three characters of each token that has a prefix. */
 export const TOKEN_BEGINNINGS: readonly string[] =
   'AKI ASI aws AWS ghp gho ghu ghs ghr git glp gld glr gls glc xox xap sk- gsk xai csk tgp fw_ ppl nva lsv hf_ r8_ npm pyp AIz GOC sk_ rk_ dop doo dor dap dck shp AGE Def'.split(
     ' ',
   );
-// Every repetition is bounded: a hostile file must not cost more than its size.
+// All repetitions are bounded, so that the time for a hostile file is proportional to its size.
 const PRIVATE_KEY =
   /-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:\\{1,4}[nr]|[\s"',+]){1,8}(?:[\w-]{1,40}: [^\n]{0,200}\n\s{0,4}){0,4}[A-Za-z0-9+/=\s\\"',]{0,60}?[A-Za-z0-9+/]{40}[A-Za-z0-9+/=\s\\"',-]{40}/;
 const PLACEHOLDER = /example|placeholder|changeme|redacted|xxxx|dummy|fake|your[_-]|0000000|1234567/i;
 const FEWEST_DIFFERENT_CHARACTERS = 10;
 
-/** The name of the token in a short text, or undefined. Placeholders do not count. */
+/** The name of the token in a short text; undefined if there is none. Placeholders do not count. */
 export function findToken(text: string): string | undefined {
   return FORMATS.find(({ pattern, isMixed }) => {
     const hit = pattern.exec(text);
@@ -77,7 +76,7 @@ export function findToken(text: string): string | undefined {
   })?.name;
 }
 
-/** Whether a text holds a private key, with line ends as they are or escaped as in JSON. */
+/** Whether a text contains a private key, with real line ends or escaped ones as in JSON. */
 export function hasPrivateKey(text: string): boolean {
   const hit = PRIVATE_KEY.exec(text)?.[0];
   return hit !== undefined && isReal(hit);

@@ -38,7 +38,7 @@ const FILES = new Set([
   'rclone.conf',
   'terraform.rc',
 ]);
-/** Files whose name alone says little. */
+/** Files that are recognized only with their folder. */
 const FILES_IN_FOLDERS = [
   /(?:^|\/)\.docker\/config\.json$/,
   /(?:^|\/)\.config\/gcloud\//,
@@ -51,7 +51,7 @@ const FILES_IN_FOLDERS = [
   /(?:^|\/)\.?huggingface\/token$/,
 ];
 const PATTERNS: readonly { readonly name: string; readonly pattern: RegExp; readonly hasExamples?: true }[] = [
-  // `.env`, `.env.local`, `.env-prod`, `.env_local`, and editors' copies of them.
+  // `.env`, `.env.local`, `.env-prod`, `.env_local`, and copies by editors.
   { name: '.env*', pattern: /^[.#]*\.env(?:[-._#].*)?$/, hasExamples: true },
   {
     name: '.env*',
@@ -64,20 +64,20 @@ const PATTERNS: readonly { readonly name: string; readonly pattern: RegExp; read
       /^id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[-_.](?!.*(?:pub|py|js|ts|go|rs|c|h|md)$).*)?$|\.(?:pem|key|p12|pfx|jks|keystore|ppk)$/,
   },
   { name: 'Terraform state or values', pattern: /\.tfstate$|\.tfstate\.\d+$|\.tfvars(?:\.json)?$/, hasExamples: true },
-  { name: 'access to a cluster', pattern: /\.kubeconfig$/ },
-  { name: 'history of commands', pattern: /^\.(?:bash|zsh|sh|fish|python|psql|mysql|node_repl|sqlite)_history$/ },
+  { name: 'cluster credentials', pattern: /\.kubeconfig$/ },
+  { name: 'command history', pattern: /^\.(?:bash|zsh|sh|fish|python|psql|mysql|node_repl|sqlite)_history$/ },
 ];
 const EXAMPLE = /(?:^|[._-])(?:example|sample|template|dist|defaults?)(?:\.env|\.tfvars(?:\.json)?)?$/;
-// `id_rsa.bak` holds what `id_rsa` does.
+// `id_rsa.bak` is a copy of `id_rsa`.
 const COPY = /(?:~|#|\.(?:bak|backup|copy|old|orig|save|swp))+$/;
 
-/** Which rule says that a folder of this name holds secrets, if any. */
+/** The rule by which a folder with this name contains secrets, if any. */
 export function secretFolderRule(name: string): string | undefined {
   const plain = name.toLowerCase();
   return FOLDERS.has(plain) ? plain : undefined;
 }
 
-/** Which rule says that the file of this path holds a secret, if any. */
+/** The rule by which the file at this path contains a secret, if any. */
 export function secretFileRule(path: string): string | undefined {
   const plain = path.toLowerCase().replace(COPY, '');
   const name = plain.slice(plain.lastIndexOf('/') + 1);

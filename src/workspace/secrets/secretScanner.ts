@@ -1,7 +1,7 @@
 import { detectEncoding, type TextEncoding } from '../../core/text/textEncoding.ts';
 import { findToken, hasPrivateKey, TOKEN_BEGINNINGS } from './secretFormats.ts';
 
-// No token has a shorter part without a break; most words are shorter, and most bytes are never looked at because of that.
+// Every token contains a run of at least this length. Most words are shorter, so most bytes are skipped.
 const SHORTEST_RUN = 20;
 const LONGEST_LOOK = 512;
 const LOOK_BACK = 64;
@@ -9,28 +9,28 @@ const LOOK_AHEAD = 200;
 const PRIVATE_KEY_HEADER = 'PRIVATE KEY';
 const PRIVATE_KEY_BACK = 64;
 const PRIVATE_KEY_AHEAD = 1024;
-// A secret may lie across two chunks.
+// A secret may be split between two chunks.
 const OVERLAP = 2048;
 
 const TOKEN_CHARACTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
 const [DASH, UNDERSCORE, DOT] = [0x2d, 0x5f, 0x2e];
-/** For each byte that a token may have, its place among them, from 1; else 0. */
+/** A number from 1 for each byte that a token can contain; 0 for others. */
 const CODES = Uint8Array.from({ length: 256 }, (_, byte) => TOKEN_CHARACTERS.indexOf(String.fromCharCode(byte)) + 1);
-/** For each three characters, by their codes, whether a token begins with them. */
+/** Whether a token starts with three given characters, by their codes. */
 const BEGINS_TOKEN = new Uint8Array(1 << 21);
 for (const beginning of TOKEN_BEGINNINGS) BEGINS_TOKEN[codeAt(Buffer.from(beginning), 0)] = 1;
-// What stands before a value: `KEY=value`, `"KEY": "value"`.
+// The characters before a value: `KEY=value`, `"KEY": "value"`.
 const BEFORE_VALUE = new Set(Buffer.from('=:"\'` '));
 const NAME_OF_KEY = /(?:key|token)["'\])]*\s*[:=]\s*["'`]?$/i;
 const LONGEST_NAME_END = 24;
 const PARTED_TOKEN = /(?:SG\.(?:[\w-]{22}\.)?|hvs\.)$/;
 
-/** Searches the bytes of one file for secrets, chunk after chunk, whatever encoding of text it has. Binary data has none. */
+/** Searches one file for secrets, chunk by chunk, in any text encoding. Binary data is skipped. */
 export class SecretScanner {
   #encoding: TextEncoding | undefined;
   #tail: Buffer | undefined;
 
-  /** The name of the first secret that ends in this chunk, or undefined. Chunks but the last have an even length. */
+  /** The name of the first secret that ends in this chunk, if any. All chunks except the last must have an even length. */
   scan(chunk: Buffer): string | undefined {
     this.#encoding ??= detectEncoding(chunk);
     if (this.#encoding === 'binary') return undefined;
@@ -43,7 +43,7 @@ export class SecretScanner {
   }
 }
 
-/** The name of the first secret in the bytes of a whole file, or undefined. */
+/** The name of the first secret in a whole file, if any. */
 export function findSecretInBytes(bytes: Buffer): string | undefined {
   const encoding = detectEncoding(bytes);
   if (encoding === 'binary') return undefined;
@@ -63,12 +63,12 @@ function findPrivateKey(text: Buffer): string | undefined {
 }
 
 /**
- * Looks for runs of `SHORTEST_RUN` bytes that a token may have. It looks at every 20th byte and goes back from there to the last
- * byte that no token has, as Boyer and Moore's search does: of text with short words it sees a third.
+ * Searches runs of `SHORTEST_RUN` bytes that a token can contain. Like Boyer and Moore's search, it checks every 20th byte, and from there
+ * goes back to the last byte that no token contains. In text with short words, it reads a third of the bytes.
  */
 function findTokens(text: Buffer): string | undefined {
   let runStart = 0;
-  let unseen = 0; // all from here to `at` has not been looked at
+  let unseen = 0; // bytes from here on were not read yet
   for (let at = SHORTEST_RUN - 1; at < text.length; ) {
     let back = at;
     while (back >= unseen && CODES[text[back] ?? 0] !== 0) back -= 1;
@@ -89,7 +89,7 @@ function findTokens(text: Buffer): string | undefined {
   return undefined;
 }
 
-/** Whether a run may be a token: most long runs in text are names of things or base64, and cost no more than this. */
+/** Whether a run may be a token. A cheap check, because most long runs are names or base64. */
 function isCandidate(text: Buffer, start: number, end: number): boolean {
   const last = Math.min(end, start + LONGEST_LOOK);
   let isStart = true;
@@ -116,7 +116,7 @@ function around(text: Buffer, start: number, end: number): string {
   return text.toString('latin1', Math.max(0, start - LOOK_BACK), last);
 }
 
-/** One byte for each code unit of UTF-16; what is not ASCII becomes a space. */
+/** Converts UTF-16 to one byte per code unit; everything outside ASCII becomes a space. */
 function narrow(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): Buffer {
   const [low, high] = encoding === 'utf-16le' ? [0, 1] : [1, 0];
   const text = Buffer.allocUnsafe(bytes.length >> 1);

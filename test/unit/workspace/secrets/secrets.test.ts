@@ -166,7 +166,7 @@ test('a secret anywhere in a large file, across the borders of its parts too, is
       await assert.rejects(packWorkspace(selection, join(folder, 'w.tar.gz')), {
         code: 'refused',
         message:
-          /^big\.csv holds what looks like a secret \(GitHub token\), so nothing was packed\. Leave the file out, or/,
+          /^big\.csv contains what looks like a secret \(GitHub token\), so nothing was packed\. Leave the file out, or/,
       });
       assert.deepEqual(readdirSync(folder), ['in']);
     }

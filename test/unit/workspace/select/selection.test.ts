@@ -162,10 +162,10 @@ for (const isTrusted of [true, false]) {
       .map(({ path, rule }) => [path, rule]);
     assert.deepEqual(reasons, [
       ['Readme', 'its name collides with README on some systems'],
-      ['back\\slash', 'its name has a backslash, which separates folders on Windows'],
+      ['back\\slash', 'its name contains a backslash, which separates folders on Windows'],
       ['bad-\ufffd', 'its name is not valid UTF-8'],
       ['pipe', 'not a regular file'],
-      ['tab\tname', 'its name has control characters'],
+      ['tab\tname', 'its name contains control characters'],
     ]);
   });
 
