@@ -4,11 +4,11 @@ import { printableLine } from '../core/text/printable.ts';
 import { EXIT } from './command/exit.ts';
 import { endOnUncaughtErrors } from './command/uncaught.ts';
 
-const NEEDED = [22, 18] as const; // node:sqlite without a flag, and sources that run as they are
+const NEEDED = [22, 18] as const; // has node:sqlite without a flag, and runs TypeScript sources
 
 if (isOldNode()) {
   process.stderr.write(
-    `farwharf: Farwharf needs Node ${NEEDED.join('.')} or newer, and this is ${process.versions.node}. ` +
+    `farwharf: Node.js ${NEEDED.join('.')} or newer is required, but this is Node.js ${process.versions.node}. ` +
       'In a clone of the repository, npm start uses its own Node.js.\n',
   );
   process.exitCode = EXIT.badUse;
@@ -26,14 +26,14 @@ function isOldNode(): boolean {
 }
 
 /**
- * Keeps V8's space for new objects at the size it starts with. It would grow to three times 16 MB with folders of many
- * files, which is a quarter of all memory taken; the price is that garbage is collected more often.
+ * Keeps V8's space for new objects at its initial size. With large folders it would grow to three times 16 MB, a quarter of all memory
+ * used. The cost is more frequent garbage collection.
  */
 function keepMemorySmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1');
 }
 
-/** node:sqlite announces itself as experimental on the Node versions that have it; nobody who runs a job needs to know. */
+/** Hides the warning that node:sqlite is experimental, which is of no use to users. */
 function hideExperiments(): void {
   process.removeAllListeners('warning');
   process.on('warning', ({ name, message }) => {

@@ -63,10 +63,10 @@ export async function runProgram(argv: readonly string[], { entry, env }: Progra
     if (!isService) await recoverInterrupted(context);
     exit = await work(context);
   });
-  /** Reports an error. @returns the exit status. */
+  /** Reports an error and returns the exit status. */
   const report = (error: unknown): number => {
     if (error instanceof CommanderError && error.exitCode === 0) return EXIT.done;
-    if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.badUse; // it has shown the help
+    if (error instanceof CommanderError && error.code === 'commander.help') return EXIT.badUse; // the help was shown
     const failure =
       error instanceof CommanderError
         ? { exit: EXIT.badUse, code: 'bad-input', message: describeUsageError(error, program, argv) }
@@ -93,7 +93,7 @@ export async function runProgram(argv: readonly string[], { entry, env }: Progra
   return exit === EXIT.done ? failure : exit;
 }
 
-/** Whether the command is to print JSON; what follows `--` is meant for another program. */
+/** Whether to print JSON. Arguments after `--` are for another program. */
 function wantsJson(argv: readonly string[]): boolean {
   const end = argv.indexOf('--');
   return argv.slice(0, end === -1 ? argv.length : end).includes('--json');

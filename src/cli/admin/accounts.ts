@@ -59,8 +59,7 @@ export async function listAccounts(context: Context, _: string, flags: AdminFlag
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const { accounts } = await admin.call('accounts.list', {});
-  terminal.json({ accounts });
-  if (!terminal.isJson) answerTable(terminal, COLUMNS, accounts);
+  if (!terminal.json({ accounts })) answerTable(terminal, COLUMNS, accounts);
 }
 
 /** `farwharf admin account show ID`. JSON: the account. */
@@ -129,8 +128,7 @@ function parseLimit(option: string, text: string, unit = 1): number | null {
 }
 
 function answerAccount({ terminal }: Context, account: AdminAccount, ...lines: readonly string[]): void {
-  terminal.json(account);
-  if (terminal.isJson) return;
+  if (terminal.json(account)) return;
   for (const line of lines) terminal.answer(line);
 }
 

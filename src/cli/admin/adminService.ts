@@ -8,9 +8,9 @@ export interface AdminFlags {
 }
 
 /**
- * The service to administer: the running one of the data folder, else its store.
+ * Connects to the running service of the data folder, or opens its database.
  *
- * @param mayCreate whether a folder without a store gets one, as for the first account of a service to come.
+ * @param mayCreate whether to create a missing database, as for the first account.
  * @throws AppError of `openAdmin`.
  */
 export function findAdmin({ env }: Context, { data }: AdminFlags, { mayCreate = false } = {}): Promise<Admin> {

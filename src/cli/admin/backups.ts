@@ -5,13 +5,12 @@ import { type AdminFlags, findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { dataFolder } from '../command/dataFolder.ts';
 
-/** `farwharf admin backup FILE`. JSON: the file, its size and sum, and what is in it. */
+/** `farwharf admin backup FILE`. JSON: the file, its size, checksum and contents. */
 export async function backUp(context: Context, file: string, flags: AdminFlags): Promise<void> {
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const answer = await admin.call('backup.write', { file: resolve(file) });
-  terminal.json(answer);
-  if (terminal.isJson) return;
+  if (terminal.json(answer)) return;
   const { bytes, sha256, jobs, results, unfinished_jobs: unfinished } = answer;
   terminal.answer(`${answer.file}: ${formatBytes(bytes)}, SHA-256 ${sha256}`);
   const has = `${formatCount(jobs, 'job')} with events, all accounts, keys and credits; the results of ${results}.`;
@@ -24,13 +23,12 @@ export async function backUp(context: Context, file: string, flags: AdminFlags):
   }
 }
 
-/** `farwharf admin restore FILE --data DIR`. JSON: the folder and what is in it. */
+/** `farwharf admin restore FILE --data DIR`. JSON: the folder and its contents. */
 export async function restore({ terminal, env }: Context, file: string, flags: AdminFlags): Promise<void> {
   const data = dataFolder(flags.data, env);
   const { manifest, lostJobs } = await restoreBackup(resolve(file), data);
   const { created_at: createdAt, jobs, results } = manifest;
-  terminal.json({ data, created_at: createdAt, jobs, results, lost_jobs: lostJobs });
-  if (terminal.isJson) return;
+  if (terminal.json({ data, created_at: createdAt, jobs, results, lost_jobs: lostJobs })) return;
   terminal.answer(`${data}: ${formatCount(jobs, 'job')} and the results of ${results}, as of ${createdAt}.`);
   if (lostJobs > 0) {
     terminal.note(`${formatCount(lostJobs, 'job')} had not ended and are lost. Their credits are available again.`);

@@ -19,7 +19,7 @@ interface GrantFlags extends AdminFlags {
   readonly reference?: string;
 }
 
-/** `farwharf admin credits grant ACCOUNT AMOUNT`. JSON: whether it is new, and the account. */
+/** `farwharf admin credits grant ACCOUNT AMOUNT`. JSON: whether the grant is new, and the account. */
 export async function grantCredits(
   context: Context,
   id: string,
@@ -31,8 +31,7 @@ export async function grantCredits(
   const amount = parseCredits(amountText);
   using admin = await findAdmin(context, flags);
   const answer = await admin.call('credits.grant', { account_id: id, amount, reference, note });
-  terminal.json(answer);
-  if (terminal.isJson) return;
+  if (terminal.json(answer)) return;
   const done =
     amount > 0 ? `${formatCredits(amount)} credits were given to` : `${formatCredits(-amount)} credits were taken from`;
   const left = `it has ${formatCredits(answer.account.credits_available)}.`;
@@ -50,8 +49,7 @@ export async function listCredits(
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const { entries } = await admin.call('credits.list', { account_id: id, limit: flags.limit });
-  terminal.json({ entries });
-  if (terminal.isJson) return;
+  if (terminal.json({ entries })) return;
   if (entries.length === 0) terminal.answer(`Account ${id} has no entries yet.`);
   else answerTable(terminal, COLUMNS, entries);
 }

@@ -16,8 +16,7 @@ export async function showDisk(context: Context, _: string, flags: AdminFlags): 
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const answer = await admin.call('disk.usage', {});
-  terminal.json(answer);
-  if (terminal.isJson) return;
+  if (terminal.json(answer)) return;
   const { accounts, free_bytes: free, store_bytes: store } = answer;
   if (accounts.length === 0) terminal.answer('No results are stored.');
   else answerTable(terminal, COLUMNS, accounts);

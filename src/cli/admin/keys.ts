@@ -25,7 +25,7 @@ interface AddKeyFlags extends AdminFlags {
   readonly expires?: string;
 }
 
-/** `farwharf admin key add ACCOUNT`: stdout is the key alone. JSON: the key with what is known of it. */
+/** `farwharf admin key add ACCOUNT`: prints only the key on stdout. JSON: the key with its properties. */
 export async function addKey(context: Context, account: string, flags: AddKeyFlags): Promise<void> {
   const { terminal } = context;
   const { label, expires } = flags;
@@ -35,8 +35,7 @@ export async function addKey(context: Context, account: string, flags: AddKeyFla
     ...(label !== undefined && { label }),
     ...(expires !== undefined && { expires_at: parseExpiry(expires, Date.now()) }),
   });
-  terminal.json(key);
-  if (terminal.isJson) return;
+  if (terminal.json(key)) return;
   const until = key.expires_at === null ? 'does not expire' : `expires at ${key.expires_at}`;
   terminal.note(`Key ${key.key_id} of ${account}, which ${until}. This key is shown only once:`);
   terminal.answer(key.key);
@@ -48,8 +47,7 @@ export async function listKeys(context: Context, account: string, flags: AdminFl
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const { keys } = await admin.call('keys.list', account === '' ? {} : { account_id: account });
-  terminal.json({ keys });
-  if (terminal.isJson) return;
+  if (terminal.json({ keys })) return;
   if (keys.length === 0) {
     terminal.answer('No keys yet.');
     terminal.note(`Create one:  farwharf admin key add ${account || 'ACCOUNT'}`);
@@ -63,8 +61,7 @@ export async function revokeKey(context: Context, id: string, flags: AdminFlags)
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const key = await admin.call('keys.revoke', { key_id: id });
-  terminal.json(key);
-  if (!terminal.isJson) terminal.answer(`Key ${id} of ${key.account_id} is revoked and no longer works.`);
+  if (!terminal.json(key)) terminal.answer(`Key ${id} of ${key.account_id} is revoked and no longer works.`);
 }
 
 /** The end of a day (UTC), or a time from now. @throws AppError `bad-input`. */

@@ -24,7 +24,7 @@ interface UsageFlags extends AdminFlags {
   readonly csv?: boolean;
 }
 
-/** `farwharf admin usage`: what accounts used, by machine class. JSON: `{ from, to, rows: [...] }`. */
+/** `farwharf admin usage`: the usage of accounts, by machine class. JSON: `{ from, to, rows: [...] }`. */
 export async function reportUsage(context: Context, _: string, flags: UsageFlags): Promise<void> {
   const { terminal } = context;
   if (flags.csv === true && terminal.isJson)

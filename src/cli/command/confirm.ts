@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline/promises';
 import { printable } from '../../core/text/printable.ts';
 import type { Context } from './context.ts';
 
-/** Asks the person at the terminal; false where there is none, or on anything but a yes. @throws the signal's reason on abort. */
+/** Asks a yes-or-no question at the terminal. False without a terminal, and for any other answer than yes. @throws the signal's reason on abort. */
 export async function confirm(question: string, { terminal, signal }: Context): Promise<boolean> {
   if (!process.stdin.isTTY || !terminal.isScreen('stderr') || terminal.isJson) return false;
   terminal.clearStatus();

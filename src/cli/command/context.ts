@@ -8,18 +8,18 @@ import type { Terminal } from '../terminal/terminal.ts';
 export interface Context {
   readonly terminal: Terminal;
   readonly env: NodeJS.ProcessEnv;
-  /** `--remote`, when it was given. */
+  /** The value of `--remote`, if any. */
   readonly remote: string | undefined;
   /** Aborted by the first Ctrl+C. */
   readonly signal: AbortSignal;
-  /** Also aborted when the reader of the output left: for work that only prints. */
+  /** Also aborted when the reader of the output exits. For work that only prints. */
   readonly outputSignal: AbortSignal;
   /** Calls the listener at each SIGHUP, which otherwise stops the verb as Ctrl+C does. */
   readonly onHangup: (listener: () => void) => Disposable;
   readonly program: ProgramFiles;
 }
 
-/** Where the parts of this program are: built, or as sources. */
+/** Paths of this program's parts, built or as sources. */
 export interface ProgramFiles {
   /** `dist/cli.mjs`, or `src/cli/main.ts`. */
   readonly entry: string;

@@ -8,7 +8,7 @@ export const EXIT = {
   notAuthorized: 3,
   noCredits: 4,
   network: 5,
-  /** Ended by Ctrl+C, as shells count it: 128 + SIGINT. After another signal the command itself adds that one's number. */
+  /** After Ctrl+C: 128 + SIGINT. After another signal, `runProgram` uses that signal's number. */
   interrupted: 130,
 } as const;
 
@@ -36,7 +36,7 @@ export interface Failure {
   readonly message: string;
 }
 
-/** What an error means to the person and to the script that ran the command. `host` is the URL of the service that was called. */
+/** Describes an error for people and for scripts. `host` is the URL of the service that was called. */
 export function describeFailure(error: unknown, host?: string): Failure {
   const { kind, code, sentence } = explainFailure(error, { host, remedies: REMEDIES });
   return { exit: EXIT_OF_KIND[kind] ?? EXIT.failed, code, message: sentence };

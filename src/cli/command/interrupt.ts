@@ -6,13 +6,13 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 export interface Interrupt extends Disposable {
   /** Aborted by the first signal. */
   readonly signal: AbortSignal;
-  /** The exit status after a signal, as shells count it: 128 and its number. Undefined before the first one. */
+  /** The exit status after a signal: 128 plus its number, as in shells. Undefined before the first one. */
   readonly exit: number | undefined;
-  /** Calls the listener at each SIGHUP until disposed; it ends nothing then. For services, which reload. */
+  /** Calls the listener at each SIGHUP until disposed, instead of stopping. For services, which reload. */
   readonly onHangup: (listener: () => void) => Disposable;
 }
 
-/** The first Ctrl+C aborts the signal, so that work ends cleanly; the second stops the process at once. */
+/** The first Ctrl+C aborts the signal, so that work ends cleanly; the second stops the process immediately. */
 export function listenForInterrupt(): Interrupt {
   const controller = new AbortController();
   let exit: number | undefined;
@@ -22,7 +22,7 @@ export function listenForInterrupt(): Interrupt {
       hangup();
       return;
     }
-    // A terminal that closes may send SIGHUP twice, from the shell and from the system, so it never stops the process at once.
+    // A terminal that closes may send SIGHUP twice, from the shell and from the system, so it never stops the process immediately.
     if (controller.signal.aborted && name !== 'SIGHUP') process.exit(exitAfter(name));
     exit ??= exitAfter(name);
     controller.abort();

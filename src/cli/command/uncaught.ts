@@ -5,11 +5,11 @@ import { printableLine, printableText } from '../../core/text/printable.ts';
 import { describeFailure } from './exit.ts';
 
 /**
- * Stops the process on an uncaught error, with one line. Node.js itself would print the source around it, which in the
- * bundled program is one line of many kilobytes.
+ * Stops the process on an uncaught error, with one line. Node.js itself would print the source line, which in the bundled program has
+ * many kilobytes.
  */
 export function endOnUncaughtErrors(env: NodeJS.ProcessEnv): void {
-  // An unhandled rejection arrives here too.
+  // Also called for unhandled rejections.
   process.on('uncaughtException', (error) => {
     const redactor = new Redactor();
     redactor.add(env['FARWHARF_API_KEY'] ?? '');

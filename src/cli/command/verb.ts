@@ -4,7 +4,7 @@ import { type Flags, type FlagValues, readFlags } from '../grammar/flags.ts';
 import type { Context } from './context.ts';
 import { EXIT } from './exit.ts';
 
-/** A verb's work: returns the exit status, or nothing where it was done. `rest` has the arguments after the first one. */
+/** Runs a verb. Returns the exit status, or nothing for success. `rest` contains the arguments after the first one. */
 type Work<Values> = (
   context: Context,
   argument: string,
@@ -12,7 +12,7 @@ type Work<Values> = (
   rest: readonly string[],
 ) => Promise<number | void>;
 
-/** What the help shows of a command. */
+/** The help of a command. */
 interface Help {
   readonly name: string;
   readonly summary: string;
@@ -25,13 +25,13 @@ interface VerbDefinition<F extends Flags> extends Help {
   readonly flags: F;
   /** More help, above the examples. */
   readonly notes?: string;
-  /** A service does not offer to finish interrupted downloads: nobody reads what it prints at its start. */
+  /** Whether it is a service. Services do not undo interrupted downloads, because nobody reads their output at startup. */
   readonly isService?: boolean;
-  /** Loads the verb's code. Called when the verb is run, so that `--help` answers at once. */
+  /** Loads the verb's code when it runs, so that `--help` is fast. */
   readonly load: () => Promise<Work<FlagValues<F>>>;
 }
 
-/** How a program runs a verb: `work` with the context for this command line. */
+/** Calls `work` with the context for this command line. */
 export type Run = (
   command: { readonly remote: string | undefined; readonly isService: boolean },
   work: (context: Context) => Promise<number>,

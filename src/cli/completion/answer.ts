@@ -2,13 +2,13 @@ import type { Command } from 'commander';
 import type { Terminal } from '../terminal/terminal.ts';
 import { complete } from './complete.ts';
 
-/** The first argument by which the scripts of `farwharf completion` ask. */
+/** The first argument of a request by a completion script. */
 export const COMPLETION_REQUEST = '__complete';
 
 /**
- * Answers a script: a line for each candidate (its value, a tab, what it is), then `:none`, `:files` or `:folders`.
+ * Prints a line for each candidate (value, tab, description), then `:none`, `:files` or `:folders`.
  *
- * @param words the word under the cursor after a `=`, so that it is never empty: shells drop empty arguments; then those before it.
+ * @param words `=` with the word under the cursor, because shells drop empty arguments, then the words before it.
  */
 export async function answerCompletion(
   program: Command,

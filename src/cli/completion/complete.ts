@@ -6,7 +6,7 @@ export interface Candidate {
   readonly description: string;
 }
 
-/** What a word may become; `paths` tells the shell to offer those of its own file system too. */
+/** Candidates for a word. `paths` makes the shell offer files or folders too. */
 export interface Completion {
   readonly candidates: readonly Candidate[];
   readonly paths: 'none' | 'files' | 'folders';
@@ -15,7 +15,7 @@ export interface Completion {
 type Jobs = (remote: string | undefined) => Promise<readonly Candidate[]>;
 
 const NOTHING: Completion = { candidates: [], paths: 'none' };
-// By the names of arguments and of the values of flags in the grammar, such as `--into <dir>`.
+// By placeholder of an argument or a flag in the grammar, such as `--into <dir>`.
 const PATHS: Readonly<Record<string, Completion['paths']>> = {
   file: 'files',
   path: 'files',
@@ -27,7 +27,7 @@ const PATHS: Readonly<Record<string, Completion['paths']>> = {
 const JOB_ID = 'id';
 
 /**
- * What the word under the cursor may become.
+ * Completes the word under the cursor.
  *
  * @param before the words between the program's name and that word.
  * @param jobs the jobs of a service, by its `--remote`; called only where a job's ID is expected.
@@ -71,7 +71,7 @@ async function offerValue(
   return { candidates: [], paths: PATHS[name] ?? 'none' };
 }
 
-/** All flags, or after `--format=` the choices of that one. */
+/** All flags, or the choices of one flag after `--format=`. */
 function offerFlags(command: Command, word: string): Completion {
   const help = command.createHelp();
   const options = [...help.visibleOptions(command), ...ancestorsOf(command).flatMap((one) => one.options)];

@@ -1,6 +1,8 @@
 import { Argument } from 'commander';
+import { AppError } from '../../core/errors.ts';
 import { defineVerb, type Verb } from '../command/verb.ts';
-import { SHELLS } from './shellScripts.ts';
+import { completionScript, SHELLS } from './shellScripts.ts';
+import type { Context } from '../command/context.ts';
 
 const SET_UP = `
 Set up once, then open a new terminal:
@@ -21,6 +23,12 @@ export function completionVerb(): Verb {
       ['farwharf completion zsh', 'print the script for zsh'],
       ['farwharf completion fish > ~/.config/fish/completions/farwharf.fish', 'install the script for fish'],
     ],
-    load: async () => (await import('./completion.ts')).printCompletion,
+    load: async () => printCompletion,
   });
+}
+
+async function printCompletion({ terminal }: Context, name: string): Promise<void> {
+  const shell = SHELLS.find((one) => one === name);
+  if (shell === undefined) throw new AppError('bad-input', `Enter one of these shells: ${SHELLS.join(', ')}.`);
+  terminal.answerText(completionScript(shell));
 }

@@ -8,7 +8,7 @@ import type { Candidate } from './complete.ts';
 
 const MOST_JOBS = 30;
 
-/** The newest jobs of a service in the ledger of this machine. Nothing is created, started or asked for them. */
+/** The newest jobs of a service in the ledger of this machine. Creates no ledger, starts no service and sends no request. */
 export function recentJobs(remote: string | undefined, env: NodeJS.ProcessEnv): readonly Candidate[] {
   const home = farwharfHome(env);
   if (!existsSync(join(home, 'jobs.sqlite'))) return [];

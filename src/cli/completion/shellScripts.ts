@@ -3,10 +3,10 @@ import { COMPLETION_REQUEST } from './answer.ts';
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-// The words of the command line are passed on as they are: no script evaluates what somebody has typed and not yet run.
+// The scripts pass the words of the command line on unchanged and never evaluate them, because the user has not run them yet.
 
-// Also for bash 3.2 of macOS, which has no `compopt` and there completes files where nothing is expected. With nothing in
-// COMPREPLY bash completes paths by itself, and quotes them as they need it.
+// Also works in bash 3.2 of macOS, which has no `compopt` and therefore completes files where nothing is expected. If COMPREPLY is
+// empty, bash completes and quotes paths itself.
 const BASH = `# Completion of farwharf for bash.
 _farwharf() {
   local line paths=none
@@ -71,7 +71,7 @@ function __farwharf_complete
 end
 complete --command farwharf --no-files --arguments '(__farwharf_complete)'`;
 
-// PowerShell completes paths by itself where a completer offers nothing.
+// If a completer returns nothing, PowerShell completes paths itself.
 const POWERSHELL = `# Completion of farwharf for PowerShell.
 Register-ArgumentCompleter -Native -CommandName 'farwharf' -ScriptBlock {
     param($wordToComplete, $commandAst, $cursorPosition)
@@ -90,7 +90,7 @@ Register-ArgumentCompleter -Native -CommandName 'farwharf' -ScriptBlock {
 
 const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };
 
-/** What a shell has to run at its start to complete `farwharf`. */
+/** The script that a shell runs at startup to complete `farwharf`. */
 export function completionScript(shell: Shell): string {
   return SCRIPTS[shell];
 }

@@ -6,7 +6,7 @@ import { readFlowFile } from './flowFile.ts';
 
 /**
  * `farwharf flow check`: the problems of a flow file, one line each as compilers print them, without running it. JSON: `{ file, diagnostics }`.
- * Ends with 1 where there are errors.
+ * Exit status 1 if there are errors.
  */
 export async function checkFlow({ terminal }: Context, argument: string): Promise<number> {
   const read = await readFlowFile(argument);

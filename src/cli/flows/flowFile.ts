@@ -4,7 +4,7 @@ import { readFlows } from '../../flows/project/flowProject.ts';
 import type { FlowFile } from '../../flows/graph/graph.ts';
 import { readNamedFile } from '../grammar/jsonObject.ts';
 
-/** Reads the flows of a file on disk without running it. @throws AppError `missing` where it cannot be read. */
+/** Reads the flows of a file on disk without running it. @throws AppError `missing` if it cannot be read. */
 export async function readFlowFile(argument: string): Promise<FlowFile> {
   const file = resolve(argument);
   return readFlows(file, await readNamedFile(file), diskHost);

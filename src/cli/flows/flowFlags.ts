@@ -29,7 +29,7 @@ export type FlowRunFlags = FlagValues<typeof FLOW_RUN_FLAGS>;
 export const FLOW_GRAPH_FLAGS = {
   format: choiceFlag('--format <kind>', 'output format (default: mermaid)', ['json', 'mermaid', 'svg']),
   flow: textFlag('--flow <name>', 'the flow to print, if the file has several'),
-  run: switchFlag('--run', 'also load the file, for what its source does not show; no flow is run'),
+  run: switchFlag('--run', 'also load the file, to find what its source does not show; runs no flow'),
   env: environmentFlag(),
   json: jsonFlag(),
 };

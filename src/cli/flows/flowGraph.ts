@@ -21,16 +21,11 @@ export async function printFlowGraph(context: Context, argument: string, flags: 
   for (const { reason, range } of read.unread) {
     terminal.note(`${range.file}:${range.start.line + 1}:${range.start.column + 1}: ${reason}`);
   }
-  if (terminal.isJson) {
-    terminal.json(format === 'json' ? read : { [format]: textOf(read, flags.flow, format) });
-    return;
-  }
-  terminal.answerText(
-    format === 'json' ? JSON.stringify(read, undefined, 2) : textOf(read, flags.flow, format).trimEnd(),
-  );
+  const text = format === 'json' ? JSON.stringify(read, undefined, 2) : textOf(read, flags.flow, format);
+  if (!terminal.json(format === 'json' ? read : { [format]: text })) terminal.answerText(text.trimEnd());
 }
 
-/** What the source shows, and what only loading the file shows. */
+/** Combines the graphs from the source with what only loading the file reveals. */
 async function readByRunningToo(
   { program, env, signal }: Context,
   argument: string,

@@ -6,7 +6,7 @@ import { findNetworkNamespace } from '../../flows/run/process/networkNamespace.t
 import { RunHistory } from '../../flows/run/history/runHistory.ts';
 import type { Context } from '../command/context.ts';
 
-/** `farwharf flow pin`: makes a test of a recorded run. JSON: `{ test }`, its path. */
+/** `farwharf flow pin`: saves a recorded run as a test. JSON: `{ test }`, the path of the test. */
 export async function pinFlow(
   { terminal, env, signal, program }: Context,
   argument: string,
@@ -17,6 +17,5 @@ export async function pinFlow(
   const pinned = { history: new RunHistory(farwharfHome(env)), file, run };
   const network = await findNetworkNamespace(env);
   await pinFlowTest(test, pinned, program.flowRuntime, { signal, env, variables, network });
-  terminal.json({ test });
-  if (!terminal.isJson) terminal.answer(relative(process.cwd(), test));
+  if (!terminal.json({ test })) terminal.answer(relative(process.cwd(), test));
 }

@@ -18,8 +18,7 @@ const COLUMNS: readonly RecordColumn<RunRecord>[] = [
 /** `farwharf flow runs`: the recorded runs of a flow file, the newest first. JSON: `{ runs: [...] }`. */
 export async function listFlowRuns({ terminal, env }: Context, argument: string): Promise<void> {
   const records = await new RunHistory(farwharfHome(env)).list(resolve(argument));
-  terminal.json({ runs: records });
-  if (terminal.isJson) return;
+  if (terminal.json({ runs: records })) return;
   if (records.length === 0) terminal.note('No recorded runs of this file.');
   else answerTable(terminal, COLUMNS, records);
 }

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { AppError, messageOf } from '../../core/errors.ts';
 
-/** The text of a file that a flag names. @throws AppError `missing` when it cannot be read. */
+/** The text of a file that a flag names. @throws AppError `missing` if it cannot be read. */
 export async function readNamedFile(path: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');
@@ -10,7 +10,7 @@ export async function readNamedFile(path: string): Promise<string> {
   }
 }
 
-/** A JSON object. @param name what has the text, for errors. @throws AppError `bad-input` for any other text. */
+/** A JSON object. @param name the source of the text, for errors. @throws AppError `bad-input` for any other text. */
 export function parseJsonObject(text: string, name: string, example: string): Readonly<Record<string, unknown>> {
   let value: unknown;
   try {

@@ -1,13 +1,13 @@
 import type { Command, Option } from 'commander';
 
-/** Where a command line stands after some words. */
+/** The state of a command line after some words. */
 export interface Position {
   readonly command: Command;
   /** The arguments of the command so far. */
   readonly operands: readonly string[];
   /** The flag whose value comes next. */
   readonly pending: Option | undefined;
-  /** Whether `--` was read: all that follows are arguments. */
+  /** Whether `--` was read, after which every word is an argument. */
   readonly areFlagsOver: boolean;
 }
 
@@ -29,7 +29,7 @@ export function readPosition(program: Command, words: readonly string[]): Positi
   return { command, operands, pending, areFlagsOver };
 }
 
-/** The subcommand of this name; those that the help does not show as well. */
+/** The subcommand with this name, including hidden ones. */
 export function findChild(command: Command, name: string): Command | undefined {
   return command.commands.find((child) => child.name() === name);
 }

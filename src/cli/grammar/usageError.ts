@@ -1,7 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import { pathOf, readPosition } from './position.ts';
 
-/** What is wrong with a command line and which help explains it, as sentences on one line. */
+/** Describes a usage error and names the help that explains the command, on one line. */
 export function describeUsageError({ message }: CommanderError, program: Command, argv: readonly string[]): string {
   const { command } = readPosition(program, argv);
   const explained = command.name() === 'help' ? (command.parent ?? command) : command;

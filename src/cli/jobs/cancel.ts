@@ -10,11 +10,10 @@ export async function cancel(context: Context, name: string): Promise<void> {
   const { jobId, record } = session.resolveJob(name);
   const answer = await session.ask(name, (client) => client.cancel(jobId, { signal }));
   if (record !== undefined) session.ledger.update(record.id, patchFromJob(answer));
-  terminal.json(answer);
-  if (!terminal.isJson) terminal.answer(`Job ${jobId} ${describeAnswer(answer['state'])}`);
+  if (!terminal.json(answer)) terminal.answer(`Job ${jobId} ${describeAnswer(answer['state'])}`);
 }
 
-/** A job that had already ended is not being stopped. */
+/** The rest of a sentence about the job. A job that had already ended was not stopped. */
 function describeAnswer(state: unknown): string {
   if (state === 'cancelled') return 'was stopped. You pay for the time that it ran.';
   if (typeof state === 'string' && isFinalState(state)) return `had already ended: ${state.replaceAll('_', ' ')}.`;

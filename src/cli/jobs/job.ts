@@ -4,16 +4,13 @@ import type { Job } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from './session.ts';
 
-/** `farwharf job ID`: one job as the service knows it. JSON: the service's own job object. */
+/** `farwharf job ID`: one job, from the service. JSON: the service's own job object. */
 export async function showJob(context: Context, name: string): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
   const { jobId, record } = session.resolveJob(name);
   const job = await session.ask(name, (client) => client.getJob(jobId, { signal }));
-  if (terminal.isJson) {
-    terminal.json(job);
-    return;
-  }
+  if (terminal.json(job)) return;
   for (const [label, value] of describeJobFields(job, record?.folder)) {
     if (value !== undefined) terminal.answer(`${label.padEnd(9)} ${value}`);
   }

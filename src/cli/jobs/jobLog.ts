@@ -10,20 +10,20 @@ import { LogPrinter } from '../terminal/logPrinter.ts';
 import type { Session } from './session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** How a followed job ended, or that the person stopped watching while the job runs on. */
+/** The outcome of watching: the job ended, or the user stopped watching and the job continues. */
 export type Watched = FinishedJob | { readonly type: 'detached' };
 
 export interface FinishedJob {
   readonly type: 'over';
   readonly record: JobRecord;
-  /** Undefined where the service's events do not say. */
+  /** Undefined if the service's events do not say. */
   readonly hasResults: boolean | undefined;
 }
 
 interface LogOptions {
-  /** Show nothing but a status line. */
+  /** Shows only a status line. */
   readonly isQuiet?: boolean;
-  /** Packing and upload were shown as they happened: leave their lines out of the log. */
+  /** Omits the lines about packing and upload, which were already shown. */
   readonly isJustSent?: boolean;
 }
 

@@ -10,12 +10,12 @@ import { settleEarlier } from '../../jobs/submit/settle.ts';
 import type { Job } from '../../remote/protocol/schemas.ts';
 import type { Session } from './session.ts';
 
-/** A job, and where its record and its events are kept. */
+/** A job with the location of its record and events. */
 export interface JobPlace extends AsyncDisposable {
   readonly record: JobRecord & { readonly jobId: string };
   readonly ledger: AsyncLedger;
   readonly home: string;
-  /** Sent from this machine by this user: its folder is known. */
+  /** Whether this user sent it from this machine, so that its folder is known. */
   readonly isOwn: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface JobPlace extends AsyncDisposable {
  * Finds a job by the service's ID or the start of ours. A job that was submitted elsewhere is looked up at the service and
  * stored in a temporary ledger, because its folder is unknown here.
  *
- * @throws AppError `bad-input` when several jobs are meant or the service never accepted it; the service's own error.
+ * @throws AppError `bad-input` if the name is ambiguous or the service never accepted the job; the service's own error.
  */
 export async function findJobPlace(session: Session, name: string, signal: AbortSignal): Promise<JobPlace> {
   for (const found of session.ledger.find(name, session.host)) {

@@ -10,10 +10,10 @@ import { settleUnanswered } from './unansweredSubmit.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 
 const REFRESH_TIMEOUT_SECONDS = 10;
-// Enough of our ID to name a job that has no ID of its service yet.
+// Enough of our ID to identify a job that has no ID from its service yet.
 const SHORT_ID = 8;
 
-/** @param hasRoom whether nobody looks at the table, so that IDs need not be short. */
+/** @param hasRoom whether the output is not a terminal, so that IDs need not be short. */
 function columns(now: number, hasRoom: boolean): readonly RecordColumn<JobRecord>[] {
   const orNothing = (value: number | null, format: (value: number) => string): string =>
     value === null ? '' : format(value);
@@ -34,8 +34,7 @@ export async function listJobs(context: Context, _: string, { limit }: { limit: 
   const { terminal } = context;
   const known = session.ledger.list({ host: session.host, limit });
   const records = await refresh(session, known, context);
-  terminal.json({ jobs: records.map(recordAsJson) });
-  if (terminal.isJson) return;
+  if (terminal.json({ jobs: records.map(recordAsJson) })) return;
 
   if (records.length === 0) {
     terminal.answer(`No jobs on ${session.hostName} yet.`);
@@ -46,7 +45,7 @@ export async function listJobs(context: Context, _: string, { limit }: { limit: 
   for (const line of describeOtherHosts(session)) terminal.phase(line);
 }
 
-/** A record with the field names of `/v1`, and the fields that only this machine knows. */
+/** A record with the field names of `/v1`, and fields that only the ledger has. */
 function recordAsJson(record: JobRecord): object {
   return {
     job_id: record.jobId,
@@ -69,7 +68,7 @@ function recordAsJson(record: JobRecord): object {
   };
 }
 
-/** The current states of the jobs that had not ended; the last known states, with a note, when the service does not respond. */
+/** The current states of the jobs that had not ended; the last known states, with a note, if the service does not respond. */
 async function refresh(session: Session, known: readonly JobRecord[], context: Context): Promise<readonly JobRecord[]> {
   const { signal, terminal } = context;
   const records = await settleUnanswered(session, context, known);

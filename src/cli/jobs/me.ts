@@ -16,10 +16,7 @@ export async function showAccount(context: Context): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
   const account = await (await session.client()).me({ signal });
-  if (terminal.isJson) {
-    terminal.json(account);
-    return;
-  }
+  if (terminal.json(account)) return;
   const balance = readBalance(account);
   const credits = balance === null ? 'Credits unknown' : `${formatCredits(balance)} credits`;
   const plan = account.plan ? `, plan ${printableLine(account.plan)}` : '';

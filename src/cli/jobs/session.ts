@@ -23,7 +23,11 @@ export class Session implements AsyncDisposable {
   readonly #context: Context;
   #client: Promise<RemoteClient> | undefined;
 
-  /** Opens the ledger, and says what is wrong with it, if anything. @throws AppError `bad-input` or `refused` for a bad host, `refused` where others can write this user's data. */
+  /**
+   * Opens the ledger, and reports its problem if it has one.
+   *
+   * @throws AppError `bad-input` for an invalid host, `refused` if others can write to this user's data.
+   */
   constructor(context: Context) {
     this.#context = context;
     this.host = resolveHost({ remote: context.remote, env: context.env });
@@ -44,13 +48,13 @@ export class Session implements AsyncDisposable {
     return this.host === LOCAL_HOST ? 'this machine' : new URL(this.host).host;
   }
 
-  /** The client, connected when it is first wanted: the embedded service is started for verbs that need it alone. */
+  /** The client, connected on first use, so that the embedded service starts only for verbs that need it. */
   client(): Promise<RemoteClient> {
     this.#client ??= this.#connect();
     return this.#client;
   }
 
-  /** A new client: the service on this machine restarts at another address, and is started again if it was killed. */
+  /** Connects again. The local service may have restarted at another address, and is started if it was killed. */
   async reconnect(): Promise<RemoteClient> {
     this.#context.terminal.phase(`no response from ${this.hostName}; trying again …`);
     const before = this.#client;
@@ -65,7 +69,7 @@ export class Session implements AsyncDisposable {
       try {
         return await work(await this.client());
       } catch (error) {
-        // The service on this machine was killed and comes back at another address; it took nothing of this request.
+        // The local service was killed, and restarts at another address. It received nothing of this request.
         if (this.host !== LOCAL_HOST || systemCode(error) !== 'ECONNREFUSED') throw error;
         return work(await this.reconnect());
       }
@@ -105,9 +109,9 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * The job that a person means: by the service's id, or by the start of ours when it was sent from here.
+   * Finds a job by the service's ID, or by the start of our ID if it was sent from here.
    *
-   * @throws AppError `bad-input` when several jobs start so, or the service did not return an ID.
+   * @throws AppError `bad-input` if several IDs start with the name, or the service did not return an ID.
    */
   resolveJob(name: string): { readonly jobId: string; readonly record: JobRecord | undefined } {
     const found = this.ledger.find(name, this.host);

@@ -6,9 +6,9 @@ import type { Context } from '../command/context.ts';
 import type { Session } from './session.ts';
 
 /**
- * Finds out by their keys whether earlier submits without a response have arrived, and reports each result.
+ * Asks the service, by their keys, whether earlier submits without a response have arrived, and reports each result.
  *
- * @returns the records as they are now.
+ * @returns the current records.
  */
 export async function settleUnanswered(
   session: Session,
@@ -26,10 +26,10 @@ export async function settleUnanswered(
 }
 
 /**
- * Asks before a folder is sent again whose last submit got no response, because that job may be running. Without a terminal, only
- * `--again` sends it. Afterwards the ledger no longer lists earlier submits whose outcome is still unknown.
+ * Asks before a folder is sent again if its last submit got no response, because that job may be running. Without a terminal, only
+ * `--again` sends it. Earlier submits whose outcome is still unknown are then removed from the list.
  *
- * @throws AppError `outcome-unknown` when it is not to be sent, `conflict` when the earlier one is a job.
+ * @throws AppError `outcome-unknown` if the folder is not to be sent, `conflict` if the earlier job exists.
  */
 export async function checkUnanswered(
   session: Session,

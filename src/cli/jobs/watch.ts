@@ -3,7 +3,7 @@ import { describeEnd, exitOfWatched, showLog, noteDetached } from './jobLog.ts';
 import { findJobPlace } from './jobPlace.ts';
 import { Session } from './session.ts';
 
-/** `farwharf watch ID`: the log, live, until the job ends. JSON: a line for each event. */
+/** `farwharf watch ID`: shows the log live until the job ends. JSON: a line for each event. */
 export async function watch(context: Context, name: string): Promise<number> {
   await using session = new Session(context);
   const { terminal, signal } = context;

@@ -18,7 +18,7 @@ import { Progress } from '../terminal/progress.ts';
 const NEAR = 100;
 
 export interface MeaningFlags {
-  /** `local` or a service; false for keyword ranking only, from now on. */
+  /** `local` or a service; false turns semantic ranking off. */
   readonly meaning?: string | false;
   readonly model?: string;
   readonly modelPath?: string;
@@ -39,10 +39,10 @@ export interface MeaningOutcome {
 }
 
 /**
- * Embeds new texts of a folder with semantic ranking, as the flags or an earlier choice say; undefined if semantic ranking is off.
- * Nothing is installed, fetched or sent before the person has agreed.
+ * Embeds new texts of a folder if semantic ranking is on, by the flags or an earlier choice; returns undefined if it is off. Nothing is
+ * installed, downloaded or sent before the user agrees.
  *
- * @throws AppError where the model cannot be had, or when embedding fails; the signal's reason on Ctrl+C, with what is done kept.
+ * @throws AppError if the model is not available or embedding fails; the signal's reason on Ctrl+C. Finished embeddings are kept.
  */
 export async function embedFolder(
   { root, index }: IndexedFolder,
@@ -57,7 +57,7 @@ export async function embedFolder(
   const choice = flags.meaning === undefined ? await readMeaningChoice(home, root) : chosen(flags.meaning, flags);
   if (choice === undefined) return undefined;
   if (choice.provider === 'local') await prepareLocal(choice, flags, context);
-  const progress = new Progress(context.terminal, 'fetching the model');
+  const progress = new Progress(context.terminal, 'downloading the model');
   const embedder = await openEmbedder({ ...choice, onProgress: (done, total) => progress.update(done, total) });
   using vectors = await FolderVectors.open({ root, home, embedder });
   const { signal, terminal } = context;
@@ -85,7 +85,7 @@ export async function embedFolder(
   };
 }
 
-/** The chunks nearest to a query, and why there are none; undefined if semantic ranking is off. */
+/** The chunks nearest to a query, with the state of semantic ranking; undefined if it is off. */
 export async function nearestPlaces(
   query: string,
   root: string,
@@ -121,8 +121,8 @@ function chosen(provider: string, { model, modelPath, baseUrl }: MeaningFlags): 
 async function prepareLocal(choice: MeaningChoice, { yes }: MeaningFlags, context: Context): Promise<void> {
   const home = farwharfHome(context.env);
   if (findModelLibrary(home) !== undefined) return;
-  const model = choice.localModelPath === undefined ? ', and then a model of about 25 MB from the model hub' : '';
-  const what = `Semantic ranking on this machine needs a library: npm installs a library of about 35 MB into ${home}${model}.`;
+  const model = choice.localModelPath === undefined ? ', and a model of about 25 MB from the model hub' : '';
+  const what = `Semantic ranking on this machine needs a library of about 35 MB, which npm installs into ${home}${model}.`;
   if (yes !== true && !(await confirm(`${what} Install it?`, context))) {
     throw new AppError('missing', `${what} Nothing was installed. To install without asking, use --yes.`);
   }

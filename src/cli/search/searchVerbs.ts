@@ -11,7 +11,7 @@ export function searchVerbs(): readonly Verb[] {
       args: [new Argument('[folder]', 'folder to index (default: the current one)')],
       flags: {
         meaning: optionalTextFlag(
-          '--meaning <who>',
+          '--meaning <provider>',
           'add semantic ranking, with embeddings from `local` or a service such as openai',
           'use keyword ranking only, and remove the embeddings',
         ),

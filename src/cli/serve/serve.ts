@@ -27,7 +27,7 @@ export async function runService(context: Context, _: string, flags: ServeFlags)
   }
   const options = await describeService(context, flags);
   if (flags.check) return check(terminal, options);
-  refuseOpenAir(options);
+  refuseUnencrypted(options);
   const redactor = new Redactor();
   redactor.add(options.apiKey ?? '');
   redactor.add(options.config.metrics.token ?? '');
@@ -66,7 +66,7 @@ function aboutKey({ terminal, env }: Context, key: string): string {
 }
 
 /** Keys and workspaces must not cross a network unencrypted, unless a proxy protects them. */
-function refuseOpenAir({ host, config }: ServeOptions): void {
+function refuseUnencrypted({ host, config }: ServeOptions): void {
   if (isLoopback(host) || config.tls !== undefined || config.proxy !== undefined) return;
   const message = `Other machines can reach ${host}, and without TLS anyone on the network can read keys and workspaces. Set a certificate in [tls] of --config, or use --behind-proxy if a proxy in front handles TLS.`;
   throw new AppError('refused', message);
@@ -89,13 +89,13 @@ async function describeService({ env, program }: Context, flags: ServeFlags): Pr
   };
 }
 
-/** Checks what a service with these options would find, without starting it. */
+/** Checks whether a service with these options could run jobs, without starting it. */
 async function check(terminal: Terminal, { config, data }: ServeOptions): Promise<number> {
-  const things = await checkService(config, data);
-  terminal.json({ checks: things.map(({ what, problem }) => ({ what, problem: problem ?? null })) });
-  for (const { what, problem } of things)
+  const checks = await checkService(config, data);
+  terminal.json({ checks: checks.map(({ what, problem }) => ({ what, problem: problem ?? null })) });
+  for (const { what, problem } of checks)
     terminal.note(problem === undefined ? `ok       ${what}` : `PROBLEM  ${what}: ${problem}`);
-  return things.every(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed;
+  return checks.every(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed;
 }
 
 async function configOf(flags: ServeFlags): Promise<ServiceConfig> {

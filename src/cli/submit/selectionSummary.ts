@@ -36,7 +36,7 @@ function describeNames(group: readonly Exclusion[], reason: ExclusionReason): st
   return names.join(', ') + (rest > 0 ? ` and ${rest.toLocaleString('en-US')} more` : '');
 }
 
-/** The answer of `submit --dry-run --json`; the findings about files come before those about the job. */
+/** The output of `submit --dry-run --json`; the findings about files come before those about the job. */
 export function selectionAsJson(selection: Selection, jobFindings: readonly object[]): object {
   return {
     files: selection.files.map(({ path, size }) => ({ path, size })),

@@ -24,13 +24,12 @@ export async function finishSubmit(record: JobPlace['record'], receipt: object, 
   const { terminal } = context;
   const { jobId } = record;
   if (!flags.watch && !flags.download) {
-    terminal.json(receipt);
-    if (!terminal.isJson) terminal.answer(jobId);
+    if (!terminal.json(receipt)) terminal.answer(jobId);
     return EXIT.done;
   }
   if (flags.watch) terminal.json(receipt);
   const place = { record, ledger: session.asyncLedger, home: session.home };
-  // The results are still wanted after the reader of the log left.
+  // Results are downloaded even if the reader of the log exits.
   const signal = flags.download ? context.signal : context.outputSignal;
   const options = { isQuiet: !flags.watch, isJustSent: true };
   const watched = await showLog(place, session, { ...context, signal }, options);

@@ -34,9 +34,9 @@ export const SUBMIT_FLAGS = {
 export type SubmitFlags = FlagValues<typeof SUBMIT_FLAGS>;
 
 /**
- * The absolute path of a folder that a person named.
+ * The absolute path of a folder on the command line.
  *
- * @throws AppError `missing`, `permission` or `bad-input` when the folder does not exist, cannot be read or is a file.
+ * @throws AppError `missing`, `permission` or `bad-input` if the folder does not exist, cannot be read or is a file.
  */
 export async function readFolder(argument: string): Promise<string> {
   const folder = resolve(argument);
@@ -52,7 +52,7 @@ export async function readFolder(argument: string): Promise<string> {
   throw new AppError('bad-input', `${folder} is a file. Enter the folder that contains it.`);
 }
 
-/** The description of a Python environment. @throws AppError `missing` or `bad-input` when the file cannot be read or is not a JSON object. */
+/** The description of a Python environment. @throws AppError `missing` or `bad-input` if the file cannot be read or is not a JSON object. */
 export async function readVenv(file: string): Promise<Readonly<Record<string, unknown>>> {
   return parseJsonObject(await readNamedFile(file), file, '{ "requirements": ["numpy"] }');
 }

@@ -8,7 +8,7 @@ import type { Account } from '../../remote/protocol/schemas.ts';
 import { EXIT } from '../command/exit.ts';
 import type { Session } from '../jobs/session.ts';
 
-// Long enough for a service that is waking up, and short enough for people without a network.
+// Long enough for a service that is starting, short enough without a network.
 const DRY_RUN_TIMEOUT_SECONDS = 10;
 
 const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
@@ -18,14 +18,14 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   'upload-size': 'List the files with --dry-run.',
 };
 
-/** What a dry run found about its job. */
+/** The problems that a dry run found. */
 export interface DryRunFindings {
   readonly findings: readonly JobFinding[];
-  /** Why the service could not be asked; undefined when it was. */
+  /** Why limits and prices were not checked; undefined if they were. */
   readonly unchecked: string | undefined;
 }
 
-/** The account; undefined where the service has no accounts (404). @throws the service's or the system's error. */
+/** The account; undefined if the service has no accounts (404). @throws the service's or the system's error. */
 export async function readAccount(
   client: RemoteClient,
   options: { readonly signal: AbortSignal; readonly timeout?: number },

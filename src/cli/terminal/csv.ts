@@ -1,9 +1,9 @@
-// Programs for tables take a cell that begins so for a formula, and run it (OWASP, "CSV injection").
+// Spreadsheets run a cell with one of these prefixes as a formula (OWASP, "CSV injection").
 const FORMULA = /^[=+\-@\t\r]/;
 
 /**
- * Rows as comma-separated values (RFC 4180), each line with its CRLF. Numbers stand as they are; a text that would be taken
- * for a formula gets an apostrophe before it, which makes it a text.
+ * Rows as comma-separated values (RFC 4180), each line with its CRLF. Numbers are unchanged. Text that looks like a formula gets a
+ * leading apostrophe.
  */
 export function formatCsv(
   header: readonly string[],

@@ -3,7 +3,7 @@ import type { FlowProcessEvent } from '../../flows/run/protocol/flowRun.ts';
 import { StepPrinter } from './stepPrinter.ts';
 import type { Terminal } from './terminal.ts';
 
-/** Prints a run while it happens: its output on its own streams, a dim line for each step, and for programs JSON lines. */
+/** Prints a run live: its output on its own streams and a dim line for each step, or JSON lines. */
 export class FlowPrinter {
   readonly #terminal: Terminal;
   readonly #steps: StepPrinter;
@@ -21,8 +21,7 @@ export class FlowPrinter {
         else terminal.programOutput(event.stream, event.isWhole ? `${event.text}\n` : event.text);
         return terminal.drained();
       case 'run':
-        terminal.json(event.event);
-        if (!terminal.isJson) this.#steps.print(event.event);
+        if (!terminal.json(event.event)) this.#steps.print(event.event);
         return terminal.drained();
       case 'note':
         terminal.json(event);

@@ -10,9 +10,8 @@ import type { Terminal } from './terminal.ts';
 type StreamName = 'stdout' | 'stderr';
 
 /**
- * Prints events: for programs one JSON line each; for people the job's stdout on stdout and everything else, the steps of a flow
- * among it, on stderr.
- * Where both are the terminal, it all goes through one text, so that no line begins in the middle of another.
+ * Prints events: one JSON line each, or the job's stdout on stdout and everything else, including the steps of a flow, on stderr. If both
+ * are the terminal, all text goes through one `LogText`, so that no line starts in the middle of another.
  */
 export class LogPrinter {
   readonly #terminal: Terminal;
@@ -41,13 +40,13 @@ export class LogPrinter {
     }
   }
 
-  /** Prints what was held back. */
+  /** Prints buffered text. */
   flush(): void {
     for (const [name, text] of this.#texts) this.#terminal.output(name, text.flush());
   }
 }
 
-/** How a job ended is told in one line by whoever knows where its results are. */
+/** Whether an event reports the end of the job. Callers describe that in one line, with the location of the results. */
 function isEnding({ event, data }: SpooledEvent): boolean {
   return event === 'end' || (event === 'state' && isFinalState(stateOf(data) ?? ''));
 }

@@ -5,7 +5,7 @@ import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 
 export type StreamName = 'stdout' | 'stderr';
 
-/** A stream that a person may be looking at. */
+/** An output stream, which may be a terminal. */
 export interface TextStream {
   readonly writableNeedDrain?: boolean;
   readonly isTTY?: boolean;
@@ -19,8 +19,8 @@ export interface TextStream {
 const READER_LEFT = 'EPIPE';
 
 /**
- * Stdout and stderr of this process. Their errors never end it: what stderr cannot take is dropped, since remarks and
- * progress are not worth the work that they are about, and a failure of stdout is reported when the work is done.
+ * Stdout and stderr of this process. Their errors never stop it. Text that stderr does not accept is dropped, because notes and
+ * progress matter less than the work itself. A failure of stdout is reported when the work is done.
  */
 export class Output {
   readonly #streams: Readonly<Record<StreamName, TextStream>>;
@@ -34,17 +34,17 @@ export class Output {
     streams.stderr.on?.('error', (error) => {
       if (systemCode(error) !== READER_LEFT) return;
       this.#hasStderrReader = false;
-      // After `2>&1` both have one reader, and a verb may have nothing to say on stdout for hours.
+      // After `2>&1` both have the same reader, and a verb may not write to stdout for hours.
       if (isOnePipe()) this.#closeStdout(error);
     });
   }
 
-  /** Aborted once stdout accepts no more text: what only prints stops then, and what must be finished goes on. */
+  /** Aborted once stdout accepts no more text. Work that only prints stops then; other work continues. */
   get closed(): AbortSignal {
     return this.#closed.signal;
   }
 
-  /** Why stdout failed; undefined while it works, and after its reader left, as that of `farwharf watch ID | head` does. */
+  /** Why stdout failed; undefined while it works, and after its reader exited, as in `farwharf watch ID | head`. */
   get failure(): AppError | undefined {
     return this.#failure;
   }
@@ -57,7 +57,7 @@ export class Output {
     if (this.#accepts(name)) this.#streams[name].write(text);
   }
 
-  /** A promise until the reader of our output has caught up or left; undefined where it has. */
+  /** A promise that resolves when the readers have caught up or exited; undefined if they have. */
   drained(): Promise<void> | undefined {
     const names: readonly StreamName[] = ['stdout', 'stderr'];
     const slow = names.find((name) => this.#accepts(name) && this.#streams[name].writableNeedDrain === true);
@@ -74,7 +74,7 @@ export class Output {
     });
   }
 
-  /** Returns when stdout has taken, or refused, all that was written to it. */
+  /** Resolves when stdout has accepted or refused everything that was written. */
   flushed(): Promise<void> {
     return new Promise((resolve) => {
       if (!this.#accepts('stdout')) {

@@ -4,12 +4,12 @@ import type { Terminal } from './terminal.ts';
 const REDRAW_MS = 100;
 const MAX_BAR_CELLS = 24;
 const MIN_BAR_CELLS = 8;
-/** For the numbers, which say more than the bar. They change their widths; a bar that did so too would flicker. */
+/** Reserved for the numbers, which matter more than the bar. A fixed width keeps the bar from flickering. */
 const NUMBER_COLUMNS = '  100 %  99.9 MB of 99.9 MB  99.9 MB/s  59 min left'.length;
-/** Before this the rate is noise, and an estimate of the time left would jump. */
+/** Earlier, the rate and the time left would be too inaccurate. */
 const STEADY_MS = 500;
 
-/** One piece of work that is measured in bytes, drawn as `uploading ████░░░░ 42 %  12 MB of 30 MB  3.1 MB/s  6 s left`. */
+/** The progress of work that is measured in bytes, shown as `uploading ████░░░░ 42 %  12 MB of 30 MB  3.1 MB/s  6 s left`. */
 export class Progress {
   readonly #terminal: Terminal;
   readonly #verb: string;
@@ -39,7 +39,7 @@ export class Progress {
   }
 }
 
-/** The line of a progress bar; without a total there is no bar and no time left, and no bar in a narrow terminal. */
+/** The line of a progress bar. Without a total it has neither bar nor time left; in a narrow terminal it has no bar. */
 export function describeProgress(
   verb: string,
   {

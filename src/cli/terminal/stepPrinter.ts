@@ -3,7 +3,7 @@ import type { RunEvent } from '../../flows/run/protocol/runEvent.ts';
 import { RunTimeline } from '../../flows/run/protocol/timeline.ts';
 import type { Terminal } from './terminal.ts';
 
-// A loop of thousands of visits would bury what the flow itself has to say.
+// A loop with thousands of visits would hide the flow's own output.
 const MAX_STEPS = 200;
 
 /** Prints a dim line for each step of a flow, and its warnings. */

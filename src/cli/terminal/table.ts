@@ -6,9 +6,9 @@ const GAP = '  ';
 export interface Column {
   readonly title: string;
   readonly align?: 'left' | 'right';
-  /** The cells may be shortened to so many columns of the terminal; whole cells only where it is not given. */
+  /** Cells may be truncated to this width; never if absent. */
   readonly minWidth?: number;
-  /** Where the table is too wide even so, the column with the lowest number is left out first; one without a number stays. */
+  /** If the table is still too wide, columns are omitted in this order; a column without a number stays. */
   readonly dropOrder?: number;
 }
 
@@ -18,9 +18,9 @@ interface FittedColumn extends Column {
 }
 
 /**
- * Rows as columns of text, two blanks apart; the last column is not padded. Empty columns are left out.
+ * Formats rows as columns of text, two spaces apart, without trailing spaces. Empty columns are omitted.
  *
- * @param maxWidth columns of the terminal; undefined for no limit. Lines are longer only where the columns that must stay need it.
+ * @param maxWidth in cells; undefined for no limit. Lines exceed it only if the columns that must stay need more.
  */
 export function formatTable(
   columns: readonly Column[],
@@ -44,7 +44,7 @@ export function formatTable(
   );
 }
 
-/** Shortens columns, and leaves some out where that is not enough. */
+/** Truncates columns, and omits some if that is not enough. */
 function fit(columns: readonly FittedColumn[], maxWidth: number): readonly FittedColumn[] {
   const excess = totalWidth(columns) - maxWidth;
   const spare = columns.reduce((sum, column) => sum + spareOf(column), 0);
@@ -58,7 +58,7 @@ function fit(columns: readonly FittedColumn[], maxWidth: number): readonly Fitte
   );
 }
 
-/** Takes so many columns of the terminal from the widest that can spare some. */
+/** Reduces the total width by `excess` cells, each time at the widest column that can be truncated. */
 function shorten(columns: readonly FittedColumn[], excess: number): readonly FittedColumn[] {
   if (excess <= 0) return columns;
   const widest = Math.max(...columns.filter((column) => spareOf(column) > 0).map(({ width }) => width));

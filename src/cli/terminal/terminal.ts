@@ -20,8 +20,8 @@ const DIM = [printable`\u001b[2m`, printable`\u001b[22m`] as const;
 const DEFAULT_COLUMNS = 80;
 
 /**
- * Where the command writes. Answers go to stdout; remarks and progress to stderr, so that pipes carry answers alone.
- * With `isJson` stdout carries JSON lines and nothing else, and answers for people go to stderr as well.
+ * The output of the command. Answers go to stdout, notes and progress to stderr, so that a pipe receives only answers. With `isJson`,
+ * stdout receives only JSON lines, and answers for people go to stderr.
  */
 export class Terminal {
   readonly isJson: boolean;
@@ -31,24 +31,24 @@ export class Terminal {
   #hasStatus = false;
   #isInsideLine = false;
 
-  /** @param options `env` is the environment that chooses colours; that of the process unless given. */
+  /** @param options.env the environment that decides about colours; the process's own if absent. */
   constructor(options: { isJson: boolean; stdout: TextStream; stderr: TextStream; env?: NodeJS.ProcessEnv }) {
     this.isJson = options.isJson;
     this.#output = new Output(options);
     this.#env = options.env ?? process.env;
   }
 
-  /** Aborted once stdout accepts no more text: what only prints stops then, and what must be finished goes on. */
+  /** See `Output.closed`. */
   get closed(): AbortSignal {
     return this.#output.closed;
   }
 
-  /** Why stdout failed; undefined while it works, and after its reader left. */
+  /** See `Output.failure`. */
   get failure(): AppError | undefined {
     return this.#output.failure;
   }
 
-  /** Whether somebody looks at this stream. */
+  /** Whether this stream is a terminal. */
   isScreen(stream: StreamName): boolean {
     return this.#output.stream(stream).isTTY === true;
   }
@@ -58,12 +58,12 @@ export class Terminal {
     return showsColour(this.isScreen(stream), this.#env);
   }
 
-  /** How many cells a line of stderr has. */
+  /** The width of stderr in cells. */
   get columns(): number {
-    return this.#output.stream('stderr').columns || DEFAULT_COLUMNS; // 0 where the size is not known
+    return this.#output.stream('stderr').columns || DEFAULT_COLUMNS; // 0 if the size is unknown
   }
 
-  /** How many cells a line of the answer may take; undefined where nobody looks: a pipe gets everything. */
+  /** The width of stdout in cells; undefined if it is not a terminal, because a pipe receives everything. */
   get answerColumns(): number | undefined {
     const { isTTY, columns } = this.#output.stream('stdout');
     return isTTY === true ? columns || DEFAULT_COLUMNS : undefined;
@@ -79,29 +79,30 @@ export class Terminal {
     this.#writeLine(this.isJson ? 'stderr' : 'stdout', printableText(text));
   }
 
-  /** One JSON value as a line on stdout, when JSON was asked for. */
-  json(value: unknown): void {
+  /** Prints a JSON value as a line on stdout if JSON was requested. Returns whether it was. */
+  json(value: unknown): boolean {
     if (this.isJson) this.#write('stdout', joinPrintable([printableJson(value), LINE_END]));
+    return this.isJson;
   }
 
-  /** A remark: what is going on, what was decided, what to do next. */
+  /** A note: progress, a decision, what to do next. */
   note(line: string): void {
     this.noteText(printableLine(withoutUserinfo(line)));
   }
 
-  /** A remark of several lines. */
+  /** A note of several lines. */
   noteText(text: string): void {
     this.#writeLine('stderr', printableText(text));
   }
 
-  /** A remark of lesser weight. */
+  /** A less important note, which is dim. */
   phase(line: string): void {
     const clean = printableLine(withoutUserinfo(line));
     const [start, end] = DIM;
     this.#writeLine('stderr', this.hasColour('stderr') ? joinPrintable([start, clean, end]) : clean);
   }
 
-  /** A piece of what a program of this machine writes: as it is for another program, without more than colours on a screen. */
+  /** A piece of a local program's output: unchanged for a pipe, with only colours for a terminal. */
   programOutput(stream: StreamName, text: string): void {
     this.output(stream, this.isScreen(stream) ? this.#programTexts[stream].push(text) : exactData(text));
   }
@@ -113,7 +114,7 @@ export class Terminal {
     if (this.isScreen(stream)) this.#isInsideLine = !text.endsWith('\n');
   }
 
-  /** Shows a line that the next call replaces and any other output removes; nothing where nobody looks. */
+  /** Shows a line that the next call replaces and any other output removes. Only on a terminal. */
   status(line: string): void {
     if (!canRedraw(this.isScreen('stderr'), this.#env)) return;
     this.#endLine();
@@ -129,17 +130,17 @@ export class Terminal {
     this.#hasStatus = false;
   }
 
-  /** A promise until the reader of our output has caught up or left; undefined where it has. */
+  /** See `Output.drained`. */
   drained(): Promise<void> | undefined {
     return this.#output.drained();
   }
 
-  /** Returns when stdout has taken, or refused, all that was written to it. */
+  /** See `Output.flushed`. */
   flushed(): Promise<void> {
     return this.#output.flushed();
   }
 
-  /** A job's last line may lack its end; ours never begins in the middle of it. */
+  /** Ends the last line of a job's output if it is incomplete, so that ours starts on a new one. */
   #endLine(): void {
     if (this.#isInsideLine) this.#output.write('stderr', LINE_END);
     this.#isInsideLine = false;
