@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
+import { pause } from '../run/pause.ts';
 import type { ExecContext, Run } from '../run/run.ts';
 import type { Visit } from '../run/visit.ts';
 
@@ -74,15 +74,6 @@ async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> 
     } catch (nextError) {
       error = nextError;
     }
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(ms, undefined, { signal });
-  } catch (error) {
-    signal.throwIfAborted(); // the signal's own reason, not the timer's AbortError
-    throw error;
   }
 }
 

@@ -3,6 +3,7 @@ import { isPromise } from './awaitable.ts';
 import { attemptItem, Node, type NodeOptions } from './node.ts';
 import { execute, type Frame } from './unit.ts';
 import type { Visit } from '../run/visit.ts';
+import { requireWholeNumber } from '../run/wholeNumber.ts';
 
 const DEFAULT_CONCURRENCY = 16;
 
@@ -49,11 +50,7 @@ export class ParallelBatchNode<
   constructor(options: ParallelBatchOptions = {}) {
     super(options);
     const { concurrency = DEFAULT_CONCURRENCY } = options;
-    if (concurrency !== Number.POSITIVE_INFINITY && (!Number.isInteger(concurrency) || concurrency < 1)) {
-      throw new RangeError(
-        `concurrency of "${this.name}" is ${String(concurrency)}; it must be a whole number of at least 1.`,
-      );
-    }
+    if (concurrency !== Number.POSITIVE_INFINITY) requireWholeNumber(`concurrency of "${this.name}"`, concurrency);
     this.concurrency = concurrency;
   }
 

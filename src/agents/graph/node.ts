@@ -6,6 +6,7 @@ import type { RunOptions } from '../run/runOptions.ts';
 import { startRun } from './startRun.ts';
 import { execute, type Frame, kind } from './unit.ts';
 import type { Visit } from '../run/visit.ts';
+import { requireWholeNumber } from '../run/wholeNumber.ts';
 
 export interface NodeOptions {
   /** The most attempts of `exec` before `execFallback`; 1, the default, means no retry. */
@@ -105,11 +106,7 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
   constructor(options: NodeOptions = {}) {
     super(options);
     const { maxRetries = 1, wait = 0, timeout } = options;
-    if (!Number.isInteger(maxRetries) || maxRetries < 1) {
-      throw new RangeError(
-        `maxRetries of "${this.name}" is ${String(maxRetries)}; it must be a whole number of at least 1.`,
-      );
-    }
+    requireWholeNumber(`maxRetries of "${this.name}"`, maxRetries);
     if (!(wait >= 0 && wait <= MAX_TIMER_SECONDS)) {
       throw new RangeError(`wait of "${this.name}" is ${String(wait)}; it must be a number of seconds, 0 or more.`);
     }

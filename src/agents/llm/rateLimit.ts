@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { APIError } from 'openai';
 import { parseRetryAfter } from '../../core/network/retryAfter.ts';
+import { pause } from '../run/pause.ts';
 
 const MAX_WAIT_MS = 60_000;
 const FIRST_BACKOFF_MS = 500;
@@ -42,7 +42,7 @@ export async function withRetries<T>(
       if (!isRateLimit(error) || retries >= most) throw error;
       const delay = retryDelayMs(error.headers?.get('retry-after'), retries + 1);
       onWait?.(delay / 1000);
-      await waitFor(delay, signal);
+      await pause(delay, signal);
     }
   }
 }
@@ -50,14 +50,4 @@ export async function withRetries<T>(
 /** Whether waiting can help: status 429, unless the account's quota is used up. */
 function isRateLimit(error: unknown): error is APIError {
   return error instanceof APIError && error.status === 429 && error.code !== 'insufficient_quota';
-}
-
-/** @throws the signal's own reason on abort. */
-async function waitFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
-  try {
-    await sleep(ms, undefined, { signal });
-  } catch (error) {
-    signal?.throwIfAborted();
-    throw error;
-  }
 }

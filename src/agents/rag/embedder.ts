@@ -4,7 +4,7 @@ import { AppError } from '../../core/errors.ts';
 import { farwharfHome } from '../../core/files/home.ts';
 import type { Embedder } from '../../retrieval/embedding/embedder.ts';
 import { openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
-import { EmbeddingService } from '../llm/embeddingService.ts';
+import { embeddingService } from '../llm/embeddingService.ts';
 import { embeddingPrice } from '../llm/prices.ts';
 import { resolveEndpoint } from '../llm/providers.ts';
 import { serviceKey } from '../llm/serviceKey.ts';
@@ -54,11 +54,10 @@ async function openService({
       `The embeddings of ${provider} need an API key. Set ${endpoint.keyVariable}, or pass embeddingApiKey.`,
     );
   }
-  const service = new EmbeddingService(endpoint, key);
   return {
     id: `${provider}/${model}@${endpoint.baseUrl}`,
     dollarsPerMillionTokens: embeddingPrice(endpoint),
-    embed: (texts, embedOptions) => service.embed(texts, embedOptions),
+    embed: embeddingService(endpoint, key),
   };
 }
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { Node } from '../graph/node.ts';
+import { requireWholeNumber } from '../run/wholeNumber.ts';
 import type { RagIndex } from './ragIndex.ts';
 import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
 
@@ -23,9 +24,7 @@ export class RAGNode<S extends object = object> extends Node<S, Query, readonly 
   constructor(options: RAGNodeOptions = {}) {
     super(options);
     const { topK = 5, chunkMode = 'smart', sources = [] } = options;
-    if (!Number.isInteger(topK) || topK < 1) {
-      throw new RangeError(`topK of "${this.name}" is ${String(topK)}; it must be a whole number of at least 1.`);
-    }
+    requireWholeNumber(`topK of "${this.name}"`, topK);
     if (!CHUNK_MODES.includes(chunkMode)) {
       throw new AppError(
         'bad-input',

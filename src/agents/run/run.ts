@@ -6,6 +6,7 @@ import type { HostedRun } from './runHost.ts';
 import type { RunOptions } from './runOptions.ts';
 import type { ModelCall, Telemetry, TraceListener } from './trace.ts';
 import { writeWarning } from './warning.ts';
+import { requireWholeNumber } from './wholeNumber.ts';
 
 /** The second argument of `exec`. */
 export interface ExecContext {
@@ -59,9 +60,7 @@ export class Run {
   /** @throws RangeError if `maxVisits` is not a whole number above 0. */
   constructor(options: RunOptions, telemetry?: Telemetry, hosted?: HostedRun) {
     const { maxVisits = Number.POSITIVE_INFINITY, signal } = options;
-    if (maxVisits !== Number.POSITIVE_INFINITY && (!Number.isInteger(maxVisits) || maxVisits < 1)) {
-      throw new RangeError(`maxVisits is ${String(maxVisits)}; it must be a whole number of at least 1.`);
-    }
+    if (maxVisits !== Number.POSITIVE_INFINITY) requireWholeNumber('maxVisits', maxVisits);
     this.options = options;
     this.telemetry = telemetry;
     this.hosted = hosted;
