@@ -88,7 +88,7 @@ export class RemoteClient implements AsyncDisposable {
 
   /** The account's credits, plan and rate card. */
   async me(options?: RequestOptions): Promise<Account> {
-    return this.#json({ method: 'GET', path: '/v1/me', ...limits(options, REQUEST_TIMEOUT) }, receivedAccount);
+    return this.#json('GET', '/v1/me', options, receivedAccount);
   }
 
   /**
@@ -120,7 +120,7 @@ export class RemoteClient implements AsyncDisposable {
   async getSubmission(idempotencyKey: string, options?: RequestOptions): Promise<SubmissionStatus | undefined> {
     const path = `/v1/submissions/${encodeURIComponent(idempotencyKey)}`;
     try {
-      return await this.#json({ method: 'GET', path, ...limits(options, REQUEST_TIMEOUT) }, receivedSubmissionStatus);
+      return await this.#json('GET', path, options, receivedSubmissionStatus);
     } catch (error) {
       if (isMissingRoute(error)) return undefined;
       throw error;
@@ -128,14 +128,11 @@ export class RemoteClient implements AsyncDisposable {
   }
 
   async getJob(jobId: string, options?: RequestOptions): Promise<Job> {
-    return this.#json({ method: 'GET', path: jobPath(jobId), ...limits(options, REQUEST_TIMEOUT) }, receivedJob);
+    return this.#json('GET', jobPath(jobId), options, receivedJob);
   }
 
   async cancel(jobId: string, options?: RequestOptions): Promise<Record<string, unknown>> {
-    return this.#json(
-      { method: 'DELETE', path: jobPath(jobId), ...limits(options, REQUEST_TIMEOUT) },
-      receivedCancellation,
-    );
+    return this.#json('DELETE', jobPath(jobId), options, receivedCancellation);
   }
 
   /** The job's events, live. The request is sent when the first event is read. The stream can be read once. */
@@ -180,8 +177,13 @@ export class RemoteClient implements AsyncDisposable {
     return this.close();
   }
 
-  async #json<T>(call: Call, schema: z.ZodType<T>): Promise<T> {
-    using response = await this.#open(jsonCall(call));
+  async #json<T>(
+    method: Call['method'],
+    path: string,
+    options: RequestOptions | undefined,
+    schema: z.ZodType<T>,
+  ): Promise<T> {
+    using response = await this.#open(jsonCall({ method, path, ...limits(options, REQUEST_TIMEOUT) }));
     return await readJson(response, schema);
   }
 
