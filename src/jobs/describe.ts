@@ -28,15 +28,11 @@ export function describeJob(record: JobRecord, now: number): string {
   const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, now);
   const cost = costSoFar(record, now);
   const state = stateText(record, icon);
-  return oneLine(
-    [
-      elapsed === null ? state : `${state} ${formatDuration(elapsed)}`,
-      record.machineClass,
-      cost === null || (cost === 0 && !isOver(record)) ? null : `${formatCredits(cost)} cr`,
-    ]
-      .filter((part) => part !== null && part !== '')
-      .join(' · '),
-  );
+  return joined([
+    elapsed === null ? state : `${state} ${formatDuration(elapsed)}`,
+    record.machineClass,
+    cost === null || (cost === 0 && !isOver(record)) ? null : `${formatCredits(cost)} cr`,
+  ]);
 }
 
 /** The one line at the end of a log: `succeeded after 42 s · 1.2 credits · results in /home/ada/model`. */
@@ -45,15 +41,11 @@ export function describeOutcome(record: JobRecord, results?: string): string {
   const elapsed = icon === 'timed-out' ? null : elapsedSeconds(record, Date.parse(record.finishedAt ?? ''));
   const state = icon === 'failed' ? `failed (${failureReason(record)})` : stateText(record, icon);
   const isPlain = icon === 'unknown' && record.reason !== null;
-  return oneLine(
-    [
-      `${isPlain ? `${state}: ${record.reason}` : state}${elapsed === null ? '' : ` after ${formatDuration(elapsed)}`}`,
-      record.creditsCharged === null ? null : `${formatCredits(record.creditsCharged)} credits`,
-      results,
-    ]
-      .filter((part) => part !== null && part !== undefined && part !== '')
-      .join(' · '),
-  );
+  return joined([
+    `${isPlain ? `${state}: ${record.reason}` : state}${elapsed === null ? '' : ` after ${formatDuration(elapsed)}`}`,
+    record.creditsCharged === null ? null : `${formatCredits(record.creditsCharged)} credits`,
+    results ?? null,
+  ]);
 }
 
 /** The icon for the state; unknown states count as running until the job ends. */
@@ -90,6 +82,10 @@ function failureReason(record: JobRecord): string {
   const isExplained = record.exitCode === null || (record.exitCode === 0 && reason !== null);
   const exit = isExplained ? null : `exit ${record.exitCode}`;
   return oneLine([exit, reason ?? record.lastLogLine].filter((part) => part !== null).join(': ')) || 'failed';
+}
+
+function joined(parts: readonly (string | null)[]): string {
+  return oneLine(parts.filter((part) => part !== null && part !== '').join(' · '));
 }
 
 function oneLine(text: string): string {

@@ -9,7 +9,7 @@ const PART_SUFFIX = '.part';
 // No process is still packing an archive of this age.
 const ABANDONED_MS = 24 * 3600_000;
 
-/** What was sent with each job: the archive, while space allows, and the manifest (paths, sizes, hashes). */
+/** The archive that was sent with each job, as long as space allows, and its manifest (paths, sizes, hashes). */
 export class ArchiveStore {
   readonly #folder: string;
 
@@ -26,7 +26,7 @@ export class ArchiveStore {
     return join(this.#folder, `${id}${PART_SUFFIX}`);
   }
 
-  /** Where the list of what was packed is. */
+  /** The path of the list of packed files. */
   manifestPath(id: string): string {
     return join(this.#folder, `${id}.manifest.json`);
   }

@@ -85,10 +85,10 @@ function inMemory(path: string, why: string, records?: Rows): OpenedLedger {
   };
 }
 
-/** The records of a file that cannot be written, such as one on a full disk; undefined where they cannot be read either. */
+/** The records of a file that cannot be written, such as one on a full disk; undefined if they cannot be read either. */
 function recordsOf(path: string): Rows | undefined {
-  // SQLite reads the journal only where another process has the file open, or where it can write one. As an immutable file it needs
-  // none, and shows what was in the file when its last process closed it.
+  // SQLite reads the journal only if another process has the file open, or if it can write one. An immutable file needs no journal, and
+  // shows the records as of when the last process closed it.
   const immutable = pathToFileURL(path);
   immutable.search = 'immutable=1';
   for (const source of [path, immutable]) {
@@ -97,7 +97,7 @@ function recordsOf(path: string): Rows | undefined {
       file = new DatabaseSync(source, { readOnly: true });
       return file.prepare('SELECT id, record FROM jobs').all();
     } catch {
-      // The next way may work.
+      // The next source may work.
     } finally {
       file?.close();
     }

@@ -28,7 +28,7 @@ export class TerminalText {
     return this.#isTerminal ? this.#keepColours(whole) : this.#appendable(whole);
   }
 
-  /** The latest state of a line that is being rewritten, as a line of its own. */
+  /** The latest state of a line that is being rewritten, as a separate line. */
   flush(): Printable {
     const line = this.#rewritten;
     this.#rewritten = undefined;

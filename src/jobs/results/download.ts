@@ -16,7 +16,7 @@ import type { ResultJournals } from './resultJournals.ts';
 
 export interface DownloadDeps {
   readonly service: Pick<JobService, 'downloadArtifacts'>;
-  readonly archiver: Pick<Archiver, 'stage' | 'plan' | 'apply' | 'discard'>;
+  readonly archiver: Archiver;
   readonly ledger: AsyncLedger;
   /** FARWHARF_HOME, or the folder used in its place for a job that was submitted elsewhere. */
   readonly home: string;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { messageOf, systemCode } from '../../core/errors.ts';
+import { textField } from '../../core/jsonFields.ts';
 import { ownerState, processOwner } from '../../core/processes/processOwner.ts';
 import { recoverResults } from '../../workspace/results/resultRecovery.ts';
 
@@ -157,10 +158,7 @@ function readEntry(file: string): Entry {
   } catch {
     value = undefined;
   }
-  const text = (name: string): string => {
-    const found: unknown = typeof value === 'object' && value !== null ? Reflect.get(value, name) : '';
-    return typeof found === 'string' ? found : '';
-  };
+  const text = (name: string): string => textField(value, name) ?? '';
   return { folder: text('folder'), staging: text('staging'), script: text('script') };
 }
 

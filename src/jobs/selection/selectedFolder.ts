@@ -21,12 +21,9 @@ export interface ExclusionGroup {
   readonly paths: readonly string[];
 }
 
-/**
- * What is shown of a folder before it is sent. The selection itself, which can have half a million files, stays in the thread that
- * made it.
- */
+/** The summary of a folder that is shown before it is sent. The selection itself can have half a million files and stays in its thread. */
 export interface SelectedFolder {
-  /** Identifies the selection in the `Selections` that hold it. */
+  /** Identifies the selection in `Selections`. */
   readonly id: string;
   /** Absolute path. */
   readonly root: string;

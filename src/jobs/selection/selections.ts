@@ -13,7 +13,7 @@ export interface SelectFolderOptions extends SelectOptions {
 }
 
 export interface PackSelectionOptions extends PackOptions {
-  /** Path of the JSON file to write: the paths, sizes and hashes of what was packed. */
+  /** Path of the JSON file to write, with the paths, sizes and hashes of the packed files. */
   readonly manifest: string;
 }
 
@@ -22,7 +22,7 @@ interface Held {
   readonly recentScripts: readonly string[];
 }
 
-/** Holds selections between the steps of a submit. Others refer to them by id, and see their summaries. */
+/** Stores selections between the steps of a submit. Callers receive a summary with an ID. */
 export class Selections {
   readonly #held = new Map<string, Held>();
 
@@ -31,7 +31,7 @@ export class Selections {
     return this.hold(await selectFiles(folder, options), recentScripts);
   }
 
-  /** Holds a selection until it is released. */
+  /** Stores a selection until it is released. */
   hold(selection: Selection, recentScripts: readonly string[] = []): SelectedFolder {
     const id = randomUUID();
     this.#held.set(id, { selection, recentScripts });
@@ -67,7 +67,7 @@ export class Selections {
   #get(id: string): Held {
     const held = this.#held.get(id);
     if (held !== undefined) return held;
-    // The thread that held it ended.
+    // The thread that stored it has stopped.
     throw new AppError('conflict', 'The list of files to send was lost. Nothing was sent. Submit again.');
   }
 }

@@ -45,7 +45,7 @@ const REASON_OF_CODE: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
 };
 
-/** What happened, what it means, and what to do, for anything that was thrown. `host` is the URL of the service that was called. */
+/** Explains anything that was thrown: problem, meaning, remedy. `host` is the URL of the service that was called. */
 export function explainFailure(
   error: unknown,
   { host, remedies }: { readonly host?: string | undefined; readonly remedies: Remedies },
