@@ -1,15 +1,6 @@
 import { foldName } from '../archive/entryNames.ts';
 
-const PROTECTED = new Set([
-  '.git',
-  '.gitmodules',
-  '.gitattributes',
-  '.vscode',
-  '.devcontainer',
-  '.husky',
-  '.ssh',
-  '.envrc',
-]);
+const PROTECTED = new Set('.git .gitmodules .gitattributes .vscode .devcontainer .husky .ssh .envrc'.split(' '));
 // The short names that Windows gives to these files, such as `git~1` for `.git`.
 const SHORT_NAME = /^(?:git|gitmod|gitatt|vscode|devcon|husky|ssh|env|envrc)~\d$/;
 

@@ -1,43 +1,13 @@
-const FOLDERS = new Set([
-  '.aws',
-  '.azure',
-  '.chef',
-  '.env.d',
-  '.gcloud',
-  '.gnupg',
-  '.kaggle',
-  '.kube',
-  '.oci',
-  '.password-store',
-  '.ssh',
-]);
-const FILES = new Set([
-  '.boto',
-  '.databrickscfg',
-  '.dockercfg',
-  '.envrc',
-  '.git-credentials',
-  '.htpasswd',
-  '.my.cnf',
-  '.netrc',
-  '.npmrc',
-  '.pgpass',
-  '.pypirc',
-  '.rclone.conf',
-  '.s3cfg',
-  '.snowsql',
-  '.terraformrc',
-  '.vault-token',
-  '_netrc',
-  'access_tokens.db',
-  'application_default_credentials.json',
-  'credentials.db',
-  'credentials.tfrc.json',
-  'kaggle.json',
-  'kubeconfig',
-  'rclone.conf',
-  'terraform.rc',
-]);
+const FOLDERS = new Set('.aws .azure .chef .env.d .gcloud .gnupg .kaggle .kube .oci .password-store .ssh'.split(' '));
+const FILES = new Set(
+  [
+    '.git-credentials .netrc _netrc .htpasswd .envrc',
+    '.npmrc .pypirc .dockercfg',
+    '.my.cnf .pgpass .snowsql access_tokens.db credentials.db',
+    '.boto .databrickscfg .rclone.conf rclone.conf .s3cfg kaggle.json kubeconfig application_default_credentials.json',
+    '.terraformrc terraform.rc credentials.tfrc.json .vault-token',
+  ].flatMap((line) => line.split(' ')),
+);
 /** Files that are recognized only with their folder. */
 const FILES_IN_FOLDERS = [
   /(?:^|\/)\.docker\/config\.json$/,

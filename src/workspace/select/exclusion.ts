@@ -29,22 +29,13 @@ export interface Verdict {
   readonly rule: string;
 }
 
-const CACHE_FOLDERS = new Set([
-  'node_modules',
-  '__pycache__',
-  '.pytest_cache',
-  '.mypy_cache',
-  '.ruff_cache',
-  '.ipynb_checkpoints',
-  '.tox',
-  '.nox',
-  '.hypothesis',
-  '.gradle',
-  '.parcel-cache',
-  '.pytype',
-  '.Trash',
-  '__MACOSX',
-]);
+const CACHE_FOLDERS = new Set(
+  [
+    'node_modules .parcel-cache .gradle',
+    '__pycache__ .pytest_cache .mypy_cache .ruff_cache .pytype .hypothesis .ipynb_checkpoints .tox .nox',
+    '.Trash __MACOSX',
+  ].flatMap((line) => line.split(' ')),
+);
 const CACHE_FILES = new Set(['.DS_Store', 'Thumbs.db', 'desktop.ini']);
 /** The prefix of our own folders inside the user's folder. */
 export const STAGING_PREFIX = '.farwharf-staging-';

@@ -26,11 +26,6 @@ type Standing =
   | { readonly type: 'ignored'; readonly by: Exclusion }
   | { readonly type: 'chosen' };
 
-interface WalkOptions {
-  readonly scope?: PathScope | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /** Finds the files in a folder that no rule excludes, without git. Links are listed as files. */
 export class FolderWalk {
   readonly #root: string;
@@ -39,7 +34,11 @@ export class FolderWalk {
   readonly #yielder: Yielder;
 
   /** With a `scope`, paths that it does not touch are skipped as if they did not exist. */
-  constructor(root: string, rules: WalkRules, { scope, signal }: WalkOptions = {}) {
+  constructor(
+    root: string,
+    rules: WalkRules,
+    { scope, signal }: { scope?: PathScope | undefined; signal?: AbortSignal | undefined } = {},
+  ) {
     this.#root = root;
     this.#rules = rules;
     this.#scope = scope;

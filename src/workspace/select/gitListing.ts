@@ -18,22 +18,17 @@ const STANDARD = ['--exclude-standard', '-z'];
 const UNSAFE_PATH = /(?:^|\/)(?:\.{0,2}|\.git)(?:\/|$)/i;
 const LIST_FILES = ['--literal-pathspecs', 'ls-files'];
 
-interface ListOptions {
-  /** Limits the listing to these files and folders; empty for all. */
-  readonly only?: readonly string[] | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
 /**
  * Git's listing of a folder. Undefined without git, for a folder that a repository above ignores completely (for example in a home folder
  * under git), and for ignore files on which git would wait forever.
  *
+ * @param options.only limits the listing to these files and folders; empty for all.
  * @throws the signal's reason, or AppError `limit` if git hangs.
  */
 export async function listByGit(
   root: string,
   repository: Repository,
-  { only = [], signal }: ListOptions,
+  { only = [], signal }: { only?: readonly string[] | undefined; signal?: AbortSignal | undefined },
 ): Promise<GitListing | undefined> {
   const [blocked, done] = [new AbortController(), new AbortController()];
   const watching = abortIfBlocked(root, repository.top, { blocked, done: done.signal });

@@ -77,7 +77,10 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   const real = await realpath(folder);
   const repository = await findRepository(real);
   const listing = isTrusted && repository?.isOwn ? await listByGit(real, repository, { only, signal }) : undefined;
-  const { found, walk } = await find(folder, { repository, listing }, { scope, signal });
+  const own = new IgnoreRules(folder, '.farwharfignore');
+  const walk = new FolderWalk(folder, { ...(await readRepositoryRules(real, repository)), own }, { scope, signal });
+  const found =
+    listing === undefined ? await walk.walk('') : await new ListedFiles(folder, own, walk, signal).refine(listing);
   const chosen = await findIncluded(folder, include, walk);
   const wanted = chosen.files.length === 0 ? found.files : [...new Set([...found.files, ...chosen.files])];
   const taken = exclude.isEmpty ? [] : wanted.filter((path) => exclude.holds(path));
@@ -112,33 +115,6 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
   };
   assertWithinLimits(selection, options);
   return selection;
-}
-
-interface Found {
-  readonly found: Walked;
-  readonly walk: FolderWalk;
-}
-
-interface Within {
-  readonly scope: PathScope | undefined;
-  readonly signal: AbortSignal | undefined;
-}
-
-interface Known {
-  readonly repository: Repository | undefined;
-  readonly listing: GitListing | undefined;
-}
-
-async function find(root: string, { repository, listing }: Known, { scope, signal }: Within): Promise<Found> {
-  const own = new IgnoreRules(root, '.farwharfignore');
-  const walk = new FolderWalk(
-    root,
-    { ...(await readRepositoryRules(await realpath(root), repository)), own },
-    { scope, signal },
-  );
-  const found =
-    listing === undefined ? await walk.walk('') : await new ListedFiles(root, own, walk, signal).refine(listing);
-  return { found, walk };
 }
 
 async function findIncluded(root: string, include: readonly string[], walk: FolderWalk): Promise<Walked> {
