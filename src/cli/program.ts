@@ -55,7 +55,7 @@ export async function runProgram(argv: readonly string[], { entry, env }: Progra
   let exit: number = EXIT.done;
   const createContext = (remote: string | undefined): Context => {
     const { signal, onHangup } = interrupt;
-    const outputSignal = AbortSignal.any([signal, terminal.closed]);
+    const outputSignal = AbortSignal.any([signal, terminal.stdio.closed]);
     return { terminal, env, remote, signal, outputSignal, onHangup, program: locateProgram(entry) };
   };
   const program = describeProgram(locateProgram(entry), terminal, async ({ remote, isService }, work) => {
@@ -82,14 +82,14 @@ export async function runProgram(argv: readonly string[], { entry, env }: Progra
       exit = EXIT.badUse;
     }
   } catch (error) {
-    exit = isAbort(error) && terminal.closed.aborted ? EXIT.interrupted : report(error);
+    exit = isAbort(error) && terminal.stdio.closed.aborted ? EXIT.interrupted : report(error);
   } finally {
     interrupt.dispose();
   }
-  await terminal.flushed();
-  if (exit === EXIT.interrupted) exit = interrupt.exit ?? (terminal.closed.aborted ? EXIT.done : exit);
-  if (terminal.failure === undefined) return exit;
-  const failure = report(terminal.failure);
+  await terminal.stdio.flushed();
+  if (exit === EXIT.interrupted) exit = interrupt.exit ?? (terminal.stdio.closed.aborted ? EXIT.done : exit);
+  if (terminal.stdio.failure === undefined) return exit;
+  const failure = report(terminal.stdio.failure);
   return exit === EXIT.done ? failure : exit;
 }
 

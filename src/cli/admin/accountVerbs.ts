@@ -1,7 +1,6 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { textFlag } from '../grammar/flags.ts';
-import { adminFlags } from './adminFlags.ts';
+import { ADD_ACCOUNT_FLAGS, ADD_KEY_FLAGS, ADMIN_FLAGS, LIMIT_FLAGS } from './adminFlags.ts';
 
 /** `farwharf admin account` and its verbs. */
 export function accountVerb(): Verb {
@@ -19,12 +18,7 @@ export function accountVerb(): Verb {
         name: 'add',
         summary: 'add an account',
         args: [new Argument('<account>', 'account ID: lower-case letters, digits, ".", "_" and "-"')],
-        flags: {
-          name: textFlag('--name <name>', 'name of the owner'),
-          plan: textFlag('--plan <name>', 'plan that the account shows (default: team)'),
-          credits: textFlag('--credits <n>', 'initial credits (default: none)'),
-          ...adminFlags(),
-        },
+        flags: ADD_ACCOUNT_FLAGS,
         examples: [
           ['farwharf admin account add ada --credits 100', 'add an account with 100 credits'],
           ["farwharf admin account add ada --name 'Ada L.' --plan team", 'add an account with a name and a plan'],
@@ -34,7 +28,7 @@ export function accountVerb(): Verb {
       defineVerb({
         name: 'list',
         summary: 'list all accounts',
-        flags: adminFlags(),
+        flags: ADMIN_FLAGS,
         examples: [
           ['farwharf admin account list', 'list all accounts'],
           ['farwharf admin account list --data /srv/farwharf --json', 'list those of another data folder as JSON'],
@@ -45,7 +39,7 @@ export function accountVerb(): Verb {
         name: 'show',
         summary: 'show one account with its credits and limits',
         args: ['<account>'],
-        flags: adminFlags(),
+        flags: ADMIN_FLAGS,
         examples: [
           ['farwharf admin account show ada', 'show credits and limits'],
           ['farwharf admin account show ada --json', 'show the same as JSON'],
@@ -56,7 +50,7 @@ export function accountVerb(): Verb {
         name: 'disable',
         summary: 'refuse all keys of an account at once; running jobs continue, waiting jobs do not start',
         args: ['<account>'],
-        flags: adminFlags(),
+        flags: ADMIN_FLAGS,
         examples: [
           ['farwharf admin account disable ada', 'refuse the keys of ada'],
           ['farwharf admin account disable ada --data /srv/farwharf', 'do the same for another data folder'],
@@ -67,7 +61,7 @@ export function accountVerb(): Verb {
         name: 'enable',
         summary: 'accept the keys of an account again',
         args: ['<account>'],
-        flags: adminFlags(),
+        flags: ADMIN_FLAGS,
         examples: [
           ['farwharf admin account enable ada', 'accept the keys of ada again'],
           ['farwharf admin account enable ada --data /srv/farwharf', 'do the same for another data folder'],
@@ -78,15 +72,7 @@ export function accountVerb(): Verb {
         name: 'limits',
         summary: "change the limits of an account; default restores the limit from the service's configuration",
         args: ['<account>'],
-        flags: {
-          runningJobs: textFlag('--running-jobs <n>', 'jobs that run at once; others wait'),
-          queuedJobs: textFlag('--queued-jobs <n>', 'jobs that can wait'),
-          uploadGb: textFlag('--upload-gb <n>', 'size of one archive'),
-          uploads: textFlag('--uploads <n>', 'uploads at once'),
-          streams: textFlag('--streams <n>', 'event streams and downloads at once'),
-          requestsPerMinute: textFlag('--requests-per-minute <n>', 'requests per minute; a stream counts once'),
-          ...adminFlags(),
-        },
+        flags: LIMIT_FLAGS,
         examples: [
           ['farwharf admin account limits ada --running-jobs 4 --upload-gb 2', 'allow four jobs and archives of 2 GB'],
           ['farwharf admin account limits ada --running-jobs default', 'restore the limit from the configuration'],
@@ -113,11 +99,7 @@ export function keyVerb(): Verb {
         name: 'add',
         summary: 'create a key and show it once',
         args: ['<account>'],
-        flags: {
-          label: textFlag('--label <text>', 'purpose of the key'),
-          expires: textFlag('--expires <when>', 'a day (2027-01-31), or a period from now (90d, 12h)'),
-          ...adminFlags(),
-        },
+        flags: ADD_KEY_FLAGS,
         examples: [
           ['farwharf admin key add ada --label laptop', 'create a key and show it once'],
           ['farwharf admin key add ada --expires 90d', 'create a key that expires after 90 days'],
@@ -128,7 +110,7 @@ export function keyVerb(): Verb {
         name: 'list',
         summary: 'list keys without their secret values',
         args: [new Argument('[account]', 'only keys of this account')],
-        flags: adminFlags(),
+        flags: ADMIN_FLAGS,
         examples: [
           ['farwharf admin key list', 'list all keys'],
           ['farwharf admin key list ada', 'list the keys of one account'],
@@ -139,7 +121,7 @@ export function keyVerb(): Verb {
         name: 'revoke',
         summary: 'revoke a key permanently, at once',
         args: [new Argument('<key>', 'key ID from farwharf admin key list')],
-        flags: adminFlags(),
+        flags: ADMIN_FLAGS,
         examples: [
           ['farwharf admin key revoke 7f3a', 'revoke a key'],
           ['farwharf admin key revoke 7f3a --json', 'revoke a key and print the result as JSON'],

@@ -2,7 +2,8 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount, formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { AdminAccount } from '../../service/admin/accountOperations.ts';
-import { type AdminFlags, findAdmin } from './adminService.ts';
+import type { AddAccountFlags, AdminFlags, LimitFlags } from './adminFlags.ts';
+import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
@@ -21,23 +22,8 @@ const BYTES_OF_GB = 1e9;
 const ISOLATION_NOTE =
   'With more than one account, jobs start only if they are isolated or the configuration sets isolation = "none". Check with:  farwharf serve --check';
 
-interface AddFlags extends AdminFlags {
-  readonly name?: string;
-  readonly plan?: string;
-  readonly credits?: string;
-}
-
-interface LimitFlags extends AdminFlags {
-  readonly runningJobs?: string;
-  readonly queuedJobs?: string;
-  readonly uploadGb?: string;
-  readonly uploads?: string;
-  readonly streams?: string;
-  readonly requestsPerMinute?: string;
-}
-
 /** `farwharf admin account add ID`. JSON: the account. */
-export async function addAccount(context: Context, id: string, flags: AddFlags): Promise<void> {
+export async function addAccount(context: Context, id: string, flags: AddAccountFlags): Promise<void> {
   const { name, plan, credits } = flags;
   using admin = await findAdmin(context, flags, { mayCreate: true });
   const account = await admin.call('accounts.add', {

@@ -1,9 +1,56 @@
-import { type Flag, jsonFlag, textFlag } from '../grammar/flags.ts';
+import { type FlagValues, jsonFlag, numberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
 
-/** The flags of the verbs that manage a service. */
-export function adminFlags(): { readonly data: Flag<string | undefined>; readonly json: Flag<boolean> } {
-  return {
-    data: textFlag('--data <dir>', "the service's data folder (default: 'serve' in FARWHARF_HOME)"),
-    json: jsonFlag(),
-  };
-}
+/** The flags of every verb that manages a service. */
+export const ADMIN_FLAGS = {
+  data: textFlag('--data <dir>', "the service's data folder (default: 'serve' in FARWHARF_HOME)"),
+  json: jsonFlag(),
+};
+export type AdminFlags = FlagValues<typeof ADMIN_FLAGS>;
+
+export const ADD_ACCOUNT_FLAGS = {
+  name: textFlag('--name <name>', 'name of the owner'),
+  plan: textFlag('--plan <name>', 'plan that the account shows (default: team)'),
+  credits: textFlag('--credits <n>', 'initial credits (default: none)'),
+  ...ADMIN_FLAGS,
+};
+export type AddAccountFlags = FlagValues<typeof ADD_ACCOUNT_FLAGS>;
+
+export const LIMIT_FLAGS = {
+  runningJobs: textFlag('--running-jobs <n>', 'jobs that run at once; others wait'),
+  queuedJobs: textFlag('--queued-jobs <n>', 'jobs that can wait'),
+  uploadGb: textFlag('--upload-gb <n>', 'size of one archive'),
+  uploads: textFlag('--uploads <n>', 'uploads at once'),
+  streams: textFlag('--streams <n>', 'event streams and downloads at once'),
+  requestsPerMinute: textFlag('--requests-per-minute <n>', 'requests per minute; a stream counts once'),
+  ...ADMIN_FLAGS,
+};
+export type LimitFlags = FlagValues<typeof LIMIT_FLAGS>;
+
+export const ADD_KEY_FLAGS = {
+  label: textFlag('--label <text>', 'purpose of the key'),
+  expires: textFlag('--expires <when>', 'a day (2027-01-31), or a period from now (90d, 12h)'),
+  ...ADMIN_FLAGS,
+};
+export type AddKeyFlags = FlagValues<typeof ADD_KEY_FLAGS>;
+
+export const GRANT_FLAGS = {
+  note: textFlag('--note <text>', 'reason, for the records'),
+  reference: textFlag('--reference <text>', 'unique reference: repeating the command with it has no effect'),
+  ...ADMIN_FLAGS,
+};
+export type GrantFlags = FlagValues<typeof GRANT_FLAGS>;
+
+export const LIST_CREDITS_FLAGS = {
+  limit: numberFlag('--limit <n>', 'maximum number of entries', { min: 1, max: 9999, fallback: 50 }),
+  ...ADMIN_FLAGS,
+};
+export type ListCreditsFlags = FlagValues<typeof LIST_CREDITS_FLAGS>;
+
+export const USAGE_FLAGS = {
+  from: textFlag('--from <day>', 'first day, UTC (default: the first of the month)'),
+  to: textFlag('--to <day>', 'last day, UTC (default: today)'),
+  account: textFlag('--account <account>', 'only this account'),
+  csv: switchFlag('--csv', 'print comma-separated values'),
+  ...ADMIN_FLAGS,
+};
+export type UsageFlags = FlagValues<typeof USAGE_FLAGS>;

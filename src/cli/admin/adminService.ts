@@ -1,11 +1,7 @@
 import { type Admin, openAdmin } from '../../service/admin/adminClient.ts';
 import type { Context } from '../command/context.ts';
 import { dataFolder } from '../command/dataFolder.ts';
-
-/** The options of every `farwharf admin` verb. */
-export interface AdminFlags {
-  readonly data?: string;
-}
+import type { AdminFlags } from './adminFlags.ts';
 
 /**
  * Connects to the running service of the data folder, or opens its database.

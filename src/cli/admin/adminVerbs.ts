@@ -1,9 +1,9 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { jsonFlag, requiredTextFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import { jsonFlag, requiredTextFlag } from '../grammar/flags.ts';
 import { accountVerb, keyVerb } from './accountVerbs.ts';
 import { creditVerb } from './creditVerbs.ts';
-import { adminFlags } from './adminFlags.ts';
+import { ADMIN_FLAGS, USAGE_FLAGS } from './adminFlags.ts';
 
 /** `farwharf admin` and its verbs, for people who run a service, on its machine. */
 export function adminVerb(): Verb {
@@ -23,13 +23,7 @@ export function adminVerb(): Verb {
       defineVerb({
         name: 'usage',
         summary: 'report the jobs, machine minutes and credits of accounts, by machine class',
-        flags: {
-          from: textFlag('--from <day>', 'first day, UTC (default: the first of the month)'),
-          to: textFlag('--to <day>', 'last day, UTC (default: today)'),
-          account: textFlag('--account <account>', 'only this account'),
-          csv: switchFlag('--csv', 'print comma-separated values'),
-          ...adminFlags(),
-        },
+        flags: USAGE_FLAGS,
         examples: [
           ['farwharf admin usage', 'report the current month'],
           ['farwharf admin usage --from 2026-01-01 --to 2026-01-31 --csv', 'report a month as comma-separated values'],
@@ -39,7 +33,7 @@ export function adminVerb(): Verb {
       defineVerb({
         name: 'disk',
         summary: 'show free space, and the space that the results of each account use',
-        flags: adminFlags(),
+        flags: ADMIN_FLAGS,
         examples: [
           ['farwharf admin disk', 'show the free space and the largest results'],
           ['farwharf admin disk --data /srv/farwharf --json', 'show the same for another data folder, as JSON'],
@@ -50,7 +44,7 @@ export function adminVerb(): Verb {
         name: 'backup',
         summary: 'write everything that a new machine needs into one file',
         args: [new Argument('<file>', '.tar.gz file to create')],
-        flags: adminFlags(),
+        flags: ADMIN_FLAGS,
         examples: [
           ['farwharf admin backup farwharf.tar.gz', 'write a backup'],
           ['farwharf admin backup farwharf.tar.gz --data /srv/farwharf', 'back up another data folder'],

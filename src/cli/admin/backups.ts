@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { restoreBackup } from '../../service/backup/restoreBackup.ts';
-import { type AdminFlags, findAdmin } from './adminService.ts';
+import type { AdminFlags } from './adminFlags.ts';
+import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { dataFolder } from '../command/dataFolder.ts';
 

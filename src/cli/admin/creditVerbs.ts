@@ -1,7 +1,6 @@
 import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
-import { textFlag, numberFlag } from '../grammar/flags.ts';
-import { adminFlags } from './adminFlags.ts';
+import { GRANT_FLAGS, LIST_CREDITS_FLAGS } from './adminFlags.ts';
 
 /** `farwharf admin credits` and its verbs. */
 export function creditVerb(): Verb {
@@ -19,11 +18,7 @@ export function creditVerb(): Verb {
         name: 'grant',
         summary: 'grant credits to an account',
         args: ['<account>', new Argument('<amount>', 'credits to grant; a negative number takes credits back')],
-        flags: {
-          note: textFlag('--note <text>', 'reason, for the records'),
-          reference: textFlag('--reference <text>', 'unique reference: repeating the command with it has no effect'),
-          ...adminFlags(),
-        },
+        flags: GRANT_FLAGS,
         examples: [
           ["farwharf admin credits grant ada 50 --note 'course 2026'", 'grant 50 credits with a note'],
           ['farwharf admin credits grant ada 50 --reference invoice-17', 'grant 50 credits once, even if repeated'],
@@ -34,10 +29,7 @@ export function creditVerb(): Verb {
         name: 'list',
         summary: 'list the grants and job costs of an account, newest first',
         args: ['<account>'],
-        flags: {
-          limit: numberFlag('--limit <n>', 'maximum number of entries', { min: 1, max: 9999, fallback: 50 }),
-          ...adminFlags(),
-        },
+        flags: LIST_CREDITS_FLAGS,
         examples: [
           ['farwharf admin credits list ada', 'list the last 50 entries'],
           ['farwharf admin credits list ada --limit 500 --json', 'list up to 500 entries as JSON'],

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { formatCredits } from '../../core/text/format.ts';
 import type { OperationOutput } from '../../service/admin/operations.ts';
-import { type AdminFlags, findAdmin } from './adminService.ts';
+import type { GrantFlags, ListCreditsFlags } from './adminFlags.ts';
+import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 import { parseCredits } from './accounts.ts';
@@ -13,11 +14,6 @@ const COLUMNS: readonly RecordColumn<OperationOutput<'credits.list'>['entries'][
   { title: 'REFERENCE', cell: ({ reference }) => reference, dropOrder: 2 },
   { title: 'NOTE', cell: ({ note }) => note ?? '', minWidth: 8, dropOrder: 1 },
 ];
-
-interface GrantFlags extends AdminFlags {
-  readonly note?: string;
-  readonly reference?: string;
-}
 
 /** `farwharf admin credits grant ACCOUNT AMOUNT`. JSON: whether the grant is new, and the account. */
 export async function grantCredits(
@@ -41,11 +37,7 @@ export async function grantCredits(
 }
 
 /** `farwharf admin credits list ACCOUNT`. JSON: `{ entries: [...] }`. */
-export async function listCredits(
-  context: Context,
-  id: string,
-  flags: AdminFlags & { readonly limit: number },
-): Promise<void> {
+export async function listCredits(context: Context, id: string, flags: ListCreditsFlags): Promise<void> {
   const { terminal } = context;
   using admin = await findAdmin(context, flags);
   const { entries } = await admin.call('credits.list', { account_id: id, limit: flags.limit });

@@ -1,6 +1,7 @@
 import { formatBytes } from '../../core/text/format.ts';
 import type { OperationOutput } from '../../service/admin/operations.ts';
-import { type AdminFlags, findAdmin } from './adminService.ts';
+import type { AdminFlags } from './adminFlags.ts';
+import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 

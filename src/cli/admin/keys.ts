@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import type { AdminKey } from '../../service/admin/keyOperations.ts';
-import { type AdminFlags, findAdmin } from './adminService.ts';
+import type { AddKeyFlags, AdminFlags } from './adminFlags.ts';
+import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { isDay } from '../terminal/day.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
@@ -19,11 +20,6 @@ const COLUMNS: readonly RecordColumn<AdminKey>[] = [
   { title: 'EXPIRES', cell: (key) => key.expires_at?.slice(0, 16).replace('T', ' ') ?? 'never', dropOrder: 2 },
 ];
 const MS_OF_UNIT: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
-
-interface AddKeyFlags extends AdminFlags {
-  readonly label?: string;
-  readonly expires?: string;
-}
 
 /** `farwharf admin key add ACCOUNT`: prints only the key on stdout. JSON: the key with its properties. */
 export async function addKey(context: Context, account: string, flags: AddKeyFlags): Promise<void> {

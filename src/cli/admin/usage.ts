@@ -1,7 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { formatCredits } from '../../core/text/format.ts';
 import type { UsageRow } from '../../service/admin/usageOperations.ts';
-import { type AdminFlags, findAdmin } from './adminService.ts';
+import type { UsageFlags } from './adminFlags.ts';
+import { findAdmin } from './adminService.ts';
 import type { Context } from '../command/context.ts';
 import { formatCsv } from '../terminal/csv.ts';
 import { isDay } from '../terminal/day.ts';
@@ -17,17 +18,10 @@ const COLUMNS: readonly RecordColumn<UsageRow>[] = [
 ];
 const CSV_COLUMNS = ['account_id', 'name', 'machine_class', 'jobs', 'machine_minutes', 'credits'] as const;
 
-interface UsageFlags extends AdminFlags {
-  readonly from?: string;
-  readonly to?: string;
-  readonly account?: string;
-  readonly csv?: boolean;
-}
-
 /** `farwharf admin usage`: the usage of accounts, by machine class. JSON: `{ from, to, rows: [...] }`. */
 export async function reportUsage(context: Context, _: string, flags: UsageFlags): Promise<void> {
   const { terminal } = context;
-  if (flags.csv === true && terminal.isJson)
+  if (flags.csv && terminal.isJson)
     throw new AppError('bad-input', '--csv and --json exclude each other. Use one of them.');
   const today = new Date().toISOString().slice(0, 10);
   const to = parseDay('--to', flags.to ?? today);
@@ -35,7 +29,7 @@ export async function reportUsage(context: Context, _: string, flags: UsageFlags
   using admin = await findAdmin(context, flags);
   const report = await admin.call('usage.report', { from, to, account_id: flags.account });
   terminal.json(report);
-  if (flags.csv === true) for (const line of asCsv(report.rows)) terminal.programOutput('stdout', line);
+  if (flags.csv) for (const line of asCsv(report.rows)) terminal.programOutput('stdout', line);
   else if (!terminal.isJson) showTable(context, from, to, report.rows);
 }
 

@@ -1,4 +1,4 @@
-/** Shown to a person who runs the program without arguments. */
+/** Shown when the program is run without arguments. */
 export const FIRST_STEPS = `Usage: farwharf <command> [options]
 
 Runs a folder as a job, here or on a service you connect.

@@ -68,7 +68,7 @@ export function describeEnd({ record, hasResults }: FinishedJob, jobId: string):
   return describeOutcome(record, hasResults === false ? 'no results' : `results: farwharf download ${jobId}`);
 }
 
-/** Shows a person who stopped watching how to continue. */
+/** Tells the user who stopped watching how to continue. */
 export function noteDetached(terminal: Terminal, jobId: string): void {
   terminal.json({ event: 'detached', data: { job_id: jobId } });
   terminal.note(`Stopped watching. Job ${jobId} continues to run.`);

@@ -3,7 +3,8 @@ import { messageOf } from '../../core/errors.ts';
 import { elapsedSeconds } from '../../jobs/describe.ts';
 import { costSoFar } from '../../jobs/submit/estimate.ts';
 import { patchFromJob } from '../../jobs/log/progress.ts';
-import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
+import { isActive, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
+import { job as wireJob } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
 import { Session } from './session.ts';
 import { settleUnanswered } from './unansweredSubmit.ts';
@@ -12,6 +13,7 @@ import { answerTable, formatAge, type RecordColumn } from '../command/recordTabl
 const REFRESH_TIMEOUT_SECONDS = 10;
 // Enough of our ID to identify a job that has no ID from its service yet.
 const SHORT_ID = 8;
+const JSON_FIELDS = [...Object.keys(wireJob.shape), 'folder', 'host', 'git_commit', 'downloaded_at'];
 
 /** @param hasRoom whether the output is not a terminal, so that IDs need not be short. */
 function columns(now: number, hasRoom: boolean): readonly RecordColumn<JobRecord>[] {
@@ -47,25 +49,7 @@ export async function listJobs(context: Context, _: string, { limit }: { limit: 
 
 /** A record with the field names of `/v1`, and fields that only the ledger has. */
 function recordAsJson(record: JobRecord): object {
-  return {
-    job_id: record.jobId,
-    state: record.state,
-    script: record.script,
-    project: record.project,
-    machine_class: record.machineClass,
-    max_runtime: record.maxRuntime,
-    created_at: record.createdAt,
-    started_at: record.startedAt,
-    finished_at: record.finishedAt,
-    exit_code: record.exitCode,
-    credit_hold: record.creditHold,
-    credits_charged: record.creditsCharged,
-    reason: record.reason,
-    folder: record.folder,
-    host: record.host,
-    git_commit: record.gitCommit,
-    downloaded_at: record.downloadedAt,
-  };
+  return Object.fromEntries(JSON_FIELDS.map((name) => [name, Reflect.get(record, recordName(name))]));
 }
 
 /** The current states of the jobs that had not ended; the last known states, with a note, if the service does not respond. */

@@ -98,19 +98,14 @@ async function check(terminal: Terminal, { config, data }: ServeOptions): Promis
   return checks.every(({ problem }) => problem === undefined) ? EXIT.done : EXIT.failed;
 }
 
+/** @throws AppError `refused` for a configuration that others can write: it names programs and folders for jobs. */
 async function configOf(flags: ServeFlags): Promise<ServiceConfig> {
-  const config = await readConfigOf(flags);
+  const overrides = flags.executor === undefined ? {} : { executor: flags.executor };
+  if (flags.config !== undefined) requireOwnFile(flags.config);
+  const config = await readConfig(flags.config === undefined ? undefined : resolve(flags.config), overrides);
   return {
     ...config,
     ...(flags.log !== undefined && { log: { ...config.log, file: resolve(flags.log) } }),
     ...(flags.behindProxy && { proxy: config.proxy ?? DEFAULT_PROXY }),
   };
-}
-
-/** @throws AppError `refused` for a configuration that others can write: it names programs and folders for jobs. */
-async function readConfigOf({ executor, config }: ServeFlags): Promise<ServiceConfig> {
-  const overrides = executor === undefined ? {} : { executor };
-  if (config === undefined) return readConfig(undefined, overrides);
-  requireOwnFile(config);
-  return readConfig(resolve(config), overrides);
 }

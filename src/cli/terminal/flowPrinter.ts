@@ -19,10 +19,10 @@ export class FlowPrinter {
       case 'output':
         if (terminal.isJson) terminal.json({ type: 'output', stream: event.stream, text: event.text });
         else terminal.programOutput(event.stream, event.isWhole ? `${event.text}\n` : event.text);
-        return terminal.drained();
+        return terminal.stdio.drained();
       case 'run':
         if (!terminal.json(event.event)) this.#steps.print(event.event);
-        return terminal.drained();
+        return terminal.stdio.drained();
       case 'note':
         terminal.json(event);
         terminal.note(`farwharf: ${event.message}`);

@@ -1,4 +1,3 @@
-import type { AppError } from '../../core/errors.ts';
 import {
   exactData,
   joinPrintable,
@@ -25,7 +24,7 @@ const DEFAULT_COLUMNS = 80;
  */
 export class Terminal {
   readonly isJson: boolean;
-  readonly #output: Output;
+  readonly stdio: Output;
   readonly #env: NodeJS.ProcessEnv;
   readonly #programTexts = { stdout: new TerminalText(true), stderr: new TerminalText(true) };
   #hasStatus = false;
@@ -34,23 +33,13 @@ export class Terminal {
   /** @param options.env the environment that decides about colours; the process's own if absent. */
   constructor(options: { isJson: boolean; stdout: TextStream; stderr: TextStream; env?: NodeJS.ProcessEnv }) {
     this.isJson = options.isJson;
-    this.#output = new Output(options);
+    this.stdio = new Output(options);
     this.#env = options.env ?? process.env;
-  }
-
-  /** See `Output.closed`. */
-  get closed(): AbortSignal {
-    return this.#output.closed;
-  }
-
-  /** See `Output.failure`. */
-  get failure(): AppError | undefined {
-    return this.#output.failure;
   }
 
   /** Whether this stream is a terminal. */
   isScreen(stream: StreamName): boolean {
-    return this.#output.stream(stream).isTTY === true;
+    return this.stdio.stream(stream).isTTY === true;
   }
 
   /** Whether this stream shows colours. */
@@ -60,12 +49,12 @@ export class Terminal {
 
   /** The width of stderr in cells. */
   get columns(): number {
-    return this.#output.stream('stderr').columns || DEFAULT_COLUMNS; // 0 if the size is unknown
+    return this.stdio.stream('stderr').columns || DEFAULT_COLUMNS; // 0 if the size is unknown
   }
 
   /** The width of stdout in cells; undefined if it is not a terminal, because a pipe receives everything. */
   get answerColumns(): number | undefined {
-    const { isTTY, columns } = this.#output.stream('stdout');
+    const { isTTY, columns } = this.stdio.stream('stdout');
     return isTTY === true ? columns || DEFAULT_COLUMNS : undefined;
   }
 
@@ -118,7 +107,7 @@ export class Terminal {
   status(line: string): void {
     if (!canRedraw(this.isScreen('stderr'), this.#env)) return;
     this.#endLine();
-    this.#output.write(
+    this.stdio.write(
       'stderr',
       joinPrintable([CLEAR_LINE, printableLine(cutToWidth(printableLine(line), this.columns - 1))]),
     );
@@ -126,23 +115,13 @@ export class Terminal {
   }
 
   clearStatus(): void {
-    if (this.#hasStatus) this.#output.write('stderr', CLEAR_LINE);
+    if (this.#hasStatus) this.stdio.write('stderr', CLEAR_LINE);
     this.#hasStatus = false;
-  }
-
-  /** See `Output.drained`. */
-  drained(): Promise<void> | undefined {
-    return this.#output.drained();
-  }
-
-  /** See `Output.flushed`. */
-  flushed(): Promise<void> {
-    return this.#output.flushed();
   }
 
   /** Ends the last line of a job's output if it is incomplete, so that ours starts on a new one. */
   #endLine(): void {
-    if (this.#isInsideLine) this.#output.write('stderr', LINE_END);
+    if (this.#isInsideLine) this.stdio.write('stderr', LINE_END);
     this.#isInsideLine = false;
   }
 
@@ -153,6 +132,6 @@ export class Terminal {
 
   #write(stream: StreamName, text: Printable): void {
     this.clearStatus();
-    this.#output.write(stream, text);
+    this.stdio.write(stream, text);
   }
 }
