@@ -1,4 +1,4 @@
-// Answers a question from the files of a folder, with the places that the answer rests on.
+// Answers a question from the files in a folder, and cites its sources.
 import { Flow, LLMClient, Node, RAGNode, type RetrievedChunk } from 'farwharf/agents';
 
 interface Question {

@@ -1,4 +1,4 @@
-// A chat that survives a bad day of the service: failed requests are sent again, and then the flow goes on with a fallback.
+// A chat that survives an outage of the service: failed requests are retried, and then a fallback answers.
 import { type ChatMessage, Flow, LLMClient, Node } from 'farwharf/agents';
 
 interface Chat {

@@ -1,4 +1,4 @@
-// Summarizes many files at once, then the summaries: map and reduce.
+// Map and reduce: summarizes many files in parallel, then combines the summaries.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Flow, LLMClient, Node, ParallelBatchNode } from 'farwharf/agents';

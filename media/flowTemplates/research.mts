@@ -1,4 +1,4 @@
-// An agent that decides by itself how long it goes on looking things up before it writes its report.
+// An agent that decides when it has searched enough, and then writes its report.
 import { Flow, LLMClient, Node, RAGNode, type RetrievedChunk } from 'farwharf/agents';
 
 interface Research {
