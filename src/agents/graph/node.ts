@@ -22,14 +22,6 @@ export interface NodeOptions {
 // setTimeout fires immediately for longer delays.
 const MAX_TIMER_SECONDS = 2_147_483;
 
-interface ItemCall<I> {
-  readonly input: I;
-  readonly frame: Frame;
-  readonly visit: Visit | undefined;
-  readonly item?: number;
-  readonly signal?: AbortSignal;
-}
-
 declare const sharedType: unique symbol;
 
 /**
@@ -142,8 +134,9 @@ function hasFallback(node: Worker<never, unknown>): boolean {
 /** One `exec` with its retries and fallback, or its recorded result. */
 export function attemptItem<I, O>(
   node: Worker<I, O>,
-  { input, frame, visit, item, signal }: ItemCall<I>,
+  options: { input: I; frame: Frame; visit: Visit | undefined; item?: number; signal?: AbortSignal },
 ): Awaitable<O> {
+  const { input, frame, visit, item, signal } = options;
   const call = { worker: node, hasFallback: hasFallback(node), input, run: frame.run, visit, item, signal };
   if (visit?.isRemembered !== true) return attempt(call);
   return remembered(visit, { input, item, code: sourceOf(node, 'exec', 'execFallback') }, () => attempt(call));

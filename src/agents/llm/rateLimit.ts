@@ -18,7 +18,6 @@ export function retryDelayMs(retryAfter: string | null | undefined, attempt: num
 }
 
 interface RetryOptions {
-  /** The most retries. */
   readonly retries: number;
   readonly signal?: AbortSignal | undefined;
   /** Called before each wait, in seconds. */

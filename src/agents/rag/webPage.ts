@@ -93,17 +93,11 @@ export async function readWebPage(address: string, limits: Limits = {}): Promise
   throw new AppError('refused', `${address} redirects more than ${MAX_REDIRECTS} times.`);
 }
 
-interface RequestRules {
-  readonly isPublicOnly: boolean;
-  readonly isPrivateAt: (address: string) => boolean;
-  readonly signal: AbortSignal;
-  readonly routes: Routes;
-}
-
 function request(
   url: URL,
-  { isPublicOnly, isPrivateAt, signal, routes }: RequestRules,
+  rules: { isPublicOnly: boolean; isPrivateAt: (address: string) => boolean; signal: AbortSignal; routes: Routes },
 ): Promise<{ response: IncomingMessage; isPrivate: boolean }> {
+  const { isPublicOnly, isPrivateAt, signal, routes } = rules;
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     throw new AppError('refused', `${url.href} is not an http or https URL.`);
   }

@@ -59,7 +59,6 @@ export type TraceEvent = Place &
 /** Why a recording has no result for a call. */
 export type MissingReason = 'code' | 'input' | 'new';
 
-/** Receives the events of a run. */
 export interface TraceListener {
   onEvent(event: TraceEvent): void;
 }

@@ -2,13 +2,6 @@ import { messageOf } from '../../core/errors.ts';
 import type { OpenVisit, Run } from './run.ts';
 import { cheapSize, type ModelCall } from './trace.ts';
 
-interface Beginning {
-  readonly path: string;
-  readonly node: string;
-  readonly number: number;
-  readonly isFlow: boolean;
-}
-
 /** One visit of one node in an observed run: measures its steps and reports them to the listener. */
 export class Visit implements OpenVisit {
   readonly run: Run;
@@ -27,7 +20,7 @@ export class Visit implements OpenVisit {
   #prepSize: number | undefined;
   #execSize: number | undefined;
 
-  constructor(run: Run, { path, node, number, isFlow }: Beginning) {
+  constructor(run: Run, { path, node, number, isFlow }: Pick<Visit, 'path' | 'node' | 'number'> & { isFlow: boolean }) {
     this.run = run;
     this.#outer = run.visit;
     run.visit = this;
