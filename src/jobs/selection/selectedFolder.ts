@@ -29,7 +29,6 @@ export interface SelectedFolder {
   readonly root: string;
   readonly fileCount: number;
   readonly totalBytes: number;
-  /** Estimated size of the archive. */
   readonly archiveBytes: number;
   /** The largest files, sorted by size. */
   readonly largest: readonly SelectedFile[];

@@ -98,7 +98,6 @@ function withoutFullStop(text: string): string {
   return text.replace(/[.\s]+$/, '');
 }
 
-/** A service in sentences. */
 function serviceName(host: string | undefined): string {
   return (host === undefined ? undefined : URL.parse(host)?.host) ?? 'the service';
 }

@@ -4,19 +4,13 @@ import { join } from 'node:path';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import { resolveHost } from './host.ts';
 
-interface KeySources {
-  readonly env: NodeJS.ProcessEnv;
-  /** FARWHARF_HOME. */
-  readonly home: string;
-}
-
 /**
  * The key for a remote host: `FARWHARF_API_KEY` if `FARWHARF_REMOTE_HOST` is that host, else the host's own file in the folder `keys` of
  * FARWHARF_HOME. A key without a host is never sent, because an address on the command line may be anybody's.
  *
  * @throws AppError `not-signed-in` if neither exists, `permission` for a key file that others can read or change.
  */
-export function resolveKey(host: string, { env, home }: KeySources): string {
+export function resolveKey(host: string, { env, home }: { env: NodeJS.ProcessEnv; home: string }): string {
   const key = (env['FARWHARF_API_KEY'] ?? '').trim();
   if (key !== '' && host === hostOfKey(env)) return key;
   const file = keyFile(host, home);

@@ -34,7 +34,6 @@ export interface SubmitPlan {
   readonly accountId: string | undefined;
 }
 
-/** Reads a folder for a submit. */
 export interface FolderReader {
   select(choice: FileChoice): Promise<SelectedFolder>;
   /** The selection, with additional files if the script needs them to run. */

@@ -56,7 +56,6 @@ export function refuseErrors(
   throw new AppError(code, `${errors.map(describe).join(' ')} Nothing was sent.`);
 }
 
-/** A finding in sentences. */
 export function describeFinding({ summary, detail }: JobFinding): string {
   return `${summary}. ${detail}`;
 }
