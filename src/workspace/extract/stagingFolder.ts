@@ -7,7 +7,6 @@ import { STAGING_PREFIX } from '../select/exclusion.ts';
 import { Yielder } from '../../core/processes/yielder.ts';
 import { PinnedFolders } from '../files/pinnedFolders.ts';
 
-/** A unique name for a staging folder. */
 export function newStagingName(): string {
   return `${STAGING_PREFIX}${randomUUID()}`;
 }

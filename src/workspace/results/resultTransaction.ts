@@ -33,7 +33,6 @@ export class ResultTransaction implements Disposable {
     this.#place = new ResultPlace(folder, stagingName);
   }
 
-  /** Plans to write a new file. */
   writeNew(path: string): void {
     this.#plan(path, path);
   }
