@@ -11,7 +11,6 @@ export interface FilePieces {
   readonly tail: Buffer;
   /** The first byte of the file to send. */
   readonly offset: number;
-  /** The size of the whole file. */
   readonly size: number;
   /**
    * Whether the memory of a piece is reused after it was sent, which saves a third of an upload's time. Only for a reader that takes
