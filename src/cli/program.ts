@@ -38,13 +38,11 @@ const PROGRAM_EXAMPLES = examples(
   ['farwharf help submit', 'explain a command'],
 );
 
-interface ProgramOptions {
-  readonly entry: string;
-  readonly env: NodeJS.ProcessEnv;
-}
-
 /** Parses the arguments, runs the verb, and returns the exit status of the process. Every failure ends up here and is reported once. */
-export async function runProgram(argv: readonly string[], { entry, env }: ProgramOptions): Promise<number> {
+export async function runProgram(
+  argv: readonly string[],
+  { entry, env }: { entry: string; env: NodeJS.ProcessEnv },
+): Promise<number> {
   const isCompletion = argv[0] === COMPLETION_REQUEST;
   const terminal = new Terminal({
     isJson: !isCompletion && wantsJson(argv),

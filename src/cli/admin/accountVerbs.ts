@@ -2,7 +2,6 @@ import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
 import { ADD_ACCOUNT_FLAGS, ADD_KEY_FLAGS, ADMIN_FLAGS, LIMIT_FLAGS } from './adminFlags.ts';
 
-/** `farwharf admin account` and its verbs. */
 export function accountVerb(): Verb {
   return defineGroup(
     {
@@ -83,7 +82,6 @@ export function accountVerb(): Verb {
   );
 }
 
-/** `farwharf admin key` and its verbs. */
 export function keyVerb(): Verb {
   return defineGroup(
     {

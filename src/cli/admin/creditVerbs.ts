@@ -2,7 +2,6 @@ import { Argument } from 'commander';
 import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
 import { GRANT_FLAGS, LIST_CREDITS_FLAGS } from './adminFlags.ts';
 
-/** `farwharf admin credits` and its verbs. */
 export function creditVerb(): Verb {
   return defineGroup(
     {

@@ -23,7 +23,6 @@ export interface Context {
 export interface ProgramFiles {
   /** `dist/cli.mjs`, or `src/cli/main.ts`. */
   readonly entry: string;
-  /** The program that runs one job. */
   readonly jobRunner: string;
   /** The programs with which a flow file runs. */
   readonly flowRuntime: FlowRuntime;

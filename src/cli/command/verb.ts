@@ -12,7 +12,6 @@ type Work<Values> = (
   rest: readonly string[],
 ) => Promise<number | void>;
 
-/** The help of a command. */
 interface Help {
   readonly name: string;
   readonly summary: string;

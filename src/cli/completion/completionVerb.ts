@@ -11,7 +11,6 @@ Set up once, then open a new terminal:
   fish        farwharf completion fish > ~/.config/fish/completions/farwharf.fish
   PowerShell  Add-Content $PROFILE 'farwharf completion powershell | Out-String | Invoke-Expression'`;
 
-/** `farwharf completion`. */
 export function completionVerb(): Verb {
   return defineVerb({
     name: 'completion',

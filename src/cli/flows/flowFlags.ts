@@ -8,7 +8,6 @@ export function environmentFlag(): Flag<readonly string[] | undefined> {
   );
 }
 
-/** The flags of `farwharf flow run`. */
 export const FLOW_RUN_FLAGS = {
   shared: textFlag('--shared <json>', 'initial shared state, as JSON or @FILE'),
   flow: textFlag('--flow <name>', 'export to run, if the file has several flows'),
@@ -25,7 +24,6 @@ export const FLOW_RUN_FLAGS = {
 
 export type FlowRunFlags = FlagValues<typeof FLOW_RUN_FLAGS>;
 
-/** The flags of `farwharf flow graph`. */
 export const FLOW_GRAPH_FLAGS = {
   format: choiceFlag('--format <kind>', 'output format (default: mermaid)', ['json', 'mermaid', 'svg']),
   flow: textFlag('--flow <name>', 'the flow to print, if the file has several'),

@@ -3,7 +3,6 @@ import { defineGroup, defineVerb, type Verb } from '../command/verb.ts';
 import { jsonFlag, switchFlag, textFlagOr } from '../grammar/flags.ts';
 import { environmentFlag, FLOW_GRAPH_FLAGS, FLOW_RUN_FLAGS } from './flowFlags.ts';
 
-/** `farwharf flow` and its verbs. */
 export function flowVerb(): Verb {
   return defineGroup(
     {

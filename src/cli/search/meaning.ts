@@ -26,11 +26,6 @@ export interface MeaningFlags {
   readonly yes?: boolean;
 }
 
-export interface IndexedFolder {
-  readonly root: string;
-  readonly index: FolderIndex;
-}
-
 /** The outcome of semantic ranking, for people and for programs. */
 export interface MeaningOutcome {
   readonly state: MeaningState;
@@ -45,7 +40,7 @@ export interface MeaningOutcome {
  * @throws AppError if the model is not available or embedding fails; the signal's reason on Ctrl+C. Finished embeddings are kept.
  */
 export async function embedFolder(
-  { root, index }: IndexedFolder,
+  { root, index }: { readonly root: string; readonly index: FolderIndex },
   flags: MeaningFlags,
   context: Context,
 ): Promise<MeaningOutcome | undefined> {

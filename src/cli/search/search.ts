@@ -6,16 +6,15 @@ import { openUpToDateIndex } from './upToDateIndex.ts';
 
 const SHOWN_LINES = 4;
 
-interface SearchFlags {
-  readonly folder: string;
-  readonly topK: number;
-}
-
 /**
  * `farwharf search`: the results of a query in a folder, best first. JSON: `{ hits: [...] }`, each with its text,
  * and the state of semantic ranking if it is on.
  */
-export async function search(context: Context, query: string, { folder, topK }: SearchFlags): Promise<void> {
+export async function search(
+  context: Context,
+  query: string,
+  { folder, topK }: { folder: string; topK: number },
+): Promise<void> {
   const { terminal } = context;
   const { index, root } = await openUpToDateIndex(folder, context);
   using opened = index;

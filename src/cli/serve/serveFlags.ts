@@ -12,7 +12,6 @@ import {
 
 const DEFAULT_PORT = 4780;
 
-/** The flags of `farwharf serve`. */
 export const SERVE_FLAGS = {
   host: textFlagOr('--host <address>', 'address to listen on', '127.0.0.1'),
   port: numberFlag('--port <n>', 'port to listen on; 0 selects a free port', {

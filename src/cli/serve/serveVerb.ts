@@ -1,7 +1,6 @@
 import { defineVerb, type Verb } from '../command/verb.ts';
 import { SERVE_FLAGS } from './serveFlags.ts';
 
-/** `farwharf serve`. */
 export function serveVerb(): Verb {
   return defineVerb({
     name: 'serve',

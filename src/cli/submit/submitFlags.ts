@@ -7,7 +7,6 @@ import { conflictFlag } from '../jobs/conflictFlag.ts';
 
 const DEFAULT_MAX_RUNTIME = 3600;
 
-/** The flags of `farwharf submit`. */
 export const SUBMIT_FLAGS = {
   script: textFlag('--script <file>', 'file to run, with its arguments, such as "train.py --epochs 3"'),
   maxRuntime: numberFlag('--max-runtime <seconds>', 'time limit of the job', {

@@ -2,7 +2,6 @@ import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
 import { SUBMIT_FLAGS } from './submitFlags.ts';
 
-/** `farwharf submit`. */
 export function submitVerb(): Verb {
   return defineVerb({
     name: 'submit',

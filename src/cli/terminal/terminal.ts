@@ -37,12 +37,10 @@ export class Terminal {
     this.#env = options.env ?? process.env;
   }
 
-  /** Whether this stream is a terminal. */
   isScreen(stream: StreamName): boolean {
     return this.stdio.stream(stream).isTTY === true;
   }
 
-  /** Whether this stream shows colours. */
   hasColour(stream: StreamName): boolean {
     return showsColour(this.isScreen(stream), this.#env);
   }
