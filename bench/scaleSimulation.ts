@@ -25,7 +25,7 @@ const DESIGNS: readonly Design[] = [
   ONE_SERVER,
   { ...ONE_SERVER, name: 'disk with 10 ms a transaction', commitMs: 10 },
   { ...ONE_SERVER, name: 'five times the readers', readers: 5 },
-  { ...ONE_SERVER, name: 'unread jobs looked at every 10 s', unreadLookMs: 10_000 },
+  { ...ONE_SERVER, name: 'jobs without readers polled every 10 s', unreadLookMs: 10_000 },
   { ...ONE_SERVER, name: 'object storage', areBytesElsewhere: true },
   { ...ONE_SERVER, name: 'PostgreSQL, 1 front', isShared: true },
   { ...ONE_SERVER, name: 'PostgreSQL, 4 fronts', isShared: true, fronts: 4 },
@@ -77,7 +77,7 @@ function delay({ site }: Day, ms: number): string {
 
 function shareOf({ site, resources }: Day, index: number): string {
   const share = resources[index]?.share ?? 0;
-  if (site.overload !== undefined) return Number.isFinite(share) ? '-' : 'too much';
+  if (site.overload !== undefined) return Number.isFinite(share) ? '-' : 'overloaded';
   return percent(share);
 }
 
@@ -90,17 +90,17 @@ function dayTable(day: Day): string {
     table([
       ['resource', 'busiest hour'],
       ...resources.map(({ name, share }) => [name, percent(share)]),
-      ['places of the cluster', percent(clusterShare(site))],
+      ['cluster slots', percent(clusterShare(site))],
     ]),
     table([
       ['delay', 'p50', 'p95', 'p99'],
-      ['submission, from the last byte to the answer', ...quantiles(day, site.submitMs)],
+      ['submission, from the last byte to the response', ...quantiles(day, site.submitMs)],
       ['output, from the job to a reader', ...quantiles(day, site.deliveryMs)],
       ['accepted until handed to the cluster', ...quantiles(day, site.handOverMs)],
-      ['waiting for a place in the cluster', ...quantiles(day, site.queueMs)],
+      ['waiting for a cluster slot', ...quantiles(day, site.queueMs)],
     ]),
     table([
-      ['of the day', ''],
+      ['total of the day', ''],
       ['jobs accepted', site.jobs.toLocaleString('en-US')],
       ['pieces of output', `${(site.events / 1e6).toFixed(1)} million`],
       ['growth of the store', bytes(storeBytes(site, calibration))],
@@ -125,7 +125,7 @@ function loadsTable(days: readonly Day[]): string {
     ['submission, p99', ...days.map((day) => delay(day, day.site.submitMs.quantile(0.99)))],
     ['output to a reader, p99', ...days.map((day) => delay(day, day.site.deliveryMs.quantile(0.99)))],
     [
-      'submissions asked to come again',
+      'submissions deferred (429)',
       ...days.map((day) => (day.site.overload === undefined ? day.site.refused.toLocaleString('en-US') : '-')),
     ],
   ]);
@@ -139,14 +139,14 @@ function designsTable(): string {
     const p99 = [day.site.submitMs, day.site.deliveryMs].map((samples) => delay(day, samples.quantile(0.99)));
     return [
       design.name,
-      day.site.overload === undefined ? percent(loopShare(day.site)) : 'too much',
+      day.site.overload === undefined ? percent(loopShare(day.site)) : 'overloaded',
       ...p99,
       upTo,
       name,
     ];
   });
   return table([
-    ['design', 'loop at x1', 'submission p99', 'to a reader p99', 'goes to', 'what is full then'],
+    ['design', 'loop at x1', 'submission p99', 'output p99', 'sufficient up to', 'first full resource'],
     ...rows,
   ]);
 }
@@ -180,20 +180,20 @@ function costsTable({ requests, store, jobs, slurm, machine, measuredAt }: Calib
   return table([
     [`${machine}, ${measuredAt}`, 'event loop', 'other threads'],
     ['submission of two files', ...cost(requests.submit)],
-    ['… of each further file', ...cost(requests.perFile)],
-    ['… of each MB', ...cost(requests.perMegabyte)],
+    ['… per further file', ...cost(requests.perFile)],
+    ['… per MB', ...cost(requests.perMegabyte)],
     ['handing a job to the cluster', ...cost(jobs.launch)],
-    ['a job that waits, each second', ...cost(jobs.waitPerSecond)],
-    ['a look at a job that runs', ...cost(jobs.look)],
-    ['taking over a piece of output', ...cost(jobs.output)],
-    ['writing it to one reader', ...cost(jobs.delivery)],
+    ['a waiting job, per second', ...cost(jobs.waitPerSecond)],
+    ['poll of a running job', ...cost(jobs.look)],
+    ['storing a piece of output', ...cost(jobs.output)],
+    ['sending it to one reader', ...cost(jobs.delivery)],
     ['end of a job', ...cost(jobs.end)],
-    ['… of each MB of results', ...cost(jobs.resultPerMegabyte)],
+    ['… per MB of results', ...cost(jobs.resultPerMegabyte)],
     ['request for a job', ...cost(requests.get)],
     ['list of 50 jobs', ...cost(requests.list)],
-    ['download of each MB', ...cost(requests.downloadPerMegabyte)],
+    ['download, per MB', ...cost(requests.downloadPerMegabyte)],
     ['durable transaction', ...only(store.commitMs)],
-    ['room in the store: a job, an event', `${store.bytesPerJob} bytes`, `${store.bytesPerEvent} bytes`],
+    ['space in the store: a job, an event', `${store.bytesPerJob} bytes`, `${store.bytesPerEvent} bytes`],
     ['sbatch: one, four at once', `${slurm.sbatchMs.toPrecision(2)} ms`, `${slurm.sbatchPerSecond.toPrecision(2)}/s`],
     ['squeue', ...only(slurm.squeueMs)],
   ]);

@@ -67,7 +67,7 @@ export const ASSUMPTIONS: readonly (readonly [string, string, string])[] = [
     `${SITE.sweepShare * 100} % of all jobs, ${SITE.sweepJobs} by one user over ${SITE.sweepConnections} connections with ${SITE.sweepPauseMs} ms between`,
     OURS,
   ],
-  ['places of the cluster', `${count(SITE.places)}, one for each job, more with more load`, OURS],
+  ['cluster slots', `${count(SITE.places)}, one for each job, more with more load`, OURS],
   [
     'archives',
     `log-normal, half below ${SITE.archiveMedianBytes / 1e3} KB (sigma ${SITE.archiveSigma}: mean 0.7 MB), half below ${SITE.filesMedian} files`,
