@@ -97,7 +97,7 @@ export async function buildParts(
   const gauge = new AccountGauge(config.limits);
   const maxRunningJobs = (id: string): number => {
     const account = store.accounts.get(id);
-    return account.disabledAt === null ? gauge.limitsOf(account).maxRunningJobs : 0;
+    return account.disabledAt === null ? gauge.limitsOf(account).running_jobs : 0;
   };
   const maxResultBytes = config.limits.results_gb * 1e9;
   const scheduler = new Scheduler({ store, files, log, executor, machineClasses, maxRunningJobs, maxResultBytes });

@@ -83,24 +83,12 @@ export const accountOperations = {
     input: accountId.extend({ limits: limits.partial() }),
     output: accountView,
     run({ store }, { account_id: id, limits: changes }) {
-      const own = { ...showAccount(store, store.accounts.get(id)).limits, ...changes };
-      const account = store.accounts.setLimits(id, {
-        maxRunningJobs: own.running_jobs,
-        maxQueuedJobs: own.queued_jobs,
-        maxUploadBytes: own.upload_bytes,
-        maxUploads: own.uploads,
-        maxStreams: own.streams,
-        requestsPerMinute: own.requests_per_minute,
-      });
-      return showAccount(store, account);
+      return showAccount(store, store.accounts.setLimits(id, changes));
     },
   }),
 };
 
-export function showAccount(
-  store: Store,
-  { id, name, plan, createdAt, disabledAt, limits: own }: Account,
-): AdminAccount {
+export function showAccount(store: Store, { id, name, plan, createdAt, disabledAt, limits }: Account): AdminAccount {
   const { available, held, spent } = store.balances(id);
   const { queued, active } = store.jobs.countOf(id);
   return {
@@ -114,13 +102,6 @@ export function showAccount(
     credits_spent: toCredits(spent),
     queued_jobs: queued,
     active_jobs: active,
-    limits: {
-      running_jobs: own.maxRunningJobs,
-      queued_jobs: own.maxQueuedJobs,
-      upload_bytes: own.maxUploadBytes,
-      uploads: own.maxUploads,
-      streams: own.maxStreams,
-      requests_per_minute: own.requestsPerMinute,
-    },
+    limits,
   };
 }

@@ -33,11 +33,11 @@ export function limitsOf({ id, limits: own }: Account, settings: LimitsSettings)
   const choose = (ownLimit: number | null, general: number | undefined): number =>
     ownLimit ?? (isLocal ? undefined : general) ?? Number.POSITIVE_INFINITY;
   return {
-    maxRunningJobs: choose(own.maxRunningJobs, settings.running_jobs),
-    maxQueuedJobs: choose(own.maxQueuedJobs, settings.queued_jobs),
-    maxUploadBytes: own.maxUploadBytes ?? Math.round(settings.upload_gb * BYTES_OF_GB),
-    maxUploads: choose(own.maxUploads, settings.uploads),
-    maxStreams: choose(own.maxStreams, settings.streams),
-    requestsPerMinute: choose(own.requestsPerMinute, settings.requests_per_minute),
+    running_jobs: choose(own.running_jobs, settings.running_jobs),
+    queued_jobs: choose(own.queued_jobs, settings.queued_jobs),
+    upload_bytes: own.upload_bytes ?? Math.round(settings.upload_gb * BYTES_OF_GB),
+    uploads: choose(own.uploads, settings.uploads),
+    streams: choose(own.streams, settings.streams),
+    requests_per_minute: choose(own.requests_per_minute, settings.requests_per_minute),
   };
 }

@@ -87,7 +87,7 @@ export function createApp(options: AppOptions): App {
     const credits = toCredits(store.available(id));
     const limits = {
       max_runtime: MAX_RUNTIME_SECONDS,
-      max_upload_bytes: gauge.limitsOf(context.var.account).maxUploadBytes,
+      max_upload_bytes: gauge.limitsOf(context.var.account).upload_bytes,
     };
     const rates = options.machineClasses.rateCard();
     return context.json<z.infer<typeof account>>({ account_id: id, plan, credits, rate_card: rates, limits });
@@ -113,7 +113,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
       throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has reached its limit of uploads or waiting jobs.');
     }
     const { account } = context.var;
-    const { maxQueuedJobs, maxUploadBytes } = gauge.limitsOf(account);
+    const { queued_jobs: maxQueuedJobs, upload_bytes: maxUploadBytes } = gauge.limitsOf(account);
     const places = maxQueuedJobs - gauge.open('uploads', account.id);
     if (places <= 0 || store.jobs.queuesAtLeast(account.id, places)) {
       throw retryLater(context, QUEUE_RETRY_SECONDS, `The account may have ${maxQueuedJobs} jobs waiting.`);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
-import { type Account, AccountTable } from './accounts/accounts.ts';
+import { type Account, AccountTable, type NewAccount } from './accounts/accounts.ts';
 import { ApiKeyTable } from './accounts/apiKeys.ts';
 import { AppendSignals } from './jobs/appendSignals.ts';
 import { CreditBook } from './accounts/creditBook.ts';
@@ -105,7 +105,7 @@ export class Store implements Disposable {
   }
 
   /** Adds an account without credits. @throws AppError `bad-input` or `conflict` of `AccountTable.add`. */
-  addAccount(account: Pick<Account, 'id' | 'name' | 'plan' | 'createdAt'>): Account {
+  addAccount(account: NewAccount): Account {
     return inTransaction(this.#database, () => {
       const added = this.#accounts.add(account);
       this.#credits.open(added.id);

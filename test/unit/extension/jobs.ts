@@ -1,8 +1,8 @@
-import type { JobRecord } from '../../../src/jobs/ledger/record.ts';
+import { type JobRecord, newRecord } from '../../../src/jobs/ledger/record.ts';
 
 /** A job that ended well, with whatever a test changes. */
 export function jobRecord(change: Partial<JobRecord> = {}): JobRecord {
-  return {
+  return newRecord({
     id: '6f1c2a52-0000-4000-8000-000000000001',
     host: 'local',
     account: null,
@@ -29,7 +29,7 @@ export function jobRecord(change: Partial<JobRecord> = {}): JobRecord {
     downloadedAt: null,
     removed: false,
     ...change,
-  };
+  });
 }
 
 /** One that runs since `startedAt`. */

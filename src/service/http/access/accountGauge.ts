@@ -34,10 +34,9 @@ export class AccountGauge {
   limitRate(): MiddlewareHandler<AppEnv> {
     return async (context, next) => {
       const { account } = context.var;
-      const { requestsPerMinute } = this.limitsOf(account);
-      const seconds = this.#requests.take(account.id, requestsPerMinute);
-      if (seconds > 0)
-        throw retryLater(context, seconds, `The account may send ${requestsPerMinute} requests a minute.`);
+      const { requests_per_minute: perMinute } = this.limitsOf(account);
+      const seconds = this.#requests.take(account.id, perMinute);
+      if (seconds > 0) throw retryLater(context, seconds, `The account may send ${perMinute} requests a minute.`);
       await next();
     };
   }
@@ -45,8 +44,7 @@ export class AccountGauge {
   /** Counts this request as one of the account's uploads or streams until its response is closed. @throws HTTPException 429. */
   take(context: AppContext, kind: SlotKind): void {
     const { account } = context.var;
-    const { maxUploads, maxStreams } = this.limitsOf(account);
-    const most = kind === 'uploads' ? maxUploads : maxStreams;
+    const most = this.limitsOf(account)[kind];
     const slots = this.#slots[kind];
     const count = this.open(kind, account.id);
     if (count >= most) {

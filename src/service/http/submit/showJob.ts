@@ -1,27 +1,23 @@
 import type * as z from 'zod';
-import type { job } from '../../../remote/protocol/schemas.ts';
+import { job } from '../../../remote/protocol/schemas.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
-import type { StoredJob } from '../../store/jobs/jobs.ts';
+import { jobColumns, type StoredJob } from '../../store/jobs/jobs.ts';
 
-/** The response to `GET /v1/jobs/{id}`: one cell for each field of the protocol's job. */
+/**
+ * The response to `GET /v1/jobs/{id}`. A field of the protocol's job has the value of the column with its name, a time (`…_at`) in ISO
+ * 8601; only the ID and the credits have columns of their own kind.
+ */
 export function showJob(stored: StoredJob): z.infer<typeof job> {
-  return {
-    job_id: stored.id,
-    state: stored.state,
-    script: stored.script,
-    project: stored.project,
-    machine_class: stored.machineClass,
-    max_runtime: stored.maxRuntime,
-    created_at: new Date(stored.createdAt).toISOString(),
-    started_at: showTime(stored.startedAt),
-    finished_at: showTime(stored.finishedAt),
-    exit_code: stored.exitCode,
-    credit_hold: toCredits(stored.hold),
-    credits_charged: stored.charged === null ? null : toCredits(stored.charged),
-    reason: stored.reason,
-  };
+  const { id, hold, charged } = stored;
+  const columns = Object.entries(jobColumns(stored)).map(([name, value]) => [name, shown(name, value)]);
+  return job.parse({
+    ...Object.fromEntries(columns),
+    job_id: id,
+    credit_hold: toCredits(hold),
+    credits_charged: charged === null ? null : toCredits(charged),
+  });
 }
 
-function showTime(milliseconds: number | null): string | null {
-  return milliseconds === null ? null : new Date(milliseconds).toISOString();
+function shown(name: string, value: unknown): unknown {
+  return name.endsWith('_at') && typeof value === 'number' ? new Date(value).toISOString() : value;
 }

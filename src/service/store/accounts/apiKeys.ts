@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
 import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
+import { prepareAll, type Statements } from '../database/statements.ts';
 
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
@@ -22,6 +23,15 @@ const COLUMNS = {
 export type ApiKey = RecordOf<typeof COLUMNS>;
 const toKey = rowReader(COLUMNS);
 
+const SQL = {
+  byDigest: 'SELECT * FROM api_keys WHERE digest = ?',
+  get: 'SELECT * FROM api_keys WHERE id = ?',
+  list: 'SELECT * FROM api_keys WHERE account = coalesce(?, account) ORDER BY account, created_at, id',
+  insert: 'INSERT INTO api_keys (id, account, digest, label, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+  revoke: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+  use: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
+};
+
 /**
  * The table of keys. A key is 256 random bits, of which the store has only the SHA-256.
  *
@@ -30,24 +40,10 @@ const toKey = rowReader(COLUMNS);
  * digests agree does not help to choose the next guess.
  */
 export class ApiKeyTable {
-  readonly #byDigest: StatementSync;
-  readonly #get: StatementSync;
-  readonly #list: StatementSync;
-  readonly #insert: StatementSync;
-  readonly #revoke: StatementSync;
-  readonly #use: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
-    this.#byDigest = database.prepare('SELECT * FROM api_keys WHERE digest = ?');
-    this.#get = database.prepare('SELECT * FROM api_keys WHERE id = ?');
-    this.#list = database.prepare(
-      'SELECT * FROM api_keys WHERE account = coalesce(?, account) ORDER BY account, created_at, id',
-    );
-    this.#insert = database.prepare(
-      'INSERT INTO api_keys (id, account, digest, label, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
-    );
-    this.#revoke = database.prepare('UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL');
-    this.#use = database.prepare('UPDATE api_keys SET last_used_at = ? WHERE id = ?');
+    this.#sql = prepareAll(database, SQL);
   }
 
   /** Creates a key for an account that exists. The secret is only in the result, and stored nowhere. */
@@ -57,37 +53,37 @@ export class ApiKeyTable {
   } {
     const secret = `fw_${randomBytes(KEY_BYTES).toString('base64url')}`;
     const id = randomBytes(ID_BYTES).toString('hex');
-    this.#insert.run(id, key.account, keyDigest(secret), key.label, key.createdAt, key.expiresAt);
+    this.#sql.insert.run(id, key.account, keyDigest(secret), key.label, key.createdAt, key.expiresAt);
     return { key: this.get(id), secret };
   }
 
   /** The key with this digest, even if it is revoked or expired. */
   find(digest: Buffer): ApiKey | undefined {
-    const row = this.#byDigest.get(digest);
+    const row = this.#sql.byDigest.get(digest);
     return row && toKey(row);
   }
 
   /** @throws AppError `missing` if the key does not exist. */
   get(id: string): ApiKey {
-    const row = this.#get.get(id);
+    const row = this.#sql.get.get(id);
     if (row === undefined) throw new AppError('missing', `Key ${id} does not exist.`);
     return toKey(row);
   }
 
   /** The keys of one account or of all, oldest first, including invalid ones. */
   list(account?: string): readonly ApiKey[] {
-    return this.#list.all(account ?? null).map(toKey);
+    return this.#sql.list.all(account ?? null).map(toKey);
   }
 
   /** Revokes a key for good. A second call changes nothing. */
   revoke(id: string, at: number): ApiKey {
-    this.#revoke.run(at, id);
+    this.#sql.revoke.run(at, id);
     return this.get(id);
   }
 
   /** Records that a key was used, at most once a minute. */
   noteUse({ id, lastUsedAt }: ApiKey, at: number): void {
-    if (at - (lastUsedAt ?? 0) >= USE_RESOLUTION_MS) this.#use.run(at, id);
+    if (at - (lastUsedAt ?? 0) >= USE_RESOLUTION_MS) this.#sql.use.run(at, id);
   }
 }
 

@@ -1,6 +1,7 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
 import { LOCAL_ACCOUNT } from './accounts.ts';
+import { prepareAll, type Statements } from '../database/statements.ts';
 import type { StoredJob } from '../jobs/jobs.ts';
 
 const MICRO = 1_000_000;
@@ -39,6 +40,17 @@ export function toCredits(micro: number): number {
   return micro / MICRO;
 }
 
+const SQL = {
+  balance: 'SELECT balance FROM credit_accounts WHERE name = ?',
+  insertTransaction:
+    'INSERT OR IGNORE INTO credit_transactions (account, kind, reference, at, note) VALUES (?, ?, ?, ?, ?)',
+  insertEntry: 'INSERT INTO credit_entries VALUES (?, ?, ?)',
+  open: 'INSERT OR IGNORE INTO credit_accounts (name) VALUES (?)',
+  granted: `SELECT coalesce(amount, 0) AS amount FROM credit_transactions
+    LEFT JOIN credit_entries ON transaction_id = id AND credit_entries.account = ?
+    WHERE credit_transactions.account = ? AND kind = 'grant' AND reference = ?`,
+};
+
 /**
  * The double-entry ledger of all accounts, in micro-credits: each account has available, held and spent credits.
  *
@@ -48,32 +60,18 @@ export function toCredits(micro: number): number {
  */
 export class CreditLedger {
   readonly #database: DatabaseSync;
-  readonly #balance: StatementSync;
-  readonly #insertTransaction: StatementSync;
-  readonly #insertEntry: StatementSync;
-  readonly #open: StatementSync;
-  readonly #granted: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    this.#balance = database.prepare('SELECT balance FROM credit_accounts WHERE name = ?');
-    this.#insertTransaction = database.prepare(
-      'INSERT OR IGNORE INTO credit_transactions (account, kind, reference, at, note) VALUES (?, ?, ?, ?, ?)',
-    );
-    this.#insertEntry = database.prepare('INSERT INTO credit_entries VALUES (?, ?, ?)');
-    this.#open = database.prepare('INSERT OR IGNORE INTO credit_accounts (name) VALUES (?)');
-    this.#granted = database.prepare(
-      `SELECT coalesce(amount, 0) AS amount FROM credit_transactions
-        LEFT JOIN credit_entries ON transaction_id = id AND credit_entries.account = ?
-        WHERE credit_transactions.account = ? AND kind = 'grant' AND reference = ?`,
-    );
-    this.#open.run(ISSUED);
+    this.#sql = prepareAll(database, SQL);
+    this.#sql.open.run(ISSUED);
     this.open(LOCAL_ACCOUNT);
   }
 
   /** Adds a new account to the ledger, without credits. */
   open(account: string): void {
-    for (const name of Object.values(namesOf(account))) this.#open.run(name);
+    for (const name of Object.values(namesOf(account))) this.#sql.open.run(name);
   }
 
   balances(account: string): Balances {
@@ -97,7 +95,7 @@ export class CreditLedger {
    */
   grant(account: string, { reference, amount, at, note = null }: Grant): boolean {
     const { available } = namesOf(account);
-    const earlier = this.#granted.get(available, account, reference);
+    const earlier = this.#sql.granted.get(available, account, reference);
     if (earlier !== undefined && Number(earlier['amount']) !== amount) {
       const message = `The reference "${reference}" has already granted ${toCredits(Number(earlier['amount']))} credits to ${account}. Use another reference for another amount.`;
       throw new AppError('conflict', message);
@@ -114,7 +112,7 @@ export class CreditLedger {
 
   /** Whether an account has a grant with this reference. */
   hasGrant(account: string, reference: string): boolean {
-    return this.#granted.get(namesOf(account).available, account, reference) !== undefined;
+    return this.#sql.granted.get(namesOf(account).available, account, reference) !== undefined;
   }
 
   /** Raises the balance to `target`, at most once a day (UTC). */
@@ -177,17 +175,17 @@ export class CreditLedger {
   }
 
   #balanceOf(name: string): number {
-    return Number(this.#balance.get(name)?.['balance'] ?? 0);
+    return Number(this.#sql.balance.get(name)?.['balance'] ?? 0);
   }
 
   #record(account: string, transaction: Transaction, amounts: Readonly<Record<string, number>>): void {
     const { kind, reference, at, note = null } = transaction;
     const sum = Object.values(amounts).reduce((total, amount) => total + amount, 0);
     if (sum !== 0) throw new AppError('corrupt', `A credit transaction must sum to zero, and this one sums to ${sum}.`);
-    const { changes, lastInsertRowid } = this.#insertTransaction.run(account, kind, reference, at, note);
+    const { changes, lastInsertRowid } = this.#sql.insertTransaction.run(account, kind, reference, at, note);
     if (changes === 0) return;
     for (const [name, amount] of Object.entries(amounts)) {
-      if (amount !== 0) this.#insertEntry.run(lastInsertRowid, name, amount);
+      if (amount !== 0) this.#sql.insertEntry.run(lastInsertRowid, name, amount);
     }
   }
 }

@@ -1,27 +1,36 @@
-import type { SQLOutputValue } from 'node:sqlite';
+import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 
 /** A column of a table, with how its value is read. */
 interface Column<T> {
   readonly name: string;
+  readonly type: 'INTEGER' | 'TEXT';
   readonly read: (value: SQLOutputValue) => T;
 }
 
-type Columns = Readonly<Record<string, Column<unknown>>>;
+export type Columns = Readonly<Record<string, Column<SQLInputValue>>>;
+type Row = Readonly<Record<string, SQLInputValue>>;
+
+type Value<C extends Columns, Field extends keyof C> = ReturnType<C[Field]['read']>;
 
 /** The record that rows with these columns are read into, one field for each column. */
-export type RecordOf<C extends Columns> = { readonly [Field in keyof C]: ReturnType<C[Field]['read']> };
+export type RecordOf<C extends Columns> = { readonly [Field in keyof C]: Value<C, Field> };
+
+/** The record that a row with these columns is written from. A column that may be null can be left out. */
+export type WrittenOf<C extends Columns> = {
+  readonly [Field in keyof C as null extends Value<C, Field> ? never : Field]: Value<C, Field>;
+} & { readonly [Field in keyof C as null extends Value<C, Field> ? Field : never]?: Value<C, Field> };
 
 export function integer(name: string): Column<number> {
-  return { name, read: Number };
+  return { name, type: 'INTEGER', read: Number };
 }
 
 /** @param T the only texts that the table accepts. */
 export function text<T extends string = string>(name: string): Column<T> {
-  return { name, read: (value) => String(value) as T };
+  return { name, type: 'TEXT', read: (value) => String(value) as T };
 }
 
-export function nullable<T>({ name, read }: Column<T>): Column<T | null> {
-  return { name, read: (value) => (value === null ? null : read(value)) };
+export function nullable<T>({ read, ...column }: Column<T>): Column<T | null> {
+  return { ...column, read: (value) => (value === null ? null : read(value)) };
 }
 
 /** Returns a function that reads a row into a record. */
@@ -29,4 +38,9 @@ export function rowReader<C extends Columns>(columns: C): (row: Record<string, S
   const fields = Object.entries(columns);
   return (row) =>
     Object.fromEntries(fields.map(([field, { name, read }]) => [field, read(row[name] ?? null)])) as RecordOf<C>;
+}
+
+/** The values of a record by the names of their columns. */
+export function byColumnName(columns: Columns, record: Row): Row {
+  return Object.fromEntries(Object.entries(columns).map(([field, { name }]) => [name, record[field] ?? null]));
 }

@@ -1,4 +1,4 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type {
   ArtifactEventData,
   EndEventData,
@@ -6,6 +6,7 @@ import type {
   LogEventData,
   StateEventData,
 } from '../../../remote/protocol/schemas.ts';
+import { prepareAll, type Statements } from '../database/statements.ts';
 
 /** An event of a job. `data` is sent as JSON. */
 export type ServiceEvent =
@@ -22,35 +23,37 @@ export interface StoredEvent {
   readonly data: string;
 }
 
+const SQL = {
+  last: 'SELECT max(id) AS id FROM events WHERE job = ?',
+  insert: 'INSERT INTO events VALUES (?, ?, ?, ?)',
+  page: 'SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id',
+};
+
 /** The events of all jobs, numbered from 1 in each. Methods that write expect the caller's transaction. */
 export class EventTable {
-  readonly #last: StatementSync;
-  readonly #insert: StatementSync;
-  readonly #page: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
-    this.#last = database.prepare('SELECT max(id) AS id FROM events WHERE job = ?');
-    this.#insert = database.prepare('INSERT INTO events VALUES (?, ?, ?, ?)');
-    this.#page = database.prepare('SELECT id, type, data FROM events WHERE job = ? AND id > ? ORDER BY id');
+    this.#sql = prepareAll(database, SQL);
   }
 
   /** @returns the ID of the job's last event. */
   append(jobNumber: number, events: readonly ServiceEvent[]): number {
     let id = this.last(jobNumber);
-    for (const { type, data } of events) this.#insert.run(jobNumber, ++id, type, JSON.stringify(data));
+    for (const { type, data } of events) this.#sql.insert.run(jobNumber, ++id, type, JSON.stringify(data));
     return id;
   }
 
   /** The ID of a job's last event; 0 while it has none. */
   last(jobNumber: number): number {
-    return Number(this.#last.get(jobNumber)?.['id'] ?? 0);
+    return Number(this.#sql.last.get(jobNumber)?.['id'] ?? 0);
   }
 
   /** The events after the event `after`, until they have `enough` characters; at least one if any exists. */
   page(jobNumber: number, after: number, enough: number): readonly StoredEvent[] {
     const events: StoredEvent[] = [];
     let length = 0;
-    for (const row of this.#page.iterate(jobNumber, after)) {
+    for (const row of this.#sql.page.iterate(jobNumber, after)) {
       const event = { id: Number(row['id']), type: String(row['type']), data: String(row['data']) };
       events.push(event);
       length += event.data.length;

@@ -1,6 +1,7 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { Emitter } from '../../../core/processes/lifetime.ts';
 import { inTransaction } from '../database/database.ts';
+import { prepareAll, type Statements } from '../database/statements.ts';
 import { type StoredJob, toJob } from './jobs.ts';
 
 // Rows per step, which takes a few milliseconds, so that the service can respond to requests in between.
@@ -12,17 +13,24 @@ export interface ExpiryCursor {
   readonly number: number;
 }
 
+const WITH_FILES = 'SELECT * FROM jobs WHERE finished_at IS NOT NULL AND files_removed_at IS NULL';
+const WITH_EVENTS = 'SELECT * FROM jobs WHERE finished_at IS NOT NULL AND events_removed_at IS NULL';
+const DELETABLE = "job = ? AND type NOT IN ('state', 'end')";
+const SQL = {
+  withFiles: `${WITH_FILES} AND finished_at < ? ORDER BY finished_at LIMIT ?`,
+  newestWithFiles: `${WITH_FILES} AND (finished_at, number) < (?, ?) ORDER BY finished_at DESC, number DESC LIMIT ?`,
+  withEvents: `${WITH_EVENTS} AND finished_at < ? ORDER BY finished_at LIMIT ?`,
+  markFiles: 'UPDATE jobs SET files_removed_at = ? WHERE number = ?',
+  markEvents: 'UPDATE jobs SET events_removed_at = ? WHERE number = ?',
+  firstEvent: `SELECT min(id) AS id FROM events WHERE ${DELETABLE}`,
+  replaceEvent: "UPDATE events SET type = 'log', data = ? WHERE job = ? AND id = ?",
+  removeEvents: `DELETE FROM events WHERE job = ? AND id IN (SELECT id FROM events WHERE ${DELETABLE} AND id > ? LIMIT ${STEP_ROWS})`,
+};
+
 /** Finds and deletes what ended jobs leave behind. Each method that writes is one durable transaction; rows of jobs stay. */
 export class ExpiryTable {
   readonly #database: DatabaseSync;
-  readonly #withFiles: StatementSync;
-  readonly #newestWithFiles: StatementSync;
-  readonly #withEvents: StatementSync;
-  readonly #markFiles: StatementSync;
-  readonly #markEvents: StatementSync;
-  readonly #firstEvent: StatementSync;
-  readonly #replaceEvent: StatementSync;
-  readonly #removeEvents: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
   readonly #eventsRemoved = new Emitter<number>();
   #pauses = 0;
   /** Fires with a job's number after some of its events were deleted. */
@@ -30,23 +38,7 @@ export class ExpiryTable {
 
   constructor(database: DatabaseSync) {
     this.#database = database;
-    const ended = (removed: string): string =>
-      `SELECT * FROM jobs WHERE finished_at IS NOT NULL AND ${removed} IS NULL`;
-    this.#withFiles = database.prepare(`${ended('files_removed_at')} AND finished_at < ? ORDER BY finished_at LIMIT ?`);
-    this.#newestWithFiles = database.prepare(
-      `${ended('files_removed_at')} AND (finished_at, number) < (?, ?) ORDER BY finished_at DESC, number DESC LIMIT ?`,
-    );
-    this.#withEvents = database.prepare(
-      `${ended('events_removed_at')} AND finished_at < ? ORDER BY finished_at LIMIT ?`,
-    );
-    this.#markFiles = database.prepare('UPDATE jobs SET files_removed_at = ? WHERE number = ?');
-    this.#markEvents = database.prepare('UPDATE jobs SET events_removed_at = ? WHERE number = ?');
-    const deletable = "job = ? AND type NOT IN ('state', 'end')";
-    this.#firstEvent = database.prepare(`SELECT min(id) AS id FROM events WHERE ${deletable}`);
-    this.#replaceEvent = database.prepare("UPDATE events SET type = 'log', data = ? WHERE job = ? AND id = ?");
-    this.#removeEvents = database.prepare(
-      `DELETE FROM events WHERE job = ? AND id IN (SELECT id FROM events WHERE ${deletable} AND id > ? LIMIT ${STEP_ROWS})`,
-    );
+    this.#sql = prepareAll(database, SQL);
   }
 
   /** Finds no files to delete until the result is disposed. Several pauses can overlap. */
@@ -57,23 +49,23 @@ export class ExpiryTable {
 
   /** Jobs with files that ended before a time, oldest first. */
   withFiles(endedBefore: number, limit: number): readonly StoredJob[] {
-    return this.#pauses > 0 ? [] : this.#withFiles.all(endedBefore, limit).map(toJob);
+    return this.#pauses > 0 ? [] : this.#sql.withFiles.all(endedBefore, limit).map(toJob);
   }
 
   /** Jobs with files, newest first, after a position. */
   newestWithFiles(from: ExpiryCursor | undefined, limit: number): readonly StoredJob[] {
     const { finishedAt = Number.MAX_SAFE_INTEGER, number = 0 } = from ?? {};
-    return this.#pauses > 0 ? [] : this.#newestWithFiles.all(finishedAt, number, limit).map(toJob);
+    return this.#pauses > 0 ? [] : this.#sql.newestWithFiles.all(finishedAt, number, limit).map(toJob);
   }
 
   /** Jobs with a log that ended before a time, oldest first. */
   withEvents(endedBefore: number, limit: number): readonly StoredJob[] {
-    return this.#withEvents.all(endedBefore, limit).map(toJob);
+    return this.#sql.withEvents.all(endedBefore, limit).map(toJob);
   }
 
   /** Must be called before the files are deleted, so that the next start deletes what a crash leaves of them. */
   noteFilesRemoved({ number }: StoredJob, at: number): void {
-    this.#markFiles.run(at, number);
+    this.#sql.markFiles.run(at, number);
   }
 
   /**
@@ -84,12 +76,12 @@ export class ExpiryTable {
    */
   removeEvents({ number }: StoredJob, note: string, at: number): boolean {
     const hasMore = inTransaction(this.#database, () => {
-      const first = Number(this.#firstEvent.get(number)?.['id'] ?? 0);
-      const { changes } = this.#removeEvents.run(number, number, first);
+      const first = Number(this.#sql.firstEvent.get(number)?.['id'] ?? 0);
+      const { changes } = this.#sql.removeEvents.run(number, number, first);
       if (changes === STEP_ROWS) return true;
       if (first > 0)
-        this.#replaceEvent.run(JSON.stringify({ stream: 'stderr', text: `farwharf: ${note}\n` }), number, first);
-      this.#markEvents.run(at, number);
+        this.#sql.replaceEvent.run(JSON.stringify({ stream: 'stderr', text: `farwharf: ${note}\n` }), number, first);
+      this.#sql.markEvents.run(at, number);
       return false;
     });
     this.#eventsRemoved.fire(number);

@@ -1,137 +1,153 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { FinalState, JobState, UnfinishedState } from '../../../remote/protocol/states.ts';
-import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
+import {
+  byColumnName,
+  integer,
+  nullable,
+  type RecordOf,
+  rowReader,
+  text,
+  type WrittenOf,
+} from '../database/columns.ts';
+import {
+  addMissingColumns,
+  type Insert,
+  inserter,
+  prepareAll,
+  type Statements,
+  updater,
+} from '../database/statements.ts';
 
-/** The table of jobs: times in milliseconds since 1970, amounts in micro-credits. */
-const COLUMNS = {
-  number: integer('number'),
+/** What a submission sets. Times are in milliseconds since 1970, amounts in micro-credits. */
+const SUBMITTED = {
   id: text('id'),
   account: text('account'),
-  state: text<JobState>('state'),
   script: text('script'),
   project: nullable(text('project')),
   machineClass: text('machine_class'),
   /** Seconds. */
   maxRuntime: integer('max_runtime'),
   createdAt: integer('created_at'),
-  startedAt: nullable(integer('started_at')),
+  hold: integer('hold'),
+};
+const STATE = { state: text<JobState>('state') };
+/** What the end of a job sets. */
+const ENDED = {
+  ...STATE,
   finishedAt: nullable(integer('finished_at')),
   exitCode: nullable(integer('exit_code')),
   reason: nullable(text('reason')),
-  hold: integer('hold'),
   charged: nullable(integer('charged')),
+};
+/**
+ * The table of jobs. A new column is declared here, and nothing else: `nullable`, because the jobs of earlier versions lack it. Clients
+ * get it as soon as the protocol's job declares a field with its name.
+ */
+const COLUMNS = {
+  number: integer('number'),
+  ...SUBMITTED,
+  ...ENDED,
+  startedAt: nullable(integer('started_at')),
   /** How many bytes of the runner's output log are in the event store. */
   logOffset: integer('log_offset'),
   /** When its results were removed because of their age or size. */
   filesRemovedAt: nullable(integer('files_removed_at')),
 };
-/** The columns that a submission sets. */
-const NEW = ['id', 'account', 'script', 'project', 'machineClass', 'maxRuntime', 'createdAt', 'hold'] as const;
 
 export type StoredJob = RecordOf<typeof COLUMNS>;
-export type NewJob = Pick<StoredJob, (typeof NEW)[number]>;
-
-/** Reads a row of the table. */
-export const toJob = rowReader(COLUMNS);
-
-export interface Ending {
+export type NewJob = WrittenOf<typeof SUBMITTED>;
+export type Ending = WrittenOf<typeof ENDED> & {
   readonly state: FinalState;
   readonly finishedAt: number;
   readonly exitCode: number | null;
   readonly reason: string | null;
   readonly charged: number;
+};
+
+/** Reads a row of the table. */
+export const toJob = rowReader(COLUMNS);
+
+/** The values of a job by the names of their columns. */
+export function jobColumns(job: StoredJob): Readonly<Record<string, unknown>> {
+  return byColumnName(COLUMNS, job);
 }
+
+const SQL = {
+  get: 'SELECT * FROM jobs WHERE id = ?',
+  number: 'SELECT number FROM jobs WHERE id = ?',
+  find: 'SELECT * FROM jobs WHERE id = ? AND account = ?',
+  unfinished: 'SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number',
+  countUnfinished: 'SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL',
+  queuesAtLeast: "SELECT 1 FROM jobs WHERE account = ? AND state = 'queued' AND finished_at IS NULL LIMIT 1 OFFSET ?",
+  countOf: `SELECT count(*) FILTER (WHERE state = 'queued') AS queued, count(*) FILTER (WHERE state <> 'queued') AS active
+    FROM jobs WHERE account = ? AND finished_at IS NULL`,
+  countByState:
+    'SELECT state, machine_class, count(*) AS count FROM jobs WHERE finished_at IS NULL GROUP BY state, machine_class',
+  list: 'SELECT * FROM jobs WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?',
+  setState: 'UPDATE jobs SET state = ?, started_at = ?, reason = ? WHERE id = ?',
+  setLogOffset: 'UPDATE jobs SET log_offset = ? WHERE id = ?',
+};
 
 /** The table of jobs. Methods that write expect the caller's transaction. */
 export class JobTable {
-  readonly #get: StatementSync;
-  readonly #number: StatementSync;
-  readonly #find: StatementSync;
-  readonly #unfinished: StatementSync;
-  readonly #countUnfinished: StatementSync;
-  readonly #queuesAtLeast: StatementSync;
-  readonly #countOf: StatementSync;
-  readonly #countByState: StatementSync;
-  readonly #list: StatementSync;
-  readonly #insert: StatementSync;
-  readonly #setState: StatementSync;
-  readonly #setLogOffset: StatementSync;
-  readonly #finish: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
+  readonly #insert: Insert<typeof SUBMITTED & typeof STATE>;
+  /** Stores the end of the job with an ID. */
+  readonly finish: (id: string, ending: Ending) => void;
 
   constructor(database: DatabaseSync) {
-    this.#get = database.prepare('SELECT * FROM jobs WHERE id = ?');
-    this.#number = database.prepare('SELECT number FROM jobs WHERE id = ?');
-    this.#find = database.prepare('SELECT * FROM jobs WHERE id = ? AND account = ?');
-    this.#unfinished = database.prepare('SELECT * FROM jobs WHERE finished_at IS NULL ORDER BY number');
-    this.#countUnfinished = database.prepare('SELECT count(*) AS count FROM jobs WHERE finished_at IS NULL');
-    this.#queuesAtLeast = database.prepare(
-      "SELECT 1 FROM jobs WHERE account = ? AND state = 'queued' AND finished_at IS NULL LIMIT 1 OFFSET ?",
-    );
-    this.#countOf = database.prepare(
-      `SELECT count(*) FILTER (WHERE state = 'queued') AS queued, count(*) FILTER (WHERE state <> 'queued') AS active
-        FROM jobs WHERE account = ? AND finished_at IS NULL`,
-    );
-    this.#countByState = database.prepare(
-      'SELECT state, machine_class, count(*) AS count FROM jobs WHERE finished_at IS NULL GROUP BY state, machine_class',
-    );
-    this.#list = database.prepare('SELECT * FROM jobs WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?');
-    const names = NEW.map((field) => COLUMNS[field].name);
-    this.#insert = database.prepare(
-      `INSERT INTO jobs (state, ${names.join(', ')}) VALUES ('queued', ${names.map(() => '?').join(', ')})`,
-    );
-    this.#setState = database.prepare('UPDATE jobs SET state = ?, started_at = ?, reason = ? WHERE id = ?');
-    this.#setLogOffset = database.prepare('UPDATE jobs SET log_offset = ? WHERE id = ?');
-    this.#finish = database.prepare(
-      'UPDATE jobs SET state = ?, finished_at = ?, exit_code = ?, reason = ?, charged = ? WHERE id = ?',
-    );
+    addMissingColumns(database, 'jobs', COLUMNS);
+    this.#sql = prepareAll(database, SQL);
+    this.#insert = inserter(database, 'INSERT INTO jobs', { ...SUBMITTED, ...STATE });
+    this.finish = updater(database, 'jobs', ENDED);
   }
 
   /** Finds a job of any account, for the service itself. */
   get(id: string): StoredJob | undefined {
-    const row = this.#get.get(id);
+    const row = this.#sql.get.get(id);
     return row && toJob(row);
   }
 
   /** The number of a job, which its rows in other tables have. */
   numberOf(id: string): number | undefined {
-    const number = this.#number.get(id)?.['number'];
+    const number = this.#sql.number.get(id)?.['number'];
     return number === undefined ? undefined : Number(number);
   }
 
   /** Finds a job of one account. */
   find(account: string, id: string): StoredJob | undefined {
-    const row = this.#find.get(id, account);
+    const row = this.#sql.find.get(id, account);
     return row && toJob(row);
   }
 
   /** Unfinished jobs in the order of their submission. */
   unfinished(): readonly StoredJob[] {
-    return this.#unfinished.all().map(toJob);
+    return this.#sql.unfinished.all().map(toJob);
   }
 
   countUnfinished(): number {
-    return Number(this.#countUnfinished.get()?.['count']);
+    return Number(this.#sql.countUnfinished.get()?.['count']);
   }
 
   /** Whether at least `count` (1 or more) jobs of an account are queued. Reads that many rows, not all of them. */
   queuesAtLeast(account: string, count: number): boolean {
-    return Number.isFinite(count) && this.#queuesAtLeast.get(account, count - 1) !== undefined;
+    return Number.isFinite(count) && this.#sql.queuesAtLeast.get(account, count - 1) !== undefined;
   }
 
   /** How many jobs of an account are queued, and how many have left the queue and not ended. */
   countOf(account: string): { readonly queued: number; readonly active: number } {
-    const row = this.#countOf.get(account);
+    const row = this.#sql.countOf.get(account);
     return { queued: Number(row?.['queued']), active: Number(row?.['active']) };
   }
 
   /** An account's jobs, newest first, starting after `before` if given. */
   list(account: string, limit: number, before?: StoredJob): readonly StoredJob[] {
-    return this.#list.all(account, before?.number ?? Number.MAX_SAFE_INTEGER, limit).map(toJob);
+    return this.#sql.list.all(account, before?.number ?? Number.MAX_SAFE_INTEGER, limit).map(toJob);
   }
 
   /** Counts unfinished jobs by state and machine class. */
   countByState(): readonly { state: string; machineClass: string; count: number }[] {
-    return this.#countByState.all().map((row) => ({
+    return this.#sql.countByState.all().map((row) => ({
       state: String(row['state']),
       machineClass: String(row['machine_class']),
       count: Number(row['count']),
@@ -140,18 +156,14 @@ export class JobTable {
 
   /** Returns the new job's number. */
   insert(job: NewJob): number {
-    return Number(this.#insert.run(...NEW.map((field) => job[field])).lastInsertRowid);
+    return Number(this.#insert({ ...job, state: 'queued' }).lastInsertRowid);
   }
 
   setState(id: string, state: UnfinishedState, startedAt: number | null, reason: string | null): void {
-    this.#setState.run(state, startedAt, reason, id);
+    this.#sql.setState.run(state, startedAt, reason, id);
   }
 
   setLogOffset(id: string, offset: number): void {
-    this.#setLogOffset.run(offset, id);
-  }
-
-  finish(id: string, { state, finishedAt, exitCode, reason, charged }: Ending): void {
-    this.#finish.run(state, finishedAt, exitCode, reason, charged, id);
+    this.#sql.setLogOffset.run(offset, id);
   }
 }

@@ -1,5 +1,6 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import { integer, type RecordOf, rowReader, text } from '../database/columns.ts';
+import { type Insert, inserter, prepareAll, type Statements } from '../database/statements.ts';
 
 /** An accepted submission that had an idempotency key. */
 const COLUMNS = {
@@ -15,32 +16,28 @@ const COLUMNS = {
 export type StoredSubmission = RecordOf<typeof COLUMNS>;
 const toSubmission = rowReader(COLUMNS);
 
+const SQL = {
+  find: 'SELECT * FROM submissions WHERE account = ? AND idempotency_key = ?',
+  forget: 'DELETE FROM submissions WHERE created_at < ?',
+};
+
 /** Accepted submissions by key, so that a repeated one gets the same response. Methods that write expect the caller's transaction. */
 export class SubmissionTable {
-  readonly #find: StatementSync;
-  readonly #insert: StatementSync;
-  readonly #forget: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
+  readonly insert: Insert<typeof COLUMNS>;
 
   constructor(database: DatabaseSync) {
-    this.#find = database.prepare('SELECT * FROM submissions WHERE account = ? AND idempotency_key = ?');
-    this.#insert = database.prepare(
-      `INSERT INTO submissions (account, idempotency_key, job, fingerprint, created_at, credits_remaining)
-       VALUES (?, ?, ?, ?, ?, ?)`,
-    );
-    this.#forget = database.prepare('DELETE FROM submissions WHERE created_at < ?');
+    this.#sql = prepareAll(database, SQL);
+    this.insert = inserter(database, 'INSERT INTO submissions', COLUMNS);
   }
 
   find(account: string, key: string): StoredSubmission | undefined {
-    const row = this.#find.get(account, key);
+    const row = this.#sql.find.get(account, key);
     return row && toSubmission(row);
-  }
-
-  insert({ account, key, jobId, fingerprint, createdAt, creditsRemaining }: StoredSubmission): void {
-    this.#insert.run(account, key, jobId, fingerprint, createdAt, creditsRemaining);
   }
 
   /** Forgets the keys of submissions that were accepted before `time`; their jobs stay. */
   forget(time: number): void {
-    this.#forget.run(time);
+    this.#sql.forget.run(time);
   }
 }

@@ -1,4 +1,5 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
+import { prepareAll, type Statements } from '../database/statements.ts';
 
 /** How to recreate a job's workspace after a power loss before the job has started. */
 export interface KeptWorkspace {
@@ -10,22 +11,23 @@ export interface KeptWorkspace {
   readonly boot: string;
 }
 
+const SQL = {
+  get: 'SELECT spec, archive, boot FROM workspaces WHERE job = ?',
+  insert: 'INSERT INTO workspaces (job, spec, archive, boot) VALUES (?, ?, ?, ?)',
+  setBoot: 'UPDATE workspaces SET boot = ? WHERE job = ?',
+  remove: 'DELETE FROM workspaces WHERE job = ?',
+};
+
 /** The workspaces of jobs that have not started. Methods that write expect the caller's transaction. */
 export class WorkspaceTable {
-  readonly #get: StatementSync;
-  readonly #insert: StatementSync;
-  readonly #setBoot: StatementSync;
-  readonly #remove: StatementSync;
+  readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
-    this.#get = database.prepare('SELECT spec, archive, boot FROM workspaces WHERE job = ?');
-    this.#insert = database.prepare('INSERT INTO workspaces (job, spec, archive, boot) VALUES (?, ?, ?, ?)');
-    this.#setBoot = database.prepare('UPDATE workspaces SET boot = ? WHERE job = ?');
-    this.#remove = database.prepare('DELETE FROM workspaces WHERE job = ?');
+    this.#sql = prepareAll(database, SQL);
   }
 
   get(jobNumber: number): KeptWorkspace | undefined {
-    const row = this.#get.get(jobNumber);
+    const row = this.#sql.get.get(jobNumber);
     if (row === undefined) return undefined;
     const { archive } = row;
     return {
@@ -36,16 +38,16 @@ export class WorkspaceTable {
   }
 
   insert(jobNumber: number, { spec, archive, boot }: KeptWorkspace): void {
-    this.#insert.run(jobNumber, spec, archive, boot);
+    this.#sql.insert.run(jobNumber, spec, archive, boot);
   }
 
   /** Records that the workspace was recreated during this boot. */
   setBoot(jobNumber: number, boot: string): void {
-    this.#setBoot.run(boot, jobNumber);
+    this.#sql.setBoot.run(boot, jobNumber);
   }
 
   /** Called when the job has started or ended. */
   remove(jobNumber: number): void {
-    this.#remove.run(jobNumber);
+    this.#sql.remove.run(jobNumber);
   }
 }

@@ -72,6 +72,30 @@ test('an upgraded store goes on: the job that waited is settled, once, and the f
   assert.equal(again.available('local'), 9_950_000);
 });
 
+test('a table of jobs that lacks a declared column gets it, and its jobs have null there', async (t) => {
+  const folder = await oldFolder(t);
+  open(folder).dispose();
+  const database = new DatabaseSync(join(folder, 'service.db'));
+  database.exec("UPDATE jobs SET project = 'lost'; ALTER TABLE jobs DROP COLUMN project");
+  database.close();
+  using store = open(folder);
+  assert.deepEqual(
+    store.jobs.list('local', 10).map(({ project }) => project),
+    [null, null, null],
+  );
+  const job = {
+    id: 'new',
+    account: 'local',
+    script: 'a.sh',
+    machineClass: 'local',
+    maxRuntime: 1,
+    createdAt: 0,
+    hold: 0,
+  };
+  await store.submit({ ...job, project: 'kept' }, [], { spec: '{}', archive: null, boot: '' });
+  assert.equal(store.jobs.get('new')?.project, 'kept');
+});
+
 test('a store with rows that belong to nothing is not upgraded, and stays as it was', async (t) => {
   const folder = await oldFolder(t, "PRAGMA foreign_keys = OFF; INSERT INTO events VALUES (77, 1, 'log', '{}');");
   assert.throws(() => new Store(folder), { code: 'corrupt', message: /without their parent rows/ });
