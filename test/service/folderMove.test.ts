@@ -33,7 +33,7 @@ function assertMoved(from: string, data: string): void {
   const store = new Store(data);
   store.file.check();
   assert.equal(store.accounts.list().length, ACCOUNTS + 1);
-  assert.equal(store.available('account-7'), 5_000_000);
+  assert.equal(store.balances('account-7').available, 5_000_000);
   store.dispose();
   assert.deepEqual(readdirSync(from), []);
   assert.deepEqual(

@@ -90,3 +90,23 @@ export class Emitter<T> implements Disposable {
     this.#listeners.clear();
   }
 }
+
+/** Waits until `isDone` returns true, which is checked now and after each event, or until the signal aborts. */
+export function untilTrue(
+  event: (listener: () => void) => Disposable,
+  isDone: () => boolean,
+  signal: AbortSignal,
+): Promise<void> {
+  return new Promise((resolve) => {
+    let subscription: Disposable | undefined;
+    const check = (): void => {
+      if (!signal.aborted && !isDone()) return;
+      subscription?.dispose();
+      signal.removeEventListener('abort', check);
+      resolve();
+    };
+    if (signal.aborted || isDone()) return check();
+    subscription = event(check);
+    signal.addEventListener('abort', check);
+  });
+}

@@ -64,21 +64,9 @@ export const accountOperations = {
     output: z.object({ accounts: z.array(accountView) }),
     run: ({ store }) => ({ accounts: store.accounts.list().map((account) => showAccount(store, account)) }),
   }),
-  'accounts.show': operation({
-    input: accountId,
-    output: accountView,
-    run: ({ store }, { account_id: id }) => showAccount(store, store.accounts.get(id)),
-  }),
-  'accounts.disable': operation({
-    input: accountId,
-    output: accountView,
-    run: ({ store }, { account_id: id }) => showAccount(store, store.accounts.setDisabled(id, Date.now())),
-  }),
-  'accounts.enable': operation({
-    input: accountId,
-    output: accountView,
-    run: ({ store }, { account_id: id }) => showAccount(store, store.accounts.setDisabled(id, null)),
-  }),
+  'accounts.show': onAccount((accounts, id) => accounts.get(id)),
+  'accounts.disable': onAccount((accounts, id) => accounts.setDisabled(id, Date.now())),
+  'accounts.enable': onAccount((accounts, id) => accounts.setDisabled(id, null)),
   'accounts.limit': operation({
     input: accountId.extend({ limits: limits.partial() }),
     output: accountView,
@@ -87,6 +75,15 @@ export const accountOperations = {
     },
   }),
 };
+
+/** An operation that needs only the account's ID, and returns what became of the account. */
+function onAccount(run: (accounts: Store['accounts'], id: string) => Account) {
+  return operation({
+    input: accountId,
+    output: accountView,
+    run: ({ store }, { account_id: id }) => showAccount(store, run(store.accounts, id)),
+  });
+}
 
 export function showAccount(store: Store, { id, name, plan, createdAt, disabledAt, limits }: Account): AdminAccount {
   const { available, held, spent } = store.balances(id);

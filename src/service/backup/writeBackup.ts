@@ -1,10 +1,9 @@
-import { createHash } from 'node:crypto';
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { pipeline } from 'node:stream/promises';
 import { AppError, systemCode } from '../../core/errors.ts';
+import { digestOf } from '../../core/files/digest.ts';
 import { packWorkspace } from '../../workspace/pack/pack.ts';
 import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
 import { filesFolderOf } from '../folders/filesFolder.ts';
@@ -109,10 +108,4 @@ async function describe(path: string, source: string): Promise<SelectedFile | un
     if (systemCode(error) === 'ENOENT') return undefined;
     throw error;
   }
-}
-
-async function digestOf(path: string): Promise<string> {
-  const digest = createHash('sha256');
-  await pipeline(createReadStream(path), digest);
-  return digest.digest('hex');
 }

@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../core/log.ts';
+import { repeat } from '../../core/processes/repeat.ts';
 import type { Health } from '../http/health.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import type { ExpiryTable } from '../store/jobs/expiry.ts';
@@ -37,30 +37,24 @@ export class Housekeeping {
   }
 
   start(): void {
-    this.#running = this.#run();
+    let nextSweep = 0;
+    const { signal } = this.#stop;
+    const round = async (): Promise<void> => {
+      try {
+        await this.#checkHealth();
+        if (performance.now() < nextSweep) return;
+        nextSweep = performance.now() + SWEEP_MS;
+        await this.#sweep(signal);
+      } catch (error) {
+        if (!signal.aborted) this.#options.log.error('housekeeping failed', { error });
+      }
+    };
+    this.#running = repeat(round, CHECK_MS, signal);
   }
 
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { signal } = this.#stop;
-    const { log } = this.#options;
-    let nextSweep = 0;
-    while (!signal.aborted) {
-      try {
-        await this.#checkHealth();
-        if (performance.now() >= nextSweep) {
-          nextSweep = performance.now() + SWEEP_MS;
-          await this.#sweep(signal);
-        }
-      } catch (error) {
-        if (!signal.aborted) log.error('housekeeping failed', { error });
-      }
-      await sleep(CHECK_MS, undefined, { signal, ref: false }).catch(() => {});
-    }
   }
 
   /** Logs problems and warnings once when they begin, and once when they are over. */

@@ -1,7 +1,8 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../core/errors.ts';
+import { syncFile, syncFolder } from '../../core/files/durableFiles.ts';
 import type { Logger } from '../../core/log.ts';
 import { ensurePrivateFile, ensurePrivateFolder } from '../../core/files/ownFiles.ts';
 import { inTransaction, openLocked } from '../store/database/database.ts';
@@ -32,15 +33,15 @@ export async function moveStore(from: string, data: string, log: Logger): Promis
       log.info('moving the store', { from, to: data });
       rmSync(partial, { force: true });
       await new StoreFile(database).copyTo(partial);
-      keepCopies(from, data);
-      syncFolder(data);
+      await keepCopies(from, data);
+      await syncFolder(data);
       giveUp(database, data);
     } else if (!existsSync(partial) && !existsSync(target)) {
       const message = `The store of ${from} was moved to ${newHome}. Specify that folder:  farwharf serve --data ${newHome}`;
       throw new AppError('missing', message);
     }
     if (existsSync(partial)) renameSync(partial, target);
-    syncFolder(data);
+    await syncFolder(data);
   } finally {
     database.close();
   }
@@ -68,26 +69,17 @@ function giveUp(database: DatabaseSync, data: string): void {
 }
 
 /** Copies the backups that earlier upgrades left beside the store. */
-function keepCopies(from: string, data: string): void {
+async function keepCopies(from: string, data: string): Promise<void> {
   for (const name of storeFiles(from).filter((each) => /\.v\d+$/.test(each))) {
     const copy = join(data, name);
     copyFileSync(join(from, name), copy);
     ensurePrivateFile(copy);
-    syncFolder(copy);
+    await syncFile(copy);
   }
 }
 
 function storeFiles(folder: string): readonly string[] {
   return readdirSync(folder).filter((name) => name.startsWith(STORE));
-}
-
-function syncFolder(path: string): void {
-  const folder = openSync(path, 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 function bothThere(from: string, data: string): AppError {

@@ -21,7 +21,7 @@ import { refuseBrowsers, requireKey } from './access/auth.ts';
 import { answerEvents } from './eventRoute.ts';
 import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
 import type { Health } from './health.ts';
-import { answerHealth, refuseWhenFull, refuseWhenStopping, refuseWhenUnstartable } from './healthRoute.ts';
+import { answerHealth, refuseSubmissions, refuseWhenStopping } from './healthRoute.ts';
 import { showJob } from './submit/showJob.ts';
 import { answerMetrics, type MetricsSource } from './metricsRoute.ts';
 import { describeApi } from './openapi.ts';
@@ -84,7 +84,7 @@ export function createApp(options: AppOptions): App {
   app.use('/v1/*', requireKey(authenticator, authFailures), gauge.limitRate());
   app.get('/v1/me', (context) => {
     const { id, plan } = context.var.account;
-    const credits = toCredits(store.available(id));
+    const credits = toCredits(store.balances(id).available);
     const limits = {
       max_runtime: MAX_RUNTIME_SECONDS,
       max_upload_bytes: gauge.limitsOf(context.var.account).upload_bytes,
@@ -108,7 +108,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
   let uploads = 0;
 
   app.get('/v1/jobs', (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
-  app.post('/v1/jobs', refuseWhenUnstartable(options.health), refuseWhenFull(options.health), async (context) => {
+  app.post('/v1/jobs', refuseSubmissions(options.health), async (context) => {
     if (uploads >= MAX_UPLOADS_AT_ONCE || store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
       throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has reached its limit of uploads or waiting jobs.');
     }

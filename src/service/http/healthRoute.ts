@@ -48,17 +48,14 @@ export function refuseWhenStopping(health: Health): MiddlewareHandler {
   };
 }
 
-/** Refuses submissions whose jobs could not start, before anything is uploaded. */
-export function refuseWhenUnstartable(health: Health): MiddlewareHandler {
+/**
+ * Refuses submissions before anything is uploaded: with 503 if no job could start, with 507 while the disk is nearly full, whose rest is
+ * for running jobs.
+ */
+export function refuseSubmissions(health: Health): MiddlewareHandler {
   return async (context, next) => {
-    const detail = health.executorRefusal;
-    return detail === undefined ? next() : context.json({ detail }, 503);
-  };
-}
-
-/** Refuses submissions while the disk is nearly full, before anything is uploaded. The rest of the disk is for running jobs. */
-export function refuseWhenFull(health: Health): MiddlewareHandler {
-  return async (context, next) => {
+    const { executorRefusal } = health;
+    if (executorRefusal !== undefined) return context.json({ detail: executorRefusal }, 503);
     const detail = await health.refusal(Number(context.req.header('content-length') ?? 0));
     return detail === undefined ? next() : context.json({ detail }, 507);
   };

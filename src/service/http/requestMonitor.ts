@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import type { MiddlewareHandler } from 'hono';
 import { matchedRoutes } from 'hono/route';
-import { Emitter } from '../../core/processes/lifetime.ts';
+import { Emitter, untilTrue } from '../../core/processes/lifetime.ts';
 import type { AppContext, AppEnv } from './access/appEnv.ts';
 import { clientAddress } from './access/clientAddress.ts';
 import type { ProxySettings } from '../config/sections.ts';
@@ -65,18 +65,7 @@ export class RequestMonitor {
 
   /** Waits until only event streams are open, or the signal aborts. */
   untilQuiet(signal: AbortSignal): Promise<void> {
-    const isDone = (): boolean => signal.aborted || this.#open === this.#streams;
-    if (isDone()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        if (!isDone()) return;
-        subscription.dispose();
-        signal.removeEventListener('abort', settle);
-        resolve();
-      };
-      const subscription = this.#quiet.event(settle);
-      signal.addEventListener('abort', settle);
-    });
+    return untilTrue(this.#quiet.event, () => this.#open === this.#streams, signal);
   }
 
   /** Must be the first middleware. */

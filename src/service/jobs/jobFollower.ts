@@ -15,7 +15,7 @@ import { readReport } from './runnerReport.ts';
 import { collectResults } from './results.ts';
 import { verifiedSeconds } from './verifiedTime.ts';
 import { askForEnd, type JobFolder } from '../jobFiles/jobFolder.ts';
-import type { ServiceEvent } from '../store/jobs/events.ts';
+import { type ServiceEvent, serviceLine } from '../store/jobs/events.ts';
 import type { Ending, StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 
@@ -202,7 +202,7 @@ function unpacked(error: unknown, { workspace }: JobFolder): string {
 }
 
 function note(sentence: string): ServiceEvent {
-  return { type: 'log', data: { stream: 'stderr', text: `farwharf: ${sentence}\n` } };
+  return { type: 'log', data: serviceLine(sentence) };
 }
 
 function named(paths: readonly string[]): string {

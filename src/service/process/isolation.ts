@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { accessSync, constants, mkdirSync, realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, isAbsolute, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { AppError, messageOf } from '../../core/errors.ts';
+import { findProgram, isAccessible } from '../../core/processes/findProgram.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { CheckContext } from '../executor/executorKind.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
@@ -50,7 +51,7 @@ export async function findIsolation(
   const searchPath = process.env['PATH'] ?? '';
   const program = findProgram('bwrap', searchPath);
   if (program === undefined) return problem(`bubblewrap is not installed. ${HOW_TO_GET_IT}.`);
-  const lost = [...settings.read_only, ...settings.writable].find((path) => !isThere(path));
+  const lost = [...settings.read_only, ...settings.writable].find((path) => !isAccessible(path));
   if (lost !== undefined)
     throw new AppError('missing', `Jobs should see ${lost}, which does not exist or is not accessible.`);
   mkdirSync(data, { recursive: true, mode: 0o700 });
@@ -76,7 +77,7 @@ export async function findIsolation(
  * @throws AppError `bad-input` that names both.
  */
 function refuseBelowWritable({ writable, readOnly, hidden, data }: Sandbox): void {
-  const inner = [...readOnly, ...writable, ...hidden, data].filter((path) => isThere(path));
+  const inner = [...readOnly, ...writable, ...hidden, data].filter((path) => isAccessible(path));
   for (const outer of writable) {
     const folder = realpathSync(outer);
     const below = inner.find((path) => (pathInside(folder, realpathSync(path)) ?? '') !== '');
@@ -153,21 +154,4 @@ function programsOfHome(home: string, searchPath: string): readonly string[] {
     return [prefix];
   });
   return [...new Set(prefixes)];
-}
-
-function findProgram(name: string, searchPath: string): string | undefined {
-  return searchPath
-    .split(delimiter)
-    .filter((folder) => folder !== '')
-    .map((folder) => join(folder, name))
-    .find((path) => isThere(path, constants.X_OK));
-}
-
-function isThere(path: string, mode?: number): boolean {
-  try {
-    accessSync(path, mode);
-    return true;
-  } catch {
-    return false;
-  }
 }

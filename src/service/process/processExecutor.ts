@@ -16,13 +16,13 @@ import { type Confinement, readConfinement } from '../jobFiles/confinement.ts';
 import { type JobFolder, writeMarker } from '../jobFiles/jobFolder.ts';
 import { jobProcessTag } from '../jobFiles/jobProcessTag.ts';
 import { SEALED } from '../jobFiles/reportSeal.ts';
+import { PRLIMIT } from '../sandbox/sandboxStart.ts';
 import { openRunnerSecrets } from './runnerSecrets.ts';
 
 const CLAIM_POLL_MS = 10;
 const MAX_WORDS = 500;
-// Parts of util-linux, which installs them here on every distribution.
+// Part of util-linux, which installs it here on every distribution.
 const TASKSET = '/usr/bin/taskset';
-const PRLIMIT = '/usr/bin/prlimit';
 
 type Context = Pick<ExecutorContext, 'runner' | 'data' | 'killGraceMs' | 'machineClasses' | 'accounts'>;
 

@@ -1,6 +1,6 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { delimiter, extname, isAbsolute, join } from 'node:path';
+import { extname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
+import { findProgram } from '../../core/processes/findProgram.ts';
 
 const NODE_EXTENSIONS = ['.js', '.mjs', '.ts'];
 
@@ -64,25 +64,4 @@ export function findPython(name: string | undefined, searchPath: string): string
       ? 'python3 was not found on the machine that runs jobs. Install Python 3 there, then submit again.'
       : `${name} was not found on the machine that runs jobs. Install it there or name another Python in "venv", then submit again.`;
   throw new AppError('missing', message);
-}
-
-function findProgram(name: string, searchPath: string): string | undefined {
-  const suffix = process.platform === 'win32' ? '.exe' : '';
-  return (
-    searchPath
-      .split(delimiter)
-      // Relative folders would mean something else to the job.
-      .filter(isAbsolute)
-      .map((folder) => join(folder, name + suffix))
-      .find(isExecutable)
-  );
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -1,10 +1,10 @@
-import { accessSync, lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { sep } from 'node:path';
 import { assertNever } from '../../core/errors.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import type { Sandbox } from '../jobFiles/confinement.ts';
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
-import { systemPaths } from './systemFolders.ts';
+import { isReadable, systemPaths } from './systemFolders.ts';
 
 const KERNEL_FOLDERS: ReadonlySet<string> = new Set(
   '/proc/sys /proc/irq /proc/bus /proc/fs /proc/acpi /proc/scsi /proc/driver'.split(' '),
@@ -93,13 +93,13 @@ function mountsOf(sandbox: Sandbox, folders: SandboxFolders): readonly Mount[] {
     ...accelerators().map(same('device')),
     ...['/tmp', '/var/tmp'].map((at): Mount => ({ type: 'writable', source: folders.temporary, at })),
     ...(sandbox.home === '/' ? [] : [{ type: 'writable', source: folders.home, at: sandbox.home } as const]),
-    ...sandbox.readOnly.filter(exists).map(same('read-only')),
+    ...sandbox.readOnly.filter(isReadable).map(same('read-only')),
     ...sandbox.writable.map(same('writable')),
     // If the service's home is its data folder, as with systemd's users, the job's home hides it.
     ...(sandbox.home === sandbox.data ? [] : [{ type: 'empty', at: sandbox.data } as const]),
-    ...sandbox.hidden.filter(exists).map(hide),
+    ...sandbox.hidden.filter(isReadable).map(hide),
     ...[folders.workspace, folders.virtualEnvironment].map(same('writable')),
-    ...[folders.requirements].filter(exists).map(same('read-only')),
+    ...[folders.requirements].filter(isReadable).map(same('read-only')),
   ];
   // The later of two mounts at the same place wins, and a stable sort keeps their order.
   return mounts.toSorted((a, b) => depth(a.at) - depth(b.at));
@@ -166,15 +166,6 @@ function linkAgain(path: string): Mount {
 
 function isLink(path: string): boolean {
   return lstatSync(path).isSymbolicLink();
-}
-
-function exists(path: string): boolean {
-  try {
-    accessSync(path);
-    return true;
-  } catch {
-    return false; // or it is inaccessible, to jobs as to the service
-  }
 }
 
 function depth(path: string): number {

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { processIdentity, type ProcessReference } from '../../core/processes/processTree.ts';
 
 // Part of util-linux, which installs it here on every distribution.
-const PRLIMIT = '/usr/bin/prlimit';
+export const PRLIMIT = '/usr/bin/prlimit';
 // The first file descriptors after the standard streams.
 const STATUS_FD = 3;
 const OPTIONS_FD = 4;

@@ -1,4 +1,5 @@
-import { accessSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+import { isAccessible } from '../../core/processes/findProgram.ts';
 
 // What programs consist of. Not /run, whose sockets lead to daemons that would start processes outside; not /home, /var, /srv.
 const FOLDERS = '/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /sys /nix/store /gnu/store'.split(' ');
@@ -33,11 +34,7 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-function isReadable(path: string): boolean {
-  try {
-    accessSync(path);
-    return true;
-  } catch {
-    return false; // or it is inaccessible, to jobs as to the service
-  }
+/** Whether jobs may see a path: what the service cannot access, they cannot either. */
+export function isReadable(path: string): boolean {
+  return isAccessible(path);
 }

@@ -43,26 +43,18 @@ export class PrivacyCheck {
    * @throws AppError `refused` if a probe could read the data folder.
    */
   async start(): Promise<void> {
-    const all = Promise.all(this.#options.classes.map((each) => this.#passed(each)));
-    const settled = new AbortController();
-    const wait = sleep(START_WAIT_MS, undefined, { ref: false, signal: settled.signal }).catch(() => {});
-    await Promise.race([all, wait]).finally(() => settled.abort());
+    await within(START_WAIT_MS, Promise.all(this.#options.classes.map((each) => this.#passed(each))));
   }
 
   /** @throws AppError `unreachable` while a job of this machine class must not start. */
   async beforeLaunch(machineClass: SlurmMachineClass): Promise<void> {
-    let why = 'The service is waiting for proof that jobs on the cluster cannot read its data folder.';
-    const passed = this.#passed(machineClass).then(
-      () => true,
-      (error: unknown) => {
-        why = messageOf(error);
-        return false;
-      },
-    );
-    const settled = new AbortController();
-    const wait = sleep(LAUNCH_WAIT_MS, false, { ref: false, signal: settled.signal }).catch(() => false);
-    const isPassed = await Promise.race([passed, wait]).finally(() => settled.abort());
-    if (!isPassed) throw new AppError('unreachable', why);
+    const passed = within(LAUNCH_WAIT_MS, this.#passed(machineClass));
+    const isPassed = await passed.catch((error: unknown) => {
+      throw new AppError('unreachable', messageOf(error));
+    });
+    if (isPassed) return;
+    const why = 'The service is waiting for proof that jobs on the cluster cannot read its data folder.';
+    throw new AppError('unreachable', why);
   }
 
   /** Cancels probes in progress. */
@@ -115,6 +107,13 @@ export class PrivacyCheck {
       return undefined;
     }
   }
+}
+
+/** Whether `work` has finished within a time. @throws what it throws by then. */
+async function within(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  const settled = new AbortController();
+  const wait = sleep(milliseconds, false, { ref: false, signal: settled.signal }).catch(() => false);
+  return Promise.race([work.then(() => true), wait]).finally(() => settled.abort());
 }
 
 /** The error if jobs can read the data folder. */

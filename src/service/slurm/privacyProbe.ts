@@ -2,16 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { shellWord } from '../../core/text/shellWord.ts';
 import { removeTree } from '../jobFiles/removeTree.ts';
 import { slurm } from './slurmCommand.ts';
 import type { SlurmMachineClass } from './slurmConfig.ts';
+import { resourceArguments } from './submission.ts';
 
 type Place = Pick<SlurmMachineClass, 'partition' | 'sbatch'>;
-import { shellWord } from '../../core/text/shellWord.ts';
 
 const NONCE_BYTES = 32;
 const POLL_MS = 200;
-const MEMORY = '--mem=32M';
+const MEMORY_GB = 1 / 32;
 
 export interface ProbedFolders {
   /** The data folder, which no job may read. */
@@ -52,7 +53,7 @@ export async function canJobsRead(
   }
 }
 
-function probeArguments(name: string, folder: string, { partition, sbatch }: Place): readonly string[] {
+function probeArguments(name: string, folder: string, place: Place): readonly string[] {
   return [
     '--parsable',
     '--no-requeue',
@@ -61,11 +62,7 @@ function probeArguments(name: string, folder: string, { partition, sbatch }: Pla
     `--chdir=${folder}`,
     '--output=/dev/null',
     '--time=1',
-    '--nodes=1',
-    '--ntasks=1',
-    MEMORY,
-    ...(partition === undefined ? [] : [`--partition=${partition}`]),
-    ...sbatch,
+    ...resourceArguments({ ...place, cpus: 1, memory_gb: MEMORY_GB, gpus: 0 }),
   ];
 }
 

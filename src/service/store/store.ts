@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
+import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifetime.ts';
 import { type Account, AccountTable, type NewAccount } from './accounts/accounts.ts';
 import { ApiKeyTable } from './accounts/apiKeys.ts';
 import { AppendSignals } from './jobs/appendSignals.ts';
@@ -8,7 +8,7 @@ import { CreditBook } from './accounts/creditBook.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/credits.ts';
 import { inTransaction, openDatabase } from './database/database.ts';
 import type { LogEventData } from '../../remote/protocol/schemas.ts';
-import { EventTable, type ServiceEvent, type StoredEvent } from './jobs/events.ts';
+import { EventTable, type ServiceEvent } from './jobs/events.ts';
 import { ExpiryTable } from './jobs/expiry.ts';
 import { GroupCommit } from './database/groupCommit.ts';
 import { type CreditPolicy, LocalCredits } from './accounts/localCredits.ts';
@@ -31,7 +31,6 @@ export type SubmitOutcome =
 export class Store implements Disposable {
   readonly #database: DatabaseSync;
   readonly #credits: CreditLedger;
-  readonly #events: EventTable;
   readonly #localCredits: LocalCredits | undefined;
   readonly #commits: GroupCommit;
   readonly #changed = new Emitter<StoreChange>();
@@ -51,6 +50,8 @@ export class Store implements Disposable {
   /** Of jobs that have not begun. */
   readonly workspaces: Pick<WorkspaceTable, 'get' | 'setBoot'>;
   readonly submissions: SubmissionTable;
+  readonly events: Pick<EventTable, 'page' | 'last'>;
+  readonly #events: EventTable;
   readonly #accounts: AccountTable;
   readonly #jobs: JobTable;
   readonly #workspaces: WorkspaceTable;
@@ -66,6 +67,7 @@ export class Store implements Disposable {
       this.#credits = new CreditLedger(this.#database);
       this.#localCredits = policy && new LocalCredits(this.#credits, policy);
       this.#events = new EventTable(this.#database);
+      this.events = this.#events;
       this.#jobs = new JobTable(this.#database);
       this.jobs = this.#jobs;
       this.#workspaces = new WorkspaceTable(this.#database);
@@ -89,11 +91,6 @@ export class Store implements Disposable {
   /** Calls `listener` with the ID of the job's last event whenever some were added, until the result is disposed. */
   onDidAppend(jobId: string, listener: (last: number) => void): Disposable {
     return this.#appended.on(jobId, listener);
-  }
-
-  /** Micro-credits that an account can spend now. @throws AppError `missing` if it does not exist. */
-  available(account: string): number {
-    return this.balances(account).available;
   }
 
   /** @throws AppError `missing` if the account does not exist. */
@@ -186,19 +183,10 @@ export class Store implements Disposable {
     this.#changed.fire({ type: 'ended', job, ending });
   }
 
-  /** The next events of a job after `after`, until they have `enough` characters. */
-  events(job: Pick<StoredJob, 'number'>, after: number, enough: number): readonly StoredEvent[] {
-    return this.#events.page(job.number, after, enough);
-  }
-
-  /** The ID of a job's last event. */
-  lastEvent({ number }: Pick<StoredJob, 'number'>): number {
-    return this.#events.last(number);
-  }
-
   /** Waits until the job has ended or the signal aborts. */
   untilFinished(jobId: string, signal: AbortSignal): Promise<void> {
-    return this.#appended.until(jobId, () => this.#jobs.get(jobId)?.finishedAt !== null, signal);
+    const isFinished = (): boolean => this.#jobs.get(jobId)?.finishedAt !== null;
+    return untilTrue((listener) => this.onDidAppend(jobId, listener), isFinished, signal);
   }
 
   /** Commits pending changes, and closes the store. */

@@ -1,5 +1,5 @@
 import { constants, deflateRawSync } from 'node:zlib';
-import type { StoredEvent } from '../store/jobs/events.ts';
+import type { EventTable, StoredEvent } from '../store/jobs/events.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 
 // A stalled connection occupies one page, so this bounds the cost of a reader that stops reading.
@@ -13,17 +13,12 @@ const MAX_WINDOW_BITS = 15;
 // The most bytes that compression can add, for pieces of up to 64 KB.
 const MAX_DEFLATE_OVERHEAD = 128;
 
-interface EventSource {
-  events(job: Pick<StoredJob, 'number'>, after: number, enough: number): readonly StoredEvent[];
-}
-
 /** Consecutive events of a job, encoded for the wire. */
 export class EventPage {
   /** The ID of the last event. */
   readonly last: number;
   /** Whether the job's last event is included. */
   readonly isEnd: boolean;
-  readonly count: number;
   readonly bytes: Buffer;
   #deflated: Buffer | undefined;
 
@@ -31,7 +26,6 @@ export class EventPage {
     const last = events.at(-1) ?? events[0];
     this.last = last.id;
     this.isEnd = last.type === 'end';
-    this.count = events.length;
     this.bytes = bytesOf(events.map(encodeEvent).join(''));
   }
 
@@ -43,12 +37,12 @@ export class EventPage {
 
 /** Pages of events, read from the store and encoded once for all readers at the same position. */
 export class EventPages {
-  readonly #source: EventSource;
+  readonly #source: Pick<EventTable, 'page'>;
   /** Oldest first. A page does not change, because later events are on later pages. */
   readonly #kept = new Map<string, EventPage>();
   #keptBytes = 0;
 
-  constructor(source: EventSource) {
+  constructor(source: Pick<EventTable, 'page'>) {
     this.#source = source;
   }
 
@@ -57,7 +51,7 @@ export class EventPages {
     const key = `${job.number} ${after}`;
     const kept = this.#kept.get(key);
     if (kept !== undefined) return kept;
-    const [first, ...rest] = this.#source.events(job, after, PAGE_LENGTH);
+    const [first, ...rest] = this.#source.page(job.number, after, PAGE_LENGTH);
     if (first === undefined) return undefined;
     const page = new EventPage([first, ...rest]);
     this.#kept.set(key, page);

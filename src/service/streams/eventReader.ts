@@ -12,8 +12,6 @@ export interface ReaderOptions {
   readonly isGzipped: boolean;
   /** Returns the page after an event, `wait` while there is none, or `over` if there will never be one. */
   readonly next: (after: number) => EventPage | 'wait' | 'over';
-  /** Called with the number of events that were written. */
-  readonly onWritten: (events: number) => void;
 }
 
 /**
@@ -63,7 +61,6 @@ export class EventReader {
       }
       this.#after = page.last;
       this.#write(page.bytes, () => page.deflated);
-      this.#options.onWritten(page.count);
       if (page.isEnd) this.end();
     }
   }

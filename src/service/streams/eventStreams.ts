@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { repeat } from '../../core/processes/repeat.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { EventPages } from './eventPages.ts';
@@ -33,32 +33,23 @@ export class EventStreams {
   readonly #feeds = new Map<string, JobFeed>();
   readonly #signal: AbortSignal;
   #open = 0;
-  #written = 0;
 
   /** @param signal its abort ends all streams. */
   constructor(store: Store, signal: AbortSignal) {
     this.#store = store;
-    this.#pages = new EventPages(store);
+    this.#pages = new EventPages(store.events);
     this.#signal = signal;
     store.expiry.onDidRemoveEvents((jobNumber) => this.#pages.forget(jobNumber));
     signal.addEventListener('abort', () => this.#forEach((reader) => reader.end()));
-    void this.#keepAlive();
-  }
-
-  get open(): number {
-    return this.#open;
-  }
-
-  /** Events written to connections so far; one for two readers counts twice. */
-  get written(): number {
-    return this.#written;
+    const keepAlive = (): void =>
+      this.#forEach((reader) => reader.keepAlive({ quietMs: QUIET_MS, stalledMs: STALLED_MS }));
+    void repeat(keepAlive, CHECK_MS, signal);
   }
 
   /** Responds with the job's events after `after`: past ones, then each as it happens, until the job's last. */
   add(job: StoredJob, outgoing: ServerResponse, { after, isGzipped, signal }: StreamOptions): void {
     const feed = this.#feeds.get(job.id) ?? this.#openFeed(job);
-    const onWritten = (events: number): void => void (this.#written += events);
-    const reader = new EventReader(outgoing, { after, isGzipped, next: feed.next, onWritten });
+    const reader = new EventReader(outgoing, { after, isGzipped, next: feed.next });
     feed.readers.add(reader);
     this.#open += 1;
     outgoing.once('close', () => {
@@ -82,12 +73,5 @@ export class EventStreams {
 
   #forEach(call: (reader: EventReader) => void): void {
     for (const { readers } of this.#feeds.values()) for (const reader of readers) call(reader);
-  }
-
-  async #keepAlive(): Promise<void> {
-    while (!this.#signal.aborted) {
-      this.#forEach((reader) => reader.keepAlive({ quietMs: QUIET_MS, stalledMs: STALLED_MS }));
-      await sleep(CHECK_MS, undefined, { signal: this.#signal, ref: false }).catch(() => {});
-    }
   }
 }

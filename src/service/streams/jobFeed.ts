@@ -25,7 +25,7 @@ export class JobFeed implements Disposable {
   constructor(job: StoredJob, options: FeedOptions) {
     this.#job = job;
     this.#options = options;
-    this.#last = options.store.lastEvent(job);
+    this.#last = options.store.events.last(job.number);
     this.#refresh();
     this.#subscription = options.store.onDidAppend(job.id, (last) => this.#onAppend(last));
   }

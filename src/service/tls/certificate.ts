@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { Server } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
+import { repeat } from '../../core/processes/repeat.ts';
 import type { TlsSettings } from '../config/sections.ts';
 
 // RFC 8996 forbids earlier versions.
@@ -82,13 +82,9 @@ export class ServerCertificate {
    * Polls the files until the signal aborts. They are not watched, because certbot moves links, and network file systems do not
    * report changes.
    */
-  async follow(signal: AbortSignal, intervalMs = WATCH_MS): Promise<void> {
-    for (;;) {
-      await sleep(intervalMs, undefined, { signal, ref: false }).catch(() => {});
-      if (signal.aborted) return;
-      const state = stateOf(this.#settings);
-      if (state !== this.#seen) this.reload();
-    }
+  follow(signal: AbortSignal, intervalMs = WATCH_MS): Promise<void> {
+    const check = (): void => void (stateOf(this.#settings) !== this.#seen && this.reload());
+    return repeat(check, intervalMs, signal);
   }
 
   #warnBeforeEnd(): void {

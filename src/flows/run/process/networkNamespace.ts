@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
-import { constants } from 'node:fs';
-import { access } from 'node:fs/promises';
-import { delimiter, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { allowedEnvironment } from '../../../core/processes/childEnvironment.ts';
+import { findProgram } from '../../../core/processes/findProgram.ts';
 
 const PROBE_TIMEOUT_MS = 10_000;
 
@@ -23,7 +21,7 @@ export async function findNetworkNamespace(env: NodeJS.ProcessEnv): Promise<Netw
   if (process.platform !== 'linux') return { type: 'none', why: 'Only Linux can start a process without network.' };
   const variables = allowedEnvironment(env);
   for (const [name, ...args] of CANDIDATES) {
-    const program = await findProgram(name, variables['PATH'] ?? '');
+    const program = findProgram(name, variables['PATH'] ?? '');
     if (program === undefined) continue;
     try {
       await promisify(execFile)(program, [...args, process.execPath, '--version'], {
@@ -45,17 +43,4 @@ export async function findNetworkNamespace(env: NodeJS.ProcessEnv): Promise<Netw
 export function describeOpenNetwork(namespace: NetworkNamespace): string | undefined {
   if (namespace.type === 'namespace') return undefined;
   return `Tests run offline, but processes that a flow starts can reach the network. ${namespace.why}`;
-}
-
-/** Only absolute entries of the search path are used: others could find programs in the tested folder. */
-async function findProgram(name: string, searchPath: string): Promise<string | undefined> {
-  for (const folder of searchPath.split(delimiter).filter(isAbsolute)) {
-    const path = join(folder, name);
-    const isThere = await access(path, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return path;
-  }
-  return undefined;
 }

@@ -14,6 +14,7 @@ import type { MachineClass, MachineClasses } from '../../config/machineClasses.t
 import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
+import { serviceLine } from '../../store/jobs/events.ts';
 import type { Store } from '../../store/store.ts';
 import { refusal } from '../access/refusal.ts';
 import { parseCommand, parseSubmission } from './submission.ts';
@@ -90,7 +91,7 @@ export async function addJob(
   const submission = parseSubmission(meta);
   const machineClass = chooseClass(submission, machineClasses);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
-  refuseWithoutCredits(hold, store.available(account));
+  refuseWithoutCredits(hold, store.balances(account).available);
   const staged = await stageArchive(archive, folder.path, { signal });
   const spec = specOf(staged, { id, submission }, context);
   await placeWorkspace(folder, staged, spec);
@@ -148,8 +149,5 @@ function refuseWithoutCredits(hold: number, available: number): void {
 }
 
 function notesOn({ skipped }: StagedArchive): readonly LogEventData[] {
-  return skipped.map(({ path, reason }) => ({
-    stream: 'stderr',
-    text: `farwharf: ${path} was left out of the workspace: ${reason}\n`,
-  }));
+  return skipped.map(({ path, reason }) => serviceLine(`${path} was left out of the workspace: ${reason}`));
 }

@@ -1,11 +1,12 @@
 import { createHash, hash } from 'node:crypto';
-import { createReadStream, createWriteStream } from 'node:fs';
+import { createWriteStream } from 'node:fs';
 import { truncate } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type * as z from 'zod';
 import { AppError } from '../../../core/errors.ts';
+import { digestOf } from '../../../core/files/digest.ts';
 import type { submissionStatus } from '../../../remote/protocol/schemas.ts';
 import { ResumableUploads } from './resumableUploads.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
@@ -133,7 +134,7 @@ export class Submissions {
         signal: running.takeOver.signal,
       });
       running.isChecked = true;
-      const fingerprint = `${hash('sha256', meta)}:${await digestOfFile(path)}`;
+      const fingerprint = `${hash('sha256', meta)}:${await digestOf(path)}`;
       const accepted = await withNewFolder(context.files, (id) =>
         addJob({ id, archive: path, meta, key: { key, fingerprint } }, context, signal),
       );
@@ -198,10 +199,4 @@ function offsetOf({ headers }: IncomingMessage): number | undefined {
   if (value === undefined) return undefined;
   if (!/^\d{1,15}$/.test(String(value))) throw refusal(400, 'Upload-Offset: must be a number of bytes.');
   return Number(value);
-}
-
-async function digestOfFile(path: string): Promise<string> {
-  const digest = createHash('sha256');
-  for await (const piece of createReadStream(path)) digest.update(piece as Buffer);
-  return digest.digest('hex');
 }

@@ -21,21 +21,6 @@ export class AppendSignals implements Disposable {
     this.#emitters.get(jobId)?.fire(last);
   }
 
-  /** Waits until `isDone` returns true after events of the job were added, or the signal aborts. */
-  until(jobId: string, isDone: () => boolean, signal: AbortSignal): Promise<void> {
-    if (signal.aborted || isDone()) return Promise.resolve();
-    return new Promise((resolve) => {
-      const settle = (): void => {
-        if (!signal.aborted && !isDone()) return;
-        subscription.dispose();
-        signal.removeEventListener('abort', settle);
-        resolve();
-      };
-      const subscription = this.on(jobId, settle);
-      signal.addEventListener('abort', settle);
-    });
-  }
-
   dispose(): void {
     this.#emitters.clear();
   }

@@ -16,6 +16,11 @@ export type ServiceEvent =
   | { type: 'artifact'; data: ArtifactEventData }
   | { type: 'end'; data: EndEventData };
 
+/** A line of the service itself in a job's log. */
+export function serviceLine(sentence: string): LogEventData {
+  return { stream: 'stderr', text: `farwharf: ${sentence}\n` };
+}
+
 export interface StoredEvent {
   readonly id: number;
   readonly type: string;

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Emitter } from '../../../core/processes/lifetime.ts';
 import { inTransaction } from '../database/database.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
+import { serviceLine } from './events.ts';
 import { type StoredJob, toJob } from './jobs.ts';
 
 // Rows per step, which takes a few milliseconds, so that the service can respond to requests in between.
@@ -79,8 +80,7 @@ export class ExpiryTable {
       const first = Number(this.#sql.firstEvent.get(number)?.['id'] ?? 0);
       const { changes } = this.#sql.removeEvents.run(number, number, first);
       if (changes === STEP_ROWS) return true;
-      if (first > 0)
-        this.#sql.replaceEvent.run(JSON.stringify({ stream: 'stderr', text: `farwharf: ${note}\n` }), number, first);
+      if (first > 0) this.#sql.replaceEvent.run(JSON.stringify(serviceLine(note)), number, first);
       this.#sql.markEvents.run(at, number);
       return false;
     });

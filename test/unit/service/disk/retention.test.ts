@@ -62,7 +62,7 @@ class Place {
   }
 
   events(id: string): string[] {
-    return this.store.events(this.get(id), 0, 1e9).map(({ id: number, type }) => `${number} ${type}`);
+    return this.store.events.page(this.get(id).number, 0, 1e9).map(({ id: number, type }) => `${number} ${type}`);
   }
 
   sweep(settings: Parameters<typeof retentionSettings.parse>[0], signal = new AbortController().signal) {
@@ -97,7 +97,7 @@ test('results go after their days and logs after theirs; what runs, rows and cre
   assert.deepEqual(place.store.balances('local'), before);
   // The numbers of events stay what they were, so that a reader who comes back sees nothing twice.
   assert.deepEqual(place.events('old'), ['1 state', '2 log', '1202 state', '1204 state', '1205 end']);
-  const [, note] = place.store.events(place.get('old'), 0, 1e9);
+  const [, note] = place.store.events.page(place.get('old').number, 0, 1e9);
   assert.match(note?.data ?? '', /"farwharf: the log was deleted: the service stores logs for 30 days/);
   assert.equal(place.events('middle').length, 8);
   assert.deepEqual(await place.sweep({ days: 30, results_days: 7 }), { ...removed, results: 0, logs: 0 });

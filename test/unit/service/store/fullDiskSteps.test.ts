@@ -103,7 +103,7 @@ function assertKept(folder: string, acknowledged: ReadonlyMap<string, Acknowledg
     if (job === undefined) continue;
     if (job.finishedAt === null) held += HOLD;
     else spent += CHARGED;
-    const events = store.events(job, 0, Number.POSITIVE_INFINITY).map(({ type }) => type);
+    const events = store.events.page(job.number, 0, Number.POSITIVE_INFINITY).map(({ type }) => type);
     const expected = [
       'state',
       ...(state === 'queued' ? [] : ['state']),

@@ -13,7 +13,7 @@ async function untilHeld(before: number, more: number): Promise<void> {
 }
 
 test('50,000 small pages, plain and compressed, leave no more than some megabytes behind', async () => {
-  const pages = new EventPages({ events: (_job, after) => [{ id: after + 1, type: 'log', data: `"line ${after}"` }] });
+  const pages = new EventPages({ page: (_job, after) => [{ id: after + 1, type: 'log', data: `"line ${after}"` }] });
   const before = heldMegabytes();
   for (let after = 0; after < 50_000; after += 1) {
     const page = pages.get({ number: after % 500 }, after);
@@ -25,7 +25,7 @@ test('50,000 small pages, plain and compressed, leave no more than some megabyte
 });
 
 test('small pages hold no more than themselves, whatever other bytes come and go between them', async () => {
-  const pages = new EventPages({ events: (_job, after) => [{ id: after + 1, type: 'log', data: `"line ${after}"` }] });
+  const pages = new EventPages({ page: (_job, after) => [{ id: after + 1, type: 'log', data: `"line ${after}"` }] });
   const before = heldMegabytes();
   let passing = '';
   for (let after = 0; after < 4000; after += 1) {
