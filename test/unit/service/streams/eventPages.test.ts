@@ -7,7 +7,7 @@ import { GUARD_MS } from '../../timeLimits.ts';
 
 /** Waits until so few megabytes more are held: what compressors held is given back a while after they were collected. */
 async function untilHeld(before: number, more: number): Promise<void> {
-  for (const deadline = performance.now() + GUARD_MS; heldMegabytes() - before >= more; await sleep(100)) {
+  for (const deadline = performance.now() + GUARD_MS; heldMegabytes() - before >= more; await sleep(20)) {
     assert.ok(performance.now() < deadline, `${(heldMegabytes() - before).toFixed(0)} MB`);
   }
 }

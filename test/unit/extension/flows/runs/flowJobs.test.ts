@@ -57,7 +57,7 @@ test('a run has ended when the ledger says so, which is after its events', { tim
   const home = await homeOf(t);
   const { jobs, ledger, store, ended } = await follow(t, home);
   await new EventSpool(home, 'a').append([{ event: 'end', data: { state: 'succeeded' } }]);
-  assert.equal(await Promise.race([ended.then(() => 'ended'), sleep(300, 'waits')]), 'waits');
+  assert.equal(await Promise.race([ended.then(() => 'ended'), sleep(90, 'waits')]), 'waits');
   ledger.records = [jobRecord({ id: 'a' })];
   await store.refresh();
   await ended;
