@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { AsyncDisposableStore, DisposableStore, Emitter } from '../../../../src/core/processes/lifetime.ts';
+import { AsyncDisposableStore, DisposableStore, Emitter, untilTrue } from '../../../../src/core/processes/lifetime.ts';
 
 test('a store disposes in reverse order and at once what arrives late', () => {
   const order: string[] = [];
@@ -68,4 +68,26 @@ test('what was moved out of an asynchronous store outlives it', async () => {
   assert.equal(isReleased, false);
   await moved[Symbol.asyncDispose]();
   assert.equal(isReleased, true);
+});
+
+test('a wait for a condition ends at once, after the event that makes it true, or with its signal', async () => {
+  const emitter = new Emitter<void>();
+  const never = new AbortController();
+  await untilTrue(emitter.event, () => true, never.signal);
+  let isDone = false;
+  let isOver = false;
+  const waiting = untilTrue(emitter.event, () => isDone, never.signal).then(() => (isOver = true));
+  emitter.fire();
+  await Promise.resolve();
+  assert.deepEqual([isOver, emitter.isEmpty], [false, false]);
+  isDone = true;
+  emitter.fire();
+  await waiting;
+  assert.equal(emitter.isEmpty, true);
+  const stop = new AbortController();
+  const stopped = untilTrue(emitter.event, () => false, stop.signal);
+  stop.abort();
+  await stopped;
+  assert.equal(emitter.isEmpty, true);
+  await untilTrue(emitter.event, () => false, stop.signal);
 });

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { numberField, textField } from '../../../src/core/jsonFields.ts';
+
+test('a text field is text that is not empty', () => {
+  const data = { text: 'a', empty: '', number: 1 };
+  assert.deepEqual(
+    ['text', 'empty', 'number', 'missing'].map((name) => textField(data, name)),
+    ['a', undefined, undefined, undefined],
+  );
+});
+
+test('a number field is a finite number', () => {
+  const data = { zero: 0, infinite: Number.POSITIVE_INFINITY, text: '1' };
+  assert.deepEqual(
+    ['zero', 'infinite', 'text', 'missing'].map((name) => numberField(data, name)),
+    [0, undefined, undefined, undefined],
+  );
+});
+
+test('a field of a prototype, and of a value without fields, does not exist', () => {
+  const inherited: unknown = Object.create({ text: 'a' });
+  for (const data of [inherited, null, undefined, 'text', 7]) assert.equal(textField(data, 'text'), undefined);
+  assert.equal(numberField('text', 'length'), undefined);
+});
