@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_WRITERS } from '../../../../src/core/text/outputLimits.ts';
+import { MAX_JSON_DEPTH, MAX_VALUE_LENGTH, MAX_WRITERS } from '../../../../src/core/text/outputLimits.ts';
 import { MarkedLineReader, MarkedLineWriter, type OutputPiece } from '../../../../src/core/text/markedLines.ts';
 
 function linesOf(...values: readonly unknown[]): readonly string[] {
@@ -100,4 +100,21 @@ test('of more writers than one log may have, the one that was silent for the lon
   reader.push(next(MAX_WRITERS));
   assert.deepEqual(reader.push(again), [], 'a value of a known writer does not come twice');
   assert.deepEqual(reader.push(other), [{ type: 'value', value: 1 }], 'a forgotten writer starts anew');
+});
+
+test('a value that is longer or deeper than its limit is lost and counted, and the next one is read', () => {
+  const longest = 'x'.repeat(MAX_VALUE_LENGTH - 2); // and its quotes
+  const outcome = (value: unknown) => {
+    const { values, text, lost } = read(linesOf(value, 'next').join(''));
+    return { isRead: values.length === 2, last: values.at(-1), text, lost };
+  };
+  const [isRead, isLost] = [
+    { isRead: true, last: 'next', text: '', lost: 0 },
+    { isRead: false, last: 'next', text: '', lost: 1 },
+  ];
+  assert.deepEqual(outcome(longest), isRead);
+  assert.deepEqual(outcome(`${longest}x`), isLost);
+  const nested = (depth: number): unknown => JSON.parse('['.repeat(depth) + ']'.repeat(depth));
+  assert.deepEqual(outcome(nested(MAX_JSON_DEPTH)), isRead);
+  assert.deepEqual(outcome(nested(MAX_JSON_DEPTH + 1)), isLost);
 });

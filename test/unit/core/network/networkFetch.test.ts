@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { type TestContext, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+import { createNetworkFetch } from '../../../../src/core/network/networkFetch.ts';
+
+const fetchOverNetwork = createNetworkFetch();
+
+async function serve(t: TestContext, answer: RequestListener): Promise<string> {
+  const server = createServer(answer).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close().closeAllConnections());
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+test('a response is one of the web, with its body decoded', async (t) => {
+  const url = await serve(t, (request, response) => {
+    response.writeHead(201, { 'content-encoding': 'gzip', 'x-method': request.method });
+    response.end(gzipSync('{"a":1}'));
+  });
+  const response = await fetchOverNetwork(url, { method: 'POST' });
+  assert.ok(response instanceof Response);
+  assert.deepEqual([response.status, response.headers.get('x-method')], [201, 'POST']);
+  assert.equal(response.headers.get('content-encoding'), null);
+  assert.deepEqual(await response.json(), { a: 1 });
+});
+
+test('a response without a body has none', async (t) => {
+  const url = await serve(t, (_request, response) => void response.writeHead(204).end());
+  const { status, body } = await fetchOverNetwork(url);
+  assert.deepEqual([status, body], [204, null]);
+});
+
+test('a failure is the error of the system, which shows that nothing was sent', async () => {
+  const server = createTcpServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  await assert.rejects(fetchOverNetwork(`http://127.0.0.1:${port}`), {
+    name: 'Error',
+    code: 'ECONNREFUSED',
+    syscall: 'connect',
+  });
+});
+
+test('a connection that breaks before a response is the error of the system', async (t) => {
+  const url = await serve(t, (request) => void request.socket.destroy());
+  await assert.rejects(fetchOverNetwork(url), { name: 'Error', code: 'ECONNRESET' });
+});
+
+test('an abort is an abort, before and after the request was sent', async (t) => {
+  const controller = new AbortController();
+  const url = await serve(t, () => controller.abort());
+  await assert.rejects(fetchOverNetwork(url, { signal: controller.signal }), { name: 'AbortError' });
+  await assert.rejects(fetchOverNetwork(url, { signal: controller.signal }), { name: 'AbortError' });
+});
+
+test('a connection that is not made in time says so', async (t) => {
+  // The handshake of TLS never ends with a server that says nothing.
+  const server = createTcpServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const hasty = createNetworkFetch({ connectMs: 50 });
+  const failure = hasty(`https://127.0.0.1:${port}`);
+  await assert.rejects(failure, { code: 'ETIMEDOUT', syscall: 'connect', message: 'no connection within 0.05 s' });
+});
+
+test('a request object is refused, because only addresses have a route', async () => {
+  await assert.rejects(fetchOverNetwork(new Request('http://127.0.0.1:1')), TypeError);
+});
