@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
 import type { ApiKey } from '../store/accounts/apiKeys.ts';
+import { line } from './accountOperations.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 
 const keyView = z.object({
@@ -19,11 +20,7 @@ export const keyOperations = {
   'keys.add': operation({
     input: z.object({
       account_id: z.string(),
-      label: z
-        .string()
-        .regex(/^[^\r\n]*$/, 'must be one line')
-        .max(100)
-        .default(''),
+      label: line.max(100).default(''),
       expires_at: adminTime.optional(),
     }),
     /** `key` is the key itself, shown only this once. */

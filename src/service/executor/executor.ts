@@ -1,12 +1,8 @@
 import type { JobFolder } from '../jobFiles/jobFolder.ts';
 import type { FinalState } from '../../remote/protocol/states.ts';
+import type { StoredJob } from '../store/jobs/jobs.ts';
 
-export interface RunnableJob {
-  readonly id: string;
-  readonly machineClass: string;
-  /** Seconds. */
-  readonly maxRuntime: number;
-}
+export type RunnableJob = Pick<StoredJob, 'id' | 'machineClass' | 'maxRuntime'>;
 
 /** The end of a job according to its executor. */
 export interface RunnerEnding {

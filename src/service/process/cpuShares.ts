@@ -28,13 +28,9 @@ export class CpuShares {
     return cores;
   }
 
-  /** Records the cores that an earlier service chose for a job. */
-  adopt(jobId: string, cores: readonly number[]): void {
-    this.#taken.set(jobId, cores);
-  }
-
-  has(jobId: string): boolean {
-    return this.#taken.has(jobId);
+  /** Records the cores that an earlier service chose for a job, unless those of the job are known. */
+  adopt(jobId: string, chosen: () => readonly number[]): void {
+    if (!this.#taken.has(jobId)) this.#taken.set(jobId, chosen());
   }
 
   release(jobId: string): void {

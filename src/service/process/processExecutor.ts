@@ -80,7 +80,7 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
     async status(jobId, folder) {
       const claim = await readClaim(folder.claim);
       const isRunning = claim !== undefined && processIdentity(claim.pid) === claim.identity;
-      if (isRunning) adoptCores(jobId, folder, cpus);
+      if (isRunning) cpus.adopt(jobId, () => readConfinement(folder.confinement)?.cpus ?? []);
       else cpus.release(jobId);
       return { state: isRunning ? 'running' : 'gone' };
     },
@@ -142,12 +142,6 @@ function withLimits(
   const onCores: readonly [string, ...string[]] =
     cpus === null || !existsSync(TASKSET) ? command : [TASKSET, '--cpu-list', cpus.join(','), ...command];
   return maxFileBytes === null || !existsSync(PRLIMIT) ? onCores : [PRLIMIT, `--fsize=${maxFileBytes}`, ...onCores];
-}
-
-/** A job that an earlier service started keeps its cores. */
-function adoptCores(jobId: string, folder: JobFolder, shares: CpuShares): void {
-  if (shares.has(jobId)) return;
-  shares.adopt(jobId, readConfinement(folder.confinement)?.cpus ?? []);
 }
 
 async function launchError(folder: JobFolder, cause: unknown): Promise<AppError> {

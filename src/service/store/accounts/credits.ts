@@ -51,6 +51,22 @@ const SQL = {
     WHERE credit_transactions.account = ? AND kind = 'grant' AND reference = ?`,
 };
 
+/** Each returns a row for each thing that does not balance. */
+const CHECKS = [
+  `SELECT count(*) || ' transactions do not sum to zero' AS failure FROM
+    (SELECT transaction_id FROM credit_entries GROUP BY transaction_id HAVING sum(amount) <> 0) HAVING count(*) > 0`,
+  `SELECT count(*) || ' balances are not the sum of their entries' AS failure FROM credit_accounts LEFT JOIN
+    (SELECT account, sum(amount) AS total FROM credit_entries GROUP BY account) ON account = name
+    WHERE balance <> coalesce(total, 0) HAVING count(*) > 0`,
+  `SELECT 'all balances together are ' || sum(balance) || ' micro-credits and not zero' AS failure
+    FROM credit_accounts HAVING sum(balance) <> 0`,
+  `SELECT id || ': ' || coalesce(balance, 0) || ' micro-credits are held, but its unfinished jobs hold ' || coalesce(holds, 0)
+      AS failure FROM accounts
+    LEFT JOIN credit_accounts ON credit_accounts.name = id || ':held'
+    LEFT JOIN (SELECT account, sum(hold) AS holds FROM jobs WHERE finished_at IS NULL GROUP BY account) ON account = id
+    WHERE coalesce(balance, 0) <> coalesce(holds, 0)`,
+];
+
 /**
  * The double-entry ledger of all accounts, in micro-credits: each account has available, held and spent credits.
  *
@@ -146,29 +162,7 @@ export class CreditLedger {
    * @throws AppError `corrupt` that names what does not balance.
    */
   check(): void {
-    const failures: string[] = [];
-    const count = (sql: string): number => Number(this.#database.prepare(sql).get()?.['count']);
-    const unbalanced = count(
-      `SELECT count(*) AS count FROM
-        (SELECT transaction_id FROM credit_entries GROUP BY transaction_id HAVING sum(amount) <> 0)`,
-    );
-    if (unbalanced > 0) failures.push(`${unbalanced} transactions do not sum to zero`);
-    const wrong = count(
-      `SELECT count(*) AS count FROM credit_accounts LEFT JOIN
-        (SELECT account, sum(amount) AS total FROM credit_entries GROUP BY account) ON account = name
-        WHERE balance <> coalesce(total, 0)`,
-    );
-    if (wrong > 0) failures.push(`${wrong} balances are not the sum of their entries`);
-    const sum = count('SELECT coalesce(sum(balance), 0) AS count FROM credit_accounts');
-    if (sum !== 0) failures.push(`all balances together are ${sum} micro-credits and not zero`);
-    const holds = this.#database.prepare(
-      `SELECT id || ': ' || coalesce(balance, 0) || ' micro-credits are held, but its unfinished jobs hold ' || coalesce(holds, 0)
-          AS failure FROM accounts
-        LEFT JOIN credit_accounts ON credit_accounts.name = id || ':held'
-        LEFT JOIN (SELECT account, sum(hold) AS holds FROM jobs WHERE finished_at IS NULL GROUP BY account) ON account = id
-        WHERE coalesce(balance, 0) <> coalesce(holds, 0)`,
-    );
-    failures.push(...holds.all().map((row) => String(row['failure'])));
+    const failures = CHECKS.flatMap((sql) => this.#database.prepare(sql).all()).map((row) => String(row['failure']));
     if (failures.length === 0) return;
     const message = `The credit ledger does not balance: ${failures.join('; ')}. Restore the data folder from a backup.`;
     throw new AppError('corrupt', message);

@@ -1,4 +1,18 @@
-/** Each step upgrades a store from the version of its index to the next. Released steps never change. */
+// Replacing a table drops its triggers.
+const LEDGER_TRIGGERS = `
+  CREATE TRIGGER entries_move_balances AFTER INSERT ON credit_entries BEGIN
+    UPDATE credit_accounts SET balance = balance + NEW.amount WHERE name = NEW.account;
+  END;
+  CREATE TRIGGER entries_are_final BEFORE UPDATE ON credit_entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+  CREATE TRIGGER entries_stay BEFORE DELETE ON credit_entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+  CREATE TRIGGER transactions_are_final BEFORE UPDATE ON credit_transactions BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+  CREATE TRIGGER transactions_stay BEFORE DELETE ON credit_transactions BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+`;
+
+/**
+ * Each step upgrades a store from the version of its index to the next. Released steps never change. A nullable column needs no step: its
+ * table declares it.
+ */
 export const MIGRATIONS: readonly string[] = [
   `
   CREATE TABLE jobs (
@@ -50,13 +64,7 @@ export const MIGRATIONS: readonly string[] = [
     PRIMARY KEY (transaction_id, account)
   ) STRICT, WITHOUT ROWID;
 
-  CREATE TRIGGER entries_move_balances AFTER INSERT ON credit_entries BEGIN
-    UPDATE credit_accounts SET balance = balance + NEW.amount WHERE name = NEW.account;
-  END;
-  CREATE TRIGGER entries_are_final BEFORE UPDATE ON credit_entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  CREATE TRIGGER entries_stay BEFORE DELETE ON credit_entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  CREATE TRIGGER transactions_are_final BEFORE UPDATE ON credit_transactions BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  CREATE TRIGGER transactions_stay BEFORE DELETE ON credit_transactions BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+  ${LEDGER_TRIGGERS}
   `,
   `
   CREATE TABLE accounts (
@@ -138,12 +146,6 @@ export const MIGRATIONS: readonly string[] = [
   DROP TABLE credit_transactions;
   ALTER TABLE credit_transactions_of_accounts RENAME TO credit_transactions;
   CREATE INDEX transactions_of_accounts ON credit_transactions (account, id);
-  CREATE TRIGGER entries_move_balances AFTER INSERT ON credit_entries BEGIN
-    UPDATE credit_accounts SET balance = balance + NEW.amount WHERE name = NEW.account;
-  END;
-  CREATE TRIGGER entries_are_final BEFORE UPDATE ON credit_entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  CREATE TRIGGER entries_stay BEFORE DELETE ON credit_entries BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  CREATE TRIGGER transactions_are_final BEFORE UPDATE ON credit_transactions BEGIN SELECT RAISE(ABORT, 'append-only'); END;
-  CREATE TRIGGER transactions_stay BEFORE DELETE ON credit_transactions BEGIN SELECT RAISE(ABORT, 'append-only'); END;
+  ${LEDGER_TRIGGERS}
   `,
 ];
