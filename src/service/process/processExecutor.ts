@@ -52,17 +52,13 @@ export function createProcessExecutor(options: ProcessExecutorOptions): Executor
       const confinement = confinementOf(job, options, cpus);
       writeMarker(folder.confinement, confinement);
       const log = openSync(folder.runnerLog, 'a', 0o600);
-      const electron = process.env['ELECTRON_RUN_AS_NODE'];
       const [file, ...args] = withLimits(confinement, [process.execPath, runner, folder.path, SEALED]);
       const child = spawn(file, args, {
         cwd: folder.path,
         detached: true,
         windowsHide: true,
         stdio: ['pipe', 'ignore', log],
-        env: {
-          ...allowedEnvironment(process.env),
-          ...(electron === undefined ? {} : { ELECTRON_RUN_AS_NODE: electron }),
-        },
+        env: allowedEnvironment(process.env, ['ELECTRON_RUN_AS_NODE']),
       });
       closeSync(log);
       child.stdin?.on('error', () => {}); // it could not be started or has ended, which is reported below
