@@ -76,3 +76,21 @@ for (const { rounds, beside } of [
     }
   });
 }
+
+test('a process that has the mark itself ends the others with it, and goes on', {
+  skip: process.platform !== 'linux' && 'only Linux shows the environment of a process',
+}, async (t) => {
+  const mark = randomUUID();
+  const env = { PATH: process.env['PATH'], FARWHARF_TEST_MARK: mark };
+  const other = spawn('sleep', ['600'], { stdio: 'ignore', env });
+  t.after(() => other.kill('SIGKILL'));
+  const exited = once(other, 'exit');
+  const end = `
+    const { endProcesses } = await import(${MODULE});
+    await endProcesses({ group: undefined, mark: 'FARWHARF_TEST_MARK=${mark}' }, 5_000);
+    console.log('goes on');
+  `;
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', end], { env });
+  assert.equal(stdout, 'goes on\n');
+  assert.deepEqual(await exited, [null, 'SIGTERM']);
+});
