@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 /** Each process costs a tenth of a second of processor time, and parses again what the sources of its tests share. */
-const FILES_PER_GROUP = 8;
+const FILES_PER_GROUP = 12;
 
 /**
  * Writes files that each import neighbouring test files, so that these share a process.
