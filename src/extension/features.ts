@@ -20,9 +20,11 @@ import { createHandlers } from './handlers.ts';
 import { Hosts } from './connection/hosts.ts';
 import { JobEventDocuments } from './jobs/jobEvents.ts';
 import { JobFollower } from './jobs/jobFollower.ts';
-import { JobLog } from './jobs/jobLog.ts';
+import { JobLog, LOG_LANGUAGE } from './jobs/jobLog.ts';
 import { JobStore } from './jobs/jobStore.ts';
 import { JobTree } from './jobList/jobTree.ts';
+import { LogLinks } from './jobs/logLinks.ts';
+import { SourceLines } from './jobs/sourceLines.ts';
 import { Keys } from './connection/keys.ts';
 import { reportError } from './ui/report.ts';
 import { Search } from './search/search.ts';
@@ -53,7 +55,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   const disposables = new DisposableStore();
   shell.context.subscriptions.push(disposables);
   const services = createServices(shell, disposables);
-  const { account, contexts, hosts, jobLog, log, memory, signal, store } = services;
+  const { account, contexts, hosts, jobLog, log, signal, store } = services;
   const isTrusted = (): boolean => vscode.workspace.isTrusted;
   const tree = disposables.add(new JobTree(store, { view: shell.jobsView, changed: shell.jobsChanged }));
   const follower = disposables.add(new JobFollower({ ...services, isTrusted }));
@@ -98,7 +100,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     disposables.add(
       store.onDidChange(({ ended }) => {
         if (ended.length === 0) return;
-        run('failures', tellFailures(ended, memory));
+        run('failures', tellFailures(ended, services));
         // A job that has just ended proves that its service is running, so a reloaded window shows the final price too.
         run('account', account.refresh(signal, { isUp: true }));
       }),
@@ -127,6 +129,10 @@ export async function startFeatures(shell: Shell): Promise<Features> {
         if (last) jobLog.show(last, { reveal: false });
       }),
     );
+  });
+  setUp('log links', () => {
+    const links = new LogLinks(jobLog, services.sourceLines);
+    disposables.add(vscode.languages.registerDocumentLinkProvider({ language: LOG_LANGUAGE }, links));
   });
   const report = (error: unknown): void => void reportError(log, error);
   let search: Search | undefined;
@@ -167,7 +173,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
   });
   disposables.add({ dispose: () => void background.end() });
-  const { archiver, journals, ledger, selections } = background.service;
+  const { archiver, journals, ledger, selections, sources } = background.service;
   const keys = new Keys(context.secrets, redactor, 'key');
   const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
@@ -214,6 +220,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     account,
     store,
     jobLog,
+    sourceLines: new SourceLines(sources),
     events,
     memory,
     flowRuntime: flowRuntime(context),

@@ -28,7 +28,7 @@ const FOLDERS: Record<string, string> = {
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search building store vectors embedding semantic
     folder .`,
   agents: 'run graph llm rag .',
-  jobs: 'service ledger selection archives log submit results .',
+  jobs: 'service ledger source selection archives log submit results .',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing project
     run/erasable run/models run/protocol run/process run/job run/history run/testing run/child/recording

@@ -1,18 +1,41 @@
+import { basename } from 'node:path';
 import * as vscode from 'vscode';
 import { describeJob } from '../../jobs/describe.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
+import { lastLines } from '../../jobs/log/lastLines.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
+import { failureReference } from '../../jobs/source/failureReference.ts';
+import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import { readSetting } from '../contributions/config.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 import { showError } from '../ui/show.ts';
+import type { SourceLines } from './sourceLines.ts';
+
+interface FailureDeps {
+  readonly home: string;
+  readonly signal: AbortSignal;
+  readonly memory: Pick<SubmitMemory, 'wasSubmittedHere'>;
+  readonly sourceLines: SourceLines;
+}
 
 /** Shows a notification for failed jobs, as the setting asks. Jobs that succeeded or were cancelled only appear in the list. */
-export async function tellFailures(ended: readonly JobRecord[], memory: SubmitMemory): Promise<void> {
+export async function tellFailures(ended: readonly JobRecord[], deps: FailureDeps): Promise<void> {
   const mode = readSetting('notifyOnFailure');
   if (mode === 'never') return;
   for (const record of ended) {
     if (hasSucceeded(record) || record.state === 'cancelled') continue;
-    if (mode === 'submittedHere' && !memory.wasSubmittedHere(record.id)) continue;
-    const choice = await showError(`${record.script}: ${describeJob(record, Date.now())}`, 'Show Log');
-    if (choice !== undefined) await vscode.commands.executeCommand('farwharf.showLog', record.id);
+    if (mode === 'submittedHere' && !deps.memory.wasSubmittedHere(record.id)) continue;
+    await tellFailure(record, deps);
   }
+}
+
+async function tellFailure(record: JobRecord, { home, signal, sourceLines }: FailureDeps): Promise<void> {
+  const lines = await lastLines(new EventSpool(home, record.id));
+  const reference = await failureReference(lines, new SourceFiles(record));
+  const goTo = reference === undefined ? [] : [`Go to ${basename(reference.path)}:${reference.line}`];
+  const choice = await showError(`${record.script}: ${describeJob(record, Date.now())}`, ...goTo, 'Show Log');
+  if (choice === 'Show Log') await vscode.commands.executeCommand('farwharf.showLog', record.id);
+  if (choice === undefined || choice === 'Show Log' || reference === undefined) return;
+  const location = await sourceLines.locate(record, reference, signal);
+  if (location !== undefined) await vscode.window.showTextDocument(location.uri, { selection: location.range });
 }

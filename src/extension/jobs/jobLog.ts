@@ -15,6 +15,8 @@ const BATCH_MS = 50;
 // A progress bar redraws one line many times; its state is shown when it pauses.
 const PAUSE_MS = 2000;
 const MARK = '› ';
+/** The language of the channel's text, as in package.json. */
+export const LOG_LANGUAGE = 'farwharf-log';
 const SHOWN_KEY = 'shownJob';
 
 interface JobLogDeps {
@@ -28,10 +30,15 @@ export class JobLog implements vscode.Disposable {
   readonly #deps: JobLogDeps;
   #channel: TextChannel | undefined;
   #reading = new AbortController();
-  #shown: string | undefined;
+  #shown: JobRecord | undefined;
 
   constructor(deps: JobLogDeps) {
     this.#deps = deps;
+  }
+
+  /** The job whose log the channel shows. */
+  get shown(): JobRecord | undefined {
+    return this.#shown;
   }
 
   /** The job whose log was shown when the window was closed or reloaded. */
@@ -41,10 +48,10 @@ export class JobLog implements vscode.Disposable {
 
   /** Shows a job's log in the channel, which becomes visible if `reveal` is set. The focus stays where it is. */
   show(record: JobRecord, { reveal }: { reveal: boolean }): void {
-    this.#channel ??= createTextChannel('Farwharf Job', 'farwharf-log');
+    this.#channel ??= createTextChannel('Farwharf Job', LOG_LANGUAGE);
     if (reveal) this.#channel.show(true);
-    if (this.#shown === record.id) return;
-    this.#shown = record.id;
+    if (this.#shown?.id === record.id) return;
+    this.#shown = record;
     void this.#deps.memory.update(SHOWN_KEY, record.id);
     this.#reading.abort();
     this.#reading = new AbortController();

@@ -12,6 +12,7 @@ import type { Hosts } from '../connection/hosts.ts';
 import type { JobEventDocuments } from '../jobs/jobEvents.ts';
 import type { JobLog } from '../jobs/jobLog.ts';
 import type { JobStore } from '../jobs/jobStore.ts';
+import type { SourceLines } from '../jobs/sourceLines.ts';
 import type { Keys } from '../connection/keys.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
 
@@ -35,6 +36,7 @@ export interface Services {
   readonly account: AccountMonitor;
   readonly store: JobStore;
   readonly jobLog: JobLog;
+  readonly sourceLines: SourceLines;
   readonly events: JobEventDocuments;
   readonly memory: SubmitMemory;
   readonly flowRuntime: FlowRuntime;

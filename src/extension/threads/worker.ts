@@ -2,6 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
 import { Selections } from '../../jobs/selection/selections.ts';
+import { currentLine } from '../../jobs/source/currentLine.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 
@@ -11,6 +12,7 @@ export interface WorkerService extends Readonly<Record<string, object>> {
   readonly selections: Selections;
   readonly ledger: Omit<JobLedger, 'problem' | 'dispose'>;
   readonly journals: Pick<ResultJournals, 'recover'>;
+  readonly sources: { readonly currentLine: typeof currentLine };
   readonly health: { problem(): string | undefined };
 }
 
@@ -22,6 +24,7 @@ if (parentPort) {
     selections: new Selections(),
     ledger,
     journals: new ResultJournals(home),
+    sources: { currentLine },
     health: { problem: () => ledger.problem },
   };
   serveCalls(parentPort, service);

@@ -47,8 +47,11 @@ export function newestJob(): JobRecord | undefined {
 
 /** What the output channel of the shown job holds. VS Code tells extensions of it while the panel shows it. */
 export function shownLog(): string {
-  const isLog = ({ uri }: vscode.TextDocument) => uri.scheme === 'output' && uri.path.endsWith(LOG_CHANNEL);
-  return vscode.workspace.textDocuments.find(isLog)?.getText() ?? '';
+  return logDocument()?.getText() ?? '';
+}
+
+function logDocument(): vscode.TextDocument | undefined {
+  return vscode.workspace.textDocuments.find(({ uri }) => uri.scheme === 'output' && uri.path.endsWith(LOG_CHANNEL));
 }
 
 /**
@@ -77,6 +80,13 @@ export function jobIn(state: JobRecord['state']): Promise<JobRecord> {
     const job = newestJob();
     return job?.state === state && job;
   }, `a job that is ${state}`);
+}
+
+/** The targets of the links in the shown log, each `FILE#LLINE,COLUMN`. */
+export async function logLinks(): Promise<string[]> {
+  const uri = logDocument()?.uri;
+  const links = await vscode.commands.executeCommand<vscode.DocumentLink[]>('vscode.executeLinkProvider', uri, 100);
+  return links.map(({ target }) => (target === undefined ? 'nowhere' : `${target.fsPath}#${target.fragment}`));
 }
 
 /** Waits until the shown log holds this line. */

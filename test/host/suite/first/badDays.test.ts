@@ -6,6 +6,7 @@ import { farwharfHome } from '../../../../src/core/files/home.ts';
 import {
   emptyFolder,
   jobIn,
+  logLinks,
   logWith,
   newestJob,
   prepareWorkspace,
@@ -37,6 +38,18 @@ suite('bad days', () => {
     await logWith('no such dataset');
     const job = await jobIn('failed');
     assert.equal(job.exitCode, 3);
+  });
+
+  test('a traceback in the log leads to the line, also after the file was edited', async () => {
+    const file = join(workspaceFolder(), 'broken.mjs');
+    const source = "console.log('epoch 1');\n\nthrow new Error('no such column');\n";
+    await writeFile(file, source);
+    await submit({ script: 'broken.mjs' });
+    await jobIn('failed');
+    await logWith('no such column');
+    assert.deepEqual(await logLinks(), [`${file}#L3,1`, `${file}#L3,7`]);
+    await writeFile(file, `// A new line.\n${source}`);
+    assert.deepEqual(await logLinks(), [`${file}#L4,1`, `${file}#L4,7`]);
   });
 
   test('a script that is not in the folder is refused, and no job remains', async () => {

@@ -1,0 +1,83 @@
+import * as vscode from 'vscode';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
+import { findReferences, type SourceReference } from '../../jobs/source/sourceReference.ts';
+import { label } from '../ui/labels.ts';
+import { withSignal } from '../ui/abort.ts';
+import type { JobLog } from './jobLog.ts';
+import type { SourceLines } from './sourceLines.ts';
+
+// The newest; a log that names a line in each of its lines would take seconds to lay out.
+const MAX_LINKS = 2_000;
+// About 10 ms of the extension host. Only a log that is already longer when it is opened has earlier lines, which get no links.
+const MAX_ROWS_AT_ONCE = 20_000;
+
+interface PlacedReference {
+  readonly row: number;
+  readonly reference: SourceReference;
+}
+
+class LogLink extends vscode.DocumentLink {
+  readonly record: JobRecord;
+  readonly reference: SourceReference;
+
+  constructor(range: vscode.Range, record: JobRecord, reference: SourceReference) {
+    super(range);
+    this.record = record;
+    this.reference = reference;
+  }
+}
+
+/** Links from the job log to the lines of code that it names. The log only grows, so each line is searched once. */
+export class LogLinks implements vscode.DocumentLinkProvider<LogLink> {
+  readonly #jobLog: Pick<JobLog, 'shown'>;
+  readonly #lines: SourceLines;
+  #references: PlacedReference[] = [];
+  #searchedRows = 0;
+  #lastText = '';
+
+  constructor(jobLog: Pick<JobLog, 'shown'>, lines: SourceLines) {
+    this.#jobLog = jobLog;
+    this.#lines = lines;
+  }
+
+  async provideDocumentLinks(document: vscode.TextDocument): Promise<LogLink[]> {
+    const record = this.#jobLog.shown;
+    if (record === undefined) return [];
+    this.#search(document);
+    const files = new SourceFiles(record);
+    const links: LogLink[] = [];
+    for (const { row, reference } of this.#references) {
+      const file = await files.find(reference.path);
+      if (file === undefined) continue;
+      const link = new LogLink(new vscode.Range(row, reference.start, row, reference.end), record, reference);
+      link.tooltip = label`${file.path}:${reference.line}${file.isChanged ? ', changed since the job was submitted' : ''}`;
+      links.push(link);
+    }
+    return links;
+  }
+
+  async resolveDocumentLink(link: LogLink, token: vscode.CancellationToken): Promise<LogLink> {
+    const location = await withSignal(token, (signal) => this.#lines.locate(link.record, link.reference, signal));
+    if (location === undefined) return link;
+    const { line, character } = location.range.start;
+    link.target = location.uri.with({ fragment: `L${line + 1},${character + 1}` });
+    return link;
+  }
+
+  /** Searches the complete lines that were added since the last call. */
+  #search(document: vscode.TextDocument): void {
+    const rows = document.lineCount - 1;
+    const isContinued =
+      this.#searchedRows > 0 &&
+      rows >= this.#searchedRows &&
+      document.lineAt(this.#searchedRows - 1).text === this.#lastText;
+    if (!isContinued) [this.#references, this.#searchedRows] = [[], 0];
+    for (let row = Math.max(this.#searchedRows, rows - MAX_ROWS_AT_ONCE); row < rows; row += 1) {
+      this.#lastText = document.lineAt(row).text;
+      for (const reference of findReferences(this.#lastText)) this.#references.push({ row, reference });
+    }
+    this.#searchedRows = rows;
+    this.#references = this.#references.slice(-MAX_LINKS);
+  }
+}

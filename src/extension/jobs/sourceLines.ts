@@ -1,0 +1,43 @@
+import * as vscode from 'vscode';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import type { currentLine } from '../../jobs/source/currentLine.ts';
+import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
+import type { SourceReference } from '../../jobs/source/sourceReference.ts';
+import { showInformation } from '../ui/show.ts';
+
+/** Finds a line that the output of a job names in the folder that was submitted, wherever it is in the file by now. */
+export class SourceLines {
+  readonly #currentLine: typeof currentLine;
+
+  constructor(sources: { readonly currentLine: typeof currentLine }) {
+    this.#currentLine = sources.currentLine;
+  }
+
+  /** The line as it is now, in an unsaved editor too. A message says if the line no longer exists, or may be another one. */
+  async locate(
+    record: JobRecord,
+    { path, line, column = 1 }: SourceReference,
+    signal: AbortSignal,
+  ): Promise<vscode.Location | undefined> {
+    const source = await new SourceFiles(record).find(path);
+    if (source === undefined) return undefined;
+    const unsaved = vscode.workspace.textDocuments.find(
+      ({ uri, isDirty }) => isDirty && uri.scheme === 'file' && uri.fsPath === source.file,
+    );
+    let found = line;
+    if (source.isChanged || unsaved !== undefined) {
+      const submitted = { archive: record.archive, path: source.path, line };
+      const current = await this.#currentLine(submitted, { file: source.file, text: unsaved?.getText() }, signal);
+      found = current?.line ?? line;
+      if (current === undefined || current.isDeleted) void showInformation(drift(source.path, line, current));
+    }
+    const position = new vscode.Position(Math.max(0, found - 1), Math.max(0, column - 1));
+    return new vscode.Location(vscode.Uri.file(source.file), position);
+  }
+}
+
+function drift(path: string, line: number, current: object | undefined): string {
+  return current === undefined
+    ? `${path} was changed after the job was submitted. Line ${line} may be another one now.`
+    : `Line ${line} of ${path} was changed or deleted after the job was submitted.`;
+}

@@ -1,0 +1,45 @@
+import type { SourceFiles } from './sourceFiles.ts';
+import { findReferences, type SourceReference } from './sourceReference.ts';
+
+const TRACE_LINE = /^\s*at\s/;
+
+/**
+ * The reference to the line of the job's own code at which it failed, from the last lines of its output: the innermost call in the last
+ * trace, or else the last reference. Returns undefined if the lines refer to no file of the folder.
+ */
+export async function failureReference(
+  lines: readonly string[],
+  files: Pick<SourceFiles, 'find'>,
+): Promise<SourceReference | undefined> {
+  for (let index = lines.length - 1; index >= 0; index -= 1) {
+    const last = await ownReference(lines[index], files);
+    if (last === undefined) continue;
+    return last.innermost === 'first' ? ((await firstInTrace(lines, index, files)) ?? last) : last;
+  }
+  return undefined;
+}
+
+/** The first reference to own code in the trace that ends at `end`. */
+async function firstInTrace(
+  lines: readonly string[],
+  end: number,
+  files: Pick<SourceFiles, 'find'>,
+): Promise<SourceReference | undefined> {
+  let start = end;
+  while (TRACE_LINE.test(lines[start - 1] ?? '')) start -= 1;
+  for (const line of lines.slice(start, end)) {
+    const reference = await ownReference(line, files);
+    if (reference !== undefined) return reference;
+  }
+  return undefined;
+}
+
+async function ownReference(
+  line: string | undefined,
+  files: Pick<SourceFiles, 'find'>,
+): Promise<SourceReference | undefined> {
+  for (const reference of findReferences(line ?? '').toReversed()) {
+    if ((await files.find(reference.path)) !== undefined) return reference;
+  }
+  return undefined;
+}

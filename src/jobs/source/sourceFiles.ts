@@ -1,0 +1,46 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { JobRecord } from '../ledger/record.ts';
+import { workspacePaths } from './workspacePath.ts';
+
+export interface SourceFile {
+  /** Relative to the folder that was submitted, with `/`. */
+  readonly path: string;
+  /** Absolute path. */
+  readonly file: string;
+  /** Whether the file was saved after the job was submitted, so that line numbers may differ. */
+  readonly isChanged: boolean;
+}
+
+// Output can name any number of files, and each costs system calls.
+const MAX_FILES = 500;
+
+/** Finds the files of a job's folder that its output names. Looks at each path once; create another one to see later changes. */
+export class SourceFiles {
+  readonly #folder: string;
+  readonly #submittedAt: number;
+  readonly #found = new Map<string, Promise<SourceFile | undefined>>();
+
+  constructor({ folder, createdAt }: Pick<JobRecord, 'folder' | 'createdAt'>) {
+    this.#folder = folder;
+    this.#submittedAt = Date.parse(createdAt);
+  }
+
+  /** The file for a path as the output prints it; undefined if it is not in the folder, or after 500 different paths. */
+  async find(printed: string): Promise<SourceFile | undefined> {
+    const known = this.#found.get(printed);
+    if (known !== undefined || this.#found.size >= MAX_FILES) return known;
+    const found = this.#search(printed);
+    this.#found.set(printed, found);
+    return found;
+  }
+
+  async #search(printed: string): Promise<SourceFile | undefined> {
+    for (const path of workspacePaths(printed)) {
+      const file = join(this.#folder, path);
+      const stats = await stat(file).catch(() => undefined);
+      if (stats?.isFile()) return { path, file, isChanged: stats.mtimeMs > this.#submittedAt };
+    }
+    return undefined;
+  }
+}

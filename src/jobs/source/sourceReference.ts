@@ -1,0 +1,89 @@
+/** A line of source code that a line of output names. */
+export interface SourceReference {
+  /** Where the reference is in the line of output, in UTF-16 code units. */
+  readonly start: number;
+  readonly end: number;
+  /** As printed: absolute or relative, with either separator. For a Java frame, the package as folders and the file name. */
+  readonly path: string;
+  /** 1-based. */
+  readonly line: number;
+  /** 1-based; undefined if the output does not name it. */
+  readonly column: number | undefined;
+  /** Whether the trace prints the innermost call first, as Node.js and Java do, or last, as Python does; undefined outside of traces. */
+  readonly innermost: 'first' | 'last' | undefined;
+}
+
+// Longer lines are data rather than messages. The limits also bound the time that hostile output can take.
+const MAX_LINE = 2_000;
+const MAX_PATH = 512;
+const PYTHON_FRAME = /\bFile "([^"]+)", line (\d{1,7})/g;
+const JAVA_FRAME = /\bat ([\w$.]{1,200})\.[\w$<>]{1,100}\(([\w$]{1,100}\.(?:java|kt|scala|groovy)):(\d{1,7})\)/g;
+const COLON_POSITION = /:(\d{1,7})(?::(\d{1,7}))?(?![\d.])/g;
+const BRACKET_POSITION = /\((\d{1,7})(?:,(\d{1,7}))?\)(?=\s*:|$)/g;
+const MAYBE_REFERENCE = /[:(]\d|", line \d/;
+const IS_TRACE = /^\s*at\s/;
+const ENDS_PATH = /[\s"'`<>|*?,;=[\]{}]/;
+const FILE_NAME = /[^/\\.:][^/\\:]*\.[A-Za-z]\w{0,15}$/;
+
+/**
+ * Finds the references to source code in a line of output: frames of Python, Node.js and Java, and `path:line`, `path:line:column`
+ * and `path(line,column)`, which compilers, Rust, Go and most linters print. Whether the files exist is not checked.
+ */
+export function findReferences(output: string): SourceReference[] {
+  const text = output.slice(0, MAX_LINE);
+  if (!MAYBE_REFERENCE.test(text)) return [];
+  const frames = [...pythonFrames(text), ...javaFrames(text)];
+  if (frames.length > 0) return frames;
+  const innermost = IS_TRACE.test(text) ? 'first' : undefined;
+  return [COLON_POSITION, BRACKET_POSITION].flatMap((position) =>
+    [...text.matchAll(position)].flatMap((match) => {
+      const path = pathBefore(text, match.index, text[match.index + match[0].length] === ')');
+      if (path === undefined) return [];
+      const column = match[2] === undefined ? undefined : Number(match[2]);
+      const span = { start: match.index - path.length, end: match.index + match[0].length };
+      return [{ ...span, path, line: Number(match[1]), column, innermost } as const];
+    }),
+  );
+}
+
+function pythonFrames(text: string): SourceReference[] {
+  return [...text.matchAll(PYTHON_FRAME)].map(([frame, path = '', line], index, all) => {
+    const start = all[index]?.index ?? 0;
+    return { start, end: start + frame.length, path, line: Number(line), column: undefined, innermost: 'last' };
+  });
+}
+
+function javaFrames(text: string): SourceReference[] {
+  return [...text.matchAll(JAVA_FRAME)].map((match) => {
+    const [frame, className = '', file = '', line = ''] = match;
+    const folders = className.split('.').slice(0, -1);
+    const end = match.index + frame.length - 1;
+    const start = end - file.length - line.length - 1;
+    return {
+      start,
+      end,
+      path: [...folders, file].join('/'),
+      line: Number(line),
+      column: undefined,
+      innermost: 'first',
+    };
+  });
+}
+
+/** The path that ends at `end`. In parentheses, it may contain spaces. */
+function pathBefore(text: string, end: number, isInParentheses: boolean): string | undefined {
+  const earliest = Math.max(0, end - MAX_PATH);
+  let start = end;
+  while (start > earliest && !endsPath(text, start - 1, isInParentheses)) start -= 1;
+  const path = text.slice(start, end);
+  return FILE_NAME.test(path) ? path : undefined;
+}
+
+function endsPath(text: string, index: number, isInParentheses: boolean): boolean {
+  const character = text[index] ?? '';
+  if (character === '(' || character === ')') return true;
+  if (isInParentheses && character === ' ') return false;
+  // A colon belongs to a path only in `file://` and after a drive letter.
+  if (character === ':') return !/^:[/\\]/.test(text.slice(index, index + 2));
+  return ENDS_PATH.test(character);
+}
