@@ -4,9 +4,11 @@ import { after, afterEach, before, suite, test } from 'node:test';
 import type { Locator } from 'playwright-core';
 import { EVIDENCE } from '../../../scripts/vscode/evidence.ts';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
-import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
+import { choose, runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 import { writeTinyModel } from '../../service/support/tinyModel.ts';
+
+const CLICK_MS = 10_000;
 
 suite('searching by meaning in a window', () => {
   let window: Window;
@@ -54,12 +56,17 @@ suite('searching by meaning in a window', () => {
     await choose(window.page, 'A model in a folder');
     await list().locator('.quick-input-title', { hasText: 'Folder of the model' }).waitFor();
     await row('..').waitFor(); // the dialog writes the open folder into its input first
-    await list().locator('input.input').fill(`${modelFolder}/`);
-    await list()
-      .locator('a.monaco-button', { hasText: /Use This Model|OK/ })
-      .first()
-      .click();
     const dialog = window.page.locator('.monaco-dialog-box');
+    // A click before the list has checked the path does nothing.
+    const chooseFolder = async (): Promise<void> => {
+      await list().locator('input.input').fill(`${modelFolder}/`, { timeout: CLICK_MS });
+      const button = list().locator('a.monaco-button', { hasText: /Use This Model|OK/ });
+      await button.first().click({ timeout: CLICK_MS });
+    };
+    for (const end = Date.now() + WAIT_TIMEOUT_MS; !(await dialog.isVisible()) && Date.now() < end; ) {
+      if (await list().isVisible()) await chooseFolder().catch(() => {}); // it may be closing
+      await dialog.waitFor({ timeout: CLICK_MS }).catch(() => {});
+    }
     await dialog.getByText('The model then processes 2 chunks').waitFor();
     await picture('meaning question');
     await dialog.locator('.monaco-button', { hasText: 'Start' }).click();

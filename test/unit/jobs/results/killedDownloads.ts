@@ -127,9 +127,11 @@ export function snapshot(folder: string): string {
     .join('\n');
 }
 
-/** What a download leaves that was not ended. */
+/** What an interrupted download leaves: its journals, or, once they are gone, its files in the folder. */
 export function leftOvers({ folder, home }: Place): string[] {
   const results = join(home, 'results');
-  const ours = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes('.farwharf-'));
-  return [...ours, ...(existsSync(results) ? readdirSync(results) : [])];
+  const journals = existsSync(results) ? readdirSync(results) : [];
+  // As long as there is a journal, another process may be changing the folder, which cannot be listed meanwhile.
+  if (journals.length > 0) return journals;
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes('.farwharf-'));
 }
