@@ -51,13 +51,10 @@ export async function runProgram(
   });
   const interrupt = listenForInterrupt();
   let exit: number = EXIT.done;
-  const createContext = (remote: string | undefined): Context => {
-    const { signal, onHangup } = interrupt;
-    const outputSignal = AbortSignal.any([signal, terminal.stdio.closed]);
-    return { terminal, env, remote, signal, outputSignal, onHangup, program: locateProgram(entry) };
-  };
+  const { signal, onHangup } = interrupt;
+  const outputSignal = AbortSignal.any([signal, terminal.stdio.closed]);
   const program = describeProgram(locateProgram(entry), terminal, async ({ remote, isService }, work) => {
-    const context = createContext(remote);
+    const context: Context = { terminal, env, remote, signal, outputSignal, onHangup, program: locateProgram(entry) };
     if (!isService) await recoverInterrupted(context);
     exit = await work(context);
   });

@@ -19,6 +19,15 @@ const COLUMNS: readonly RecordColumn<AdminAccount>[] = [
   { title: 'STATE', cell: (account) => (account.disabled_at === null ? '' : 'disabled') },
 ];
 const BYTES_OF_GB = 1e9;
+/** The flag that sets a limit of an account, its field, and its name for people. */
+const LIMITS = [
+  ['runningJobs', 'running_jobs', 'running jobs'],
+  ['queuedJobs', 'queued_jobs', 'queued jobs'],
+  ['uploadGb', 'upload_bytes', 'upload'],
+  ['uploads', 'uploads', 'uploads at once'],
+  ['streams', 'streams', 'streams at once'],
+  ['requestsPerMinute', 'requests_per_minute', 'requests per minute'],
+] as const;
 const ISOLATION_NOTE =
   'With more than one account, jobs start only if they are isolated or the configuration sets isolation = "none". Check with:  farwharf serve --check';
 
@@ -82,21 +91,12 @@ export async function enableAccount(context: Context, id: string, flags: AdminFl
 
 /** `farwharf admin account limits ID`: changes the limits that are named, and shows all limits. JSON: the account. */
 export async function limitAccount(context: Context, id: string, flags: LimitFlags): Promise<void> {
-  const { runningJobs, queuedJobs, uploadGb, uploads, streams, requestsPerMinute } = flags;
-  using admin = await findAdmin(context, flags);
-  const account = await admin.call('accounts.limit', {
-    account_id: id,
-    limits: {
-      ...(runningJobs !== undefined && { running_jobs: parseLimit('--running-jobs', runningJobs) }),
-      ...(queuedJobs !== undefined && { queued_jobs: parseLimit('--queued-jobs', queuedJobs) }),
-      ...(uploadGb !== undefined && { upload_bytes: parseLimit('--upload-gb', uploadGb, BYTES_OF_GB) }),
-      ...(uploads !== undefined && { uploads: parseLimit('--uploads', uploads) }),
-      ...(streams !== undefined && { streams: parseLimit('--streams', streams) }),
-      ...(requestsPerMinute !== undefined && {
-        requests_per_minute: parseLimit('--requests-per-minute', requestsPerMinute),
-      }),
-    },
+  const limits = LIMITS.flatMap(([flag, field]) => {
+    const text = flags[flag];
+    return text === undefined ? [] : [[field, parseLimit(flag, text)] as const];
   });
+  using admin = await findAdmin(context, flags);
+  const account = await admin.call('accounts.limit', { account_id: id, limits: Object.fromEntries(limits) });
   answerAccount(context, account, describeLimits(account));
 }
 
@@ -106,11 +106,13 @@ export function parseCredits(text: string): number {
   throw new AppError('bad-input', `"${text}" is not a number of credits. Enter a number such as 100 or 2.5.`);
 }
 
-function parseLimit(option: string, text: string, unit = 1): number | null {
+function parseLimit(flag: (typeof LIMITS)[number][0], text: string): number | null {
   if (text === 'default') return null;
+  const unit = flag === 'uploadGb' ? BYTES_OF_GB : 1;
   const pattern = unit === 1 ? /^\d{1,9}$/ : /^\d{1,6}(\.\d{1,6})?$/;
   if (pattern.test(text)) return Math.round(Number(text) * unit);
-  throw new AppError('bad-input', `Invalid value for ${option}. Enter a number, or the word default.`);
+  const spelling = flag.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  throw new AppError('bad-input', `Invalid value for --${spelling}. Enter a number, or the word default.`);
 }
 
 function answerAccount({ terminal }: Context, account: AdminAccount, ...lines: readonly string[]): void {
@@ -123,15 +125,10 @@ function creditsOf({ credits_available: credits }: AdminAccount): string {
 }
 
 function describeLimits({ limits }: AdminAccount): string {
-  const show = (value: number | null, format: (value: number) => string = String): string =>
-    value === null ? 'default' : format(value);
-  const named = [
-    `running jobs ${show(limits.running_jobs)}`,
-    `queued jobs ${show(limits.queued_jobs)}`,
-    `upload ${show(limits.upload_bytes, formatBytes)}`,
-    `uploads at once ${show(limits.uploads)}`,
-    `streams at once ${show(limits.streams)}`,
-    `requests per minute ${show(limits.requests_per_minute)}`,
-  ];
+  const named = LIMITS.map(([flag, field, label]) => {
+    const value = limits[field];
+    if (value === null) return `${label} default`;
+    return `${label} ${flag === 'uploadGb' ? formatBytes(value) : value}`;
+  });
   return `Limits: ${named.join(', ')}`;
 }

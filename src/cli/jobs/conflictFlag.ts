@@ -1,5 +1,7 @@
 import { choiceFlagOr, type Flag } from '../grammar/flags.ts';
-import type { ConflictChoice } from './results.ts';
+
+/** What to do when a result and a local file have the same name. */
+export type ConflictChoice = 'keep-both' | 'overwrite' | 'skip';
 
 /** `--on-conflict`, for the verbs that download results. */
 export function conflictFlag(): Flag<ConflictChoice> {

@@ -2,16 +2,16 @@ import { resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import type { Context } from '../command/context.ts';
 import { findJobPlace } from './jobPlace.ts';
-import { bringHome, type ConflictChoice, describeResults, resultsAsJson } from './results.ts';
+import type { ConflictChoice } from './conflictFlag.ts';
+import { bringHome, describeResults, resultsAsJson } from './results.ts';
 import { Session } from './session.ts';
 
-interface DownloadOptions {
-  readonly into?: string;
-  readonly onConflict: ConflictChoice;
-}
-
 /** `farwharf download ID`: a job's results, into the folder that was sent or into another one. */
-export async function download(context: Context, name: string, { into, onConflict }: DownloadOptions): Promise<void> {
+export async function download(
+  context: Context,
+  name: string,
+  { into, onConflict }: { readonly into?: string; readonly onConflict: ConflictChoice },
+): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
   const client = await session.client();

@@ -12,11 +12,9 @@ import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { RemoteClient } from '../../remote/client.ts';
 import type { PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
 import type { Context } from '../command/context.ts';
+import type { ConflictChoice } from './conflictFlag.ts';
 import type { JobPlace } from './jobPlace.ts';
 import { Progress } from '../terminal/progress.ts';
-
-/** What to do when a result and a local file have the same name. */
-export type ConflictChoice = 'keep-both' | 'overwrite' | 'skip';
 
 const SHOWN_FILES = 20;
 
