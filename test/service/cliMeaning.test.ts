@@ -94,7 +94,7 @@ test('a local model is installed when that was agreed to, and ranks without any 
   assert.equal(asked.exit, 2);
   assert.match(
     asked.stderr,
-    /npm installs a library of about 35 MB into .*Nothing was installed\. To install without asking, use --yes/,
+    /a library of about 35 MB, which npm installs into .*Nothing was installed\. To install without asking, use --yes/,
   );
   assert.ok(!existsSync(join(scratch.home, 'models')));
   const done = await scratch.run(['index', folder, ...flags, '--yes']);
