@@ -13,8 +13,8 @@ export interface Hit {
 }
 
 /**
- * Chunks in memory, ranked by BM25. Changing a source marks its old chunks as removed and adds a small segment, so an update
- * costs what the source costs and not what the index does.
+ * Chunks in memory, ranked by BM25. Changing a source marks its old chunks as removed and adds a small segment, so the cost of an
+ * update depends on the source, not on the index.
  */
 export class KeywordIndex {
   readonly #analyzer = new WordAnalyzer();
@@ -26,9 +26,9 @@ export class KeywordIndex {
   }
 
   /**
-   * Adds chunks; those of a source that is there already take the place of its old ones.
+   * Adds chunks. If their source exists already, they replace its old ones.
    *
-   * @throws AppError `limit` where they are too many to be counted at once; nothing is changed then.
+   * @throws AppError `limit` if they are too many to count in one step; nothing is changed then.
    */
   add(chunks: readonly Chunk[]): void {
     if (chunks.length === 0) return;
@@ -53,7 +53,7 @@ export class KeywordIndex {
     this.#segments.compact();
   }
 
-  /** The best `limit` chunks, best first; of equal scores by source and place. A string is nothing but words. */
+  /** The best `limit` chunks, best first; equal scores are sorted by source and position. A string is treated as words only. */
   search(query: Query | string, limit: number): readonly Hit[] {
     const parsed = typeof query === 'string' ? plainQuery(query) : query;
     const terms = toTermQuery(parsed, this.#analyzer);

@@ -90,7 +90,7 @@ suite('the installed package where it cannot write', () => {
       const found = await scratch.run(['search', 'zebras'], { cwd, env: { FARWHARF_HOME: home } });
       assert.equal(found.exit, 0, found.stderr);
       assert.match(found.stdout, /^guide\.md:1/);
-      assert.match(found.stderr, /^The search index is not kept/);
+      assert.match(found.stderr, /^The search index cannot be stored/);
       assert.match(found.stderr, reason);
       assert.doesNotMatch(found.stderr, STACK);
     }

@@ -154,7 +154,7 @@ test('a model that is not there, or not whole, is a clear error', async (t) => {
   const folder = join(base, 'broken');
   await assert.rejects(open(t, folder), {
     code: 'missing',
-    message: /test\/tiny is not in .*broken: there is no test\/tiny\/onnx\/model\.onnx\. Put it there/,
+    message: /test\/tiny is not in .*broken: test\/tiny\/onnx\/model\.onnx does not exist\. Put the model there/,
   });
   await writeTinyModel(join(folder, 'test/tiny'));
   await rm(join(folder, 'test/tiny/tokenizer.json'));

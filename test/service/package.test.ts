@@ -51,6 +51,7 @@ const SHIPPED_PACKAGES = {
   bintrees: 'MIT',
   commander: 'MIT',
   'data-uri-to-buffer': 'MIT',
+  diff: 'BSD-3-Clause',
   'fetch-blob': 'MIT',
   'formdata-polyfill': 'MIT',
   hono: 'MIT',

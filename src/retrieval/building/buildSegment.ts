@@ -2,7 +2,7 @@ import { readIndexedFile } from './indexedFile.ts';
 import type { Segment, Source } from '../segments/segment.ts';
 import { SegmentBuilder } from '../segments/segmentBuilder.ts';
 
-/** A file to read, and the hash of what the index has of it. */
+/** A file to read, and the hash of the version in the index. */
 export interface BuildTask {
   readonly path: string;
   readonly knownHash?: string | undefined;
@@ -10,13 +10,13 @@ export interface BuildTask {
 
 export interface Built {
   readonly segment: Segment;
-  /** Files that were touched but have the bytes that the index knows: they are not in the segment. */
+  /** Files that were touched but have the same bytes as in the index; they are not in the segment. */
   readonly same: readonly Source[];
-  /** Files that are not there. */
+  /** Files that do not exist. */
   readonly missing: readonly string[];
 }
 
-/** Reads files of a folder and builds one segment of them; `removed` are paths that it takes out of older segments. */
+/** Reads files of a folder and builds a segment; `removed` lists paths that it removes from older segments. */
 export function buildFiles(root: string, tasks: Iterable<BuildTask>, removed: readonly string[] = []): Built {
   const builder = new SegmentBuilder();
   const same: Source[] = [];

@@ -3,11 +3,11 @@ import { AppError } from '../../core/errors.ts';
 import { RemoteCaller } from '../../core/processes/workerRpc.ts';
 import type { IndexWorkerService } from './indexWorker.ts';
 
-// What a build makes and drops at once would otherwise pile up before it is collected: with the default the process took
-// nearly twice the memory, for no less time.
+// Garbage of a build would otherwise accumulate before it is collected: with the default, the process needed nearly twice the memory
+// and was not faster.
 const LIMITS = { maxYoungGenerationSizeMb: 8 };
 
-/** One worker thread, started with the first call and ended with its owner. */
+/** A worker thread that starts with the first call and stops with its owner. */
 export class BuildThread implements AsyncDisposable {
   readonly caller: RemoteCaller<IndexWorkerService>;
   #worker: Worker | undefined;
@@ -17,7 +17,9 @@ export class BuildThread implements AsyncDisposable {
       const worker = new Worker(program, { name: 'farwharf-index', resourceLimits: LIMITS });
       const lose = (cause?: unknown): void =>
         onLost(
-          new AppError('unreachable', 'A thread that builds the index stopped. Index the folder again.', { cause }),
+          new AppError('unreachable', 'A thread that was building the index stopped. Index the folder again.', {
+            cause,
+          }),
         );
       worker.on('error', lose);
       worker.on('exit', () => lose());

@@ -1,4 +1,4 @@
-// A thread that builds segments: reading, cutting and counting a folder takes a processor for seconds.
+// A thread that builds segments, because reading, chunking and counting a folder occupies a processor for seconds.
 import { constants, getPriority, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
@@ -8,7 +8,7 @@ import { LiveSegment } from '../segments/liveSegment.ts';
 import { readSegment, writeSegmentSync } from '../segments/segmentFile.ts';
 import { mergeSegments } from '../segments/segmentMerge.ts';
 
-/** A segment's file, and which of its sources were removed. */
+/** The file of a segment, and which of its sources were removed. */
 export interface MergePart {
   readonly file: string;
   readonly removed: readonly number[];
@@ -21,12 +21,12 @@ interface BuiltSlices extends Omit<Built, 'segment'> {
 export type IndexWorkerService = {
   readonly builder: {
     /**
-     * Builds a segment of about `mostSlices` slices into a file, and gives the numbers of those that it took. Its postings do not travel
-     * between the threads: the other one reads the file.
+     * Builds a segment of about `mostSlices` slices into a file, and returns their numbers. The segment is not passed between the
+     * threads; the other one reads the file.
      */
     build(root: string, shared: SharedTasks, mostSlices: number, file: string): BuiltSlices;
 
-    /** Merges segments into a file. @throws Error when one of their files is not there. */
+    /** Merges segments into a file. @throws Error if one of their files does not exist. */
     merge(parts: readonly MergePart[], isOldest: boolean, file: string): Promise<void>;
   };
 };
@@ -48,19 +48,19 @@ const service: IndexWorkerService = {
 
 async function readPart({ file, removed }: MergePart): Promise<LiveSegment> {
   const segment = await readSegment(file);
-  if (segment === undefined) throw new Error(`There is no segment ${file}.`);
+  if (segment === undefined) throw new Error(`Segment ${file} does not exist.`);
   const live = new LiveSegment(segment, file);
   for (const source of removed) live.remove(source);
   return live;
 }
 
-/** Lets all that somebody waits for go first. Elsewhere than on Linux a priority is that of the whole process, the editor's. */
+/** Lowers this thread's priority. On other systems than Linux, the priority would be that of the whole process, the editor's. */
 function giveWay(): void {
   if (process.platform !== 'linux') return;
   try {
-    setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL)); // of the calling thread
+    setPriority(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL)); // affects the calling thread only
   } catch {
-    // where that is forbidden, it builds as everything else runs
+    // if that is not allowed, the thread keeps its priority
   }
 }
 

@@ -6,16 +6,16 @@ import { chunkText } from '../chunks/chunkText.ts';
 import { decodeText, notebookText } from '../chunks/documentText.ts';
 import type { Source } from '../segments/segment.ts';
 
-/** A larger file is data or generated, and would drown the rest. */
+/** A larger file is data or generated, and would dominate the results. */
 const MAX_FILE_BYTES = 1_000_000;
-// A file may be written twice within one tick of the file system's clock. Its time is relied on only when it was past such a
-// tick (two seconds on FAT) when the file was read; git does the same with its index.
+// A file may be written twice within one tick of the file system's clock. Its time is trusted only if it was older than a tick (two
+// seconds on FAT) when the file was read. Git does the same with its index ("racy git").
 const CLOCK_TICK_MS = 2000;
-// Every file is read into it: an own buffer for each takes half as long again, and has to be collected.
+// Shared by all reads: a buffer per file takes half as long again, and produces garbage.
 const BUFFER = Buffer.allocUnsafeSlow(MAX_FILE_BYTES);
 const NOTEBOOK = /\.ipynb$/i;
 
-/** A file as whoever lists the folder knows it. */
+/** A file as listed in the folder. */
 export interface ListedFile {
   /** Relative to the folder, with '/'. */
   readonly path: string;
@@ -29,8 +29,8 @@ export interface IndexedFile {
 }
 
 /**
- * Reads a file of a folder and cuts it into chunks. A file that is binary, too large or unreadable has none, and its source
- * says why; undefined when there is no such file. Links, pipes and devices are never opened.
+ * Reads a file of a folder and splits it into chunks. A file that is binary, too large or unreadable has none, and its source says why.
+ * Returns undefined if the file does not exist. Links, pipes and devices are never opened.
  */
 export function readIndexedFile(root: string, path: string, now: () => number = Date.now): IndexedFile | undefined {
   const read = readBytes(join(root, path));
@@ -46,7 +46,7 @@ export function readIndexedFile(root: string, path: string, now: () => number = 
   return indexed({ ...file, hash, status: 'indexed' }, text);
 }
 
-/** A file as it is in an editor. */
+/** A file with the text of an editor. */
 export function indexText(path: string, text: string): IndexedFile {
   const size = Buffer.byteLength(text);
   const file = { path, size, mtimeMs: 0 };
@@ -54,7 +54,7 @@ export function indexText(path: string, text: string): IndexedFile {
   return indexed({ ...file, hash: digest('sha256', text, 'hex').slice(0, 32), status: 'indexed' }, text);
 }
 
-/** Cuts the text only when somebody asks: most files that are read again are the same. */
+/** Splits the text on demand only, because most files that are read again are unchanged. */
 function indexed(source: Source, text: string): IndexedFile {
   let chunks: readonly Chunk[] | undefined;
   return {
@@ -67,11 +67,11 @@ function indexed(source: Source, text: string): IndexedFile {
 }
 
 function unread(file: ListedFile, status: 'unreadable' | 'too-large'): IndexedFile {
-  // In place of a hash something that is the same as long as the reason is.
+  // Instead of a hash, a value that is the same as long as the reason is.
   return { source: { ...file, hash: `${status} ${file.size}`, status }, chunks: [] };
 }
 
-/** A notebook's cells; one that is broken is as good as plain text. */
+/** The cells of a notebook; an invalid one is treated as plain text. */
 function readable(path: string, text: string): string {
   if (!NOTEBOOK.test(path)) return text;
   try {
@@ -91,14 +91,14 @@ interface ReadBytes {
 function readBytes(path: string): ReadBytes | 'missing' | 'unreadable' {
   let descriptor: number | undefined;
   try {
-    // Opening a pipe would wait for its other end, and a link may lead out of the folder.
+    // Opening a pipe would wait for its other end, and a link may point outside the folder.
     descriptor = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0));
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) return 'unreadable';
     const { size, mtimeMs } = stats;
     if (size > MAX_FILE_BYTES) return { size, mtimeMs, bytes: undefined };
     const bytes = readInto(BUFFER, descriptor, size);
-    // It grew or shrank meanwhile: its time is not that of these bytes.
+    // Its size changed while it was read, so its time does not belong to these bytes.
     return { size: bytes.length, mtimeMs: bytes.length === size ? mtimeMs : Infinity, bytes };
   } catch (error) {
     const isGone = error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
@@ -108,7 +108,7 @@ function readBytes(path: string): ReadBytes | 'missing' | 'unreadable' {
   }
 }
 
-/** The bytes of a file until the next one is read; fewer where it became shorter than `size`. */
+/** The bytes of a file, valid until the next one is read; fewer than `size` if it became shorter. */
 function readInto(buffer: Buffer, descriptor: number, size: number): Uint8Array {
   let end = 0;
   for (;;) {

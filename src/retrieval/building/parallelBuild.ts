@@ -3,45 +3,45 @@ import type { BuildTask, Built } from './buildSegment.ts';
 import { BuildThread } from './buildThread.ts';
 import { shareTasks, slicesLeft } from './sharedTasks.ts';
 
-// A thread starts, and has its code optimised, in the time in which one that is at work indexes as much.
+// In the time that a new thread needs to start and have its code optimized, a running one indexes this much.
 const THREAD_BYTES = 8_000_000;
-// What a thread builds is one segment: large enough not to leave many, small enough for a thread's memory.
+// The size of one segment: large enough that there are few, small enough for a thread's memory.
 const MOST_SEGMENT_BYTES = 24_000_000;
-// Files are given out in slices, small enough for all threads to end together.
+// Files are distributed in slices, small enough that all threads finish together.
 const SLICE_BYTES = 500_000;
 
-// Opening a file takes as long as indexing so much of it.
+// Opening a file takes as long as indexing this many bytes of it.
 const FILE_BYTES = 4_000;
 
 export interface SizedTask extends BuildTask {
   readonly size: number;
 }
 
-/** How long reading files takes, in the bytes of one file for which that takes as long. */
+/** The cost of reading files, as the size of a single file that takes as long. */
 export function workOf(tasks: readonly SizedTask[]): number {
   return tasks.reduce((sum, { size }) => sum + size + FILE_BYTES, 0);
 }
 
 export interface BuiltBatch extends Omit<Built, 'segment'> {
-  /** Where its segment was written; not there when no file of the batch has anything new. */
+  /** The file of its segment; does not exist if the batch contains nothing new. */
   readonly file: string;
 }
 
 interface ParallelOptions {
   readonly root: string;
-  /** The program of a worker thread, `indexWorker`. */
+  /** The program of the worker threads, `indexWorker`. */
   readonly program: string;
-  /** Gives the next free place for a segment. */
+  /** Returns the path for the next segment. */
   readonly nextFile: () => string;
   readonly signal?: AbortSignal | undefined;
-  /** Told of each batch that is built, in no order. */
+  /** Called for each batch once it is built, in any order. */
   readonly onBatch: (tasks: readonly SizedTask[], built: BuiltBatch) => Promise<void>;
 }
 
 /**
- * Builds segments of many files on all processors.
+ * Builds segments from many files on all processors.
  *
- * @throws the signal's reason on abort, or the first thread's failure; files that were written by then stay, unlisted.
+ * @throws the signal's reason on abort, or the failure of the first thread; files written by then remain, but are not listed.
  */
 export async function buildInParallel(tasks: readonly SizedTask[], options: ParallelOptions): Promise<void> {
   const { root, program, nextFile, signal, onBatch } = options;
@@ -60,7 +60,7 @@ export async function buildInParallel(tasks: readonly SizedTask[], options: Para
       while (slicesLeft(shared) > 0) {
         signal?.throwIfAborted();
         const file = nextFile();
-        // The thread goes on while what it built is taken in.
+        // The thread continues while its segment is added.
         const [built] = await Promise.all([thread.caller.service.builder.build(root, shared, most, file), taken]);
         const batch = built.slices.flatMap((slice) => slices[slice] ?? []);
         taken = onBatch(batch, { ...built, file });
@@ -78,7 +78,7 @@ export async function buildInParallel(tasks: readonly SizedTask[], options: Para
   if (failures[0]?.status === 'rejected') throw failures[0].reason;
 }
 
-/** Files that take about as long as one of so many bytes does, in their order. */
+/** Splits files into runs that take about as long as one file of `bytes`. */
 export function* cutSlices(tasks: readonly SizedTask[], most: number): Generator<readonly SizedTask[], void> {
   let [slice, work]: [SizedTask[], number] = [[], 0];
   for (const task of tasks) {

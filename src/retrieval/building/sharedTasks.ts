@@ -1,12 +1,12 @@
 import type { BuildTask } from './buildSegment.ts';
 
-/** Slices of the files to be built, in memory that all threads see: each takes the next slice when it is done with another. */
+/** Slices of the files to build, in shared memory: each thread takes the next slice when it has finished one. */
 export interface SharedTasks {
-  /** The slices as JSON, one behind the other. */
+  /** The slices as JSON, concatenated. */
   readonly text: Uint8Array<SharedArrayBuffer>;
-  /** Where each slice ends. */
+  /** The end of each slice. */
   readonly ends: Uint32Array<SharedArrayBuffer>;
-  /** One number: how many were taken. */
+  /** A single number: how many slices were taken. */
   readonly taken: Int32Array<SharedArrayBuffer>;
 }
 
@@ -25,14 +25,14 @@ export function shareTasks(slices: readonly (readonly BuildTask[])[]): SharedTas
   return { text, ends, taken: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)) };
 }
 
-/** Slices that no thread has taken. */
+/** The number of slices that no thread has taken. */
 export function slicesLeft({ ends, taken }: SharedTasks): number {
   return Math.max(0, ends.length - Atomics.load(taken, 0));
 }
 
 /**
- * Takes slices, adds their numbers to `mine`, and gives their files: about `most` slices, and what is left behind them where that is
- * too little for a segment of its own.
+ * Takes about `most` slices, adds their numbers to `mine`, and returns their files. If what remains is too little for a segment of its
+ * own, it is included.
  */
 export function* takeSlices(shared: SharedTasks, most: number, mine: number[]): Generator<BuildTask, void> {
   const { text, ends, taken } = shared;

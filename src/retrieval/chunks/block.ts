@@ -3,20 +3,20 @@ import type { TextLines } from './textLines.ts';
 
 const NOT_BLANK = /\S/;
 const NO_SYMBOLS: readonly string[] = [];
-// A character behind it takes two units of a string.
+// Characters above it take two UTF-16 code units.
 const LAST_OF_ONE_UNIT = 0xffff;
 
-/** Lines that belong together: a definition, a section, a paragraph. `from` counts from 0, `to` is behind the last line. */
+/** Lines that belong together: a definition, a section, a paragraph. `from` is 0-based, `to` is exclusive. */
 export interface Block {
   readonly from: number;
   readonly to: number;
   readonly symbols: readonly string[];
   readonly scope: readonly string[];
-  /** Whether it starts a chunk of its own even where it would fit behind the one before. */
+  /** Whether it starts a new chunk even if it would fit into the previous one. */
   readonly isApart: boolean;
 }
 
-/** Packs blocks into chunks within the bounds; a block that is larger is cut at lines, and a line that is larger at characters. */
+/** Packs blocks into chunks within the bounds. Larger blocks are split at lines, and larger lines at characters. */
 export function packBlocks(text: TextLines, blocks: readonly Block[], source: string, bounds: ChunkBounds): Chunk[] {
   const chunks: Chunk[] = [];
   let open: Block | undefined;
@@ -32,7 +32,7 @@ export function packBlocks(text: TextLines, blocks: readonly Block[], source: st
   return chunks;
 }
 
-// Blocks and chunks are made in one place each and so have one shape: for several, code is optimised several times.
+// Blocks and chunks are created in one place each, so that they have one hidden class; several would make the engine optimize again.
 function joined({ from, symbols, scope, isApart }: Block, next: Block): Block {
   const all = next.symbols.length === 0 ? symbols : [...symbols, ...next.symbols];
   return { from, to: next.to, symbols: all, scope, isApart };
@@ -52,7 +52,7 @@ function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds,
     if (NOT_BLANK.test(own)) {
       for (const part of partsOf(own, bounds)) {
         chunks.push({ text: part, source, startLine: from + 1, endLine: line, symbols, scope });
-        // Only the first part holds the definition itself; the others are inside it.
+        // Only the first part contains the definition itself; the others are inside it.
         if (symbols.length === 0) continue;
         scope = [...scope, ...symbols.slice(0, 1)];
         symbols = NO_SYMBOLS;
@@ -62,7 +62,7 @@ function cut(text: TextLines, block: Block, source: string, bounds: ChunkBounds,
   }
 }
 
-/** A text that is much larger than a chunk in parts, which cut no character; any other as it is. */
+/** Splits a text that is much larger than a chunk, without splitting characters; any other text stays whole. */
 export function partsOf(text: string, { characters }: ChunkBounds): string[] {
   if (text.length <= 2 * characters) return [text];
   const parts: string[] = [];

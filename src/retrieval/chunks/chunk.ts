@@ -1,24 +1,24 @@
-/** A part of a document: what is ranked, shown and cited. */
+/** A part of a document: the unit of ranking, display and citation. */
 export interface Chunk {
   readonly text: string;
-  /** The file, relative to its folder and with '/', or the address that the text came from. */
+  /** The file, relative to its folder and with '/', or the URL of the text. */
   readonly source: string;
-  /** From 1; the last line is included. */
+  /** 1-based, including the last line. */
   readonly startLine: number;
   readonly endLine: number;
-  /** Names that the chunk defines: they weigh most in ranking. */
+  /** Names that the chunk defines, which have the highest weight in ranking. */
   readonly symbols: readonly string[];
-  /** The definition or the headings around it, outermost first. */
+  /** The enclosing definition or headings, outermost first. */
   readonly scope: readonly string[];
 }
 
 export type ChunkMode = 'smart' | 'paragraphs' | 'sentences' | 'fixed';
 
-/** How large a chunk can be. */
+/** The maximum size of a chunk. */
 export interface ChunkBounds {
   readonly lines: number;
   readonly characters: number;
 }
 
-/** The bounds that `bench/ranking.ts --sweep` chose: larger chunks leave less in what a model is given, smaller ones rank worse. */
+/** The bounds selected by `bench/ranking.ts --sweep`: with larger chunks, fewer fit into a model's context; smaller ones rank worse. */
 export const CHUNK_BOUNDS: ChunkBounds = { lines: 40, characters: 1000 };

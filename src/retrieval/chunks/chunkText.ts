@@ -11,10 +11,10 @@ const CODE =
   /\.(?:[cm]?[jt]sx?|py|pyi|go|rs|java|kt|kts|scala|c|h|cc|cpp|hpp|cs|swift|rb|php|pl|lua|jl|r|sh|bash|zsh|ps1|sql|vue|svelte|zig|dart|ex|exs|hs|ml|m|f90)$/i;
 
 /**
- * Cuts text into chunks within bounds: lines are the most there can be, characters may be more where a line is long.
+ * Splits text into chunks within bounds: the number of lines is a hard limit, that of characters may be exceeded by long lines.
  *
- * `smart` looks at the kind of the source: code at definitions, Markdown at headings, notebooks at cells, data at top keys,
- * other text at paragraphs. `paragraphs` cuts at blank lines, `sentences` between sentences, `fixed` wherever a chunk is full.
+ * `smart` depends on the type of the source: code is split at definitions, Markdown at headings, notebooks at cells, data at top-level
+ * keys, other text at paragraphs. `paragraphs` splits at blank lines, `sentences` between sentences, `fixed` wherever a chunk is full.
  */
 export function chunkText(text: string, source: string, mode: ChunkMode, bounds: ChunkBounds = CHUNK_BOUNDS): Chunk[] {
   const lines = new TextLines(text);

@@ -19,12 +19,12 @@ const METHOD = new RegExp(
     '([\\p{L}_$][\\p{L}\\p{N}_$]*)\\s*(?:<[^>]*>)?\\([^;]*\\)\\s*(?::[^;={]+)?\\{\\s*$',
   'u',
 );
-// C and its family: a type and a name at the left margin, with parameters and no semicolon.
+// C and similar languages: a type and a name at the left margin, with parameters and no semicolon.
 const C_FUNCTION =
   /^()(?!(?:if|for|while|switch|return|else|typedef)\b)[A-Za-z_][\w\s*:<>,&]*?[\s*&]([A-Za-z_]\w*)\s*\([^;]*$/;
 const LEADING = /^\s*(?:\/\/|\/\*|\*|#(?!include|define|if|endif|else)|@|"""|--|\[)/;
 
-// A longer line is minified or generated, and the expressions could backtrack for long.
+// A longer line is minified or generated, and could make the expressions backtrack for long.
 const MAX_LINE = 500;
 const NO_SYMBOLS: readonly string[] = [];
 const TAB = 9;
@@ -46,8 +46,8 @@ interface Definition {
 }
 
 /**
- * Cuts source code where definitions begin, by their keywords and indentation: no grammar is parsed, since that takes ten times
- * as long as all of the indexing. Comments and decorators stay with the definition below them.
+ * Splits source code at the start of definitions, by keywords and indentation. No grammar is parsed, because that takes ten times as
+ * long as all of the indexing. Comments and decorators stay with the definition below them.
  */
 export function definitionBlocks(lines: TextLines): Block[] {
   const definitions = definitionsOf(lines);
@@ -80,7 +80,7 @@ function definitionsOf(lines: TextLines): Definition[] {
   return definitions;
 }
 
-/** Tries those expressions of which the line has the first letters or the last one: most lines have none. */
+/** Tries only the expressions whose first letters or last character the line has; most lines have none. */
 function matchOf(lines: TextLines, line: number): RegExpExecArray | null {
   const { text, starts } = lines;
   const start = starts[line] ?? 0;
@@ -90,7 +90,7 @@ function matchOf(lines: TextLines, line: number): RegExpExecArray | null {
   while (isBlank(text.charCodeAt(at))) at += 1;
   if (at === end) return null;
   const begin = text.charCodeAt(at);
-  // Perhaps a blank of another script, which the expressions know.
+  // Possibly Unicode white space, which the expressions handle.
   if (begin > LAST_ASCII || begin < SPACE) {
     const own = lines.slice(line);
     return NAMED.exec(own) ?? ASSIGNED.exec(own) ?? METHOD.exec(own) ?? C_FUNCTION.exec(own);
@@ -111,7 +111,7 @@ function isLetter(code: number): boolean {
   return (code >= SMALL_A && code < SMALL_A + LETTERS) || (code >= A && code < A + LETTERS) || code === UNDERSCORE;
 }
 
-/** False where the last character of a line is neither a brace nor perhaps a blank of another script. */
+/** False if the last character of a line is neither a brace nor possibly Unicode white space. */
 function mayOpen(text: string, end: number): boolean {
   let at = end - 1;
   while (isBlank(text.charCodeAt(at))) at -= 1;
@@ -119,7 +119,7 @@ function mayOpen(text: string, end: number): boolean {
   return last === OPENING_BRACE || last < SPACE || last > LAST_ASCII;
 }
 
-/** A number for two small letters, and one for whatever else. */
+/** A number for a pair of lower-case letters, and one for anything else. */
 function pairOf(text: string, at: number): number {
   const first = text.charCodeAt(at) - SMALL_A;
   const second = text.charCodeAt(at + 1) - SMALL_A;
@@ -132,7 +132,7 @@ function pairsOf(...alternatives: readonly string[]): Uint8Array {
   return pairs;
 }
 
-/** A definition may itself look like a comment (`*next() {`, `#read() {`), so that it ends at the one before. */
+/** A definition may look like a comment (`*next() {`, `#read() {`), so the comments above it end at the previous definition. */
 function leadingStart(lines: TextLines, definition: number, before: number): number {
   let start = definition;
   while (start > before + 1 && LEADING.test(lines.slice(start - 1))) start -= 1;

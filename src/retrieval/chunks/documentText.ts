@@ -1,12 +1,11 @@
 import { AppError } from '../../core/errors.ts';
 import { detectEncoding } from '../../core/text/textEncoding.ts';
 
-// A PDF may begin with many bytes of text before its first binary stream.
+// A PDF may start with many bytes of text before its first binary stream.
 const PDF = Buffer.from('%PDF-');
 
 /**
- * The text of a file's bytes: UTF-8, UTF-16 with or without its byte order mark, or else Latin-1. Undefined for binary data and
- * PDF.
+ * Decodes a file: UTF-8, UTF-16 with or without a byte order mark, or else Latin-1. Undefined for binary data and PDF.
  */
 export function decodeText(bytes: Uint8Array): string | undefined {
   const encoding = detectEncoding(bytes);
@@ -23,18 +22,18 @@ export function decodeText(bytes: Uint8Array): string | undefined {
 /**
  * The cells of a Jupyter notebook (nbformat 4) in the percent format; outputs are left out.
  *
- * @throws AppError `corrupt` when it is not a notebook.
+ * @throws AppError `corrupt` if it is not a notebook.
  */
 export function notebookText(json: string, path: string): string {
   let notebook: unknown;
   try {
     notebook = JSON.parse(json);
   } catch (error) {
-    throw new AppError('corrupt', `${path} is not a notebook: it is not JSON.`, { cause: error });
+    throw new AppError('corrupt', `${path} is not a notebook: it is not valid JSON.`, { cause: error });
   }
   const cells: unknown =
     typeof notebook === 'object' && notebook !== null && 'cells' in notebook ? notebook.cells : undefined;
-  if (!Array.isArray(cells)) throw new AppError('corrupt', `${path} is not a notebook: it has no cells.`);
+  if (!Array.isArray(cells)) throw new AppError('corrupt', `${path} is not a notebook: it has no list of cells.`);
   return cells.map(cellText).join('\n\n');
 }
 

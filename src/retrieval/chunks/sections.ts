@@ -3,20 +3,20 @@ import { definitionBlocks } from './definitions.ts';
 import { TextLines } from './textLines.ts';
 
 const HEADING = /^ {0,3}(#{1,6})\s+(\S.*)$/s;
-// A title of one line with a rule below it; CommonMark calls it a setext heading.
+// A one-line title with a rule below it; a setext heading in CommonMark.
 const TITLE = /^ {0,3}[^\s#>*+|-]/;
 const TITLE_RULE = /^ {0,3}(?:(=+)|-{2,})\s*$/;
-// A longer line is no heading, and looking for one could take long.
+// A longer line is not a heading, and matching it could take long.
 const MAX_HEADING = 500;
-// A quoted one has a bound: what is found of it so far takes memory, and a file may be one line.
+// A quoted key is limited in length, because a partial match takes memory, and a file may be a single line.
 const KEY = /^(\s*)(?:"((?:[^"\\]|\\.){1,500})"|([\w.-]+)|\[+([\w.-]+)\]+)\s*(?:[:=]|$)/;
 const CELL = /^# %%(?<markdown> \[markdown\])?/;
-// Behind one of backticks there are no more of them in its line: those are code within text (CommonMark 4.5).
+// A fence of backticks is not followed by more of them in its line; those are inline code (CommonMark 4.5).
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
-// A section this short (a title above the first heading) goes on into the next.
+// A section this short (a title above the first heading) is merged with the next.
 const SHORT_LINES = 3;
 
-/** Cuts Markdown at headings, and long sections between paragraphs; a code fence is one block, whatever is in it. */
+/** Splits Markdown at headings, and long sections between paragraphs. A code fence is one block, whatever it contains. */
 export function sectionBlocks(lines: readonly string[]): Block[] {
   const blocks: Block[] = [];
   const headings: Heading[] = [];
@@ -70,7 +70,7 @@ function headingAt(lines: readonly string[], index: number): Heading | undefined
   return rule === null ? undefined : { level: rule[1] === undefined ? 2 : 1, title: line.trim() };
 }
 
-/** A title without the signs that may close it (CommonMark 4.2). An expression for them would try each blank in each of its parts. */
+/** A title without its closing sequence (CommonMark 4.2). A regular expression for it would try each space in each of its parts. */
 function withoutClosing(title: string): string {
   const trimmed = title.trimEnd();
   let end = trimmed.length;
@@ -79,12 +79,12 @@ function withoutClosing(title: string): string {
   return rest === rest.trimEnd() ? trimmed : rest.trimEnd();
 }
 
-/** Cuts text at blank lines. */
+/** Splits text at blank lines. */
 export function paragraphBlocks(lines: readonly string[]): Block[] {
   return cutBefore(lines, (_line, index) => index > 0 && (lines[index - 1] ?? '').trim() === '');
 }
 
-/** Cuts data at the keys that are outermost: those at the margin in YAML and TOML, one level in in JSON. */
+/** Splits data at top-level keys: those at the margin in YAML and TOML, and one level in in JSON. */
 export function keyBlocks(lines: readonly string[]): Block[] {
   const keys = lines.map((line) => KEY.exec(line));
   const indents = keys.flatMap((key) => (key === null ? [] : [(key[1] ?? '').length]));
@@ -97,13 +97,13 @@ export function keyBlocks(lines: readonly string[]): Block[] {
   return cutBefore(lines, (_line, index) => nameAt(index) !== undefined, nameAt);
 }
 
-/** Cuts a notebook's text (in the percent format) at its cells, code in them at definitions and Markdown at headings. */
+/** Splits a notebook's text (in the percent format) at its cells, their code at definitions, and their Markdown at headings. */
 export function cellBlocks(lines: readonly string[]): Block[] {
   const cells = cutBefore(lines, (line) => CELL.test(line));
   return cells.flatMap(({ from, to }) => {
     const cell = lines.slice(from, to);
     const isMarkdown = CELL.exec(cell[0] ?? '')?.groups?.['markdown'] !== undefined;
-    // The line that begins the cell would be a heading.
+    // The first line of the cell would be a heading.
     const blocks = isMarkdown
       ? sectionBlocks(['', ...cell.slice(1)])
       : definitionBlocks(new TextLines(`${cell.join('\n')}\n`));

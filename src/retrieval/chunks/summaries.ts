@@ -1,17 +1,17 @@
-// Of a docstring (the first thing below a header, PEP 257) and of a comment for tools (JSDoc, Javadoc, Doxygen).
+// The start of a docstring (the first statement of a definition, PEP 257) and of a doc comment (JSDoc, Javadoc, Doxygen).
 const DOCSTRING = /(?:^|:[ \t]*\n)[ \t]*[rRuU]?("""|''')\s*([\s\S]*?)(?=\n[ \t]*\n|\1|$)/g;
-// Behind the first paragraph of such a comment: an empty line, the first tag, or its end.
+// What follows the first paragraph of such a comment: an empty line, the first tag, or its end.
 const PARAGRAPH_END = /\n[ \t]*\*?[ \t]*[\n@]|\*\//g;
 const OPENING = '/**';
 const BLANKS = /\s*(?:\*[ \t]*)?/y;
 
 /**
- * The first paragraphs of the comments that describe definitions: they tell best what those are about. Of each where it begins and
- * ends in the text; no word goes over either.
+ * The spans of the first paragraphs of the comments that describe definitions, which are the best descriptions of their topics. No span
+ * splits a word.
  */
 export function summaryPlaces(text: string): readonly number[] {
   const places: number[] = [];
-  // Looking for the signs first costs a tenth of looking for the expressions.
+  // Searching for the delimiters first costs a tenth of matching the expressions.
   if (text.includes('"""') || text.includes("'''")) {
     for (const match of text.matchAll(DOCSTRING)) {
       const end = match.index + match[0].length;
@@ -30,7 +30,7 @@ export function summaryPlaces(text: string): readonly number[] {
   return places;
 }
 
-/** Those paragraphs themselves. */
+/** The text of these paragraphs. */
 export function summariesOf(text: string): readonly string[] {
   const places = summaryPlaces(text);
   return Array.from({ length: places.length / 2 }, (_, index) => text.slice(places[2 * index], places[2 * index + 1]));

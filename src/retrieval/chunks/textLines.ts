@@ -1,15 +1,15 @@
-/** A text by its lines, which end as those of any system do. */
+/** A text split into lines, with the line endings of any system. */
 export class TextLines {
-  /** With '\n' between the lines. */
+  /** The text with '\n' between the lines. */
   readonly text: string;
-  /** Where each line begins in the text, and behind the last where one more would. */
+  /** The start of each line in the text, and where one more line would start. */
   readonly starts: readonly number[];
 
   constructor(text: string) {
     this.text = text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
     const starts = [0];
     for (let end = this.text.indexOf('\n'); end >= 0; end = this.text.indexOf('\n', end + 1)) starts.push(end + 1);
-    // The end of the last line is no line.
+    // A final line ending does not start another line.
     if (starts.at(-1) !== this.text.length) starts.push(this.text.length + 1);
     this.starts = starts;
   }
@@ -18,7 +18,7 @@ export class TextLines {
     return this.starts.length - 1;
   }
 
-  /** The lines from one to before another: a part of the text, which is not copied. */
+  /** The lines of a range with an exclusive end, as a part of the text that is not copied. */
   slice(from: number, to = from + 1): string {
     return this.text.slice(this.starts[from], (this.starts[to] ?? 0) - 1);
   }
@@ -28,7 +28,7 @@ export class TextLines {
     return Array.from({ length: this.count }, (_, line) => this.slice(line));
   }
 
-  /** How many characters those lines have with their ends. */
+  /** The number of characters in these lines, including line endings. */
   charactersOf(from: number, to: number): number {
     return (this.starts[to] ?? 0) - (this.starts[from] ?? 0);
   }

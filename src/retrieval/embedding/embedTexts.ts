@@ -1,9 +1,9 @@
 import { AppError } from '../../core/errors.ts';
 import type { Embedder, EmbedOptions } from './embedder.ts';
 
-// Few enough for a request of some services, many enough for a model to be busy.
+// Small enough for one request to any service, large enough to keep a model busy.
 const BATCH_TEXTS = 64;
-// A service answers several requests at a time; a model on this machine takes them one after the other.
+// A service processes several requests at once; a local model takes them one after the other.
 const PARALLEL_BATCHES = 4;
 
 export interface KeyedText {
@@ -13,15 +13,15 @@ export interface KeyedText {
 
 interface EmbedTextsOptions extends EmbedOptions {
   readonly onVectors: (vectors: readonly { readonly key: string; readonly vector: Float32Array }[]) => Promise<void>;
-  /** Told of a text that the model does not take; what it throws ends it all. */
+  /** Called for a text that the model rejects. If it throws, embedding stops. */
   readonly onRefused: (key: string, error: AppError) => void;
 }
 
 /**
- * Embeds texts in batches, several at a time, and hands over the vectors as they come. Where a batch is refused, its texts are
- * tried in halves, so that one that is refused does not keep the others from being embedded.
+ * Embeds texts in batches, several at once, and reports vectors as they arrive. A rejected batch is split in half and tried again, so
+ * that one rejected text does not affect the others.
  *
- * @throws the signal's reason on abort, or the first failure that is no refusal, once all batches under way have ended.
+ * @throws the signal's reason on abort, or the first failure that is not a rejection, once all batches in progress have settled.
  */
 export async function embedTexts(
   texts: AsyncIterable<KeyedText>,

@@ -1,19 +1,19 @@
-// Prose has about 4 characters in a token and code fewer; so many make the estimate rather too high than too low.
+// A token has about 4 characters in prose and fewer in code; this value makes the estimate too high rather than too low.
 const CHARACTERS_PER_TOKEN = 3;
 
-/** What embedding would take. */
+/** The effort of embedding. */
 export interface EmbeddingEstimate {
-  /** Different texts that have no vector yet. */
+  /** Distinct texts without a vector. */
   readonly texts: number;
-  /** Chunks that have one already, or share the text of another. */
+  /** Chunks that already have a vector, or have the same text as another. */
   readonly known: number;
-  /** About. */
+  /** Approximate. */
   readonly tokens: number;
-  /** About, by list price; undefined where that is not known. */
+  /** Approximate, by list price; undefined if that is unknown. */
   readonly dollars: number | undefined;
 }
 
-/** Estimates tokens and price of texts, by their characters together. */
+/** Estimates tokens and price from the total number of characters. */
 export function estimateEmbedding(
   work: { readonly texts: number; readonly known: number; readonly characters: number },
   dollarsPerMillionTokens: number | undefined,

@@ -18,7 +18,7 @@ export interface LocalEmbedderOptions extends ModelPlace {
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** A sentence model in a thread of its own. It holds no process open, and is loaded again when its thread ended. */
+/** A sentence model in a thread of its own. It does not keep the process running, and is loaded again if its thread stops. */
 export class LocalEmbedder implements Embedder, Disposable {
   readonly id: string;
   readonly dollarsPerMillionTokens = 0;
@@ -30,9 +30,9 @@ export class LocalEmbedder implements Embedder, Disposable {
   }
 
   /**
-   * Finds the model, or fetches it where it may be.
+   * Finds the model, or downloads it if that is allowed.
    *
-   * @throws AppError `missing` when it is not there, `unreachable` when it could not be fetched or its thread stopped.
+   * @throws AppError `missing` if it does not exist, `unreachable` if it could not be downloaded or its thread stopped.
    */
   static async open({ program, onProgress, ...place }: LocalEmbedderOptions): Promise<LocalEmbedder> {
     const thread = new ModelThread(program, place);
@@ -60,17 +60,17 @@ export interface ChosenModelOptions {
   readonly home: string;
   /** The program of the model's thread, `modelWorker`. */
   readonly program: string;
-  /** Files or folders that the library is looked for from, before FARWHARF_HOME. Its code runs in this process. */
+  /** Files or folders from which the library is resolved, before FARWHARF_HOME. Its code runs in this process. */
   readonly libraryFrom?: readonly string[] | undefined;
-  /** Whether the model may be fetched where it is not there; only without `localModelPath`. */
+  /** Whether a missing model may be downloaded; only without `localModelPath`. */
   readonly mayDownload: boolean;
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
 /**
- * Opens a model by its name, from `localModelPath` or from where models are fetched to.
+ * Opens a model by its name, from `localModelPath` or from the folder for downloads.
  *
- * @throws AppError `missing` when the library or the model is not there, `unreachable` when it could not be fetched.
+ * @throws AppError `missing` if the library or the model does not exist, `unreachable` if it could not be downloaded.
  */
 export async function openChosenModel(
   {
@@ -99,7 +99,7 @@ class ModelThread implements Disposable {
 
   constructor(program: string | URL, place: ModelPlace) {
     this.#caller = new RemoteCaller((onLost) => {
-      // Without the process's own flags, of which some are not for threads, such as those of `node --eval`.
+      // Without the process's own flags, some of which threads do not accept, such as those of `node --eval`.
       const worker = new Worker(program, {
         workerData: place,
         name: 'farwharf-model',
@@ -121,7 +121,7 @@ class ModelThread implements Disposable {
     });
   }
 
-  /** A thread that has nothing to do does not keep its process from ending. */
+  /** An idle thread does not keep its process running. */
   async use<T>(call: (service: RemoteCaller<ModelService>['service']) => Promise<T>): Promise<T> {
     this.#calls += 1;
     try {

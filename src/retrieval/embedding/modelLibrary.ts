@@ -9,13 +9,13 @@ import lockFile from './modelLibraryLock.json' with { type: 'json' };
 
 export const MODEL_LIBRARY = '@huggingface/transformers';
 const VERSION = lockFile.packages['node_modules/@huggingface/transformers'].version;
-// Goes up when what is installed changes, so that an older installation is not taken for it.
+// Incremented when the set of installed packages changes, so that an older installation is not used.
 const RECIPE = 2;
-const INSTALLED_BYTES = 165_000_000; // before what is not needed is removed
+const INSTALLED_BYTES = 165_000_000; // before unneeded files are removed
 const PROGRESS_EVERY_MS = 250;
 
-// The library wants its engine as a native module and a native reader of images, 310 MB together, and a crash of either would
-// end the process. In their place stand the same engine in WebAssembly, which it brings too, and nothing.
+// The library requires its engine as a native module and a native image reader, 310 MB together, and a crash of either would end
+// the process. They are replaced by the same engine in WebAssembly, which the library includes, and by a stub.
 const STAND_INS: Readonly<Record<string, string>> = {
   'onnxruntime-node': [
     "const { dirname, sep } = require('node:path');",
@@ -25,9 +25,9 @@ const STAND_INS: Readonly<Record<string, string>> = {
     "engine.env.wasm.wasmPaths = pathToFileURL(dirname(require.resolve('onnxruntime-web')) + sep).href;",
     'module.exports = engine;',
   ].join('\n'),
-  sharp: "module.exports = () => {\n  throw new Error('There is no reader of images here.');\n};",
+  sharp: "module.exports = () => {\n  throw new Error('Images are not supported here.');\n};",
 };
-// Of the engine's 140 MB of builds and source maps.
+// The files that are used of the engine's 140 MB of builds and source maps.
 const ENGINE_FILES: readonly string[] = [
   'ort.node.min.js',
   'ort.node.min.mjs',
@@ -37,9 +37,9 @@ const ENGINE_FILES: readonly string[] = [
 
 export interface InstallOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Bytes on disk, about. */
+  /** Approximate size on disk, in bytes. */
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
-  /** The environment of npm, which tells it of proxies and registries. */
+  /** The environment of npm, which names proxies and registries. */
   readonly env?: NodeJS.ProcessEnv | undefined;
 }
 
@@ -48,24 +48,24 @@ function libraryFolder(home: string): string {
 }
 
 /**
- * The library's file, looked for from each of these files or folders as Node looks for a package, then where it was installed in
- * FARWHARF_HOME; undefined where it is not.
+ * The library's file, resolved as a package from each of these files or folders, then from the installation in FARWHARF_HOME; undefined
+ * if it is not installed.
  */
 export function findModelLibrary(home: string, from: readonly string[] = []): string | undefined {
   for (const place of [...from, join(libraryFolder(home), 'package.json')]) {
     try {
       return createRequire(place).resolve(MODEL_LIBRARY);
     } catch {
-      // not there
+      // not installed there
     }
   }
   return undefined;
 }
 
 /**
- * Installs the library that runs sentence models, with npm, into FARWHARF_HOME: about 45 MB, exactly the packages whose hashes
- * are in modelLibraryLock.json, without running any package's scripts. Gives its file. What is there already is not installed
- * again; an interrupted installation counts as none.
+ * Installs the library that runs sentence models into FARWHARF_HOME with npm: about 45 MB, exactly the packages whose hashes are in
+ * modelLibraryLock.json, without running any package's scripts. Returns the library's file. A complete installation is used as it is;
+ * an interrupted one is replaced.
  *
  * @throws AppError `missing` without npm, `unreachable` without the network, `no-space`, `corrupt` for a package with another hash,
  * else `outcome-unknown` with what npm said; or the signal's reason on abort.
@@ -96,7 +96,7 @@ export async function installModelLibrary(home: string, options: InstallOptions 
   if (library !== undefined) return library;
   throw new AppError(
     'corrupt',
-    `What was installed in ${folder} is not whole. Remove that folder and install it again.`,
+    `The installation in ${folder} is incomplete. Remove that folder and install it again.`,
   );
 }
 
@@ -121,7 +121,7 @@ async function removeUnneeded(folder: string): Promise<void> {
 
 async function runNpm(folder: string, { signal, env = process.env }: InstallOptions): Promise<void> {
   const quiet = ['--no-audit', '--no-fund', '--loglevel=error', '--fetch-retries=1'];
-  // On Windows npm is a script, which a shell runs; no argument comes from outside.
+  // On Windows npm is a script, which needs a shell; no argument comes from outside.
   const shell = process.platform === 'win32';
   const child = spawn('npm', ['ci', '--ignore-scripts', '--install-links', ...quiet], {
     cwd: folder,
@@ -170,7 +170,7 @@ function npmFailure(output: string): AppError {
   return new AppError('outcome-unknown', `npm could not install ${MODEL_LIBRARY}: ${lastLine(output)}.`, { cause });
 }
 
-/** npm ends with the place of its log, which says nothing. */
+/** The last informative line; npm's very last line only names its log file. */
 function lastLine(output: string): string {
   const lines = output.split('\n').map((line) => line.replace(/^npm (?:error|ERR!) ?/, '').trim());
   return (

@@ -1,11 +1,11 @@
-// The thread of a sentence model: embedding takes a processor for as long as it lasts.
+// The thread of a sentence model, because embedding occupies a processor.
 import { parentPort, workerData } from 'node:worker_threads';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import { type ModelPlace, SentenceModel } from './sentenceModel.ts';
 
 export type ModelService = {
   readonly model: {
-    /** Finds or fetches the model; gives its fingerprint. */
+    /** Finds or downloads the model. Returns its fingerprint. */
     open(onProgress: (doneBytes: number, totalBytes: number) => void): Promise<string>;
     embed(texts: readonly string[], options: { readonly signal?: AbortSignal | undefined }): Promise<Float32Array[]>;
   };

@@ -7,9 +7,9 @@ import { AppError, messageOf } from '../../core/errors.ts';
 import { networkFailureText } from '../../core/network/failureText.ts';
 import { createNetworkFetch } from '../../core/network/networkFetch.ts';
 
-// Texts of about one length together: each is filled up to the longest, and attention takes the square of that in memory.
+// Batches contain texts of similar length, because each is padded to the longest, and attention needs the square of that in memory.
 const MODEL_TEXTS = 8;
-// Numbers of a byte take a quarter of the memory and less time, at little loss; the first that is there is taken.
+// Weights of one byte take a quarter of the memory and less time, with little loss. The first file that exists is used.
 const WEIGHTS = [
   { type: 'q8', file: 'onnx/model_quantized.onnx' },
   { type: 'fp32', file: 'onnx/model.onnx' },
@@ -21,9 +21,9 @@ export interface ModelPlace {
   readonly library: string;
   /** As on the model hub: `Xenova/all-MiniLM-L6-v2`. */
   readonly model: string;
-  /** The folder whose folder `model` holds `config.json`, `tokenizer.json` and `onnx/`. */
+  /** The folder that contains `config.json`, `tokenizer.json` and `onnx/` in a subfolder named `model`. */
   readonly folder: string;
-  /** The address that a model is fetched from which is not in the folder; undefined where it may not be fetched. */
+  /** The address from which a missing model is downloaded; undefined if that is not allowed. */
   readonly download: string | undefined;
 }
 
@@ -49,11 +49,11 @@ interface DownloadProgress {
   readonly total?: number;
 }
 
-const SILENT = 40; // the library's level for errors alone
+const SILENT = 40; // the library's level for errors only
 
-/** A sentence model in this thread, which it keeps busy for as long as it embeds. */
+/** A sentence model in this thread, which is blocked while it embeds. */
 export class SentenceModel {
-  /** The hash of its weights and its tokenizer: another one by the same name has another. */
+  /** The hash of its weights and its tokenizer, which distinguishes models of the same name. */
   readonly fingerprint: string;
   readonly #load: () => Promise<Extractor>;
   #extractor: Promise<Extractor> | undefined;
@@ -64,9 +64,9 @@ export class SentenceModel {
   }
 
   /**
-   * Finds a model, and fetches it where it is not there and may be. It is loaded with the first texts.
+   * Finds a model, or downloads it if that is allowed. It is loaded with the first texts.
    *
-   * @throws AppError `missing` when it is not there, `unreachable` when it could not be fetched.
+   * @throws AppError `missing` if it does not exist, `unreachable` if it could not be downloaded.
    */
   static async open(
     place: ModelPlace,
@@ -86,7 +86,7 @@ export class SentenceModel {
     if (weights === undefined) {
       throw new AppError(
         'missing',
-        `The embedding model ${model} is not in ${folder}: there is no ${join(model, WEIGHTS[1].file)}. Put it there, or let it be downloaded.`,
+        `The embedding model ${model} is not in ${folder}: ${join(model, WEIGHTS[1].file)} does not exist. Put the model there, or allow its download.`,
       );
     }
     const hash = createHash('sha256').update(weights.type);
@@ -94,7 +94,7 @@ export class SentenceModel {
     return new SentenceModel(hash.digest('hex').slice(0, 12), () => loadModel(library, model, weights.type));
   }
 
-  /** Vectors of length 1, the mean over a text's tokens. @throws the signal's reason, or AppError when the model fails. */
+  /** Vectors of length 1, the mean over a text's tokens. @throws the signal's reason, or AppError if the model fails. */
   async embed(
     texts: readonly string[],
     { signal }: { readonly signal?: AbortSignal | undefined },
@@ -121,7 +121,7 @@ function weightsIn(folder: string): (typeof WEIGHTS)[number] | undefined {
   return WEIGHTS.find(({ file }) => existsSync(join(folder, file)));
 }
 
-/** A download may have ended between two of the files. */
+/** Checks all files, because a download may have been interrupted between two of them. */
 function isWhole(folder: string): boolean {
   return weightsIn(folder) !== undefined && OTHER_FILES.every((file) => existsSync(join(folder, file)));
 }
@@ -130,7 +130,7 @@ async function readModelFile(path: string, model: string): Promise<Uint8Array> {
   try {
     return await readFile(path);
   } catch (error) {
-    throw new AppError('missing', `The embedding model ${model} is not whole: ${path} could not be read.`, {
+    throw new AppError('missing', `The embedding model ${model} is incomplete: ${path} could not be read.`, {
       cause: error,
     });
   }
@@ -168,7 +168,7 @@ async function fetchModel(
   } catch (error) {
     const { host } = new URL(address);
     const reason = networkFailureText(error, host) ?? `${messageOf(error)}. Check its name and the network.`;
-    const message = `The embedding model ${model} could not be fetched from ${host}: ${reason}`;
+    const message = `The embedding model ${model} could not be downloaded from ${host}: ${reason}`;
     throw new AppError('unreachable', message, { cause: error });
   } finally {
     env.allowRemoteModels = false;

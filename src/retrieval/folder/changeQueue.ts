@@ -1,32 +1,32 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-// One save is taken in almost at once. Of many changes, as of a checkout, the rest is waited for, but not without end.
+// A single save is indexed almost at once. After many changes, such as a checkout, the queue waits for a pause, up to a limit.
 const FEW = 20;
 const QUIET_MS = 10;
 const MANY_QUIET_MS = 100;
 const MOST_WAIT_MS = 1000;
-// Of more than these it is cheaper to look at everything than to remember each.
+// Above this number of paths, checking the whole folder costs less than remembering each.
 const MOST_PATHS = 20_000;
 
-/** What changed: some paths, or anything. */
+/** What changed: some paths, or possibly anything. */
 export interface ChangeBatch {
   readonly isAll: boolean;
   readonly paths: ReadonlySet<string>;
 }
 
-/** Changes of a folder that are still to be taken in, each path once however often it changed. */
+/** Changes in a folder that are not indexed yet. Each path is listed once, however often it changed. */
 export class ChangeQueue {
   #paths = new Set<string>();
   #isAll = false;
   #isBatchOut = false;
   #wake: (() => void) | undefined;
 
-  /** Paths that wait; 1 where anything may have changed. */
+  /** The number of waiting paths; 1 if anything may have changed. */
   get size(): number {
     return this.#paths.size + (this.#isAll ? 1 : 0);
   }
 
-  /** Whether nothing waits and nothing is being taken in. */
+  /** Whether no change is waiting or being indexed. */
   get isIdle(): boolean {
     return this.size === 0 && !this.#isBatchOut;
   }
@@ -43,7 +43,7 @@ export class ChangeQueue {
     this.add([]);
   }
 
-  /** Waits for changes, and until they pause. @throws the signal's reason on abort, with the changes still here. */
+  /** Waits for changes and then for a pause. @throws the signal's reason on abort; the changes stay in the queue. */
   async next(signal: AbortSignal): Promise<ChangeBatch> {
     while (this.size === 0) await this.#change(signal);
     const since = performance.now();
@@ -59,12 +59,12 @@ export class ChangeQueue {
     return batch;
   }
 
-  /** The last batch was taken in. */
+  /** Confirms that the last batch was indexed. */
   finish(): void {
     this.#isBatchOut = false;
   }
 
-  /** Takes back the last batch, which could not be taken in. */
+  /** Puts back the last batch, which could not be indexed. */
   putBack({ isAll, paths }: ChangeBatch): void {
     this.#isBatchOut = false;
     if (isAll) this.addAll();

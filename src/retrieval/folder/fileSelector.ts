@@ -7,7 +7,7 @@ export interface Selected {
 }
 
 interface InspectOptions {
-  /** Whether a file belonged to the folder when it had this size and time, so that its content need not be judged again. */
+  /** Whether a file was selected when it had this size and time, so that its content need not be inspected again. */
   readonly isKnown: (file: ListedFile) => boolean;
   readonly signal: AbortSignal;
 }
@@ -15,15 +15,15 @@ interface InspectOptions {
 interface SelectOptions extends InspectOptions {
   /** Whether git may be run. */
   readonly isTrusted: boolean;
-  /** Files and folders that are looked at alone; without it everything. */
+  /** Limits the check to these files and folders; undefined for everything. */
   readonly only?: readonly string[] | undefined;
 }
 
-/** Decides which files of a folder belong to its index. */
+/** Decides which files of a folder are indexed. */
 export interface FileSelector {
-  /** @throws AppError when the folder cannot be read; the signal's reason on abort. */
+  /** @throws AppError if the folder cannot be read; the signal's reason on abort. */
   select(root: string, options: SelectOptions): Promise<Selected>;
 
-  /** Which of some files that belonged to it still do, by what they are and hold; rules are not asked. */
+  /** Which of some selected files still qualify by type and content. Ignore rules are not checked. */
   inspect(root: string, paths: readonly string[], options: InspectOptions): Promise<Selected>;
 }

@@ -10,15 +10,15 @@ import { readSegment } from '../segments/segmentFile.ts';
 import { SegmentSet } from '../search/segmentSet.ts';
 import { SegmentCompactor, type CompactOptions } from '../store/segmentCompactor.ts';
 
-// Below this, starting threads takes longer than they save.
+// Below this size, starting threads costs more time than it saves.
 const PARALLEL_BYTES = 2_000_000;
-// Built at once where there are no threads; others wait as long.
+// Built in one step if there are no threads; other work waits that long.
 const SLICE_BYTES = 500_000;
 
 export interface IndexStats {
   readonly files: number;
   readonly chunks: number;
-  /** Files without chunks, by the reason. */
+  /** The number of files without chunks, by reason. */
   readonly passedOver: Readonly<Partial<Record<SourceStatus, number>>>;
 }
 
@@ -27,7 +27,7 @@ export interface SyncOptions {
   readonly onProgress?: ((doneBytes: number, totalBytes: number) => void) | undefined;
 }
 
-/** What bringing the index up to date found, in files. */
+/** The result of an update, in files. */
 export interface SyncSummary {
   readonly added: number;
   readonly changed: number;
@@ -36,16 +36,16 @@ export interface SyncSummary {
 }
 
 interface BuildOptions extends SyncOptions {
-  /** The program of the threads that build; without it everything is built in this one. */
+  /** The program of the build threads; if undefined, segments are built in this thread. */
   readonly program: string | undefined;
   readonly nextFile: () => string;
-  /** Told when there is something new. */
+  /** Called after a change. */
   readonly onBatch: () => void;
 }
 
 /**
- * What the index of a folder knows: its segments, and the times of files that were touched without a change. What it takes in
- * is found at once; the entries that keep it are given out with `takeEntries`.
+ * The state of a folder's index: its segments, and the times of files that were touched without a change. Changes can be searched
+ * at once; `takeEntries` returns the journal entries that persist them.
  */
 export class FolderContent implements IndexState {
   readonly set = new SegmentSet();
@@ -54,7 +54,7 @@ export class FolderContent implements IndexState {
   readonly #compactor: SegmentCompactor;
   #entries: JournalEntry[] = [];
   #stats: IndexStats | undefined;
-  /** Paths that were read while many others are, which may have been read there before. */
+  /** Paths that were indexed singly during a large build, which may still contain their older versions. */
   #meanwhile: Set<string> | undefined;
 
   constructor(root: string, stored?: StoredIndex) {
@@ -68,41 +68,40 @@ export class FolderContent implements IndexState {
   }
 
   get stats(): IndexStats {
-    // Counting takes milliseconds in a large folder, and is asked for again and again.
+    // Counting takes milliseconds in a large folder, and the result is needed often.
     this.#stats ??= countSources(this.set);
     return this.#stats;
   }
 
-  /** Whether a file has the size and the time that it had when it was indexed. */
+  /** Whether a file has the same size and time as when it was indexed. */
   isAsKnown({ path, size, mtimeMs }: ListedFile): boolean {
     const source = this.set.source(path);
     if (source === undefined || source.size !== size) return false;
     return (this.touched.get(path) ?? source.mtimeMs) === mtimeMs;
   }
 
-  /** What was taken in since the last call. */
+  /** Returns the changes since the last call. */
   takeEntries(): readonly JournalEntry[] {
     const entries = this.#entries;
     this.#entries = [];
     return entries;
   }
 
-  /** Takes in what another process, or this one in another life, has kept. */
+  /** Applies entries that another process, or an earlier run of this one, has stored. */
   replay({ segment, touched }: JournalEntry): void {
     if (segment !== undefined) this.#add(segment);
     for (const [path, mtimeMs] of touched) this.touched.set(path, mtimeMs);
   }
 
-  /** Merges segments where that pays, while all else goes on. @throws Error when a thread or the disk fails; nothing is lost. */
+  /** Merges segments if that pays off; other work continues meanwhile. @throws Error if a thread or the disk fails; nothing is lost. */
   compact(options: CompactOptions): Promise<void> {
     return this.#compactor.compact(options);
   }
 
   /**
-   * Reads files, on all processors where that pays; others have their turns meanwhile. Gives the number of those that turned
-   * out to be the same.
+   * Reads files, on all processors if that pays off, and yields meanwhile. Returns how many turned out to be unchanged.
    *
-   * @throws the signal's reason on abort, with what was read until then taken in.
+   * @throws the signal's reason on abort; what was read until then is indexed.
    */
   async build(tasks: readonly SizedTask[], options: BuildOptions): Promise<number> {
     const { program, nextFile, signal, onProgress, onBatch } = options;
@@ -137,7 +136,7 @@ export class FolderContent implements IndexState {
     return same;
   }
 
-  /** Reads files here and now. */
+  /** Reads files in this thread, without yielding. */
   read(paths: readonly string[]): void {
     if (paths.length === 0) return;
     this.#readTasks(paths.map((path) => ({ path, knownHash: this.set.source(path)?.hash })));
@@ -149,7 +148,7 @@ export class FolderContent implements IndexState {
     if (known.length > 0) this.#keep(buildFiles(this.#root, [], known).segment, []);
   }
 
-  /** Lets a search see a file as it is given in place of what was read, or that again. */
+  /** Makes searches see this version of a file instead of the indexed one; undefined restores the indexed one. */
   show(path: string, file: IndexedFile | undefined): void {
     if (file === undefined) {
       this.set.setOverlay(path, undefined);

@@ -13,7 +13,7 @@ import type { ChunkPlace } from '../semantic/meaning.ts';
 import { SerialQueue } from '../store/serialQueue.ts';
 import { WordAnalyzer } from '../tokenizer/words.ts';
 
-// Reading as much holds everybody up for a few milliseconds; more is read bit by bit or by threads.
+// Reading this much blocks for a few milliseconds; more is read in steps or by threads.
 const AT_ONCE_BYTES = 200_000;
 
 export interface FolderIndexOptions {
@@ -21,16 +21,16 @@ export interface FolderIndexOptions {
   readonly root: string;
   /** FARWHARF_HOME. */
   readonly home: string;
-  /** The program of the threads that build; without it everything is built in this one. */
+  /** The program of the build threads; if undefined, segments are built in this thread. */
   readonly workerProgram?: string | undefined;
 }
 
 /**
- * The index of a folder, kept in FARWHARF_HOME. The caller decides which files belong to it; it holds no text, which is read
- * from the files that were found. It is never wrong about a file that it shows: one that has changed is indexed anew first.
+ * The index of a folder, stored in FARWHARF_HOME. The caller decides which files it contains. It stores terms, not text: the text of
+ * results is read from the files. Results are never outdated, because a file that has changed is indexed again before it is shown.
  *
- * What is taken in is found at once. Writing it follows, in the order in which it was taken in; a failure to write is no
- * failure of what was asked for, and is told by `problem`.
+ * Changes can be searched at once and are written afterwards, in order. A failure to write does not reject the call; `problem`
+ * describes it.
  */
 export class FolderIndex implements Disposable {
   readonly #options: FolderIndexOptions;
@@ -40,10 +40,10 @@ export class FolderIndex implements Disposable {
   readonly #overlays = new Map<string, IndexedFile>();
   readonly #end = new AbortController();
   #content: FolderContent;
-  /** What takes its time comes one after the other. */
+  /** Long operations run one after the other. */
   readonly #turns = new SerialQueue();
   readonly #writes = new SerialQueue();
-  /** Of a process that does not write: paths of which it may know more than the writer has written. */
+  /** In a process that does not write: paths for which it may be ahead of the writer. */
   readonly #own = new Set<string>();
 
   private constructor(options: FolderIndexOptions, store: IndexStore, content: FolderContent) {
@@ -54,20 +54,20 @@ export class FolderIndex implements Disposable {
   }
 
   /**
-   * Opens the index as it was left; an empty one where there is none or it is damaged. Where another process writes it, or it
-   * cannot be written, changes are seen by this one alone.
+   * Opens the stored index, or an empty one if there is none or it is damaged. If another process writes it, or it cannot be written,
+   * changes are visible to this process only.
    */
   static async open(options: FolderIndexOptions): Promise<FolderIndex> {
     const store = IndexStore.open(indexFolder(options.home, options.root), options.root);
     return new FolderIndex(options, store, new FolderContent(options.root, await store.read()));
   }
 
-  /** Whether changes are kept; false while another process writes this index. */
+  /** Whether changes are stored; false while another process writes this index. */
   get isWriter(): boolean {
     return this.#store.isWriter;
   }
 
-  /** Why it could not be written, until it can. */
+  /** Why the index cannot be written; undefined once it can. */
   get problem(): AppError | undefined {
     return this.#store.problem;
   }
@@ -81,7 +81,7 @@ export class FolderIndex implements Disposable {
     return this.#store.bytes;
   }
 
-  /** What is known of a file; undefined for one that does not belong to the index. */
+  /** What the index knows about a file; undefined if it does not contain the file. */
   source(path: string): SegmentSource | undefined {
     return this.#content.set.source(path);
   }
@@ -90,41 +90,41 @@ export class FolderIndex implements Disposable {
     return this.#content.set.sources();
   }
 
-  /** Whether a file is as it was when it was indexed, by its size and time. */
+  /** Whether a file is unchanged since it was indexed, by its size and time. */
   isAsKnown(file: ListedFile): boolean {
     return this.#content.isAsKnown(file);
   }
 
   /**
-   * Makes the index that of exactly these files. Files whose size and time are as they were are not read; those that are read
-   * and have the same bytes are not indexed again.
+   * Makes the index contain exactly these files. Files with an unchanged size and time are not read; those that are read but have the
+   * same bytes are not indexed again.
    *
-   * @throws the signal's reason on abort, with what was read until then in the index.
+   * @throws the signal's reason on abort; what was read until then is indexed.
    */
   sync(files: readonly ListedFile[], options: SyncOptions = {}): Promise<SyncSummary> {
     return this.#turns.run(() => this.#sync(files, options));
   }
 
-  /** Reads those of some files that are not as they were. @throws the signal's reason on abort, with the rest not read. */
+  /** Reads those files that have changed. @throws the signal's reason on abort; the rest is not read. */
   async take(files: readonly ListedFile[], options: SyncOptions = {}): Promise<void> {
     const tasks = this.#tasksOf(files);
     if (workOf(tasks) < AT_ONCE_BYTES) await this.update(tasks.map(({ path }) => path));
     else await this.#turns.run(() => this.#build(tasks, options));
   }
 
-  /** Reads files again, or takes out those that are not there any more. They are found at once; resolves when that is kept. */
+  /** Reads files again, or removes those that no longer exist. Searches see the change at once; resolves when it is stored. */
   update(paths: readonly string[]): Promise<void> {
     this.#read(paths);
     return this.#write();
   }
 
-  /** Takes files out, wherever they are. */
+  /** Removes files from all segments. */
   remove(paths: readonly string[]): Promise<void> {
     this.#content.remove(paths);
     return this.#write();
   }
 
-  /** Forgets everything, so that it is built anew; what another process writes is read again. */
+  /** Empties the index so that it is built again. What another process has written is read again. */
   clear(): Promise<void> {
     return this.#turns.run(async () => {
       const stored = this.isWriter ? undefined : await this.#store.read();
@@ -133,7 +133,7 @@ export class FolderIndex implements Disposable {
     });
   }
 
-  /** Searches a file as this text instead of as it is on disk, or as on disk again. It must belong to the index to be found. */
+  /** Makes searches use this text for a file; undefined restores the version on disk. Only files in the index can be found. */
   setOverlay(path: string, text: string | undefined): void {
     if (text === undefined) this.#overlays.delete(path);
     else this.#overlays.set(path, indexText(path, text));
@@ -141,8 +141,8 @@ export class FolderIndex implements Disposable {
   }
 
   /**
-   * Takes in what another process has written, and becomes the writer when there is none. Gives whether it became that; then
-   * files may have changed that nobody saw.
+   * Applies what another process has written, and becomes the writer if there is none. Returns whether it became the writer; then files
+   * may have changed unnoticed.
    */
   refresh(): Promise<boolean> {
     return this.#turns.run(async () => {
@@ -157,7 +157,7 @@ export class FolderIndex implements Disposable {
     });
   }
 
-  /** Lets another process write the index; `refresh` makes this one the writer again. */
+  /** Allows another process to write the index; `refresh` makes this one the writer again. */
   letGo(): Promise<void> {
     return this.#turns.run(async () => {
       await this.#write();
@@ -166,20 +166,20 @@ export class FolderIndex implements Disposable {
   }
 
   /**
-   * The best `limit` chunks, best first, with their text as it is in the files now. A string is read as a person types it. `near` is
-   * another ranking of the same query, by meaning: then both count alike, and scores are those of the two together.
+   * The best `limit` chunks, best first, with their current text. A string is parsed as a user's query. `near` is a semantic ranking of
+   * the same query; the two rankings then have equal weight, and the scores are those of the combination.
    */
   async search(query: Query | string, limit: number, near: readonly ChunkPlace[] = []): Promise<readonly FolderHit[]> {
     const parsed = typeof query === 'string' ? parseQuery(query) : query;
     return searchFolder(parsed, toTermQuery(parsed, this.#analyzer), { limit, near }, this);
   }
 
-  /** The best documents of the index, which the files may not agree with any more. */
+  /** The best documents in the index; their files may have changed. */
   match(query: TermQuery, limit: number): readonly Match[] {
     return this.#content.set.search(query, limit);
   }
 
-  /** A file as it is on screen, or else on disk. */
+  /** The text of a file in the editor, else on disk. */
   fileAt(path: string): IndexedFile | undefined {
     return this.#overlays.get(path) ?? this.#recent.read(path);
   }
@@ -210,7 +210,7 @@ export class FolderIndex implements Disposable {
       .map(({ path, size }) => ({ path, size, knownHash: this.source(path)?.hash }));
   }
 
-  /** Gives the number of files that turned out to be the same. */
+  /** Returns how many files turned out to be unchanged. */
   async #build(tasks: readonly SizedTask[], options: SyncOptions): Promise<number> {
     const onBatch = (): void => void this.#write();
     try {
@@ -231,11 +231,11 @@ export class FolderIndex implements Disposable {
   async #writeNow(): Promise<void> {
     await this.#store.write(this.#content, this.#content.takeEntries());
     if (this.isWriter && this.problem === undefined) this.#own.clear();
-    // What fails is tried again after the next change.
+    // A failed merge is tried again after the next change.
     this.#content.compact({ ...this.#threads, keep: this.#write, signal: this.#end.signal }).catch(() => {});
   }
 
-  /** What threads need that build or merge: only what the writer has on disk can be handed over. */
+  /** What build and merge threads need. Only files that the writer has stored can be passed to them. */
   get #threads() {
     const program = this.isWriter ? this.#options.workerProgram : undefined;
     return { program, nextFile: (): string => this.#store.nextFile() };

@@ -8,7 +8,7 @@ import type { Match } from '../search/segmentSet.ts';
 import type { TermQuery } from '../search/termQuery.ts';
 import type { ChunkPlace } from '../semantic/meaning.ts';
 
-// Files may change between the search and the reading of what was found; then they are indexed and the search is repeated.
+// Files may change between the search and the reading of the results; then they are indexed and the search is repeated.
 const SEARCH_TRIES = 3;
 
 export interface FolderHit extends Pick<Chunk, 'text' | 'symbols' | 'scope'> {
@@ -25,7 +25,7 @@ interface SearchedFolder {
   update(paths: readonly string[]): Promise<void>;
 }
 
-/** The best chunks of a folder with the text that they have now; `near` is another ranking, by meaning, which counts alike. */
+/** The best chunks of a folder with their current text; `near` is a semantic ranking with the same weight. */
 export function searchFolder(
   query: Query,
   terms: TermQuery,
@@ -49,8 +49,8 @@ export function searchFolder(
 }
 
 /**
- * Gives what was found the text that the files have now, which is looked through for the phrases. `stale` are files that have
- * changed since they were indexed, and have no hits.
+ * Adds the current text of the files to the matches, and checks it for the phrases. `stale` lists the files that have changed since
+ * they were indexed; they have no hits.
  */
 function readHits(
   matches: readonly Pick<Match, 'source' | 'ordinal' | 'score'>[],

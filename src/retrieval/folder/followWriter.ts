@@ -6,12 +6,12 @@ const REFRESH_MS = 1000;
 interface FollowOptions {
   readonly signal: AbortSignal;
   readonly isPaused: () => boolean;
-  /** The index of this process became the one that writes: files may have changed that nobody saw. */
+  /** Called when this process became the writer; files may have changed unnoticed. */
   readonly onNewWriter: () => void;
   readonly onDidChange: () => void;
 }
 
-/** Sees what another process writes to an index, and takes over when that ends; until the signal aborts. */
+/** Applies what another process writes to an index, and takes over when that process stops, until the signal aborts. */
 export async function followWriter(index: FolderIndex, options: FollowOptions): Promise<void> {
   const { signal, isPaused, onNewWriter, onDidChange } = options;
   while (!signal.aborted) {

@@ -3,12 +3,12 @@ import type { Match } from '../search/segmentSet.ts';
 import type { ChunkPlace } from '../semantic/meaning.ts';
 import { fuseRankings } from '../semantic/rankFusion.ts';
 
-/** Enough of each ranking for what is good in both to be among the first of the two together. */
+/** Enough of each ranking that results which are good in both are among the first of the combination. */
 export const FUSED_DEPTH = 100;
 
 type RankedChunk = Pick<Match, 'source' | 'ordinal' | 'score'>;
 
-/** The ranking by words joined with one by meaning, of which places count whose file is as the index knows it. */
+/** The keyword ranking combined with a semantic one, of which only results in unchanged files count. */
 export function fuseMatches(
   matches: readonly Match[],
   near: readonly ChunkPlace[],

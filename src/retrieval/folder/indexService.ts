@@ -4,65 +4,65 @@ import type { MeaningState } from '../semantic/meaning.ts';
 /** A folder that is open in the editor. */
 export interface OpenFolder {
   readonly path: string;
-  /** Whether git may be run in it; else its ignore files are read without git. */
+  /** Whether git may be run in it; if not, its ignore files are read without git. */
   readonly isTrusted: boolean;
 }
 
-/** A notice that something changed on disk; paths are absolute, of files or of whole folders. */
+/** A change on disk; paths are absolute, of files or of whole folders. */
 export type FileChange =
   | { readonly type: 'created' | 'changed' | 'deleted'; readonly path: string }
   | { readonly type: 'renamed'; readonly path: string; readonly from: string };
 
 export interface SearchRequest {
   readonly limit: number;
-  /** Whether the last word is still being typed, so that it stands for all words that begin with it. */
+  /** Whether the last word is still being typed, so that it matches all words that begin with it. */
   readonly isTyping?: boolean | undefined;
-  /** Whether the ranking by meaning counts where there is one; unless given, it does when nobody is typing: it takes a run of a model. */
+  /** Whether to use semantic ranking if a model is selected. By default only when the user is not typing, because it runs the model. */
   readonly byMeaning?: boolean | undefined;
-  /** The folders to search, as they were opened; without it all of them. */
+  /** The folders to search, with the paths under which they were opened; undefined for all. */
   readonly folders?: readonly string[] | undefined;
 }
 
-/** A place that was found; `path` is relative to `folder`, which is as it was opened. */
+/** A search result. `path` is relative to `folder`, which is the path under which the folder was opened. */
 export interface ServiceHit extends FolderHit {
   readonly folder: string;
 }
 
 export interface RelatedRequest extends Omit<SearchRequest, 'isTyping' | 'byMeaning'> {
-  /** Where the text stands, absolute and from 1, so that it is not found itself. */
+  /** The location of the text, absolute and 1-based, which is left out of the results. */
   readonly at?: { readonly path: string; readonly startLine: number; readonly endLine: number } | undefined;
 }
 
 /**
- * `building` while the folder is gone through, at the start and when its ignore rules change; `ready` also while single
- * changes are taken in; `waiting` with much to read while energy is saved; `error` until the next change that succeeds.
+ * `building` while the whole folder is read, at the start and when its ignore rules change; `ready` also while single changes are
+ * indexed; `waiting` if much is to be read while saving energy; `error` until the next change succeeds.
  */
 export type FolderState = 'building' | 'ready' | 'waiting' | 'paused' | 'error';
 
 export interface FolderStatus {
-  /** As it was opened. */
+  /** The path under which it was opened. */
   readonly folder: string;
   readonly state: FolderState;
-  /** Files that can be found, their chunks, and the bytes that the index has on disk. */
+  /** Indexed files, their chunks, and the size of the index on disk in bytes. */
   readonly files: number;
   readonly chunks: number;
   readonly bytes: number;
-  /** How many files were passed over. */
+  /** The number of skipped files. */
   readonly passedOver: number;
-  /** Changed files that are not taken in yet. */
+  /** The number of changed files that are not indexed yet. */
   readonly pending: number;
-  /** While it builds: of the bytes to read. */
+  /** Progress of a build, in bytes. */
   readonly progress: { readonly doneBytes: number; readonly totalBytes: number } | undefined;
   /** Milliseconds since 1970; undefined before the first update. */
   readonly updatedAt: number | undefined;
-  /** Whether this process writes the index; another one does otherwise, and this one takes over when that ends. */
+  /** Whether this process writes the index. If not, another one does, and this one takes over when that one stops. */
   readonly isWriter: boolean;
   readonly problem: { readonly code: string; readonly message: string } | undefined;
-  /** Of the ranking by meaning; absent where the folder is ranked by words alone. */
+  /** The state of semantic ranking; undefined if the folder uses keyword ranking only. */
   readonly meaning?: MeaningState | undefined;
 }
 
-/** A file or folder that is not searched, and the name of the rule or the reason. */
+/** A file or folder that is not searched, with the rule or reason. */
 export interface PassedOver {
   /** Relative to the folder. */
   readonly path: string;
@@ -70,53 +70,53 @@ export interface PassedOver {
   /** `gitignore`, `secret`, `binary`, `too-large`, `unreadable` and so on. */
   readonly reason: string;
   readonly rule?: string | undefined;
-  /** Where the rule stands: `sub/.gitignore:3`. */
+  /** The location of the rule, like `sub/.gitignore:3`. */
   readonly at?: string | undefined;
 }
 
-/** The indexes of the open folders, kept up to date. It is served by a thread of its own. */
+/** The indexes of the open folders, kept up to date in a separate thread. */
 export interface IndexService {
-  /** Keeps exactly these folders up to date from now on. It answers at once; the building goes on behind it. */
+  /** Keeps exactly these folders up to date from now on. Returns at once and builds in the background. */
   open(folders: readonly OpenFolder[]): Promise<void>;
 
-  /** Takes in what changed, soon and in batches; a folder's own path means that anything in it may have changed. */
+  /** Reports changes, which are indexed soon and in batches. A folder's own path means that anything in it may have changed. */
   notify(changes: readonly FileChange[]): Promise<void>;
 
-  /** Searches a file as it is on screen instead of on disk, or as on disk again. The text is never written anywhere. */
+  /** Makes searches use the editor's text of a file; undefined restores the version on disk. The text is never stored. */
   setOverlay(path: string, text: string | undefined): Promise<void>;
 
-  /** The best places of all folders, best first. What is not indexed yet is not found. */
+  /** The best results in all folders, best first. Files that are not indexed yet are not found. */
   search(query: string, request: SearchRequest): Promise<readonly ServiceHit[]>;
 
-  /** Places that are about the same things as a text. */
+  /** Results that are similar to a text. */
   related(text: string, request: RelatedRequest): Promise<readonly ServiceHit[]>;
 
   status(): Promise<readonly FolderStatus[]>;
 
-  /** Calls `onStatus` now and with each change, a few times a second at most, until the signal aborts. */
+  /** Calls `onStatus` now and after each change, at most a few times per second, until the signal aborts. */
   follow(onStatus: (status: readonly FolderStatus[]) => void, options: { readonly signal: AbortSignal }): Promise<void>;
 
-  /** Stops taking in changes; what is there is searched. Another window goes on meanwhile. */
+  /** Stops indexing changes. The existing index can still be searched, and other windows continue. */
   pause(): Promise<void>;
 
-  /** Takes in what changed meanwhile, and what changes from now on. What energy is saved on goes on too. */
+  /** Indexes what changed meanwhile and what changes from now on, including work that waits in order to save energy. */
   resume(): Promise<void>;
 
-  /** While the machine runs on battery, what reads or embeds much waits; single changes are taken in as ever. */
+  /** On battery power, large builds and embedding wait; single changes are indexed as usual. */
   saveEnergy(isSaving: boolean): Promise<void>;
 
-  /** Builds the indexes of these folders anew, or of all. */
+  /** Rebuilds the indexes of these folders, or of all. */
   rebuild(folders?: readonly string[]): Promise<void>;
 
-  /** Takes up what was chosen for the open folders, to rank them by meaning or by words alone. */
+  /** Applies the ranking that was selected for the open folders, semantic or keyword. */
   reloadMeaning(): Promise<void>;
 
-  /** The first `limit` of what is not searched in a folder, by path, and how many there are. */
+  /** The first `limit` unindexed paths of a folder, sorted, and their total number. */
   passedOver(
     folder: string,
     options: { readonly limit: number },
   ): Promise<{ readonly total: number; readonly items: readonly PassedOver[] }>;
 
-  /** Resolves when all that was notified before is in the index, or cannot be. */
+  /** Resolves when all changes reported so far are indexed, or cannot be. */
   settle(): Promise<void>;
 }

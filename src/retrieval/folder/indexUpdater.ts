@@ -8,41 +8,41 @@ import type { FolderIndex } from './folderIndex.ts';
 import type { ListedFile } from '../building/indexedFile.ts';
 import type { FolderStatus, OpenFolder, PassedOver } from './indexService.ts';
 
-// A change of one of these changes what belongs to the folder.
+// A change to one of these files changes which files are selected.
 const RULE_FILES = new Set(['.gitignore', '.farwharfignore', 'pyvenv.cfg', '.git']);
 const REPOSITORY_RULES = '.git/info/exclude';
-// Each costs git a look; beyond these one look at everything costs less.
+// Each path costs one check by git; above this number, one check of everything costs less.
 const MOST_UNINDEXED = 200;
-// Looking at everything again and again, as while packages are installed, may take a quarter of the time.
+// Repeated checks of everything, for example while packages are installed, may take a quarter of the time.
 const REST_FACTOR = 3;
-// A process that does not write waits for the one that does, unless so little is missing or nothing comes for so long.
+// A process that does not write waits for the writer, unless this little is missing or nothing arrives for this long.
 const OWN_BYTES = 2_000_000;
 const WRITER_POLL_MS = 500;
 const PATIENCE_MS = 15_000;
-// Reading this much takes about half a second of a processor.
+// Reading this much takes about half a second of processor time.
 const LARGE_BYTES = 20_000_000;
 
-/** The counts of a folder whose index is not open yet. */
+/** The counts for a folder whose index is not open yet. */
 export const NOTHING_KEPT = { files: 0, chunks: 0, bytes: 0, passedOver: 0, isWriter: false };
 
 export interface KeepOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (doneBytes: number, totalBytes: number) => void;
-  /** Asked before much is read; waits while that has to wait. */
+  /** Called before much is read; waits as long as that must wait. */
   readonly onLargeWork: () => Promise<void>;
-  /** Told when everything is gone through. */
+  /** Called when the whole folder has been checked. */
   readonly onAll: () => void;
 }
 
 interface Sorted {
-  /** Files and folders that are not there any more. */
+  /** Files and folders that no longer exist. */
   readonly gone: Set<string>;
   readonly known: string[];
-  /** Files and folders of which nothing is known. */
+  /** Files and folders that are not in the index. */
   readonly unindexed: string[];
 }
 
-/** Brings the index of a folder up to date with what changed in it. */
+/** Updates the index of a folder after changes. */
 export class IndexUpdater {
   readonly index: FolderIndex;
   readonly #root: string;
@@ -59,7 +59,7 @@ export class IndexUpdater {
     this.#selector = selector;
   }
 
-  /** What is in the index and what is not, in numbers. */
+  /** Counts of what is indexed and what is not. */
   get counts(): Pick<FolderStatus, 'files' | 'chunks' | 'bytes' | 'passedOver' | 'isWriter'> {
     const { index } = this;
     const { files, chunks, passedOver } = index.stats;
@@ -67,14 +67,14 @@ export class IndexUpdater {
     return { files, chunks, bytes: index.bytes, passedOver: unread + this.#excluded.length, isWriter: index.isWriter };
   }
 
-  /** What is not searched: what does not belong to the index, and files that hold no text. */
+  /** Unindexed paths: those that were not selected, and files without text. */
   get passedOver(): readonly PassedOver[] {
     const unread = [...this.index.sources()].filter(({ status }) => status !== 'indexed');
     const files = unread.map(({ path, status }): PassedOver => ({ path, type: 'file', reason: status }));
     return [...this.#excluded, ...files].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
-  /** @throws the signal's reason on abort, or what the selector throws; then the batch is not taken in, or only in part. */
+  /** @throws the signal's reason on abort, or an error of the selector; the batch is then not indexed, or only in part. */
   async take(batch: ChangeBatch, options: KeepOptions): Promise<void> {
     if (batch.isAll || [...batch.paths].some(isRule)) await this.#takeAll(options);
     else await this.#takePaths(batch.paths, options);
@@ -113,7 +113,7 @@ export class IndexUpdater {
     }
   }
 
-  /** Takes in some of what was looked at, and takes out the rest. */
+  /** Indexes the selected files among the checked ones, and removes the rest. */
   async #replace(looked: readonly string[], { files, excluded }: Selected, options: KeepOptions): Promise<void> {
     await this.#askForWork(files, options);
     const belongs = new Set(files.map(({ path }) => path));
@@ -140,7 +140,7 @@ export class IndexUpdater {
     return sorted;
   }
 
-  /** The files of the index that are one of these or lie beneath one. */
+  /** The indexed files that are one of these paths or are inside one. */
   #sourcesOf(places: ReadonlySet<string>): string[] {
     if (places.size === 0) return [];
     const files = [...places].filter((path) => this.index.source(path) !== undefined);
@@ -155,7 +155,7 @@ export class IndexUpdater {
 
   #exclude(excluded: readonly PassedOver[]): void {
     const folders = new Set(excluded.filter(({ type }) => type === 'directory').map(({ path }) => path));
-    // A look at one path may find nothing else in a folder of which other files were chosen.
+    // A check of one path may find nothing else in a folder of which other files are selected.
     for (const { path } of folders.size > 0 ? this.index.sources() : []) {
       for (const folder of foldersAbove(path)) folders.delete(folder);
     }
@@ -171,7 +171,7 @@ export class IndexUpdater {
     return files.reduce((sum, { path, size }) => sum + (this.index.source(path)?.size === size ? 0 : size), 0);
   }
 
-  /** What the writing process builds need not be built twice. */
+  /** What the writer builds need not be built twice. */
   async #awaitWriter(files: readonly ListedFile[], signal: AbortSignal): Promise<void> {
     let [least, since] = [Infinity, performance.now()];
     while (!this.index.isWriter && performance.now() - since < PATIENCE_MS) {
@@ -199,7 +199,7 @@ function* foldersAbove(path: string): Generator<string, void> {
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) yield path.slice(0, end);
 }
 
-/** What stands at a path, without following a link; undefined for what cannot be told. */
+/** The type of a path, without following links; undefined if it cannot be determined. */
 function lookAt(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });

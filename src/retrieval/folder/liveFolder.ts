@@ -14,17 +14,17 @@ import type { FileChange, FolderState, FolderStatus, OpenFolder, PassedOver, Ser
 import type { Query } from '../search/query.ts';
 import { LiveMeaning, type OpenModel } from '../semantic/liveMeaning.ts';
 
-// A folder that cannot be read, or a git that hangs, is tried again.
+// After this time, a folder that could not be read, or in which git hung, is tried again.
 const RETRY_MS = 10_000;
 
 type LiveFolderOptions = Omit<FolderIndexOptions, 'root'> & {
   readonly selector: FileSelector;
   readonly energy: EnergyGate;
-  /** Without it folders are ranked by words alone. */
+  /** If undefined, keyword ranking is used. */
   readonly openModel?: OpenModel | undefined;
 };
 
-/** One open folder: its index, what is still to be taken in, and how that goes on. */
+/** One open folder: its index, the changes that are not indexed yet, and the indexing of them. */
 export class LiveFolder implements Disposable {
   readonly folder: OpenFolder;
   readonly #options: LiveFolderOptions;
@@ -36,7 +36,7 @@ export class LiveFolder implements Disposable {
   #root: string;
   #keeper: IndexUpdater | undefined;
   #meaning: LiveMeaning | undefined;
-  /** Ends what is under way, at a pause too. */
+  /** Stops current work, for a pause too. */
   #work = new AbortController();
   #isBuilding = true;
   #isPaused = false;
@@ -52,7 +52,7 @@ export class LiveFolder implements Disposable {
     this.#root = folder.path;
     this.#options = options;
     this.#queue.addAll();
-    this.#run().catch(() => {}); // it ends with this folder alone
+    this.#run().catch(() => {}); // only disposal stops it
   }
 
   get status(): FolderStatus {
@@ -97,7 +97,7 @@ export class LiveFolder implements Disposable {
     return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
   }
 
-  /** Whether a path of a hit is this absolute one. */
+  /** Whether the path of a hit is this absolute path. */
   isAt(path: string, absolute: string): boolean {
     return this.#inside(absolute) === path;
   }
@@ -120,7 +120,7 @@ export class LiveFolder implements Disposable {
     this.#changed.fire();
   }
 
-  /** Takes up another choice of the model that ranks by meaning. */
+  /** Applies another choice of the model for semantic ranking. */
   async reloadMeaning(): Promise<void> {
     await this.#meaning?.reload();
   }
@@ -130,7 +130,7 @@ export class LiveFolder implements Disposable {
     this.#queue.addAll();
   }
 
-  /** Resolves when nothing is left to be taken in, or it cannot be. */
+  /** Resolves when all changes are indexed, or cannot be. */
   async settle(): Promise<void> {
     if (this.#isSettled) return;
     await new Promise<void>((resolve) => this.#waiting.push(resolve));
@@ -169,7 +169,7 @@ export class LiveFolder implements Disposable {
 
   async #takeNext(signal: AbortSignal): Promise<void> {
     const batch = await this.#queue.next(signal).catch(() => undefined);
-    if (batch === undefined) return; // it ends, or is paused
+    if (batch === undefined) return; // stopped or paused
     try {
       this.#keeper ??= await this.#open();
       await this.#keeper.take(batch, {
@@ -211,7 +211,7 @@ export class LiveFolder implements Disposable {
 
   async #open(): Promise<IndexUpdater> {
     this.#root = await realpath(this.folder.path).catch((cause: unknown) => {
-      throw new AppError('missing', `There is no folder ${this.folder.path}. Check the path.`, { cause });
+      throw new AppError('missing', `The folder ${this.folder.path} does not exist. Check the path.`, { cause });
     });
     const { home, workerProgram, selector, energy, openModel } = this.#options;
     const [root, onDidChange] = [this.#root, (): void => this.#changed.fire()];
@@ -230,7 +230,7 @@ export class LiveFolder implements Disposable {
     return new IndexUpdater(index, root, this.folder, selector);
   }
 
-  /** Lets another window go on meanwhile. */
+  /** Allows another window to write the index. */
   async #rest(): Promise<void> {
     this.#tell();
     await this.#keeper?.index.letGo();

@@ -20,20 +20,20 @@ import { fuseRankings } from '../semantic/rankFusion.ts';
 export interface LiveIndexOptions {
   /** FARWHARF_HOME. */
   readonly home: string;
-  /** The program of the threads that build. */
+  /** The program of the build threads. */
   readonly workerProgram: string;
   readonly selector: FileSelector;
-  /** Opens the model that ranks a folder by meaning, where one was chosen; without it none is. */
+  /** Opens the model that was selected for a folder's semantic ranking, if any. If undefined, keyword ranking is used. */
   readonly openModel?: OpenModel | undefined;
 }
 
 const STATUS_EVERY_MS = 250;
-// The beginning of a longer text tells what it is about.
+// The start of a longer text is enough to know its topic.
 const MOST_RELATED = 4000;
-// Chunks of the text itself that may be found.
+// The number of results that may be chunks of the text itself.
 const OVERLAPPING = 10;
 
-/** The indexes of the open folders, in the thread that they live in. */
+/** The indexes of the open folders; runs in a thread of its own. */
 export class LiveIndex implements IndexService, Disposable {
   readonly #options: LiveIndexOptions;
   readonly #changed = new Emitter<void>();
@@ -155,7 +155,7 @@ export class LiveIndex implements IndexService, Disposable {
   ): Promise<readonly ServiceHit[]> {
     const chosen = [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
     const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, byMeaning })));
-    // Scores of a folder that is ranked by meaning too are of another kind: then the ranks in each folder count.
+    // Scores of semantic and keyword rankings are not comparable, so the ranks within each folder count.
     const isMixed = byMeaning && chosen.some(({ status }) => status.meaning !== undefined);
     const ranked = isMixed
       ? fuseRankings(hits, ({ folder, path, startLine }) => JSON.stringify([folder, path, startLine]))

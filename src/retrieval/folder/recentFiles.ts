@@ -1,12 +1,12 @@
 import { type IndexedFile, readIndexedFile } from '../building/indexedFile.ts';
 
-// The results of some searches; their texts are in memory.
+// About the results of a few searches; their texts are kept in memory.
 const MOST_FILES = 64;
 const MOST_BYTES = 200_000;
 
 /**
- * Files that were found lately. With each letter of a query that is typed the same ones are found again: they are read again,
- * since they may have changed, but cutting them into chunks takes most of a search's time and is done once.
+ * The files of recent results. While a query is typed, each letter finds mostly the same files. They are read again, because they may
+ * have changed, but splitting them into chunks takes most of a search's time and is done once.
  */
 export class RecentFiles {
   readonly #root: string;
@@ -16,7 +16,7 @@ export class RecentFiles {
     this.#root = root;
   }
 
-  /** A file as it is now; undefined where there is none. */
+  /** A file in its current version; undefined if it does not exist. */
   read(path: string): IndexedFile | undefined {
     const before = this.#files.get(path);
     const now = readIndexedFile(this.#root, path);

@@ -10,7 +10,7 @@ const PATTERNS: readonly (readonly [RegExp, number])[] = [
 ];
 const LAST_ASCII = 127;
 
-/** Writes the kinds of each byte where the kernel reads them. */
+/** Writes the classes of each byte to the kernel's memory. */
 export function writeByteKinds(memory: ArrayBuffer): void {
   const kinds = new Uint8Array(memory, KINDS, 256);
   for (let byte = 0; byte <= LAST_ASCII; byte += 1) {

@@ -3,11 +3,11 @@ import { type KernelName, kernelBytes } from './compiledKernel.ts';
 /** Bytes of a page, the unit in which memory grows. */
 export const PAGE_BYTES = 65_536;
 
-// The part of https://webassembly.github.io/spec/js-api/ that is used; the compiler knows it with the browser's types only.
+// The used part of https://webassembly.github.io/spec/js-api/, which TypeScript only declares with the browser's types.
 export interface WasmMemory {
-  /** Another one after each growth. */
+  /** Replaced after each growth. */
   readonly buffer: ArrayBuffer;
-  /** @throws RangeError when the memory is not available. */
+  /** @throws RangeError if the memory is not available. */
   grow(pages: number): number;
 }
 interface WebAssemblyApi {
@@ -17,19 +17,19 @@ interface WebAssemblyApi {
   validate(bytes: Uint8Array): boolean;
 }
 
-/** The functions of a kernel, and the memory that they work in. */
+/** The functions of a kernel, and their memory. */
 export interface KernelInstance<Functions> {
   readonly memory: WasmMemory;
   readonly functions: Functions;
 }
 
-/** Whether a kernel can be started here: it needs WebAssembly, and its SIMD instructions. */
+/** Whether kernels can run here: they need WebAssembly with SIMD instructions. */
 export function canStartKernel(name: KernelName): boolean {
   const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi | undefined;
   return api?.validate(kernelBytes(name)) === true;
 }
 
-/** Starts a kernel with memory of its own, whose limits are in pages. `Functions` must be what its source exports. */
+/** Starts a kernel with its own memory, whose limits are in pages. `Functions` must declare the exports of its source. */
 export function startKernel<Functions>(
   name: KernelName,
   limits: { readonly initial: number; readonly maximum: number },

@@ -23,7 +23,7 @@ const STEPS: readonly (readonly [number, string])[] = [
   [FORMED, 'al: ance: ence: er: ic: able: ible: ant: ement: ment: ent: ou: ism: ate: iti: ous: ive: ize:'],
 ];
 
-/** Writes the rules where the kernel reads them. */
+/** Writes the rules to the kernel's memory. */
 export function writeRules(memory: ArrayBuffer): void {
   const view = new DataView(memory);
   let at = FIRST_RULE;

@@ -3,5 +3,5 @@
 export const K1 = 2;
 export const B = 0.85;
 
-/** A longer document counts as one of so many words. */
+/** The length of longer documents is counted as this many words. */
 export const MAX_LENGTH = 0xffff;

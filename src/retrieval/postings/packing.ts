@@ -1,11 +1,11 @@
-// Numbers that are mostly small are packed: all in as few bits as make the whole shortest, and for each that does not fit its place
-// and its higher bits behind them (Zukowski and others, "Super-Scalar RAM-CPU Cache Compression", 2006). That is their width, the
-// count of those that do not fit, all their bits, and the others. Unpacking has no branches that depend on the numbers, which a
-// processor would guess wrong.
+// Mostly small numbers are packed with patched frame-of-reference coding (Zukowski and others, "Super-Scalar RAM-CPU Cache Compression",
+// 2006): all in the number of bits that makes the result shortest, followed by the position and the higher bits of each exception. The
+// format is the width, the number of exceptions, the packed bits, and the exceptions. Unpacking has no branches that depend on the
+// numbers, which a processor would mispredict.
 
-/** Bytes that must be there behind what was packed: numbers are read by eight, and those by two words of four bytes. */
+/** Bytes that must follow packed numbers, because eight numbers are read in one step, as two words of four bytes. */
 export const PADDING = 8;
-/** Unpacks `count` numbers from what lies at `start`, and gives the place behind it. */
+/** Unpacks `count` numbers from `start` on, and returns the end. */
 export function unpack(bytes: DataView, start: number, numbers: Uint32Array, count: number): number {
   const width = bytes.getUint8(start);
   const exceptions = bytes.getUint8(start + 1);
@@ -33,7 +33,7 @@ function unpackWide(bytes: DataView, first: number, numbers: Uint32Array, count:
   }
 }
 
-/** Eight numbers at a time, which begin at a byte, four of them from one word; what it reads too much is overwritten or not looked at. */
+/** Unpacks eight byte-aligned numbers per step, four from each word. Excess numbers are overwritten or ignored. */
 function unpackNarrow(bytes: DataView, first: number, numbers: Uint32Array, count: number, width: number): void {
   const mask = 2 ** width - 1;
   const [second, third, fourth] = [width, 2 * width, 3 * width];

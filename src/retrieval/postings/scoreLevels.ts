@@ -1,19 +1,19 @@
-// How much a term adds to the score of a document, without the term's weight, is a part between 0 and 1. The highest part in each range
-// of documents is kept as one of a few levels, so that a search knows without decoding a posting which ranges can hold one of the
-// best (blocks by documents as of Dimopoulos and others, "Optimizing Top-k Document Retrieval Strategies for Block-Max Indexes",
-// 2013).
+// A term's contribution to the score of a document, without the term's weight, is a part between 0 and 1. The highest part in each range
+// of documents is stored as one of a few levels. A search therefore knows which ranges can contain one of the best documents without
+// decoding postings (document-based blocks as in Dimopoulos and others, "Optimizing Top-k Document Retrieval Strategies for Block-Max
+// Indexes", 2013).
 import { HIGHEST_LEVEL, MOST_SKIPPED, RANGE } from '../kernel/assembly/layout/postings.ts';
 import { B, K1 } from './bm25.ts';
 
-// The words of a mean document that levels are made for; where the documents are shorter on average, they are only less sharp.
+// The mean document length for which levels are computed; if documents are shorter on average, the bounds are only less tight.
 const LEVEL_AVERAGE = 64;
-/** A document of `length` words in which a term stands `f` times gets the part f / (f + LEVEL_BASE + LEVEL_SLOPE * length). */
+/** The part of a document of `length` words that contains a term `f` times is f / (f + LEVEL_BASE + LEVEL_SLOPE * length). */
 export const LEVEL_BASE = K1 * (1 - B);
 export const LEVEL_SLOPE = (K1 * B) / LEVEL_AVERAGE;
 
 /**
- * The highest part that a document of each level can get where the mean document has so many words. A part is 1 / (1 + norm / f),
- * and the norm of a longer mean document is never less than that of the level divided by how much longer it is.
+ * The highest part that a document of each level can have, for a mean document length in words. A part is 1 / (1 + norm / f), and the
+ * norm for a longer mean document is never less than that of the level divided by the ratio of the lengths.
  */
 export function levelParts(averageLength: number): Float64Array {
   const shrink = LEVEL_AVERAGE / Math.max(averageLength, LEVEL_AVERAGE);
@@ -22,16 +22,16 @@ export function levelParts(averageLength: number): Float64Array {
   return parts;
 }
 
-/** The level of a posting list in each range of a segment's documents, and what the levels of all lists sum up to. */
+/** The level of a posting list in each range of a segment's documents, and the sums of the levels of all lists. */
 export interface RangeBounds {
   readonly levels: Uint8Array;
   /** The highest score of each level. */
   readonly bounds: Float64Array;
-  /** Of each range the sum of these scores, to which those of this list are added. */
+  /** The sum of these scores for each range, to which those of this list are added. */
   readonly sums: Float64Array;
 }
 
-/** Reads the levels that were written of a list whose last document is `last`. */
+/** Reads the stored levels of a list whose last document is `last`. */
 export function readLevels(
   bytes: Uint8Array,
   start: number,
@@ -48,7 +48,7 @@ export function readLevels(
   }
 }
 
-/** Does with the levels of some postings what `readLevels` does. */
+/** Computes the levels of some postings, as `readLevels` reads them. */
 export function makeLevels(
   {
     documents,
@@ -68,7 +68,7 @@ export function makeLevels(
       if (missing < least) least = missing;
       at += 1;
     }
-    // What is missing to the whole is rounded down, so the level is rounded up.
+    // The difference to 1 is rounded down, so that the level is rounded up.
     const level = HIGHEST_LEVEL - Math.floor(HIGHEST_LEVEL * least);
     levels[range] = level;
     sums[range] = (sums[range] ?? 0) + (bounds[level] ?? 0);

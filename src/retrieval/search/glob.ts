@@ -2,8 +2,8 @@
  * Whether a path with `/` is what a pattern means: `*` stands for any run within a name, `**` for any run, and a name that is
  * `**` for any folders or none. A pattern that does not begin with `/` may begin at any folder.
  *
- * After a mismatch the last star takes one character more, or else the last double star does, and no earlier one has to: so the
- * worst pattern takes the product of both lengths and not, as a regular expression would, a power of them.
+ * After a mismatch, only the last star, or else the last double star, matches one more character. The worst case is therefore the
+ * product of both lengths, rather than exponential as with a regular expression.
  */
 export function matchesGlob(path: string, pattern: string): boolean {
   const glob = pattern.startsWith('/') ? pattern.slice(1) : `**/${pattern}`;
@@ -34,7 +34,7 @@ export function matchesGlob(path: string, pattern: string): boolean {
   return endOfStars(glob, place) === glob.length;
 }
 
-/** Where what follows a double star may begin next; -1 when it has tried all. */
+/** The next possible start of what follows a double star; -1 if there is none. */
 function nextStart(path: string, from: number, isName: boolean): number {
   if (from < 0 || !isName) return from < 0 ? -1 : from + 1;
   const slash = path.indexOf('/', from);

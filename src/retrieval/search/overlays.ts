@@ -8,20 +8,20 @@ interface Without {
 }
 
 /**
- * Sources that stand in for those of the same path for a while, as the texts of unsaved editors do. A search sees them in place
- * of the others; nothing is removed, merged or written because of them.
+ * Sources that temporarily replace those of the same path, such as the texts of unsaved editors. Only searches see them; nothing is
+ * removed, merged or written because of them.
  */
 export class Overlays {
   readonly #segments = new Map<string, LiveSegment>();
   readonly #without = new WeakMap<LiveSegment, Without>();
 
-  /** `segment` holds this one source; undefined takes it away. */
+  /** @param segment a segment with this source only; undefined removes the overlay. */
   set(path: string, segment: Segment | undefined): void {
     if (segment === undefined) this.#segments.delete(path);
     else this.#segments.set(path, new LiveSegment(segment));
   }
 
-  /** What a search sees. A path that `placeOf` does not know does not belong to the index, and is not seen. */
+  /** The segments for a search. Paths unknown to `placeOf` are not in the index and are left out. */
   over(
     segments: readonly LiveSegment[],
     placeOf: (path: string) => { readonly live: LiveSegment; readonly index: number } | undefined,
@@ -38,7 +38,7 @@ export class Overlays {
     return [...segments.map((live) => this.#hide(live, hidden.get(live))), ...shown];
   }
 
-  /** The same segment with more of its sources removed; made anew only when either changed, since it costs what its size is. */
+  /** The same segment with more sources removed. Created again only after a change, because it costs time in proportion to its size. */
   #hide(live: LiveSegment, sources: readonly number[] | undefined): LiveSegment {
     if (sources === undefined) return live;
     const [hidden, removed] = [sources.join(), live.removedSources.size];

@@ -1,6 +1,6 @@
 import { matchesGlob } from './glob.ts';
 
-// Names of languages and the ends of their files' names; an end alone does as well (`lang:ts`).
+// Languages and their file extensions. An extension is accepted as well (`lang:ts`).
 const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   bash: ['sh', 'bash', 'zsh'],
   c: ['c', 'h'],
@@ -49,7 +49,7 @@ interface PathRule {
   readonly isWanted: boolean;
 }
 
-/** Says which files a search may find: those that match each `path:`, are in one of the languages, and match nothing unwanted. */
+/** Decides which files a search may find: those that match every `path:`, are in one of the languages, and match no exclusion. */
 export class PathFilter {
   static readonly ALL = new PathFilter([], []);
   readonly #paths: readonly PathRule[];
@@ -65,8 +65,8 @@ export class PathFilter {
   }
 
   /**
-   * Without a `*` the text may be anywhere in the path. With one it is all of the path, from any folder on unless it begins with
-   * a slash: `*` stands for any run within a name, `**` for any run, and a name that is `**` for any folders or none.
+   * Without a `*`, the text may occur anywhere in the path. With one, it must match the whole path, starting at any folder unless it
+   * begins with a slash: `*` matches within a name, `**` across names, and a name that is `**` any number of folders.
    */
   withPath(text: string, isWanted: boolean): PathFilter {
     const wanted = text.toLowerCase();

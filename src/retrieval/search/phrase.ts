@@ -1,13 +1,13 @@
 import { scanWords } from '../tokenizer/scanWords.ts';
 import { hasJoinedWords } from '../tokenizer/words.ts';
 
-// The index knows which chunks have all the words of a phrase, and their text whether they follow each other: so many times more
-// of the best are looked at while too few of them have it.
+// The index only knows which chunks contain all words of a phrase; their text shows whether the words are consecutive. If too few of
+// the best chunks contain the phrase, this many times more are checked.
 export const PHRASE_GROWTH = 4;
 
 /**
- * Whether the words of every phrase follow each other in a text; case and what is between the words do not matter. In scripts
- * that do not part words, a phrase may begin and end within a run of characters.
+ * Whether the words of every phrase are consecutive in a text, regardless of case and of the characters between them. In scripts that
+ * do not separate words, a phrase may begin and end within a run of characters.
  */
 export function holdsPhrases(text: string, phrases: readonly string[]): boolean {
   if (phrases.length === 0) return true;

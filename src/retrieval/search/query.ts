@@ -1,29 +1,29 @@
 import { PathFilter } from './pathFilter.ts';
 import { scanWords } from '../tokenizer/scanWords.ts';
 
-/** What is searched for. */
+/** A parsed query. */
 export interface Query {
-  /** The text whose words rank what is found, that of phrases and of prefixes with it. */
+  /** The text whose words rank the results, including those of phrases and prefixes. */
   readonly text: string;
-  /** Words of which the end is not there yet. */
+  /** Incomplete words. */
   readonly prefixes: readonly string[];
-  /** Texts whose words must follow each other in what is found. */
+  /** Texts whose words must be consecutive in the results. */
   readonly phrases: readonly string[];
-  /** The files that what is found may come from. */
+  /** Limits the files of the results. */
   readonly paths: PathFilter;
 }
 
 interface QueryOptions {
-  /** Whether the last word is being typed: then it stands for all words that begin with it. */
+  /** Whether the last word is still being typed, so that it matches all words that begin with it. */
   readonly isTyping?: boolean;
 }
 
-// A filter with its value, quoted or not; a phrase; or what has no blank in it.
+// A filter with its value, quoted or not; a phrase; or a run without spaces.
 const PARTS = /(?<!\S)(-?)(path|lang):(?:"([^"]*)"|([^\s"]+))|"([^"]*)"|[^\s"]+|"/g;
 
 /**
- * Reads a query as a person types it: words, `half*` words, `"quoted phrases"`, and the filters `path:` and `lang:`, each with a
- * `-` before it for what is not wanted. Whatever looks like none of these is words; no text is an error.
+ * Parses a user's query: words, `prefix*`, `"quoted phrases"`, and the filters `path:` and `lang:`, each excluded by a `-` before it.
+ * Everything else is treated as words, so that no query is an error.
  */
 export function parseQuery(text: string, { isTyping = false }: QueryOptions = {}): Query {
   const words: string[] = [];
@@ -45,18 +45,18 @@ export function parseQuery(text: string, { isTyping = false }: QueryOptions = {}
   return { text: words.join(' '), prefixes: [...new Set(prefixes)], phrases, paths };
 }
 
-/** A query of nothing but words, for text that nobody typed as a query: quotes and colons in it mean nothing. */
+/** A query of words only, for text that is not a user's query: quotes and colons have no meaning. */
 export function plainQuery(text: string): Query {
   return { text, prefixes: [], phrases: [], paths: PathFilter.ALL };
 }
 
-/** The word under the cursor, where the query ends in one that is no filter's and stands in no closed quotes. */
+/** The word at the cursor, if the query ends in a word that is neither part of a filter nor of a closed phrase. */
 function typedWord(text: string, words: readonly string[]): readonly string[] {
   const last = words.at(-1) ?? '';
   return last !== '' && text.endsWith(last) ? endingWord(last) : [];
 }
 
-/** The word that a text ends in. */
+/** The last word of a text. */
 function endingWord(text: string): readonly string[] {
   const last = lastWord(text);
   return last !== undefined && text.endsWith(last) ? [last] : [];

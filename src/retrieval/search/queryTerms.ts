@@ -6,17 +6,17 @@ import type { WeightedList } from './scorer.ts';
 import type { TermPrefix, TermQuery } from './termQuery.ts';
 import { type Scored, TopK } from './topK.ts';
 
-// A prefix expands to those of its terms that most documents contain: the others rank little, and each costs a posting list.
+// A prefix expands to those terms that most documents contain; the others affect ranking little, and each costs a posting list.
 const MOST_EXPANSIONS = 32;
-// How much more a rare term says about where the best documents are; measured, and of 1, 2 and 3 the best by little.
+// How much more a rare term indicates where the best documents are; measured: of 1, 2 and 3 the best by a little.
 const RARITY = 3;
 
-/** A term in the segments that have it: where its postings begin in each of them, which are numbered. */
+/** A term, with the offset of its postings in each segment that contains it. */
 class FoundTerm {
   readonly term: string;
   readonly segments: number[] = [];
   readonly starts: number[] = [];
-  /** Postings, also of removed documents. */
+  /** The number of postings, including removed documents. */
   count = 0;
 
   constructor(term: string) {
@@ -29,7 +29,7 @@ class FoundTerm {
     this.count += countPostings(postings, start);
   }
 
-  /** How many documents hold it. */
+  /** The number of documents that contain it. */
   countHolders(segments: readonly LiveSegment[]): number {
     if (segments.every(({ removedSources }) => removedSources.size === 0)) return this.count;
     return this.starts.reduce(
@@ -39,15 +39,15 @@ class FoundTerm {
   }
 }
 
-/** A segment that has terms of a query. */
+/** A segment that contains terms of a query. */
 interface SegmentTerms {
   readonly live: LiveSegment;
   readonly lists: readonly WeightedList[];
 }
 
 /**
- * Finds the posting lists of a query's terms in each segment, with what a term weighs in the whole index. The segments come
- * in the order of what they promise: the better the first documents are, the more of the others is passed over.
+ * Finds the posting lists of a query's terms in each segment, with the weight of each term in the whole index. The most promising
+ * segments come first: the better the first documents are, the more of the others can be skipped.
  */
 export function findTerms(segments: readonly LiveSegment[], query: TermQuery, totals: Totals): readonly SegmentTerms[] {
   const found = segments.map((live) => ({ live, lists: [] as WeightedList[], promise: 0 }));
@@ -69,7 +69,7 @@ export function findTerms(segments: readonly LiveSegment[], query: TermQuery, to
   }
   const taken = new Set(query.terms);
   for (const prefix of query.prefixes) {
-    // They all stand for one word, and weigh what a word does that as many documents hold.
+    // Together they represent one word, and have the weight of a word that occurs in as many documents.
     const expansions = expand(segments, prefix).filter(({ item }) => !taken.has(item.term));
     const holders = expansions.reduce((sum, { score }) => sum + score, 0);
     for (const { item } of expansions) {
@@ -120,10 +120,10 @@ function excludeOthers({ segment }: LiveSegment, term: string, excluded: Uint8Ar
   excluded.fill(1, next);
 }
 
-/** The terms of a prefix that most documents hold, with how many do. They do not depend on how the documents lie in segments. */
+/** The terms of a prefix that most documents contain, with their document frequencies. Independent of how documents are split into segments. */
 function expand(segments: readonly LiveSegment[], prefix: TermPrefix): readonly Scored<FoundTerm>[] {
   const found = findPrefix(segments, prefix);
-  // The counts are with removed documents: those of the highest count hold at least so much, and nothing of a lower count does.
+  // The counts include removed documents, so they are upper bounds.
   const first = new TopK<FoundTerm>(MOST_EXPANSIONS);
   for (const term of found) first.offer(term, term.count);
   const counted = first.sorted();

@@ -4,40 +4,40 @@ import { levelParts } from '../postings/scoreLevels.ts';
 import { Scorer, type WeightedList } from './scorer.ts';
 import type { TopK } from './topK.ts';
 
-/** A document of one of the segments. */
+/** A document in one of the segments. */
 export interface Found {
   readonly live: LiveSegment;
   readonly document: number;
 }
 
-/** Numbers of the whole index, which BM25 needs. */
+/** Statistics of the whole index for BM25. */
 export interface Totals {
   readonly documents: number;
-  /** Words of the mean document. */
+  /** The mean length of documents, in words. */
   readonly averageLength: number;
 }
 
-/** The weight of a term that `holders` of the documents hold. */
+/** The weight of a term that occurs in `holders` of the documents. */
 export function termWeight(holders: number, { documents }: Totals): number {
   return Math.log(1 + (documents - holders + 0.5) / (holders + 0.5));
 }
 
 /**
- * Offers the documents of segments that can be among the best, with their exact scores. Ranges of documents whose bounds do not
- * reach the threshold are passed over, and in the others the terms that cannot reach it by themselves are looked up for the
- * candidates of the rest alone (MaxScore of Turtle and Flood, 1995, in each range).
+ * Offers the documents that can be among the best, with their exact scores. Ranges of documents whose upper bounds do not reach the
+ * threshold are skipped. In the others, terms that cannot reach it by themselves are looked up only for the candidates of the
+ * remaining terms (MaxScore of Turtle and Flood, 1995, within each range).
  */
 export class Ranker {
   readonly #averageLength: number;
   readonly #parts: Float64Array;
   readonly #best: TopK<Found>;
-  /** One for each term, which it reads in one segment after the other. */
+  /** One per term, reused for each segment. */
   readonly #pool: Scorer[] = [];
   /** The highest sum of scores in each range of the segment. */
   #bounds = new Float64Array(0);
   /** The sums of scores of a range's documents. */
   readonly #sums = new Float64Array(RANGE);
-  /** Terms of the range that together stay below the threshold: a document that holds no other is no candidate. */
+  /** Terms of the range that together stay below the threshold; a document without any other term is no candidate. */
   readonly #optional: Scorer[] = [];
 
   constructor({ averageLength }: Totals, best: TopK<Found>) {
@@ -46,7 +46,7 @@ export class Ranker {
     this.#best = best;
   }
 
-  /** Ranks the documents of a segment; `excluded` is 1 for each that is not to be offered, if there is any. */
+  /** Ranks the documents of a segment. @param excluded 1 for each document that must not be offered; undefined if there is none. */
   rank(live: LiveSegment, terms: readonly WeightedList[], excluded: Uint8Array | undefined): void {
     const ranges = Math.ceil(live.segment.lengths.length / RANGE);
     if (this.#bounds.length < ranges) this.#bounds = new Float64Array(ranges);
@@ -67,7 +67,7 @@ export class Ranker {
     }
   }
 
-  /** Those of common terms first: to score their documents costs most and gives least. */
+  /** Common terms first, because scoring their documents costs most and contributes least. */
   #open({ segment }: LiveSegment, terms: readonly WeightedList[]): readonly Scorer[] {
     while (this.#pool.length < terms.length) this.#pool.push(new Scorer(this.#averageLength, this.#parts));
     const scorers = this.#pool.slice(0, terms.length);
@@ -98,7 +98,7 @@ export class Ranker {
       let sum = sums[place] ?? 0;
       sums[place] = 0;
       if (excluded?.[document] === 1) continue;
-      // What the optional terms say is added as long as that can be enough.
+      // Scores of optional terms are added as long as the threshold can still be reached.
       let rest = optionalBound;
       for (let at = optionalCount - 1; at >= 0 && sum + rest >= this.#best.threshold; at -= 1) {
         const scorer = optional[at];
@@ -110,7 +110,7 @@ export class Ranker {
   }
 }
 
-/** The first document from `from` on that is not excluded; -1 behind the last. */
+/** The first document from `from` on that is not excluded; -1 after the last. */
 function firstLeft(excluded: Uint8Array | undefined, from: number): number {
   return excluded === undefined || excluded[from] === 0 ? from : excluded.indexOf(0, from);
 }

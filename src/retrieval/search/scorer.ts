@@ -3,10 +3,10 @@ import { PostingList } from '../segments/postingList.ts';
 import { RANGE } from '../kernel/assembly/layout/postings.ts';
 import type { Segment } from '../segments/segment.ts';
 
-// Scores are summed as whole numbers of this fraction, so that a sum does not depend on the order of its parts.
+// Scores are summed as multiples of this fraction, so that a sum does not depend on the order of its parts.
 const UNIT = 2 ** 32;
 
-/** A score as people know it. */
+/** A score as shown to users. */
 export function toScore(units: number): number {
   return units / UNIT;
 }
@@ -17,7 +17,7 @@ export interface WeightedList {
   readonly weight: number;
 }
 
-/** What a term adds to the scores of a segment's documents, and at most in each range of them. */
+/** What a term adds to the scores of a segment's documents, and its upper bound in each range of documents. */
 export class Scorer {
   readonly #list = new PostingList();
   #levels = new Uint8Array(0);
@@ -30,14 +30,14 @@ export class Scorer {
   readonly #base = K1 * (1 - B);
   readonly #slope: number;
 
-  /** `parts` are those of the levels where the mean document is so long. */
+  /** @param parts the parts of the levels for this mean document length. */
   constructor(averageLength: number, parts: Float64Array) {
     this.#slope = (K1 * B) / averageLength;
     this.#parts = parts;
     this.#bounds = new Float64Array(parts.length);
   }
 
-  /** Begins the list of a segment, and adds the highest score in each range of documents to the sums of the ranges. */
+  /** Starts the list of a segment, and adds the highest score in each range of documents to the sums of the ranges. */
   open({ postings, lengths }: Segment, { start, weight }: WeightedList, sums: Float64Array): void {
     if (weight !== this.#weight) this.#weigh(weight);
     if (this.#levels.length < sums.length) this.#levels = new Uint8Array(sums.length);
@@ -50,18 +50,18 @@ export class Scorer {
   #weigh(weight: number): void {
     this.#weight = weight;
     this.#factor = weight * (K1 + 1) * UNIT;
-    // One more than the score, since another order of rounding could give that.
+    // One more than the score, because another order of rounding could result in that.
     for (let level = 1; level < this.#parts.length; level += 1) {
       this.#bounds[level] = Math.ceil(this.#factor * (this.#parts[level] ?? 0)) + 1;
     }
   }
 
-  /** The highest score in a range; 0 where no document of it has the term. */
+  /** The highest score in a range; 0 if none of its documents contains the term. */
   boundOf(range: number): number {
     return this.#bounds[this.#levels[range] ?? 0] ?? 0;
   }
 
-  /** Adds the scores of the documents of the range that begins at `from` to their sums, and gives a bit for each. */
+  /** Adds the scores of the documents in the range that begins at `from` to their sums, and returns a bit for each. */
   addTo(sums: Float64Array, from: number): number {
     const list = this.#list;
     const to = from + RANGE;
@@ -86,7 +86,7 @@ export class Scorer {
     return bits;
   }
 
-  /** The score of a document, 0 where it does not have the term. */
+  /** The score of a document; 0 if it does not contain the term. */
   score(document: number): number {
     const list = this.#list;
     if (list.advance(document) !== document) return 0;

@@ -8,13 +8,13 @@ import { mergeSegments } from '../segments/segmentMerge.ts';
 import type { TermQuery } from './termQuery.ts';
 import { TopK } from './topK.ts';
 
-// A merge holds its result in memory beside its parts; segments of this size are large enough not to be many.
+// A merge needs memory for its result and its parts; segments of this size are large enough that there are few.
 const MAX_MERGED_POSTINGS = 4_000_000;
 
-/** A document that was found. */
+/** A search result. */
 export interface Match {
   readonly source: SegmentSource;
-  /** Which of the source's chunks, from 0. */
+  /** The index of the chunk in its source, from 0. */
   readonly ordinal: number;
   readonly startLine: number;
   readonly endLine: number;
@@ -26,17 +26,17 @@ interface Place {
   readonly index: number;
 }
 
-/** Segments that lie side by side and should become one. */
+/** Adjacent segments that should be merged. */
 export interface Merge {
-  /** The oldest first. */
+  /** Oldest first. */
   readonly parts: readonly LiveSegment[];
-  /** Whether no segment before them is left. */
+  /** Whether there is no older segment. */
   readonly isOldest: boolean;
-  /** About how many postings they have. */
+  /** The approximate number of postings. */
   readonly size: number;
 }
 
-/** Segments in the order of their age, searched as one index. For each path the youngest that names it counts. */
+/** Segments in order of age, searched as one index. For each path, the newest segment that contains it counts. */
 export class SegmentSet {
   #segments: LiveSegment[] = [];
   readonly #places = new Map<string, Place>();
@@ -50,7 +50,7 @@ export class SegmentSet {
     return countDocuments(this.#segments);
   }
 
-  /** What is known of a path; undefined for what was never added and for what was removed. */
+  /** What the index knows about a path; undefined if it was never added, or was removed. */
   source(path: string): SegmentSource | undefined {
     const place = this.#places.get(path);
     const source = place?.live.segment.sources[place.index];
@@ -64,7 +64,7 @@ export class SegmentSet {
     }
   }
 
-  /** Adds a segment, whose sources take the place of those with the same paths. `file` is where it lies already. */
+  /** Adds a segment, whose sources replace those with the same paths. @param file the file in which it is already stored. */
   add(segment: Segment, file?: string): void {
     const live = new LiveSegment(segment, file);
     this.#segments.push(live);
@@ -75,12 +75,12 @@ export class SegmentSet {
     }
   }
 
-  /** Lets a search see a segment of one source in place of what is known of its path, or that again. */
+  /** Makes searches see a segment with one source instead of the indexed version; undefined restores that. */
   setOverlay(path: string, segment: Segment | undefined): void {
     this.#overlays.set(path, segment);
   }
 
-  /** Merges here and now whatever should be merged. */
+  /** Merges all segments that should be merged, synchronously. */
   compact(): void {
     for (;;) {
       const merge = this.youngMerge() ?? this.cleaning();
@@ -90,8 +90,8 @@ export class SegmentSet {
   }
 
   /**
-   * Young segments that should become one, while the one before them is less than twice as large: so there are few segments,
-   * and a source is rewritten few times.
+   * New segments to merge, extended while the segment before them is less than twice as large, so that there are few segments and a
+   * source is rewritten only a few times.
    */
   youngMerge(): Merge | undefined {
     const last = this.#segments.length - 1;
@@ -106,14 +106,14 @@ export class SegmentSet {
     return from < last ? { parts: this.#segments.slice(from), isOldest: from === 0, size: merged } : undefined;
   }
 
-  /** The youngest segment of which most is removed, to be rewritten without that. */
+  /** The newest segment of which most is removed, to be rewritten without that. */
   cleaning(): Merge | undefined {
     const at = this.#segments.findLastIndex((live) => live.removedSources.size * 2 > live.segment.sources.length);
     const live = this.#segments[at];
     return live === undefined ? undefined : { parts: [live], isOldest: at === 0, size: sizeOf(live) };
   }
 
-  /** Puts what segments were merged into in their place. What was removed from them meanwhile stays removed. */
+  /** Replaces merged segments by the result. What was removed from them meanwhile stays removed. */
   replace(parts: readonly LiveSegment[], segment: Segment, file?: string): void {
     const from = this.#segments.findIndex((live) => live === parts[0]);
     const merged = new LiveSegment(segment, file);
@@ -132,7 +132,7 @@ export class SegmentSet {
     this.#segments.splice(from, parts.length, ...(segment.sources.length === 0 ? [] : [merged]));
   }
 
-  /** The best `limit` documents that the query finds, best first; of equal scores by path and place. */
+  /** The best `limit` documents for the query, best first; equal scores are sorted by path and position. */
   search(query: TermQuery, limit: number): readonly Match[] {
     const segments = this.#overlays.over(this.#segments, (path) => this.#known(path));
     const documents = countDocuments(segments);
@@ -156,13 +156,13 @@ function countDocuments(segments: readonly LiveSegment[]): number {
   return segments.reduce((sum, { liveCount }) => sum + liveCount, 0);
 }
 
-/** What rewriting costs: a record of a removed source has no postings, but is one. */
+/** The cost of rewriting. A record of a removed source has no postings, but counts as one. */
 function sizeOf(live: LiveSegment | undefined): number {
   return live === undefined ? 0 : live.segment.postingCount + live.segment.sources.length;
 }
 
 function sourceOf({ live, document }: Found): SegmentSource | undefined {
-  // Sources lie in the order of their documents; those without any are never the last that begins at or before one.
+  // Sources are sorted by their documents; those without any are never the last that begins at or before one.
   const { sources } = live.segment;
   let [low, high] = [0, sources.length - 1];
   while (low < high) {

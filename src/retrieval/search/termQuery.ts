@@ -4,19 +4,19 @@ import { hasJoinedWords, type WordAnalyzer } from '../tokenizer/words.ts';
 
 const LEAST_PREFIX = 3;
 
-/** A query in terms of the index. */
+/** A query as terms of the index. */
 export interface TermQuery {
-  /** Terms that rank: what holds one of them, or one of a prefix, is found. */
+  /** Ranking terms: documents that contain at least one of them, or one of a prefix, are found. */
   readonly terms: readonly string[];
   readonly prefixes: readonly TermPrefix[];
-  /** Terms of which what is found holds each. */
+  /** Required terms: results contain all of them. */
   readonly required: readonly string[];
   readonly paths: PathFilter;
 }
 
-/** The terms that a prefix expands to: those that begin with it, and stems of words that begin with it and are shorter. */
+/** The expansion of a prefix: terms that begin with it, and shorter stems of words that begin with it. */
 export interface TermPrefix {
-  /** Empty where it is too short to tell anything. */
+  /** Empty if the prefix is too short to be meaningful. */
   readonly start: string;
   readonly stems: readonly string[];
 }
@@ -31,9 +31,9 @@ export function toTermQuery({ text, prefixes, phrases, paths }: Query, analyzer:
 }
 
 function toTermPrefix(prefix: string, analyzer: WordAnalyzer): TermPrefix {
-  // Of a run that is indexed by pairs the last character begins the pair that is not whole; the others are terms.
+  // In a run that is indexed by character pairs, the last character starts an incomplete pair; the other pairs are terms.
   if (hasJoinedWords(prefix)) return { start: Array.from(prefix).at(-1) ?? '', stems: [] };
-  // So many words begin with one letter or two that they tell nothing.
+  // Too many words begin with the same one or two letters for such a prefix to be meaningful.
   const start = prefix.replace(/^[_$]+/, '').toLowerCase();
   return start.length < LEAST_PREFIX ? { start: '', stems: [] } : { start, stems: analyzer.stemsFrom(start) };
 }

@@ -4,16 +4,16 @@ export interface Scored<T> {
   readonly order: number;
 }
 
-/** Keeps the best `limit` of the items that it is offered, in a heap whose root is the worst of them. */
+/** Keeps the best `limit` of the offered items, in a heap whose root is the worst of them. */
 export class TopK<T> {
   readonly #limit: number;
   readonly #compare: (a: T, b: T) => number;
   readonly #heap: Scored<T>[] = [];
   #offered = 0;
-  /** What is scored below this does not come in; a field, since searches look at it for every candidate. */
+  /** The lowest score that is accepted; a field, because searches read it for every candidate. */
   threshold = -Infinity;
 
-  /** `compare` decides between equal scores: negative where `a` comes first. Without it, what was offered first does. */
+  /** @param compare the order of items with equal scores: negative if `a` comes first. By default the item that was offered first. */
   constructor(limit: number, compare: (a: T, b: T) => number = () => 0) {
     this.#limit = limit;
     this.#compare = compare;

@@ -1,7 +1,7 @@
 const ENCODER = new TextEncoder();
 const FEW_BYTES = 32;
 
-/** Bytes that grow: numbers of variable length (seven bits a byte, the lowest first), doubles and texts. */
+/** A growable byte buffer for variable-length integers (LEB128), doubles and texts. */
 export class ByteWriter {
   #bytes = new Uint8Array(256);
   #length = 0;
@@ -10,7 +10,7 @@ export class ByteWriter {
     return this.#length;
   }
 
-  /** A whole number from 0 to 2^32 - 1. */
+  /** An integer from 0 to 2^32 - 1. */
   varint(value: number): void {
     if (this.#length + 5 > this.#bytes.length) this.#grow(5);
     let rest = value;
@@ -21,13 +21,13 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest;
   }
 
-  /** Gives the bytes, with room for so many more behind `length`, for whoever writes there and says so with `wrote`. */
+  /** Returns the bytes with space for `count` more after `length`. The caller writes there and confirms with `wrote`. */
   reserve(most: number): Uint8Array {
     if (this.#length + most > this.#bytes.length) this.#grow(most);
     return this.#bytes;
   }
 
-  /** Takes what was written up to a place in the reserved bytes. */
+  /** Confirms that the reserved bytes were written up to `end`. */
   wrote(end: number): void {
     this.#length = end;
   }
@@ -38,7 +38,7 @@ export class ByteWriter {
     this.append(bytes);
   }
 
-  /** UTF-8 behind its length in bytes. */
+  /** A text in UTF-8, preceded by its length in bytes. */
   text(text: string): void {
     const bytes = ENCODER.encode(text);
     this.varint(bytes.length);
@@ -48,7 +48,7 @@ export class ByteWriter {
   /** Appends the bytes from `from` to before `to`. */
   append(bytes: Uint8Array, from = 0, to = bytes.length): void {
     if (this.#length + to - from > this.#bytes.length) this.#grow(to - from);
-    // A call that copies costs more than a few bytes do.
+    // For a few bytes, a call to copy costs more than the loop.
     if (to - from > FEW_BYTES) {
       this.#bytes.set(bytes.subarray(from, to), this.#length);
       this.#length += to - from;
@@ -61,7 +61,7 @@ export class ByteWriter {
     this.#length = 0;
   }
 
-  /** A view of what was written, until the next write. */
+  /** A view of the written bytes, valid until the next write. */
   view(): Uint8Array {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -73,7 +73,7 @@ export class ByteWriter {
   }
 }
 
-/** Reads what a ByteWriter wrote. Beyond the end there are zeros: callers know from a checksum that the bytes are whole. */
+/** Reads what a ByteWriter wrote. Beyond the end it returns zeros, because callers have verified a checksum. */
 export class ByteReader {
   readonly #bytes: Buffer;
   at: number;
@@ -92,7 +92,7 @@ export class ByteReader {
     }
   }
 
-  /** Reads bytes into a place. */
+  /** Reads bytes into a buffer. */
   read(into: Uint8Array, from: number, to: number): void {
     for (let at = from; at < to; at += 1) into[at] = this.#bytes[this.at++] ?? 0;
   }

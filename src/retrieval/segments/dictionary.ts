@@ -1,26 +1,26 @@
 import { GrowableBuffer, type KernelMemory } from '../tokenizer/kernelMemory.ts';
 import { ByteReader } from './bytes.ts';
 
-// Terms are stored in groups, each term but the first of a group without what it shares with the one before. Finding one
-// costs a binary search over the groups and half a group of reading; a Map of strings would take ten times the memory.
+// Terms are stored in groups with front coding: each term but the first of a group omits the prefix that it shares with the one before.
+// A lookup is a binary search over the groups and a scan of half a group; a Map of strings would take ten times the memory.
 const GROUP = 16;
-// What an entry has at most besides the bytes of its term, and what is read and written behind it.
+// The maximum size of an entry without its term, and of what is read and written after it.
 const ENTRY_BYTES = 24;
 
-/** A term, and where its postings begin. */
+/** A term, and the offset of its postings. */
 interface TermPlace {
   readonly term: string;
   readonly start: number;
 }
 
-/** The terms of a segment in the order of their bytes in UTF-8, each with the place of its postings. It never changes. */
+/** The terms of a segment, sorted by their UTF-8 bytes, with the offsets of their postings. Immutable. */
 export class Dictionary {
   readonly size: number;
   readonly bytes: Uint8Array;
-  /** Where each group begins: in `bytes`, and in the postings. */
+  /** The offsets of each group in `bytes` and in the postings. */
   readonly groups: Uint32Array;
   readonly starts: Uint32Array;
-  /** The first bytes of the first term of each group, made when they are first needed. */
+  /** The first bytes of each group's first term, computed on first use. */
   #keys: Uint32Array | undefined;
   readonly #reader: ByteReader;
 
@@ -32,18 +32,18 @@ export class Dictionary {
     this.#reader = new ByteReader(bytes);
   }
 
-  /** Where the postings of a term begin, given in UTF-8; -1 where it is not there. */
+  /** The offset of a term's postings; -1 if the term does not exist. The term is given in UTF-8. */
   find(wanted: Uint8Array): number {
     const { bytes } = this;
     const reader = this.#reader;
     const group = this.groupOf(wanted);
     reader.at = this.groups[group] ?? 0;
     let start = this.starts[group] ?? 0;
-    let equal = 0; // so many bytes at the beginning of what is wanted are those of the term before, which comes before it
+    let equal = 0; // the length of the prefix that the wanted term shares with the term before, which sorts before it
     for (let left = Math.min(GROUP, this.size - group * GROUP); left > 0; left -= 1) {
       const shared = reader.varint();
       const size = reader.varint();
-      // What shares less with that term comes behind what is wanted, and what shares more comes before it like that term.
+      // A term that shares less with that term sorts after the wanted one; one that shares more sorts before it.
       if (shared < equal) return -1;
       const end = reader.at + size;
       if (shared === equal) {
@@ -56,7 +56,7 @@ export class Dictionary {
     return -1;
   }
 
-  /** The last group that begins with a term that is not behind `wanted`, or the first of all. */
+  /** The last group whose first term does not sort after `wanted`, or the first group. */
   groupOf(wanted: Uint8Array): number {
     const keys = (this.#keys ??= this.#makeKeys());
     const key = keyOf(wanted, 0, wanted.length);
@@ -82,7 +82,7 @@ export class Dictionary {
   #makeKeys(): Uint32Array {
     return this.groups.map((at) => {
       const reader = this.#reader;
-      reader.at = at + 1; // behind what is shared, which is nothing
+      reader.at = at + 1; // after the shared prefix, which is empty
       const size = reader.varint();
       return keyOf(this.bytes, reader.at, size);
     });
@@ -96,14 +96,14 @@ export class Dictionary {
   }
 }
 
-/** The first four bytes of a term as a number, whose order is theirs. */
+/** The first four bytes of a term as a number that sorts as they do. */
 function keyOf(bytes: Uint8Array, start: number, size: number): number {
   let key = 0;
   for (let at = 0; at < 4; at += 1) key = key * 256 + (at < size ? (bytes[start + at] ?? 0) : 0);
   return key;
 }
 
-/** Below zero where the bytes from `start` on come before the others, above where they come behind. */
+/** Negative if the bytes from `start` on sort before the others, positive if after. */
 function compareBytes(bytes: Uint8Array, start: number, size: number, other: Uint8Array, otherSize: number): number {
   const least = Math.min(size, otherSize);
   for (let at = 0; at < least; at += 1) {
@@ -113,15 +113,15 @@ function compareBytes(bytes: Uint8Array, start: number, size: number, other: Uin
   return size - otherSize;
 }
 
-/** Goes through the terms of a dictionary in order, without making strings of them. */
+/** Iterates over the terms of a dictionary in order, without creating strings. */
 export class DictionaryCursor {
-  /** The bytes of the term, until the next one is read, and how many there are. */
+  /** The bytes of the term, valid until the next one is read, and their number. */
   term = Buffer.alloc(128);
   size = 0;
-  /** Where its postings lie. */
+  /** The offsets of its postings. */
   start = 0;
   length = 0;
-  /** False behind the last term. */
+  /** False after the last term. */
   isValid = false;
   readonly #dictionary: Dictionary;
   readonly #reader: ByteReader;
@@ -132,13 +132,13 @@ export class DictionaryCursor {
     this.#reader = new ByteReader(dictionary.bytes);
   }
 
-  /** Goes to the first term that is not before `wanted`. */
+  /** Moves to the first term that does not sort before `wanted`. */
   seek(wanted: Uint8Array): void {
     this.#open(this.#dictionary.groupOf(wanted));
     while (this.isValid && this.compare(wanted) < 0) this.next();
   }
 
-  /** Goes to the next term, or from the beginning to the first. */
+  /** Moves to the next term, or from the start to the first. */
   next(): void {
     const index = this.#index + 1;
     if (index % GROUP === 0) {
@@ -149,7 +149,7 @@ export class DictionaryCursor {
     if (this.isValid) this.#read(index, this.start + this.length);
   }
 
-  /** Below zero where the term comes before the other, above where it comes behind. */
+  /** Negative if the term sorts before the other, positive if after. */
   compare(other: Uint8Array, size = other.length): number {
     return compareBytes(this.term, 0, this.size, other, size);
   }
@@ -180,8 +180,8 @@ export class DictionaryCursor {
 }
 
 /**
- * Takes terms in order and makes a dictionary of them. An entry is how many bytes its term shares with the last one, how many
- * others it has, these, and how many bytes its postings have.
+ * Builds a dictionary of terms that are added in order. An entry consists of the length of the prefix that its term shares with the
+ * last one, the number of its other bytes, these bytes, and the size of its postings.
  */
 export class DictionaryWriter {
   readonly #memory: KernelMemory;
@@ -199,7 +199,7 @@ export class DictionaryWriter {
     this.#last = new GrowableBuffer(memory);
   }
 
-  /** Adds the term of `size` bytes at an address of the memory, and the place of its postings. Behind it there must be eight bytes. */
+  /** Adds the term of `size` bytes at an address of the memory, and the offset of its postings. Eight bytes must follow the term. */
   add(term: number, size: number, start: number, length: number): void {
     const [entries, last] = [this.#entries, this.#last];
     if (this.#size % GROUP === 0) {
@@ -216,7 +216,7 @@ export class DictionaryWriter {
     this.#size += 1;
   }
 
-  /** The dictionary of all terms; it begins anew then. */
+  /** Returns the dictionary of all terms and starts a new one. */
   finish(): Dictionary {
     const { address } = this.#entries;
     const bytes = Uint8Array.from(this.#memory.bytes.subarray(address, address + this.#length));

@@ -6,16 +6,16 @@ import { GrowableBuffer } from '../tokenizer/kernelMemory.ts';
 const LEAST_BLOCK = 1 << 12;
 const MOST_BLOCK = 1 << 18;
 
-/** The postings of terms, one term behind the other, each ascending by document. They are valid until the next document. */
+/** The postings of terms, term by term, each in ascending order of documents. Valid until the next document is added. */
 interface TermPostings {
   /** Addresses. */
   readonly documents: number;
   readonly frequencies: number;
-  /** Behind the last posting of each term, by its number. */
+  /** The end of each term's postings, by its number. */
   readonly ends: Uint32Array;
 }
 
-/** Buffers for terms of documents, and how often each has them. */
+/** Buffers for the terms of documents and their frequencies. */
 interface Block {
   readonly size: number;
   /** Addresses. */
@@ -25,26 +25,26 @@ interface Block {
   documents: number;
 }
 
-/** Which terms each document has and how often, in the vocabulary's memory: objects would take ten times as much. */
+/** The terms of each document and their frequencies, in the vocabulary's memory; objects would take ten times as much. */
 export class DocumentTerms {
   readonly vocabulary: Vocabulary;
-  /** They write what lies in the same memory. */
+  /** The writers, which read from the same memory. */
   readonly lists: PostingsWriter;
   readonly dictionary: DictionaryWriter;
   postingCount = 0;
-  /** Full blocks stay where they are: copying into a larger one costs as much as all of the counting. */
+  /** Full blocks are not moved, because copying into a larger one costs as much as all the counting. */
   readonly #blocks: Block[] = [];
   #block = 0;
   #documentCount = 0;
-  /** How many terms each document has. */
+  /** The number of terms of each document. */
   readonly #sizes: GrowableBuffer;
-  /** Of the document that is added: how often it has each term, and the terms that it has. */
+  /** For the document that is being added: the frequency of each term, and its terms. */
   readonly #counts: GrowableBuffer;
   readonly #present: GrowableBuffer;
-  /** How many documents have each term. */
+  /** The number of documents with each term. */
   readonly #holders: GrowableBuffer;
   readonly #lengths: GrowableBuffer;
-  /** The postings by term, and where the next of each goes. */
+  /** The postings by term, and the address of each term's next posting. */
   readonly #next: GrowableBuffer;
   readonly #documents: GrowableBuffer;
   readonly #frequencies: GrowableBuffer;
@@ -64,7 +64,7 @@ export class DocumentTerms {
     this.#frequencies = new GrowableBuffer(memory);
   }
 
-  /** Makes a document of the words that the vocabulary has counted, which it forgets. */
+  /** Adds a document with the words that the vocabulary has counted, and resets these counts. */
   add(): void {
     const { memory } = this.vocabulary;
     const end = this.#gather();
@@ -86,7 +86,7 @@ export class DocumentTerms {
     this.postingCount += count;
   }
 
-  /** SerialQueue them around: the documents of each term, the terms in the given order. */
+  /** Inverts them: the documents of each term, with the terms in the given order. */
   byTerm(order: Uint32Array): TermPostings {
     const { memory } = this.vocabulary;
     const [next, documents, frequencies] = [this.#next, this.#documents, this.#frequencies];
@@ -120,7 +120,7 @@ export class DocumentTerms {
     return { documents: documents.address, frequencies: frequencies.address, ends };
   }
 
-  /** Puts the lengths of documents where `lists` can read them, and gives that address. */
+  /** Copies the lengths of documents into the memory, and returns their address. */
   keepLengths(lengths: Uint16Array): number {
     this.#lengths.hold(lengths.byteLength, 0);
     const { address } = this.#lengths;
@@ -128,7 +128,7 @@ export class DocumentTerms {
     return address;
   }
 
-  /** Forgets all documents and words, and keeps the room. */
+  /** Removes all documents and words, and keeps the memory. */
   clear(): void {
     this.#holders.clear(4 * this.vocabulary.terms.table.size);
     for (const block of this.#blocks) [block.used, block.documents] = [0, 0];
@@ -138,7 +138,7 @@ export class DocumentTerms {
     this.vocabulary.clear();
   }
 
-  /** Counts the terms of the counted words, and gives the end of those that there are. */
+  /** Counts the terms of the counted words, and returns the end of their list. */
   #gather(): number {
     const { counted, memory, words, terms } = this.vocabulary;
     const bytes = 4 * (terms.table.size + 1);
@@ -158,7 +158,7 @@ export class DocumentTerms {
     return end;
   }
 
-  /** The block that is filled where it has so much buffer, else the next. */
+  /** The current block if it has that much space, else the next. */
   #blockFor(count: number): Block {
     for (; ; this.#block += 1) {
       const block = this.#blocks[this.#block] ?? this.#addBlock(count);

@@ -2,16 +2,16 @@ import { PostingList } from './postingList.ts';
 import { countPostings } from './postings.ts';
 import type { Segment } from './segment.ts';
 
-/** A segment, and which of its sources have been changed or removed since it was built. */
+/** A segment, and which of its sources were changed or removed since it was built. */
 export class LiveSegment {
   readonly segment: Segment;
-  /** 1 for each document that is gone. */
+  /** 1 for each removed document. */
   readonly removed: Uint8Array;
   readonly removedSources = new Set<number>();
   liveCount: number;
-  /** Words of the documents that are left. */
+  /** The number of words in the remaining documents. */
   liveLength = 0;
-  /** The file that it is kept in, once it was written. */
+  /** The file in which it is stored, once it was written. */
   file: string | undefined;
 
   constructor(segment: Segment, file?: string) {
@@ -34,8 +34,8 @@ export class LiveSegment {
   }
 
   /**
-   * The documents that are left and hold the term. Ranking needs the exact number, or it would change when a merge drops what
-   * was removed. Only the blocks that removed documents lie in are decoded.
+   * The number of remaining documents that contain the term. Ranking needs the exact number; otherwise it would change when a merge drops
+   * removed documents. Only blocks with removed documents are decoded.
    */
   countHolders(start: number): number {
     const { postings } = this.segment;

@@ -3,20 +3,20 @@ import { unpack } from '../postings/packing.ts';
 import { BLOCK } from './postings.ts';
 import { makeLevels, type RangeBounds, readLevels } from '../postings/scoreLevels.ts';
 
-/** Behind the last document. */
+/** The position after the last document. */
 export const NO_DOCUMENT = 0xffff_ffff;
 const EMPTY = new Uint8Array(0);
 
-/** A posting list that is read forwards, a block at a time; blocks that are passed over are not decoded. */
+/** A forward iterator over a posting list. It decodes one block at a time; skipped blocks are not decoded. */
 export class PostingList {
   count = 0;
   blockCount = 0;
   /** The last document of each block. */
   lasts = new Uint32Array(16);
-  /** The documents of the decoded block, and how many they are. */
+  /** The documents of the decoded block, and their number. */
   readonly documents = new Uint32Array(BLOCK);
   size = 0;
-  /** The number of the decoded block, and the place in it. */
+  /** The number of the decoded block, and the position in it. */
   block = -1;
   at = 0;
   #bytes: Uint8Array = EMPTY;
@@ -25,10 +25,10 @@ export class PostingList {
   #starts = new Uint32Array(16);
   #levelsAt = 0;
   readonly #frequencies = new Uint32Array(BLOCK);
-  /** Where the frequencies of the decoded block lie, until they are decoded too. */
+  /** The offset of the decoded block's frequencies, until they are decoded too. */
   #frequenciesAt = 0;
 
-  /** Begins the list of a segment's postings at `start`; one object reads many lists, since making one costs as much as reading most. */
+  /** Starts reading the list at `start` of a segment's postings. Iterators are reused, because creating one costs as much as reading most lists. */
   open(bytes: Uint8Array, start: number): void {
     if (bytes !== this.#bytes) {
       this.#bytes = bytes;
@@ -40,10 +40,10 @@ export class PostingList {
     [this.block, this.at, this.size] = [-1, 0, 0];
     if (this.blockCount > this.lasts.length) this.#grow();
     if (this.blockCount > 1) this.#readHeader();
-    else if (this.count > 0) this.#readOnlyBlock(); // a source without chunks has words of its path, and nothing holds them
+    else if (this.count > 0) this.#readOnlyBlock(); // a source without chunks has the words of its path, but no document
   }
 
-  /** How often each document of the decoded block has the term. */
+  /** The frequency of the term in each document of the decoded block. */
   get frequencies(): Uint32Array {
     if (this.#frequenciesAt > 0) {
       const frequencies = this.#frequencies;
@@ -54,7 +54,7 @@ export class PostingList {
     return this.#frequencies;
   }
 
-  /** Goes to the first document that is `document` or behind it, and gives it, or NO_DOCUMENT. */
+  /** Moves to the first document that is not before `document`, and returns it, or NO_DOCUMENT. */
   advance(document: number): number {
     let block = Math.max(this.block, 0);
     while (block < this.blockCount && (this.lasts[block] ?? 0) < document) block += 1;
@@ -66,14 +66,14 @@ export class PostingList {
     return this.documents[at] ?? NO_DOCUMENT;
   }
 
-  /** Decodes the next block; false behind the last. */
+  /** Decodes the next block; false after the last. */
   nextBlock(): boolean {
     if (this.block + 1 >= this.blockCount) return false;
     this.#decode(this.block + 1);
     return true;
   }
 
-  /** Says how high its scores are in each range, before anything of it is read: of a single block the postings themselves say it. */
+  /** Returns the score upper bound of each range before the list is read. For a single block they are computed from the postings. */
   boundRanges(bounds: RangeBounds, lengths: Uint16Array): void {
     if (this.blockCount > 1) readLevels(this.#bytes, this.#levelsAt, this.lasts[this.blockCount - 1] ?? 0, bounds);
     else makeLevels(this, lengths, bounds);
@@ -118,7 +118,7 @@ export class PostingList {
     }
   }
 
-  // Reading of the variable numbers is written out, a call for each costs a third more.
+  // Decoding of variable-length integers is inlined; a call for each costs a third more.
   #decodeSmall(start: number, before: number): void {
     const [bytes, documents, frequencies] = [this.#bytes, this.documents, this.#frequencies];
     let document = before;

@@ -3,7 +3,7 @@ import { PADDING } from '../postings/packing.ts';
 import { LEVEL_BASE, LEVEL_SLOPE } from '../postings/scoreLevels.ts';
 import { GrowableBuffer, type KernelMemory } from '../tokenizer/kernelMemory.ts';
 
-/** Postings of a block: as many are decoded at once, and skipped at once when none of them can matter. */
+/** The number of postings in a block, which is decoded or skipped as a unit. */
 export const BLOCK = MOST_PACKED;
 // A posting takes at most a distance of up to five bytes and a frequency of up to three, or twice a width of 24 bits and an
 // exception; a list its count and the bytes that are written too much. Its level is a byte.
@@ -28,7 +28,7 @@ export class PostingsWriter {
     this.#blocks = new GrowableBuffer(memory);
   }
 
-  /** Writes a list; where its documents and frequencies and the lengths of all documents lie is given by addresses of the memory. */
+  /** Writes a list, given the addresses of its documents and frequencies and of the lengths of all documents. */
   add(documents: number, frequencies: number, count: number, lengths: number): void {
     const [lists, blocks] = [this.#lists, this.#blocks];
     const { kernel } = this.#memory;
@@ -44,13 +44,13 @@ export class PostingsWriter {
     this.length = end - lists.address;
   }
 
-  /** How many bytes say at most that ranges without a document were skipped. */
+  /** The maximum number of bytes for skipped ranges without a document. */
   #skippedBytes(documents: number, count: number): number {
     const last = this.#memory.numbers[documents / 4 + count - 1] ?? 0;
     return Math.ceil(last / (RANGE * (MOST_SKIPPED + 1)));
   }
 
-  /** The bytes of all lists; it begins anew then. */
+  /** Returns the bytes of all lists and starts anew. */
   finish(): Uint8Array {
     const { address } = this.#lists;
     const bytes = new Uint8Array(this.length + PADDING);
@@ -60,7 +60,7 @@ export class PostingsWriter {
   }
 }
 
-/** How many postings the list has that begins at `start`. */
+/** The number of postings in the list that starts at `start`. */
 export function countPostings(bytes: Uint8Array, start: number): number {
   let count = 0;
   for (let at = start, shift = 0; ; at += 1, shift += 7) {

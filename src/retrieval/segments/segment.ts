@@ -1,36 +1,36 @@
 import type { Dictionary } from './dictionary.ts';
 
-/** What is known of a file, or of another source of text. */
+/** What the index knows about a file or another source of text. */
 export interface Source {
-  /** The file, relative to its folder and with '/', or the address that the text came from. */
+  /** The file, relative to its folder and with '/', or the URL of the text. */
   readonly path: string;
   readonly size: number;
-  /** When it was last changed, as the file system tells it; 0 where that cannot be relied on. */
+  /** The file system's time of the last change; 0 if that is not reliable. */
   readonly mtimeMs: number;
-  /** Of its bytes; where they were not read, something that changes with the reason. Empty where there is no file. */
+  /** The hash of its bytes; a value that depends on the reason if they were not read; empty if there is no file. */
   readonly hash: string;
-  /** `indexed`, why it has no chunks, or that it is gone: a later segment takes the place of earlier ones for a path. */
+  /** `indexed`, the reason why it has no chunks, or that it was removed; a later segment replaces earlier ones for a path. */
   readonly status: SourceStatus;
 }
 
 export const SOURCE_STATUSES = ['indexed', 'binary', 'too-large', 'unreadable', 'removed'] as const;
 export type SourceStatus = (typeof SOURCE_STATUSES)[number];
 
-/** A source of a segment, with its chunks, which follow each other. */
+/** A source of a segment with its chunks, which are consecutive. */
 export interface SegmentSource extends Source {
   readonly firstDocument: number;
   readonly documentCount: number;
 }
 
 /**
- * An index of some sources that never changes: typed arrays, which can be handed to another thread or written to disk as they
- * are. A document is a chunk, numbered from 0.
+ * An immutable index of some sources, in typed arrays that can be passed to another thread or written to disk unchanged. A document is
+ * a chunk, numbered from 0.
  */
 export interface Segment {
   readonly sources: readonly SegmentSource[];
-  /** Words of each document's text, MAX_LENGTH at most. */
+  /** The number of words in each document's text, at most MAX_LENGTH. */
   readonly lengths: Uint16Array;
-  /** From 1, the last line included. */
+  /** 1-based, including the last line. */
   readonly firstLines: Uint32Array;
   readonly lastLines: Uint32Array;
   readonly dictionary: Dictionary;

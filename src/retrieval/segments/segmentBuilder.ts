@@ -8,28 +8,28 @@ import { orderTerms } from './termOrder.ts';
 import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
 import { FIRST } from '../kernel/assembly/layout/memory.ts';
 
-// How often a word counts by where it is, besides once for each place in the text; `bench/ranking.ts --sweep` chose them. They
-// do not add to the length, which is that of the text alone.
+// Extra weights of words by where they occur, in addition to 1 per occurrence in the text, as selected by `bench/ranking.ts --sweep`.
+// They do not count for the length, which is that of the text only.
 const SYMBOL_WEIGHT = 8;
 const SCOPE_WEIGHT = 2;
 const SUMMARY_WEIGHT = 1;
 const PATH_WEIGHT = 1;
 const FILE_NAME_WEIGHT = 1;
 
-/** What counts words, and its room for those of a path and of its last name. */
+/** The word counter, with its buffers for the words of a path and of its last name. */
 interface Counter {
   readonly documents: DocumentTerms;
   readonly pathWords: WordList;
   readonly nameWords: WordList;
 }
 
-// One that is not in use. Its memory and kernel take long to start again, and the engine has optimized the code that calls the kernel
-// for this one, and would start over with another. Builders that follow each other share it.
+// An unused counter, which consecutive builders share. Creating its memory and kernel takes long, and the engine has optimized the code
+// that calls this kernel, which it would do again for another.
 let idleCounter: Counter | undefined;
-// Its memory never shrinks. Files of 24 MB, which a thread indexes at once, need 50 to 80 MB.
+// Its memory never shrinks. The 24 MB of files that a thread indexes in one step need 50 to 80 MB.
 const MOST_IDLE_BYTES = 128 * 1024 * 1024;
 
-/** Gathers the chunks of sources and makes a segment of them. */
+/** Collects the chunks of sources and builds a segment from them. */
 export class SegmentBuilder {
   readonly #counter: Counter;
   readonly #vocabulary: Vocabulary;
@@ -46,7 +46,7 @@ export class SegmentBuilder {
     this.#vocabulary = this.#documents.vocabulary;
   }
 
-  /** Adds a source with all of its chunks. */
+  /** Adds a source with all its chunks. */
   add(source: Source, chunks: readonly Chunk[]): void {
     this.#sources.push({ ...source, firstDocument: this.#lengths.length, documentCount: chunks.length });
     this.#vocabulary.read(source.path, this.#counter.pathWords);

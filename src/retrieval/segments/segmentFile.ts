@@ -5,10 +5,10 @@ import { ByteReader, ByteWriter } from './bytes.ts';
 import { Dictionary } from './dictionary.ts';
 import { type Segment, type SegmentSource, SOURCE_STATUSES } from './segment.ts';
 
-// A file is a header of 32-bit numbers, then the sections of a segment, each at a multiple of four bytes so that it can be
-// used where it lies. Numbers are in the byte order of the machine: on another one the magic number is not there.
+// A file is a header of 32-bit numbers, followed by the sections of a segment, each aligned to four bytes so that it can be used in
+// place. Numbers are in the machine's byte order; on a machine with another one, the magic number does not match.
 const MAGIC = 0x46_57_53_31; // FWS1
-/** Goes up with every change of the format, and of how text becomes chunks and terms: an older index is built anew. */
+/** Incremented with every change of the format and of chunking and tokenizing, so that an older index is built again. */
 export const INDEX_VERSION = 9;
 const SECTIONS = 7;
 const CHECKED_FROM = 4 * Uint32Array.BYTES_PER_ELEMENT;
@@ -40,10 +40,10 @@ export function encodeSegment(segment: Segment): Uint8Array {
   return file;
 }
 
-/** The segment of a file; undefined when the bytes are not exactly what `encodeSegment` of this version gave. */
+/** The segment in a file; undefined unless the bytes are exactly the output of this version's `encodeSegment`. */
 export function decodeSegment(bytes: Uint8Array): Segment | undefined {
   if (bytes.length < HEADER_BYTES) return undefined;
-  // Typed arrays begin at multiples of their size; a small file may have been read into a shared pool.
+  // Typed arrays must be aligned; a small file may have been read into a shared pool.
   const file = bytes.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0 ? bytes : Uint8Array.from(bytes);
   const header = new Uint32Array(file.buffer, file.byteOffset, HEADER_BYTES / Uint32Array.BYTES_PER_ELEMENT);
   const [magic, version, total, checksum, sourceCount = 0, termCount = 0, postingCount = 0] = header;
@@ -70,17 +70,17 @@ export function decodeSegment(bytes: Uint8Array): Segment | undefined {
   };
 }
 
-/** Writes a segment, whole or not at all. @throws the system's error when it cannot be written. */
+/** Writes a segment, completely or not at all. @throws the system's error. */
 export async function writeSegment(path: string, segment: Segment): Promise<void> {
   await writeAtomically(path, encodeSegment(segment));
 }
 
-/** Does so at once, in a thread that has nothing else to do: it would be idle for 10 to 40 ms between the steps of the other way. */
+/** Does so synchronously, for a build thread, which would otherwise be idle for 10 to 40 ms between the steps. */
 export function writeSegmentSync(path: string, segment: Segment): void {
   writeAtomicallySync(path, encodeSegment(segment));
 }
 
-/** Reads a segment; undefined when the file is missing, damaged, or of another version or program. */
+/** Reads a segment; undefined if the file is missing, damaged, or of another version or program. */
 export async function readSegment(path: string): Promise<Segment | undefined> {
   const bytes = await readFile(path).catch(() => undefined);
   return bytes === undefined ? undefined : decodeSegment(bytes);
@@ -111,7 +111,7 @@ function decodeSources(bytes: Uint8Array, count: number): SegmentSource[] {
   });
 }
 
-/** For each document the distance of its first line to that of the one before, with its sign in the lowest bit, and its lines. */
+/** For each document: the difference of its first line to that of the one before, with the sign in the lowest bit, and its number of lines. */
 function encodeLines({ firstLines, lastLines }: Segment): Uint8Array {
   const writer = new ByteWriter();
   let before = 0;

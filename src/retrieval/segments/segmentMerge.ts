@@ -15,8 +15,8 @@ interface Cursor {
 }
 
 /**
- * One segment in place of several, without what was removed from them; no text is read again. `isOldest` says that no segment
- * before them is left, so that records of removed sources have nothing more to say.
+ * Merges several segments into one, without removed sources; no text is read again. `isOldest` means that no older segment exists, so
+ * that records of removed sources are no longer needed.
  */
 export function mergeSegments(parts: readonly LiveSegment[], isOldest: boolean): Segment {
   const sources: SegmentSource[] = [];
@@ -92,7 +92,7 @@ function firstTerm(cursors: readonly Cursor[]): DictionaryCursor | undefined {
   return first;
 }
 
-/** Copies the postings of documents that are left behind the `count` that are there, and gives the new count. */
+/** Appends the postings of remaining documents after the first `count`, and returns the new count. */
 function copyLive(
   { live, renumbered, terms, list }: Cursor,
   { numbers, halves }: KernelMemory,

@@ -2,7 +2,7 @@ import { ENTRY_BYTES, RECORD } from '../kernel/assembly/layout/order.ts';
 import type { KernelMemory } from '../tokenizer/kernelMemory.ts';
 import type { TermInternTable } from '../tokenizer/termInternTable.ts';
 
-/** The words of a table in the order of their bytes. */
+/** The words of a table, sorted by their bytes. */
 export function orderTerms(memory: KernelMemory, table: TermInternTable): Uint32Array {
   const size = ENTRY_BYTES * table.size;
   const buffer = memory.take(2 * size);

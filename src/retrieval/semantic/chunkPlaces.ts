@@ -9,7 +9,7 @@ interface PlacedFile {
   readonly keys: readonly string[];
 }
 
-/** Where the texts of a folder stand: kept so that no file must be read again to know it. */
+/** The locations of a folder's chunk texts, stored so that no file must be read again to find them. */
 export class ChunkPlaces {
   readonly #files = new Map<string, PlacedFile>();
   readonly #places = new Map<string, ChunkPlace[]>();
@@ -65,7 +65,7 @@ export class ChunkPlaces {
     this.#hasChanged = this.#files.delete(path) || this.#hasChanged;
   }
 
-  /** Writes it, where something has changed. @throws the system's error. */
+  /** Writes the locations if they have changed. @throws the system's error. */
   async write(path: string): Promise<void> {
     if (!this.#hasChanged) return;
     const text = JSON.stringify([...this.#files].map(([file, { hash, keys }]) => [file, hash, keys.join('')]));
@@ -73,14 +73,14 @@ export class ChunkPlaces {
     this.#hasChanged = false;
   }
 
-  /** What was written; nothing where that is missing or damaged. */
+  /** The stored locations; empty if they are missing or damaged. */
   static async read(path: string): Promise<ChunkPlaces> {
     const places = new ChunkPlaces();
     const stored = await readFile(path, 'utf8').catch(() => '');
     const end = stored.indexOf('\n');
     const text = stored.slice(end + 1);
     if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return places;
-    const files = JSON.parse(text) as [string, string, string][]; // its checksum says that this program wrote it
+    const files = JSON.parse(text) as [string, string, string][]; // the checksum proves that this program wrote it
     for (const [file, hash, keys] of files) places.set(file, { hash, keys: keys.match(/.{32}/g) ?? [] });
     places.#hasChanged = false;
     return places;

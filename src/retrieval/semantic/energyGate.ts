@@ -1,6 +1,6 @@
 import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
 
-/** Holds large work back while the machine runs on battery. There is one for all open folders; what is small asks nobody. */
+/** Delays large work while the machine runs on battery. All open folders share one; small work does not use it. */
 export class EnergyGate implements Disposable {
   readonly #changed = new Emitter<void>();
   readonly onDidChange = this.#changed.event;
@@ -16,7 +16,7 @@ export class EnergyGate implements Disposable {
     this.#changed.fire();
   }
 
-  /** Waits until large work may go on, and tells while it waits. @throws the signal's reason on abort. */
+  /** Waits until large work may continue, and reports while it waits. @throws the signal's reason on abort. */
   async pass(signal: AbortSignal, onHold: (isHeldBack: boolean) => void): Promise<void> {
     if (!this.#isClosed) return;
     onHold(true);

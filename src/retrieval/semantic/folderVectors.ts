@@ -16,9 +16,9 @@ import { QueryVectors } from './queryVectors.ts';
 import { keyOf, VectorStore } from '../vectors/vectorStore.ts';
 
 const PLACES = 'places.json';
-// After the first time, so few chunks may miss their vectors while changed files are taken in.
+// After the first build, this many chunks may lack vectors while changed files are indexed.
 const MOST_MISSING = 0.1;
-// Nobody waits for it, and a stop would have to be noticed by a person.
+// Nobody waits for the result, and a user would have to notice that it gave up.
 const RETRIES = 8;
 
 export interface FolderVectorsOptions {
@@ -30,23 +30,23 @@ export interface FolderVectorsOptions {
 }
 
 export interface EmbeddingProgress {
-  /** Texts, of those that had no vector at the start. */
+  /** Progress in texts, of those that had no vector at the start. */
   readonly done: number;
   readonly total: number;
-  /** Set while the service says that it is busy: seconds until it is asked again. */
+  /** Set while the service says that it is busy: seconds until the next request. */
   readonly waiting?: number;
 }
 
 export interface EmbedOptions {
   readonly signal?: AbortSignal | undefined;
-  /** With more than these to embed none is, and the state says that power is waited for. */
+  /** If more texts than this need embedding, none is embedded, and the state says that it waits for power. */
   readonly mostTexts?: number | undefined;
   readonly onProgress?: ((progress: EmbeddingProgress) => void) | undefined;
 }
 
 /**
- * The vectors of an indexed folder, kept in FARWHARF_HOME: which of its chunks mean about the same as a query. The index says which
- * files there are; their texts go to the embedder, which may be a service elsewhere, so nothing is embedded unasked.
+ * The vectors of an indexed folder, stored in FARWHARF_HOME, to find the chunks whose meaning is close to a query's. The index
+ * determines the files. Their texts go to the embedder, which may be a remote service, so nothing is embedded without a request.
  */
 export class FolderVectors implements MeaningRanking, Disposable {
   readonly #root: string;
@@ -55,12 +55,12 @@ export class FolderVectors implements MeaningRanking, Disposable {
   readonly #store: VectorStore;
   readonly #places: ChunkPlaces;
   readonly #queries: QueryVectors;
-  /** Texts that the model refused. */
+  /** Texts that the model rejected. */
   readonly #refused = new Set<string>();
   /** Texts without a vector. */
   #missingTexts = 0;
   #wasComplete = false;
-  /** Why nobody is at work on what is missing. */
+  /** Why the missing vectors are not being created. */
   #reason: string | undefined = 'not started';
   /** Why the last query could not be embedded. */
   #failure: string | undefined;
@@ -81,9 +81,9 @@ export class FolderVectors implements MeaningRanking, Disposable {
   }
 
   /**
-   * Opens what is there; nothing is read from the folder and nothing is embedded.
+   * Opens the stored vectors. Nothing is read from the folder, and nothing is embedded.
    *
-   * @throws the system's error when FARWHARF_HOME cannot be written.
+   * @throws the system's error if FARWHARF_HOME cannot be written.
    */
   static async open(options: FolderVectorsOptions): Promise<FolderVectors> {
     const folder = vectorsFolder(options.home, options.root);
@@ -102,7 +102,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
   }
 
   /**
-   * Looks at the index's files, of which those that changed are read, and tells what embedding them would take. Nothing is embedded.
+   * Reads the files that have changed, and estimates what embedding the index's files would take. Nothing is embedded.
    *
    * @throws the signal's reason on abort.
    */
@@ -119,7 +119,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
   }
 
   /**
-   * Embeds what has no vector yet. What is done by a stop or a failure is kept, and the next call goes on from there.
+   * Embeds the texts without vectors. After an abort or a failure, the next call continues where this one stopped.
    *
    * @throws the signal's reason on abort; AppError `conflict` while another process embeds this folder, else the embedder's or the
    * system's error.
@@ -127,7 +127,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
   async embed(sources: Iterable<Source>, options: EmbedOptions = {}): Promise<void> {
     const lock = takeWriterLock(this.#folder);
     if (lock === undefined) {
-      throw new AppError('conflict', 'Another process embeds this folder now. Open it again when that is done.');
+      throw new AppError('conflict', 'Another process is embedding this folder. Open it again when that is done.');
     }
     this.#reason = undefined;
     try {
@@ -156,7 +156,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
       const vector = await this.#queries.vectorOf(query, signal);
       const found = this.#store.nearest(vector, limit, (key) => acceptedPlaces(key).length > 0);
       this.#failure = undefined;
-      // What stands at a right angle to the query has nothing in common with it.
+      // A vector at a right angle to the query has nothing in common with it.
       const related = found.filter(({ score }) => score > 0);
       return related.flatMap(({ key }) => acceptedPlaces(key)).slice(0, limit);
     } catch (error) {
@@ -174,7 +174,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
     this.dispose();
   }
 
-  /** Learns which texts stand where. */
+  /** Finds the locations of the texts. */
   async #place(sources: Iterable<Source>, signal: AbortSignal | undefined): Promise<void> {
     const yielder = new Yielder(signal);
     const gone = new Set(this.#places.paths);
@@ -191,7 +191,7 @@ export class FolderVectors implements MeaningRanking, Disposable {
     this.#count();
   }
 
-  /** The texts without a vector, each once. They are read anew: keeping them would keep the folder in memory. */
+  /** The texts without a vector, each once. They are read again, because storing them would hold the folder in memory. */
   async *#missing(
     signal: AbortSignal | undefined,
   ): AsyncGenerator<{ readonly key: string; readonly text: string }, void> {

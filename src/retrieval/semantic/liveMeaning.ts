@@ -9,16 +9,16 @@ import { FolderVectors } from './folderVectors.ts';
 import type { ChunkPlace, MeaningState } from './meaning.ts';
 import { type MeaningChoice, readMeaningChoice } from './meaningChoice.ts';
 
-// Files that are saved one after the other are embedded together.
+// Files that are saved in quick succession are embedded together.
 const QUIET_MS = 1000;
-// Another window may be embedding the folder; what it has done is seen then.
+// Another window may be embedding the folder; its result is read after this time.
 const RETRY_MS = 5000;
-// A few seconds of a model's work, which battery may be spent on.
+// A few seconds of a model's work, which is acceptable on battery.
 const FEW_TEXTS = 100;
-// As many places as the ranking by words gives to the two together.
+// As many results as keyword ranking contributes to the combination.
 const NEAR = 100;
 
-/** Opens the model that was chosen for a folder; gives undefined for one that is not used here. */
+/** Opens the model that was selected for a folder; undefined for one that is not used here. */
 export type OpenModel = (choice: MeaningChoice) => Promise<Embedder & Disposable> | undefined;
 
 export interface LiveMeaningOptions {
@@ -32,7 +32,7 @@ export interface LiveMeaningOptions {
   readonly onDidChange: () => void;
 }
 
-/** The ranking by meaning of an open folder: as it was chosen, and kept up with the folder behind all other work. */
+/** Semantic ranking of an open folder with the selected model. Vectors are updated in the background, after all other work. */
 export class LiveMeaning implements Disposable {
   readonly #options: LiveMeaningOptions;
   readonly #end = new AbortController();
@@ -43,7 +43,7 @@ export class LiveMeaning implements Disposable {
   #failure: string | undefined;
   #isPaused = false;
   #news = Promise.withResolvers<void>();
-  /** Ends what is embedded now. */
+  /** Stops the current embedding. */
   #work = new AbortController();
   #opening: Promise<void>;
 
@@ -54,15 +54,15 @@ export class LiveMeaning implements Disposable {
       this.update();
     });
     this.#opening = this.#open();
-    this.#run().catch(() => {}); // it ends with the folder alone
+    this.#run().catch(() => {}); // only disposal stops it
   }
 
-  /** Undefined where the folder is ranked by words alone. */
+  /** Undefined if the folder uses keyword ranking. */
   get state(): MeaningState | undefined {
     return this.#failure === undefined ? this.#vectors?.state : { type: 'failed', reason: this.#failure };
   }
 
-  /** Takes up another choice. */
+  /** Applies another choice. */
   reload(): Promise<void> {
     this.#work.abort();
     this.#opening = this.#opening.then(() => this.#open());
@@ -75,7 +75,7 @@ export class LiveMeaning implements Disposable {
     this.#news.resolve();
   }
 
-  /** The places nearest to a query; none while there are chunks without vectors. It takes a run of the model. */
+  /** The results closest to a query; none while chunks lack vectors. Each call runs the model. */
   async near(query: Query): Promise<readonly ChunkPlace[]> {
     const accepts = (path: string): boolean => query.paths.accepts(path);
     return (await this.#vectors?.nearest(query.text, NEAR, { accepts, signal: this.#end.signal })) ?? [];
@@ -142,7 +142,7 @@ export class LiveMeaning implements Disposable {
       await this.#vectors?.embed(sources(), { signal, mostTexts, onProgress: onDidChange });
     } catch (error) {
       if (error instanceof AppError && error.code === 'conflict') await this.#lookAgain();
-      // Any other failure is in the state, and the next change tries again.
+      // The state shows any other failure, and the next change tries again.
     }
     onDidChange();
   }

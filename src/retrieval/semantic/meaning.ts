@@ -1,16 +1,16 @@
-/** A chunk of a file, as a ranking by meaning names it. */
+/** A chunk of a file in a semantic ranking. */
 export interface ChunkPlace {
   readonly path: string;
-  /** The hash of the file's bytes that it was cut from. */
+  /** The hash of the file's bytes from which it was cut. */
   readonly hash: string;
-  /** Which of the file's chunks, from 0. */
+  /** The index of the chunk in the file, from 0. */
   readonly ordinal: number;
 }
 
-/** What a ranking by meaning can do now, and why. Unless it is `ready`, search is by words alone. */
+/** The state of semantic ranking. Unless it is `ready`, search uses keywords only. */
 export type MeaningState =
   | { readonly type: 'off' }
-  /** Chunks without a vector are left; `reason` where nobody is at work on them. */
+  /** Some chunks have no vector yet; `reason` says why no work is in progress, if so. */
   | { readonly type: 'unfinished'; readonly done: number; readonly total: number; readonly reason?: string }
   | { readonly type: 'ready' }
   /** The query could not be embedded. */
@@ -18,13 +18,13 @@ export type MeaningState =
 
 export interface NearestOptions {
   readonly signal?: AbortSignal | undefined;
-  /** The files that what is found may come from; all when absent. */
+  /** Limits results to these files; undefined for all. */
   readonly accepts?: ((path: string) => boolean) | undefined;
 }
 
-/** Ranks the chunks of a folder by meaning, beside the ranking by words. */
+/** Semantic ranking of a folder's chunks, in addition to keyword ranking. */
 export interface MeaningRanking {
   readonly state: MeaningState;
-  /** The `limit` chunks nearest to the query, best first; none unless it is ready. Never rejects but on abort. */
+  /** The `limit` chunks closest to the query, best first; none unless it is ready. Rejects only on abort. */
   nearest(query: string, limit: number, options?: NearestOptions): Promise<readonly ChunkPlace[]>;
 }

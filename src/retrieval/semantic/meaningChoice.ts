@@ -5,7 +5,7 @@ import { writeAtomically } from '../../core/files/atomicFile.ts';
 
 const FILE = 'model.json';
 
-/** The model that ranks a folder by meaning, as a person chose it. Keys are no part of it. */
+/** The model that the user selected for a folder's semantic ranking, without keys. */
 export interface MeaningChoice {
   /** `local`, or the name of a service. */
   readonly provider: string;
@@ -14,12 +14,12 @@ export interface MeaningChoice {
   readonly localModelPath?: string | undefined;
 }
 
-/** The folder that holds the vectors of `root`, in FARWHARF_HOME. */
+/** The folder in FARWHARF_HOME that contains the vectors of `root`. */
 export function vectorsFolder(home: string, root: string): string {
   return join(home, 'vectors', hash('sha256', root, 'hex').slice(0, 32));
 }
 
-/** What was chosen for a folder; undefined where nothing was, and it is ranked by words alone. */
+/** The choice for a folder; undefined if none was made, so that keyword ranking is used. */
 export async function readMeaningChoice(home: string, root: string): Promise<MeaningChoice | undefined> {
   try {
     const choice: unknown = JSON.parse(await readFile(join(vectorsFolder(home, root), FILE), 'utf8'));
@@ -30,15 +30,15 @@ export async function readMeaningChoice(home: string, root: string): Promise<Mea
   }
 }
 
-/** Stores what was chosen; with nothing chosen, the folder's vectors are removed. @throws the system's error. */
+/** Stores the choice; undefined removes the folder's vectors. @throws the system's error. */
 export async function writeMeaningChoice(home: string, root: string, choice: MeaningChoice | undefined): Promise<void> {
   const folder = vectorsFolder(home, root);
   if (choice === undefined) {
-    // The choice goes first: whatever happens to the vectors, the folder is ranked by words alone from here on.
+    // The choice is removed first, so that keyword ranking is used from now on, whatever happens to the vectors.
     await rm(join(folder, FILE), { force: true });
-    // Another process can write vectors into it without end. Under another name it gets no more; Windows renames no folder in use.
+    // Another process may keep writing vectors into the folder; after a rename it cannot. Windows does not rename folders in use.
     const renamed = `${folder}.removed`;
-    await rm(renamed, { recursive: true, force: true }); // of a removal that was interrupted
+    await rm(renamed, { recursive: true, force: true }); // left over from an interrupted removal
     const isRenamed = await rename(folder, renamed).then(
       () => true,
       () => false,

@@ -8,8 +8,8 @@ export interface Fused<T> {
 }
 
 /**
- * Joins rankings whose scores cannot be compared: an item scores 1 / (60 + rank) in each ranking that has it, with ranks from 1.
- * Best first; of equal scores, in the order of the rankings.
+ * Combines rankings whose scores cannot be compared: an item scores 1 / (60 + rank) in each ranking that contains it, with ranks from
+ * 1. Best first; equal scores in the order of the rankings.
  */
 export function fuseRankings<T>(rankings: readonly (readonly T[])[], keyOf: (item: T) => string): readonly Fused<T>[] {
   const fused = new Map<string, { readonly item: T; score: number }>();

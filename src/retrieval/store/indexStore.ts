@@ -16,49 +16,49 @@ import { takeWriterLock } from './writerLock.ts';
 
 const SEGMENT = '.segment';
 const JOURNAL = '.journal';
-// Another process may merge and remove segments between the reading of the list and of the files.
+// Another process may merge and remove segments after the list was read and before the files are.
 const READ_TRIES = 3;
-// A longer journal makes opening slow; then what it says becomes segments.
+// A longer journal makes opening slow, so its entries are then written as segments.
 const MAX_JOURNAL_BYTES = 4_000_000;
 
-/** An index as it lies on disk: segments, the oldest first, and what changed after them. */
+/** An index on disk: segments, oldest first, and the changes after them. */
 export interface StoredIndex {
   readonly segments: readonly { readonly segment: Segment; readonly file: string }[];
   readonly entries: readonly JournalEntry[];
 }
 
-/** An index as it is in memory. */
+/** An index in memory. */
 export interface IndexState {
   readonly set: SegmentSet;
-  /** Times of files that were touched and not changed since they were indexed. */
+  /** Times of files that were touched but not changed since they were indexed. */
   readonly touched: ReadonlyMap<string, number>;
 }
 
-/** The folder that holds the index of `root`, in FARWHARF_HOME. */
+/** The folder in FARWHARF_HOME that contains the index of `root`. */
 export function indexFolder(home: string, root: string): string {
   return join(home, 'index', hash('sha256', root, 'hex').slice(0, 32));
 }
 
 /**
- * The files of one index: segments, a journal of what changed after them, and the list that says which of them count, which is
- * replaced as a whole. A damaged list or segment makes the index empty, so that it is built anew; a damaged journal ends before
- * the damage, which leaves an older state. Of several processes one may write.
+ * The files of one index: segments, a journal of the changes after them, and a list of the files that count, which is replaced
+ * atomically. If the list or a segment is damaged, the index is empty, so that it is built again; a damaged journal ends before the
+ * damage, which leaves an older state. One process at a time may write.
  */
 export class IndexStore implements Disposable {
   readonly #folder: string;
   readonly #root: string;
   #lock: Disposable | undefined;
   #list: SegmentList | undefined;
-  /** What the list's file was when it was read. */
+  /** The version of the list that was read last. */
   #listMark = '';
   #journal: Journal | undefined;
   #journalEnd = 0;
-  /** Segments by their files, for a process that reads them again and again. */
+  /** Segments by file name, so that a process that reads the index repeatedly does not load them again. */
   #read = new Map<string, Segment>();
   #bytes = 0;
   /** Names of segments that are being written. */
   readonly #unlisted = new Set<string>();
-  /** While there is one, the journal lacks something. */
+  /** While set, the journal is incomplete. */
   #problem: AppError | undefined;
 
   private constructor(folder: string, root: string) {
@@ -66,7 +66,7 @@ export class IndexStore implements Disposable {
     this.#root = root;
   }
 
-  /** Where the folder cannot be made or written, it reads what there is, and `problem` says why. */
+  /** If the folder cannot be created or written, the index is read only, and `problem` says why. */
   static open(folder: string, root: string): IndexStore {
     const store = new IndexStore(folder, root);
     store.takeLock();
@@ -77,17 +77,17 @@ export class IndexStore implements Disposable {
     return this.#lock !== undefined;
   }
 
-  /** Why the index could not be written the last time. */
+  /** Why the last write failed. */
   get problem(): AppError | undefined {
     return this.#problem;
   }
 
-  /** Of the files that count. */
+  /** The total size of the listed files. */
   get bytes(): number {
     return this.#bytes + (this.#journal?.length ?? this.#journalEnd);
   }
 
-  /** Becomes the writer if nobody else is; what is known of the files must be read again then. */
+  /** Becomes the writer if no other process is. The index must then be read again. */
   takeLock(): boolean {
     try {
       makeFolder(this.#folder);
@@ -98,7 +98,7 @@ export class IndexStore implements Disposable {
     return this.isWriter;
   }
 
-  /** Lets another process write; nothing may be being written. */
+  /** Allows another process to write. No write may be in progress. */
   releaseLock(): void {
     this.#journalEnd = this.#journal?.length ?? this.#journalEnd;
     this.#journal = undefined;
@@ -106,14 +106,14 @@ export class IndexStore implements Disposable {
     this.#lock = undefined;
   }
 
-  /** A file for a segment, which is left alone until it was listed. One that never is goes with the next process. */
+  /** Path of a file for a new segment, which is not removed until it was listed. The next process removes one that never is. */
   nextFile(): string {
     const name = `${randomUUID()}${SEGMENT}`;
     this.#unlisted.add(name);
     return join(this.#folder, name);
   }
 
-  /** Reads the index; undefined where there is none that is whole. */
+  /** Reads the index; undefined if there is none, or it is damaged. */
   async read(): Promise<StoredIndex | undefined> {
     for (let tries = 0; tries < READ_TRIES; tries += 1) {
       this.#listMark = await markSegmentList(this.#folder);
@@ -129,14 +129,14 @@ export class IndexStore implements Disposable {
         this.#bytes = await this.#measure(list.segments);
         return { segments, entries };
       }
-      if (this.isWriter) break; // nobody else changes it: it is damaged
+      if (this.isWriter) break; // no other process changes it, so it is damaged
     }
     this.#list = undefined;
     this.#journalEnd = 0;
     return undefined;
   }
 
-  /** What another process has written since the last reading: entries, all anew, or nothing. */
+  /** What another process has written since the last read: entries, a whole new index, or nothing. */
   async readNews(): Promise<{ readonly isNew: boolean; readonly entries: readonly JournalEntry[] }> {
     if (this.#listMark !== (await markSegmentList(this.#folder))) return { isNew: true, entries: [] };
     if (this.#list === undefined) return { isNew: false, entries: [] };
@@ -146,8 +146,8 @@ export class IndexStore implements Disposable {
   }
 
   /**
-   * Keeps what changed. Where only `entries` came since the last time they go to the journal; else what is new becomes
-   * segments, and a new list takes the place of the old one. After a failure the next call makes up for it.
+   * Stores changes. If they consist of `entries` only, these are added to the journal; otherwise new content is written as segments, and
+   * a new list replaces the old one. After a failure, the next call writes what is missing.
    */
   async write(state: IndexState, entries: readonly JournalEntry[]): Promise<void> {
     if (!this.isWriter) return;
@@ -173,10 +173,10 @@ export class IndexStore implements Disposable {
   }
 
   #fail(cause: unknown): void {
-    const full = `The search index is not kept, since the disk that holds ${this.#folder} is full. Free some space.`;
+    const full = `The search index cannot be stored, because the disk of ${this.#folder} is full. Free some space.`;
     this.#problem = isDiskFull(cause)
       ? new AppError('no-space', full, { cause })
-      : new AppError('permission', `The search index is not kept: ${messageOf(cause)}. Check ${this.#folder}.`, {
+      : new AppError('permission', `The search index cannot be stored: ${messageOf(cause)}. Check ${this.#folder}.`, {
           cause,
         });
   }
@@ -219,7 +219,7 @@ export class IndexStore implements Disposable {
     );
     const whole = segments.filter((segment) => segment !== undefined);
     if (whole.length < segments.length) return undefined;
-    // The writer knows what it writes.
+    // The writer has its own version in memory.
     this.#read = new Map(this.isWriter ? [] : whole.map(({ segment, file }) => [file, segment]));
     return whole;
   }

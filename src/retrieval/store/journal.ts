@@ -4,10 +4,10 @@ import { ByteReader, ByteWriter } from '../segments/bytes.ts';
 import type { Segment } from '../segments/segment.ts';
 import { decodeSegment, encodeSegment } from '../segments/segmentFile.ts';
 
-// Before each entry: the number of its bytes and their checksum.
+// Before each entry: its length in bytes and their checksum.
 const HEADER_BYTES = 2 * Uint32Array.BYTES_PER_ELEMENT;
 
-/** What one change did to an index: sources that take the place of older ones, and new times of files with the same bytes. */
+/** One change of an index: sources that replace older ones, and new times of files with the same bytes. */
 export interface JournalEntry {
   readonly segment: Segment | undefined;
   readonly touched: ReadonlyMap<string, number>;
@@ -15,11 +15,11 @@ export interface JournalEntry {
 
 export interface JournalPart {
   readonly entries: readonly JournalEntry[];
-  /** Where the whole entries end; what stands behind was cut off or damaged. */
+  /** Where the last complete entry ends; anything after it is cut off or damaged. */
   readonly end: number;
 }
 
-/** Reads the entries from `from` on, as far as they are whole; none where there is no file. */
+/** Reads the complete entries from `from` on; none if the file does not exist. */
 export async function readJournal(path: string, from = 0): Promise<JournalPart> {
   const bytes = await readFrom(path, from);
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -28,7 +28,7 @@ export async function readJournal(path: string, from = 0): Promise<JournalPart> 
   while (at + HEADER_BYTES <= bytes.length) {
     const [length, checksum] = [header.getUint32(at, true), header.getUint32(at + 4, true)];
     const body = bytes.subarray(at + HEADER_BYTES, at + HEADER_BYTES + length);
-    // Zeros are what a file system leaves where it had no time to write; they are no entry, although their checksum fits.
+    // File systems leave zeros where they had no time to write. These are no entry, although their checksum is correct.
     if (length === 0 || body.length < length || crc32(body) !== checksum) break;
     const entry = decodeEntry(body);
     if (entry === undefined) break;
@@ -38,12 +38,12 @@ export async function readJournal(path: string, from = 0): Promise<JournalPart> 
   return { entries, end: from + at };
 }
 
-/** A file that changes are added to, one after the other: it costs what the change costs, and not what the index does. */
+/** A file to which changes are appended, so that the cost is that of the change rather than that of the index. */
 export class Journal {
   readonly path: string;
   #end: number;
 
-  /** `end` is where its whole entries end. */
+  /** @param end where the last complete entry ends. */
   constructor(path: string, end: number) {
     this.path = path;
     this.#end = end;
@@ -53,7 +53,7 @@ export class Journal {
     return this.#end;
   }
 
-  /** Adds an entry and waits for the disk. @throws the system's error; the entry is not there then. */
+  /** Appends an entry and waits for the disk. @throws the system's error; the entry is not stored then. */
   async append(entry: JournalEntry): Promise<void> {
     const body = encodeEntry(entry);
     const bytes = new Uint8Array(HEADER_BYTES + body.length);
@@ -61,15 +61,15 @@ export class Journal {
     header.setUint32(0, body.length, true);
     header.setUint32(4, crc32(body), true);
     bytes.set(body, HEADER_BYTES);
-    // Opened each time, which costs little beside the wait for the disk: so nobody has to close a journal.
+    // Opened for each entry, which costs little compared to the wait for the disk, so that no journal needs to be closed.
     await using file = await open(this.path, 'a', 0o600);
     try {
-      // Whatever an earlier failure or a kill left behind the last whole entry would hide the ones after it.
+      // Remains of an earlier failure or kill after the last complete entry would hide the entries that follow.
       await file.truncate(this.#end);
       await file.appendFile(bytes);
       await file.datasync();
     } catch (error) {
-      await file.truncate(this.#end).catch(() => {}); // the next append does it
+      await file.truncate(this.#end).catch(() => {}); // the next append truncates it
       throw error;
     }
     this.#end += bytes.length;

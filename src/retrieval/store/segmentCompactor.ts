@@ -3,24 +3,24 @@ import { readSegment, writeSegment } from '../segments/segmentFile.ts';
 import { mergeSegments } from '../segments/segmentMerge.ts';
 import type { Merge, SegmentSet } from '../search/segmentSet.ts';
 
-// Small segments that may come before they are merged: a search takes longer for each.
+// The number of small segments before they are merged; each makes searches slower.
 const MAX_YOUNG = 24;
-// Merging as many postings holds everybody up for a few milliseconds; more is left to a thread.
+// Merging this many postings blocks for a few milliseconds; more is done by a thread.
 const AT_ONCE_POSTINGS = 50_000;
 
 export interface CompactOptions {
-  /** The program of the threads that build; without it large segments are left as they are. */
+  /** The program of the build threads; if undefined, large segments are not merged. */
   readonly program: string | undefined;
   readonly nextFile: () => string;
-  /** Called when files took the place of others, which are kept until it ends. */
+  /** Called when files have replaced others, which are kept until it returns. */
   readonly keep: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Merges the small segments of an index now and then, and rewrites those of which most was removed. */
+/** Merges the small segments of an index from time to time, and rewrites those of which most was removed. */
 export class SegmentCompactor {
   readonly #set: SegmentSet;
-  /** How many segments there were the last time. */
+  /** The number of segments after the last merge. */
   #settled: number;
   #isUnderWay = false;
 
@@ -29,7 +29,7 @@ export class SegmentCompactor {
     this.#settled = set.segments.length;
   }
 
-  /** Merges what is small. Gives what is too large for that, if anything. */
+  /** Merges small segments. Returns those that are too large to merge here, if any. */
   compactAtOnce(): Merge | undefined {
     for (;;) {
       const due = this.#due();
@@ -40,7 +40,7 @@ export class SegmentCompactor {
     }
   }
 
-  /** Merges all that should be, one after the other; what is large by a thread, while changes and searches go on. */
+  /** Merges all segments that need it, one after the other; large ones in a thread, while changes and searches continue. */
   async compact(options: CompactOptions): Promise<void> {
     if (this.#isUnderWay) return;
     this.#isUnderWay = true;
@@ -85,7 +85,7 @@ export class SegmentCompactor {
       signal.removeEventListener('abort', stop);
     }
     const segment = await readSegment(file);
-    if (segment === undefined) throw new Error(`There is no segment ${file}.`);
+    if (segment === undefined) throw new Error(`Segment ${file} does not exist.`);
     this.#set.replace(parts, segment, file);
     await keep();
   }

@@ -1,11 +1,11 @@
-/** Work that is done one after the other, in the order in which it was asked for. */
+/** Runs work one after the other, in the order of the calls. */
 export class SerialQueue {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Does work once all before it has ended, however that was. */
+  /** Runs work once all earlier work has settled. */
   run<T>(work: () => Promise<T>): Promise<T> {
     const result = this.#last.then(work);
-    this.#last = result.catch(() => {}); // told to whoever asked for it
+    this.#last = result.catch(() => {}); // the caller gets the error
     return result;
   }
 }

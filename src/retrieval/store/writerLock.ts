@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 
 /**
- * Takes the right to write in a folder, or gives undefined where another process has it. It is a file lock of SQLite: the
- * system gives it back when its process ends in whatever way, on all platforms, which a file with a process id does not.
+ * Acquires the right to write in a folder; undefined if another process has it. It is a file lock of SQLite, because the system
+ * releases that on all platforms however the process ends, which a file with a process ID does not achieve.
  *
- * @throws the system's error when the lock's file cannot be made.
+ * @throws the system's error if the lock file cannot be created.
  */
 export function takeWriterLock(folder: string): Disposable | undefined {
   const path = join(folder, 'writer.lock');

@@ -6,9 +6,9 @@ import { PAGE_BYTES, startKernel, type WasmMemory } from '../kernel/kernelInstan
 import { writeRules } from '../kernel/stemRules.ts';
 import type { TokenizerFunctions } from '../kernel/tokenizerFunctions.ts';
 
-// Each growth makes new views.
+// Each growth creates new views.
 const LEAST_GROWTH = 16 * PAGE_BYTES;
-// Addresses above this are negative numbers where the kernel returns them.
+// The kernel returns addresses above this as negative numbers.
 const MOST_PAGES = 2 ** 31 / PAGE_BYTES - 1;
 const ALIGNMENT = 16;
 
@@ -17,16 +17,16 @@ interface Place {
   length: number;
 }
 
-/** Memory that grows, and the kernel that finds and counts words in it. */
+/** Growable memory, and the kernel that finds and counts words in it. */
 export class KernelMemory {
-  /** All of it; others after each growth. */
+  /** Views of the whole memory, which are replaced after each growth. */
   bytes: Buffer;
   numbers: Uint32Array;
   halves: Uint16Array;
   readonly kernel: TokenizerFunctions;
   readonly #memory: WasmMemory;
   #used = FREE_FROM;
-  /** What buffers have left, in the order of the addresses; without it a thread needs half as much memory again. */
+  /** The free list, in order of addresses; without it a thread needs half as much memory again. */
   #left: Place[] = [];
 
   constructor() {
@@ -38,16 +38,16 @@ export class KernelMemory {
     this.bytes = Buffer.from(buffer);
     this.numbers = new Uint32Array(buffer);
     this.halves = new Uint16Array(buffer);
-    // Another one in each thread, so that nobody can write a file whose words all go into one slot.
+    // A different seed in each thread, so that nobody can craft a file whose words all hash to one slot.
     randomFillSync(this.bytes, SEED, 8);
     writeByteKinds(buffer);
     writeRules(buffer);
   }
 
   /**
-   * The address of so many bytes more, which are zeros. Behind the last of them the kernel can read as much as it reads together.
+   * Allocates zeroed bytes and returns their address. After the last of them, the kernel can read as much as it reads in one step.
    *
-   * @throws AppError `limit` where there is no room.
+   * @throws AppError `limit` if there is not enough memory.
    */
   take(size: number): number {
     const length = aligned(size);
@@ -60,7 +60,7 @@ export class KernelMemory {
     return address;
   }
 
-  /** Takes a place back that nobody uses any more, for others. */
+  /** Frees memory for others. */
   leave(address: number, size: number): void {
     if (size > 0) this.#left.push({ address, length: aligned(size) });
     this.#left.sort((a, b) => a.address - b.address);
@@ -86,7 +86,7 @@ export class KernelMemory {
     try {
       this.#memory.grow(Math.ceil(Math.max(missing, LEAST_GROWTH) / PAGE_BYTES));
     } catch (cause) {
-      throw new AppError('limit', 'There is no memory for so many words at once. Add the texts in smaller parts.', {
+      throw new AppError('limit', 'Not enough memory to index this batch. Add the texts in smaller parts.', {
         cause,
       });
     }
@@ -97,7 +97,7 @@ export class KernelMemory {
   }
 }
 
-/** A place in the memory that moves when it needs more room. */
+/** A buffer in the memory that moves when it needs more space. */
 export class GrowableBuffer {
   address = 0;
   size = 0;
@@ -107,10 +107,10 @@ export class GrowableBuffer {
     this.#memory = memory;
   }
 
-  /** Sees to it that there are so many bytes; of what is there the first `used` are kept, what is new are zeros. */
+  /** Ensures a capacity in bytes. The first `used` bytes are kept; new bytes are zeros. */
   hold(size: number, used = this.size): void {
     if (size <= this.size) return;
-    // What is not kept costs no copying.
+    // Only the bytes to keep are copied.
     const larger = Math.max(size, used === 0 ? (5 * this.size) / 4 : 2 * this.size);
     const address = this.#memory.take(larger);
     this.#memory.bytes.copyWithin(address, this.address, this.address + used);
@@ -118,7 +118,7 @@ export class GrowableBuffer {
     [this.address, this.size] = [address, larger];
   }
 
-  /** Makes zeros of the first bytes, as far as they are there. */
+  /** Clears the first bytes, up to the capacity. */
   clear(size = this.size): void {
     this.#memory.bytes.fill(0, this.address, this.address + Math.min(size, this.size));
   }

@@ -5,36 +5,35 @@ const LAST_ASCII = 127;
 const IN_WORD = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte <= LAST_ASCII && ASCII_WORD.test(String.fromCharCode(byte)) ? 1 : 0,
 );
-// Whether a character of up to three bytes is part of a word, found out when it is first seen: asking a regular expression each
-// time takes fifty times as long.
+// Whether a character of up to three bytes is part of a word; computed when it is first seen, because a regular expression each time
+// takes fifty times as long.
 const UNKNOWN = 2;
 const points = new Uint8Array(1 << 16).fill(UNKNOWN);
 
-/** Calls `visit` with each word of a text, in order, and where it begins. */
+/** Calls `visit` with each word of a text, in order, and its start. */
 export function scanWords(text: string, visit: (word: string, start: number) => void): void {
   const bytes = Buffer.from(`${text}\0`);
-  const borders = new Uint32Array(text.length + 2);
-  const borderCount = findBorders(bytes, 0, bytes.length - 1, borders, 0);
+  const spans = new Uint32Array(text.length + 2);
+  const spanCount = findSpans(bytes, 0, bytes.length - 1, spans, 0);
   let end = 0;
-  for (let at = 0; at < borderCount; at += 2) {
-    const word = bytes.toString('utf8', borders[at], borders[at + 1]);
-    const start = text.indexOf(word, end); // nothing between two words is part of one
+  for (let at = 0; at < spanCount; at += 2) {
+    const word = bytes.toString('utf8', spans[at], spans[at + 1]);
+    const start = text.indexOf(word, end); // what is between two words is part of neither
     end = start + word.length;
     visit(word, start);
   }
 }
 
 /**
- * Finds where words begin and end, by turns, in the UTF-8 between two places, behind which is a zero, and writes these places from
- * `first` on; gives the end of that. A word is a run of letters, digits and marks of any script, `_` and `$`; half of a
- * surrogate pair is none.
+ * Writes the spans of the words in the UTF-8 between two addresses, which must be followed by a zero, from `first` on, and returns the
+ * end. A word is a run of letters, digits and marks of any script, `_` and `$`; half of a surrogate pair is not part of one.
  */
-export function findBorders(bytes: Uint8Array, from: number, to: number, borders: Uint32Array, first: number): number {
+export function findSpans(bytes: Uint8Array, from: number, to: number, spans: Uint32Array, first: number): number {
   let [next, before] = [first, 0];
   for (let at = from; at <= to; ) {
     const byte = bytes[at] ?? 0;
     const kind = byte <= LAST_ASCII ? (IN_WORD[byte] ?? 0) : kindAt(bytes, at);
-    borders[next] = at;
+    spans[next] = at;
     next += kind ^ before;
     before = kind;
     at += byte <= LAST_ASCII ? 1 : sizeOf(byte);
@@ -42,12 +41,12 @@ export function findBorders(bytes: Uint8Array, from: number, to: number, borders
   return next;
 }
 
-/** How many bytes the character has that begins with a byte. */
+/** The length in bytes of the character that begins with a byte. */
 function sizeOf(first: number): number {
   return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
 }
 
-/** 1 where the character of several bytes at a place is part of a word. */
+/** 1 if the multi-byte character at an address is part of a word. */
 function kindAt(bytes: Uint8Array, at: number): number {
   const first = bytes[at] ?? 0;
   const size = sizeOf(first);

@@ -1,27 +1,27 @@
 import { GrowableBuffer, type KernelMemory } from './kernelMemory.ts';
 import { BYTES, LENGTH, SIZE_AT } from '../kernel/assembly/layout/memory.ts';
 
-// No record begins at 0, which stands for no word.
+// 0 means no word, so no record starts there.
 const FIRST_RECORD = 8;
 const LEAST_SLOTS = 1 << 10;
-// Looked for together: there is room for all of them to be new.
+// The number of words per call; there is space for all of them to be new.
 const MOST_WORDS = 1 << 12;
-// What a record has at most besides the bytes of its word.
+// The maximum size of a record without its word.
 const RECORD_BYTES = BYTES + 8;
 
 /**
- * Finds words by their bytes, without making strings of them: a text is full of words that were seen before, and cutting each
- * out and hashing it for a Map takes three times as long as all the rest of indexing.
+ * Interns words by their bytes, without creating strings. Most words of a text were seen before, and extracting and hashing each for a
+ * Map takes three times as long as all the rest of indexing.
  */
 export class TermInternTable {
-  /** The record of the first word. Records come in the order in which they were added, each behind the one before, up to `end`. */
+  /** The record of the first word. Records are contiguous, in the order in which they were added, up to `end`. */
   readonly first = FIRST_RECORD;
   end = FIRST_RECORD;
   size = 0;
   readonly #memory: KernelMemory;
   readonly #records: GrowableBuffer;
   readonly #slots: GrowableBuffer;
-  /** How many bytes of it are in use: where there were many words before, it is larger. */
+  /** The number of bytes in use; after many words the table is larger. */
   #slotBytes = 4 * LEAST_SLOTS;
 
   constructor(memory: KernelMemory) {
@@ -31,19 +31,19 @@ export class TermInternTable {
     this.#slots.hold(this.#slotBytes);
   }
 
-  /** The address from which the distances count that a word is known by. */
+  /** The base address of the offsets that identify words. */
   get address(): number {
     return this.#records.address;
   }
 
   /**
-   * Finds words by the addresses where they begin and end, adds those that are not there, and writes their records to an address. A
-   * new word's first number is how many there were before.
+   * Looks up words by their spans, adds the missing ones, and writes their records to an address. The first number of a new word is the
+   * number of words before it.
    */
-  find(borders: number, count: number, found: number): void {
+  find(spans: number, count: number, found: number): void {
     for (let from = 0; from < count; from += MOST_WORDS) {
       const to = Math.min(from + MOST_WORDS, count);
-      this.#findSome(borders + 8 * from, to - from, found + 4 * from);
+      this.#findSome(spans + 8 * from, to - from, found + 4 * from);
     }
   }
 
@@ -61,12 +61,12 @@ export class TermInternTable {
     return this.numberOf(record, LENGTH);
   }
 
-  /** Where the bytes of a word lie in memory. */
+  /** The address of a word's bytes. */
   bytesAt(record: number): number {
     return this.address + record + BYTES;
   }
 
-  /** Where a record ends. */
+  /** The end of a record. */
   behind(record: number): number {
     return record + BYTES + ((this.lengthOf(record) + 7) & -8);
   }
@@ -78,16 +78,16 @@ export class TermInternTable {
     this.size = 0;
   }
 
-  #findSome(borders: number, count: number, found: number): void {
+  #findSome(spans: number, count: number, found: number): void {
     const memory = this.#memory;
-    const bytes = (memory.numbers[(borders >> 2) + 2 * count - 1] ?? 0) - (memory.numbers[borders >> 2] ?? 0);
+    const bytes = (memory.numbers[(spans >> 2) + 2 * count - 1] ?? 0) - (memory.numbers[spans >> 2] ?? 0);
     this.#records.hold(this.end + count * RECORD_BYTES + bytes, this.end);
     this.#makeSlots(count);
     const records = this.#records;
     const slots = this.#slots;
     const end = memory.kernel.internWords(
-      borders,
-      borders + 8 * count,
+      spans,
+      spans + 8 * count,
       found,
       records.address,
       records.address + this.end,
@@ -99,7 +99,7 @@ export class TermInternTable {
     this.size = memory.numbers[SIZE_AT / 4] ?? 0;
   }
 
-  /** Half full at most, so that what is not there is found out soon. */
+  /** At most half full, so that lookups of missing words end soon. */
   #makeSlots(more: number): void {
     const [records, slots] = [this.#records, this.#slots];
     let size = this.#slotBytes;

@@ -1,4 +1,4 @@
-import { findBorders } from './scanWords.ts';
+import { findSpans } from './scanWords.ts';
 import { GrowableBuffer, KernelMemory } from './kernelMemory.ts';
 import { LENGTH_AT, STEP_BYTES } from '../kernel/assembly/layout/memory.ts';
 import { TermInternTable } from './termInternTable.ts';
@@ -6,7 +6,7 @@ import { WordTerms } from './wordTerms.ts';
 
 const ENCODER = new TextEncoder();
 
-/** The words of a text, in order, each by its record. */
+/** The words of a text in order, as records. */
 export class WordList {
   readonly buffer: GrowableBuffer;
   count = 0;
@@ -16,7 +16,7 @@ export class WordList {
   }
 }
 
-/** The words of some texts, and the terms of each, which are numbered from 0 as they come. */
+/** The words of some texts, and the terms of each word, numbered from 0 in order of appearance. */
 export class Vocabulary {
   readonly memory = new KernelMemory();
   readonly words = new TermInternTable(this.memory);
@@ -25,17 +25,17 @@ export class Vocabulary {
   readonly counted = new WordList(this.memory);
   readonly #found = new WordList(this.memory);
   readonly #text = new GrowableBuffer(this.memory);
-  /** Where words begin and end in the text that was read last, by turns. */
-  readonly #borders = new GrowableBuffer(this.memory);
+  /** The spans of the words in the text that was read last. */
+  readonly #spans = new GrowableBuffer(this.memory);
   #isAscii = true;
 
-  /** Adds each word of a text to what is counted, as often as it weighs; gives how many of them have terms. */
+  /** Counts each word of a text with a weight. Returns the number of words that have terms. */
   count(text: string, weight: number): number {
     this.read(text, this.#found);
     return this.countAgain(this.#found, weight);
   }
 
-  /** Does so with parts of the text that was counted last, given by where each begins and ends; they cut no word. */
+  /** Counts parts of the text that was counted last, given by their spans, which must not split words. */
   countParts(text: string, places: readonly number[], weight: number): void {
     if (this.#isAscii) {
       for (let at = 0; at < places.length; at += 2) {
@@ -47,7 +47,7 @@ export class Vocabulary {
     for (let at = 0; at < places.length; at += 2) this.count(text.slice(places[at], places[at + 1]), weight);
   }
 
-  /** Does so with words that were read before. */
+  /** Counts words that were read before. */
   countAgain({ buffer, count }: WordList, weight: number): number {
     return this.#count(buffer.address, count, weight);
   }
@@ -57,23 +57,23 @@ export class Vocabulary {
     const { memory, words } = this;
     const buffer = this.#text;
     buffer.hold(3 * text.length + STEP_BYTES, 0);
-    this.#borders.hold(4 * (text.length + 8), 0);
-    const borders = this.#borders.address;
-    // In one go, since asking a string for each of its characters takes several times as long.
+    this.#spans.hold(4 * (text.length + 8), 0);
+    const spans = this.#spans.address;
+    // In one call, because reading a string character by character takes several times as long.
     const length = ENCODER.encodeInto(text, memory.bytes.subarray(buffer.address)).written;
     const end = buffer.address + length;
     this.#isAscii = length === text.length;
-    let bordersEnd;
+    let spansEnd;
     if (this.#isAscii) {
-      bordersEnd = memory.kernel.findSpans(buffer.address, end, borders);
+      spansEnd = memory.kernel.findSpans(buffer.address, end, spans);
     } else {
       memory.bytes[end] = 0;
-      bordersEnd = 4 * findBorders(memory.bytes, buffer.address, end, memory.numbers, borders / 4);
+      spansEnd = 4 * findSpans(memory.bytes, buffer.address, end, memory.numbers, spans / 4);
     }
-    list.count = (bordersEnd - borders) / 8;
+    list.count = (spansEnd - spans) / 8;
     list.buffer.hold(4 * list.count, 0);
     const known = words.end;
-    words.find(borders, list.count, list.buffer.address);
+    words.find(spans, list.count, list.buffer.address);
     if (words.end !== known) this.terms.add(known);
   }
 
@@ -86,16 +86,16 @@ export class Vocabulary {
     return memory.numbers[LENGTH_AT / 4] ?? 0;
   }
 
-  /** The first word of the text that was counted last that does not begin before a place. */
+  /** The first word at or after a position in the text that was counted last. */
   #wordFrom(place: number): number {
     const { numbers } = this.memory;
     const address = this.#text.address + place;
-    const borders = this.#borders.address / 4;
+    const spans = this.#spans.address / 4;
     let low = 0;
     let high = this.#found.count;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if ((numbers[borders + 2 * middle] ?? 0) < address) low = middle + 1;
+      if ((numbers[spans + 2 * middle] ?? 0) < address) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -3,18 +3,18 @@ import { SECOND, STOPPED_AT, TERM_PADDING } from '../kernel/assembly/layout/memo
 import { partsOf } from './words.ts';
 import { TermInternTable } from './termInternTable.ts';
 
-/** The terms of words, each of which is looked at once. */
+/** The terms of words; each word is analysed once. */
 export class WordTerms {
-  /** A term's first number is its own, from 0 as they come. */
+  /** The first number of a term is its own number, from 0 in order of appearance. */
   readonly table: TermInternTable;
-  /** The numbers of the terms of all words, one word behind the other. */
+  /** The numbers of the terms of all words, word by word. */
   readonly lists: GrowableBuffer;
   #listEnd = 0;
   readonly #memory: KernelMemory;
   readonly #words: TermInternTable;
-  /** The terms of some new words, one behind the other, where each begins and ends, and their records. */
+  /** The terms of some new words, their spans, and their records. */
   readonly #text: GrowableBuffer;
-  readonly #borders: GrowableBuffer;
+  readonly #spans: GrowableBuffer;
   readonly #found: GrowableBuffer;
 
   constructor(memory: KernelMemory, words: TermInternTable) {
@@ -23,30 +23,30 @@ export class WordTerms {
     this.table = new TermInternTable(memory);
     this.lists = new GrowableBuffer(memory);
     this.#text = new GrowableBuffer(memory);
-    this.#borders = new GrowableBuffer(memory);
+    this.#spans = new GrowableBuffer(memory);
     this.#found = new GrowableBuffer(memory);
   }
 
-  /** Looks at words, from a record to the last: their first number becomes where their terms are listed, the second how many. */
+  /** Analyses words from a record to the last. Their first number becomes the index of their terms, the second the number of terms. */
   add(first: number): void {
     const memory = this.#memory;
     const words = this.#words;
-    // A record has more bytes than its word, and the word at most one part more than bytes, which have six times as many at most:
-    // each counts for the whole and for a part, and in lower case a character may be longer.
+    // Upper bounds: a record has more bytes than its word, and the word has at most one part more than bytes. The parts have at most six
+    // times as many bytes, because each byte is in the whole word and in a part, and a character may be longer in lower case.
     const bytes = words.end - first;
     this.#text.hold((6 + TERM_PADDING) * bytes, 0);
-    this.#borders.hold(8 * bytes, 0);
-    let end = this.#borders.address;
+    this.#spans.hold(8 * bytes, 0);
+    let end = this.#spans.address;
     for (let record = first; record !== words.end; ) {
-      const text = end === this.#borders.address ? this.#text.address : (memory.numbers[end / 4 - 1] ?? 0);
+      const text = end === this.#spans.address ? this.#text.address : (memory.numbers[end / 4 - 1] ?? 0);
       end = memory.kernel.splitWords(words.address + record, words.address + words.end, text + TERM_PADDING, end);
       record = (memory.numbers[STOPPED_AT / 4] ?? 0) - words.address;
       if (record === words.end) break;
       end = this.#write(record, end);
       record = words.behind(record);
     }
-    memory.kernel.stemTerms(this.#borders.address, end);
-    this.#list(first, (end - this.#borders.address) / 8);
+    memory.kernel.stemTerms(this.#spans.address, end);
+    this.#list(first, (end - this.#spans.address) / 8);
   }
 
   clear(): void {
@@ -54,14 +54,14 @@ export class WordTerms {
     this.#listEnd = 0;
   }
 
-  /** Writes the parts of a word that is not ASCII behind those before, and gives where their borders end. */
-  #write(record: number, bordersEnd: number): number {
+  /** Appends the parts of a word that is not ASCII, and returns the end of their spans. */
+  #write(record: number, spansEnd: number): number {
     const words = this.#words;
     const { bytes, numbers } = this.#memory;
     const start = words.bytesAt(record);
     const parts = partsOf(bytes.toString('utf8', start, start + words.lengthOf(record)));
-    let at = bordersEnd / 4;
-    let end = bordersEnd === this.#borders.address ? this.#text.address : (numbers[at - 1] ?? 0);
+    let at = spansEnd / 4;
+    let end = spansEnd === this.#spans.address ? this.#text.address : (numbers[at - 1] ?? 0);
     for (const part of parts) {
       end += TERM_PADDING;
       numbers[at++] = end;
@@ -72,12 +72,12 @@ export class WordTerms {
     return 4 * at;
   }
 
-  /** Finds the terms that were written, which are those of the words from a record on. */
+  /** Looks up the written terms, which are those of the words from a record on. */
   #list(first: number, count: number): void {
     const words = this.#words;
     const found = this.#found;
     found.hold(4 * count, 0);
-    this.table.find(this.#borders.address, count, found.address);
+    this.table.find(this.#spans.address, count, found.address);
     this.lists.hold(this.#listEnd + 4 * count, this.#listEnd);
     const { address } = this.lists;
     const end = this.#memory.kernel.listTerms(

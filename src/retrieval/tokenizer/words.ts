@@ -7,11 +7,11 @@ const NO_PARTS: readonly string[] = [];
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
 const CJK_RUNS =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}ー]+|[^\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]+/gu;
-// A case change (fooBar, HTTPServer), a digit border, or a separator.
+// A case change (fooBar, HTTPServer), the start or end of digits, or a separator.
 const ONE_PART = /^(?:\p{Lu}(?=\p{Ll}))?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+$/u;
 const PARTS = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
 
-// What Porter's stemmer takes off, in whole or in part.
+// The endings that Porter's stemmer removes, completely or in part.
 const ENDINGS =
   'ational ization ousness iveness fulness tional alism ation ement iviti aliti biliti icate ative alize iciti able ible ance ence ment ness enci anci izer abli alli entli ousli ator ical ing ies ion ism ate iti ous ive ize ity ful ant ent al er ic ed es ly y s e'.split(
     ' ',
@@ -20,8 +20,8 @@ const LONGEST_ENDING = 7;
 const LEAST_STEM = 2;
 
 /**
- * Splits words into index terms: identifiers whole and in parts (camelCase, snake_case, digits), each by
- * its Porter stem, and Chinese, Japanese and Korean by pairs of characters. The same analysis serves documents and queries.
+ * Splits words into index terms: identifiers whole and in parts (camelCase, snake_case, digits), each by its Porter stem, and Chinese,
+ * Japanese and Korean in character pairs. Documents and queries are analysed in the same way.
  */
 export class WordAnalyzer {
   readonly #stemmer = new Stemmer();
@@ -36,8 +36,8 @@ export class WordAnalyzer {
   }
 
   /**
-   * The stems of English words that begin with a prefix, where they may be shorter than it: `relat` of `relationa`. They are
-   * those that an ending makes of what it has of the word.
+   * The stems of English words that begin with a prefix, if these may be shorter than the prefix: `relat` for `relationa`. The prefix
+   * then ends within a removable ending.
    */
   stemsFrom(half: string): readonly string[] {
     const word = half.toLowerCase();
@@ -50,7 +50,7 @@ export class WordAnalyzer {
     return [...stems];
   }
 
-  /** The distinct terms of a query, without stop words unless it has nothing else. */
+  /** The distinct terms of a query, without stop words unless it consists of nothing else. */
   queryTerms(query: string): readonly string[] {
     const all = new Set<string>();
     const telling = new Set<string>();
@@ -68,7 +68,7 @@ export class WordAnalyzer {
   }
 }
 
-/** What the terms of a word are the stems of, in lower case: the whole and its parts where it has several. */
+/** The parts of a word whose stems are its terms, in lower case: the whole word, and its parts if there are several. */
 export function partsOf(word: string): readonly string[] {
   if (CJK.test(word)) {
     const runs = word.match(CJK_RUNS) ?? [];
@@ -82,12 +82,12 @@ export function partsOf(word: string): readonly string[] {
   return [whole, ...(parts.length > 1 ? parts : [])].map((part) => part.toLowerCase());
 }
 
-/** Whether a word is of a script that does not part words, so that it may be several. */
+/** Whether a word is in a script that does not separate words, so that it may consist of several. */
 export function hasJoinedWords(word: string): boolean {
   return CJK.test(word);
 }
 
-/** Whether a word is so common in English prose that it tells nothing in a query. */
+/** Whether a word is so common in English prose that it does not distinguish documents. */
 function isStopWord(word: string): boolean {
   const token = new lunr.Token(word.toLowerCase(), {});
   return (lunr.stopWordFilter(token) as lunr.Token | undefined) === undefined;

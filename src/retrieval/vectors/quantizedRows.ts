@@ -4,27 +4,27 @@ import { NUMBERS_PER_STEP, ROWS_PER_STEP } from '../kernel/assembly/layout/dots.
 import { PAGE_BYTES } from '../kernel/kernelInstance.ts';
 import { PlainMemory, type RowMemory, simdMemory } from './rowMemory.ts';
 
-// Products are written here for so many rows at a time, which stay in the processor's nearest cache until they are read.
+// Dot products are computed for this many rows at a time, so that they stay in the processor's L1 cache until they are read.
 const BLOCK_ROWS = 4096;
 const QUERY_BYTES = 32_768;
 const ROWS_AT = QUERY_BYTES + BLOCK_ROWS * Int32Array.BYTES_PER_ELEMENT;
-/** The most numbers of a vector: the query takes two bytes for each. */
+/** The maximum length of a vector; the query takes two bytes per number. */
 const MAX_DIMENSIONS = QUERY_BYTES / 2;
 
 export interface FoundRow {
   readonly row: number;
-  /** About the cosine with the query. */
+  /** The approximate cosine with the query. */
   readonly score: number;
 }
 
-/** Bytes of a row: its numbers, filled up with zeros. */
+/** The size of a row in bytes, with padding. */
 function strideOf(dimensions: number): number {
   return Math.ceil(dimensions / NUMBERS_PER_STEP) * NUMBERS_PER_STEP;
 }
 
 /**
- * Vectors of one length with a byte for each number, and the search for those nearest to another by trying all: exact up to the
- * rounding of the numbers, with nothing to build, at the speed of memory. With WebAssembly's SIMD where it is there.
+ * Vectors of one length with one byte per number, and a brute-force search for the nearest: exact up to the rounding of the numbers,
+ * without an index to build, at the speed of memory. It uses WebAssembly's SIMD if available.
  */
 export class QuantizedRows {
   readonly #dimensions: number;
@@ -33,12 +33,12 @@ export class QuantizedRows {
   #scales = new Float32Array(BLOCK_ROWS);
   #count = 0;
 
-  /** @throws AppError `limit` for more dimensions than can be searched. */
+  /** @throws AppError `limit` for too many dimensions. */
   constructor(dimensions: number, { simd = true }: { readonly simd?: boolean } = {}) {
     if (dimensions < 1 || dimensions > MAX_DIMENSIONS) {
       throw new AppError(
         'limit',
-        `Vectors of ${dimensions} numbers cannot be searched: the most is ${MAX_DIMENSIONS}. Choose another embedding model.`,
+        `Vectors of ${dimensions} numbers cannot be searched; the maximum is ${MAX_DIMENSIONS}. Choose another embedding model.`,
       );
     }
     this.#dimensions = dimensions;
@@ -51,7 +51,7 @@ export class QuantizedRows {
     return this.#count;
   }
 
-  /** Adds vectors, rounded; gives the row of the first. @throws AppError `limit` when 4 GB are full. */
+  /** Adds vectors, rounded. Returns the row of the first. @throws AppError `limit` above 4 GB. */
   add(vectors: readonly Float32Array[]): number {
     const first = this.#count;
     this.#reserve(first + vectors.length);
@@ -63,7 +63,7 @@ export class QuantizedRows {
     return first;
   }
 
-  /** About the `limit` rows nearest to a vector of length 1, best first, of those that `isWanted`. */
+  /** Approximately the `limit` rows closest to a vector of length 1, best first, among those for which `isWanted` is true. */
   nearest(query: Float32Array, limit: number, isWanted: (row: number) => boolean): readonly FoundRow[] {
     const best = new TopK<number>(limit);
     if (this.#count === 0 || limit < 1) return [];
@@ -88,7 +88,7 @@ export class QuantizedRows {
     return best.sorted().map(({ item, score }) => ({ row: item, score: score * queryScale }));
   }
 
-  /** The query's numbers are finer than the rows', but no sum of products may exceed 32 bits. */
+  /** The query is quantized more finely than the rows, but no sum of products may exceed 32 bits. */
   #queryRange(): number {
     return Math.min(32_767, Math.floor(2 ** 31 / (this.#dimensions * 128)) - 1);
   }
@@ -97,10 +97,10 @@ export class QuantizedRows {
     const bytes = ROWS_AT + (rows + 2 * ROWS_PER_STEP) * this.#stride;
     const missing = bytes - this.#memory.buffer.byteLength;
     if (missing > 0) {
-      // An eighth more than needed, so that adding one by one does not grow it each time.
+      // An eighth more than needed, so that adding single rows does not grow it each time.
       const pages = Math.ceil((missing + bytes / 8) / PAGE_BYTES);
       if (!this.#memory.grow(pages) && !this.#memory.grow(Math.ceil(missing / PAGE_BYTES))) {
-        throw new AppError('limit', `The memory for ${rows.toLocaleString('en-US')} vectors could not be had.`);
+        throw new AppError('limit', `There is not enough memory for ${rows.toLocaleString('en-US')} vectors.`);
       }
     }
     if (rows <= this.#scales.length) return;
@@ -110,7 +110,7 @@ export class QuantizedRows {
   }
 }
 
-/** Writes a vector as whole numbers from -range to range; gives what one of them stands for. */
+/** Writes a vector as integers from -range to range. Returns the value of one unit. */
 function quantize(vector: Float32Array, target: Int8Array | Int16Array, range: number): number {
   let largest = 0;
   for (const value of vector) largest = Math.max(largest, Math.abs(value));

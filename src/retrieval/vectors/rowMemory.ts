@@ -1,21 +1,21 @@
 import { canStartKernel, PAGE_BYTES, startKernel } from '../kernel/kernelInstance.ts';
 
-const MAX_PAGES = 65_536; // what a 32-bit address can name
+const MAX_PAGES = 65_536; // the address space of 32 bits
 
 /** The functions of `kernel/assembly/dots.ts`. */
 interface DotFunctions {
   readonly dots: (query: number, rows: number, rowsEnd: number, stride: number, out: number) => void;
 }
 
-/** Memory that grows, and the kernel that multiplies the vectors in it. */
+/** Growable memory, and the kernel that multiplies the vectors in it. */
 export interface RowMemory extends DotFunctions {
-  /** Another one after each growth. */
+  /** Replaced after each growth. */
   readonly buffer: ArrayBuffer;
-  /** Whether so much was available. */
+  /** Returns whether that much memory was available. */
   grow(pages: number): boolean;
 }
 
-/** Memory with the kernel in WebAssembly; undefined where WebAssembly or its SIMD instructions are missing. */
+/** Memory with the kernel in WebAssembly; undefined if WebAssembly or its SIMD instructions are not available. */
 export function simdMemory(pages: number): RowMemory | undefined {
   if (!canStartKernel('dots')) return undefined;
   const { memory, functions } = startKernel<DotFunctions>('dots', { initial: pages, maximum: MAX_PAGES });
@@ -35,7 +35,7 @@ export function simdMemory(pages: number): RowMemory | undefined {
   };
 }
 
-/** The same in JavaScript, many times slower. */
+/** The same in JavaScript, which is many times slower. */
 export class PlainMemory implements RowMemory {
   buffer: ArrayBuffer;
 

@@ -6,14 +6,14 @@ import { UNFINISHED } from '../../core/files/atomicFile.ts';
 import { type KeyedVector, VectorPack, writePack } from './vectorPack.ts';
 
 const PACK = '.vectors';
-// Small packs are joined once there are many; a large one is not written again for the sake of a few vectors.
+// Small packs are merged once there are many; a large one is not rewritten for a few vectors.
 const MAX_SMALL_PACKS = 16;
 const SMALL_BYTES = 50_000_000;
 const ABANDONED_MS = 86_400_000;
 
 /**
- * The files that hold the vectors of one model in a folder. Files never change once written and their names are never used again,
- * so that several processes may read and add at once.
+ * The files in a folder with the vectors of one model. Files never change once written, and names are not reused, so that several
+ * processes may read and add at once.
  */
 export class VectorFiles implements Disposable {
   readonly #folder: string;
@@ -25,23 +25,23 @@ export class VectorFiles implements Disposable {
     this.#model = model;
   }
 
-  /** Opens every file of the model, and hands over what is whole in each. @throws the system's error for the folder. */
+  /** Opens every file of the model, and reports the undamaged vectors in each. @throws the system's error for the folder. */
   async open(onPack: (pack: VectorPack, vectors: ReadonlyMap<number, KeyedVector>) => void): Promise<void> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     for (const name of await this.#joinSmall(await this.#list())) await this.#openPack(name, onPack);
   }
 
-  /** Writes vectors to a file of their own, in this order. @throws the system's error; nothing is left then. */
+  /** Writes vectors to a new file, in this order. @throws the system's error; no file remains then. */
   async write(vectors: readonly KeyedVector[]): Promise<VectorPack> {
     const name = `${randomUUID()}${PACK}`;
     await writePack(join(this.#folder, name), this.#model, vectors);
     const pack = await VectorPack.open(join(this.#folder, name), this.#model, () => {});
-    if (pack === undefined) throw new Error(`What was written to ${this.#folder} could not be read.`);
+    if (pack === undefined) throw new Error(`The file that was written to ${this.#folder} could not be read.`);
     this.#opened.set(name, pack);
     return pack;
   }
 
-  /** Removes files that hold nothing for this model: those of other models, damaged ones, and what a stop left unfinished. */
+  /** Removes files without vectors of this model: those of other models, damaged ones, and incomplete ones. */
   async removeOthers(): Promise<void> {
     for (const name of await readdir(this.#folder)) {
       const path = join(this.#folder, name);
@@ -50,7 +50,7 @@ export class VectorFiles implements Disposable {
     }
   }
 
-  /** Puts `vectors` in the place of everything that is there; what is open stays readable. @throws the system's error. */
+  /** Replaces everything by `vectors`; open files stay readable. @throws the system's error. */
   async replaceAll(vectors: Iterable<readonly KeyedVector[]>): Promise<void> {
     const before = [...this.#opened.keys()];
     for (const part of vectors) await this.write(part);
@@ -77,7 +77,7 @@ export class VectorFiles implements Disposable {
     onPack(pack, vectors);
   }
 
-  /** Gives the names that count afterwards. */
+  /** Returns the names that are valid afterwards. */
   async #joinSmall(names: readonly string[]): Promise<readonly string[]> {
     const sizes = await Promise.all(names.map(async (name) => (await stat(join(this.#folder, name))).size));
     const small = names.filter((_, index) => (sizes[index] ?? 0) < SMALL_BYTES);
@@ -112,7 +112,7 @@ async function isAbandoned(path: string): Promise<boolean> {
   return stats !== undefined && Date.now() - stats.mtimeMs > ABANDONED_MS;
 }
 
-/** Where the system does not let go of a file that somebody reads, it goes another time. */
+/** If the system does not remove a file that is open, it is removed another time. */
 async function remove(path: string): Promise<void> {
   await rm(path, { force: true }).catch(() => {});
 }

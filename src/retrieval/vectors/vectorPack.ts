@@ -4,13 +4,13 @@ import { crc32 } from 'node:zlib';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 
-// A file is a line of JSON that says what is in it, behind its own checksum, then records of one length: the key, the numbers
-// of the vector, and a checksum of both. So damage costs the vectors that it hit and no others.
+// A file starts with a checksum and a line of JSON that describes it, followed by records of one length: the key, the numbers of
+// the vector, and a checksum of both. Damage therefore affects only single vectors.
 const MAGIC = 'farwharf-vectors-1';
 const KEY_BYTES = 16;
 const SUM_BYTES = 4;
 const MAX_HEADER_BYTES = 4096;
-// Numbers are in the byte order of the machine; on another one no file of its is known.
+// Numbers are in the machine's byte order; on a machine with another one, the files are not recognized.
 const BYTE_ORDER = new Uint8Array(Uint16Array.of(1).buffer)[0] === 1 ? 'little' : 'big';
 
 export interface KeyedVector {
@@ -25,7 +25,7 @@ interface Header {
   readonly order: string;
 }
 
-/** Writes vectors of one length to a new file, whole or not at all. @throws the system's error. */
+/** Writes vectors of one length to a new file, completely or not at all. @throws the system's error. */
 export async function writePack(path: string, model: string, vectors: readonly KeyedVector[]): Promise<void> {
   const dimensions = vectors[0]?.vector.length ?? 0;
   const json = JSON.stringify({ model, dimensions, order: BYTE_ORDER } satisfies Header);
@@ -42,7 +42,7 @@ export async function writePack(path: string, model: string, vectors: readonly K
   await writeAtomically(path, file);
 }
 
-/** A file of vectors. Its records can be read for as long as it is not disposed, even where the file was removed. */
+/** A file of vectors. Its records can be read until it is disposed, even if the file was removed. */
 export class VectorPack implements Disposable {
   readonly dimensions: number;
   #descriptor: number | undefined;
@@ -57,8 +57,8 @@ export class VectorPack implements Disposable {
   }
 
   /**
-   * Opens a file and hands every vector that is as it was written to `onVector`, with the number of its record. Undefined for a
-   * file that is unreadable, damaged at its beginning, or of another model.
+   * Opens a file and calls `onVector` for every undamaged vector, with the number of its record. Returns undefined for a file that is
+   * unreadable, damaged at its start, or of another model.
    */
   static async open(
     path: string,
@@ -81,11 +81,11 @@ export class VectorPack implements Disposable {
       return pack;
     } catch {
       if (descriptor !== undefined) closeSync(descriptor);
-      return undefined; // as good as missing: what it held is embedded again
+      return undefined; // as good as missing, so its texts are embedded again
     }
   }
 
-  /** The vector of a record, read again; undefined when it is not any more what was written. */
+  /** The vector of a record, read again; undefined if it is damaged by now. */
   read(record: number): Float32Array | undefined {
     if (this.#descriptor === undefined) return undefined;
     const at = this.#recordsAt + record * this.#record.length;
@@ -95,7 +95,7 @@ export class VectorPack implements Disposable {
 
   dispose(): void {
     if (this.#descriptor !== undefined) closeSync(this.#descriptor);
-    this.#descriptor = undefined; // closing it twice could close somebody else's
+    this.#descriptor = undefined; // closing it twice could close another file
   }
 }
 
@@ -108,7 +108,7 @@ function parseHeader(bytes: Buffer): (Header & { readonly length: number }) | un
   const [magic, sum, ...rest] = bytes.toString('utf8', 0, Math.max(end, 0)).split(' ');
   const json = rest.join(' ');
   if (magic !== MAGIC || sum !== String(crc32(json))) return undefined;
-  const header = JSON.parse(json) as Header; // its checksum says that this program wrote it
+  const header = JSON.parse(json) as Header; // the checksum proves that this program wrote it
   return header.order === BYTE_ORDER ? { ...header, length: end + 1 } : undefined;
 }
 

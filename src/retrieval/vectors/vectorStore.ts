@@ -5,10 +5,10 @@ import { QuantizedRows } from './quantizedRows.ts';
 import { VectorFiles } from './vectorFiles.ts';
 import type { KeyedVector } from './vectorPack.ts';
 
-// What a stop loses: a minute's work of a slow model, a cent's of a dear one.
+// What a crash can lose: a minute of a slow model's work, or a cent's worth of an expensive one's.
 const PACK_VECTORS = 2048;
 const REPLACED_VECTORS = 32_768;
-// Of so many rows that are nearest by their rounded numbers the exact ones are read: the true ten are among them.
+// The exact vectors are read for this many of the nearest rounded rows, which include the true ten nearest.
 const LEAST_RESCORED = 40;
 
 interface FoundKey {
@@ -17,7 +17,7 @@ interface FoundKey {
   readonly score: number;
 }
 
-/** Rows that follow each other, and where their exact numbers are. */
+/** Consecutive rows, and the location of their exact numbers. */
 interface Block {
   readonly firstRow: number;
   readonly read: (index: number) => Float32Array | undefined;
@@ -29,8 +29,8 @@ export function keyOf(text: string): string {
 }
 
 /**
- * Vectors of texts by the hash of the text, for one model, and the search for the nearest. With a folder they are kept there: an
- * unchanged text is never embedded again, another model starts anew, and what is damaged counts as never embedded.
+ * Vectors of texts by the hash of the text, for one model, and the search for the nearest. If a folder is given, they are stored there:
+ * an unchanged text is never embedded again, another model starts from nothing, and damaged vectors count as missing.
  */
 export class VectorStore implements Disposable {
   readonly #model: string;
@@ -41,7 +41,7 @@ export class VectorStore implements Disposable {
   readonly #blocks: Block[] = [];
   #rows: QuantizedRows | undefined;
   #dimensions = 0;
-  /** What is in no file, in the order of its rows. */
+  /** Vectors that are not in a file yet, in the order of their rows. */
   #unwritten: KeyedVector[] = [];
   #writing: Promise<void> = Promise.resolve();
 
@@ -52,10 +52,10 @@ export class VectorStore implements Disposable {
   }
 
   /**
-   * Opens what the folder has; without one, vectors are kept in memory alone. `model` is the embedder's `id`. Exact numbers are read
-   * from the files when they are needed; with `isHeld` they are held in memory, and no file stays open.
+   * Opens the vectors in a folder; without one, they are in memory only. `model` is the embedder's `id`. Exact numbers are read from the
+   * files on demand; with `isHeld` they are held in memory, and no file stays open.
    *
-   * @throws the system's error when the folder cannot be made or listed.
+   * @throws the system's error if the folder cannot be created or listed.
    */
   static async open(folder: string | undefined, model: string, { isHeld = false } = {}): Promise<VectorStore> {
     const files = folder === undefined ? undefined : new VectorFiles(folder, model);
@@ -81,10 +81,10 @@ export class VectorStore implements Disposable {
   }
 
   /**
-   * Adds vectors, which are made of length 1, and writes them from time to time.
+   * Adds vectors, normalized to length 1, and writes them from time to time.
    *
-   * @throws AppError `corrupt` for one that is empty or not finite, `conflict` for one of another length than those that are there;
-   * or the system's error.
+   * @throws AppError `corrupt` for one that is empty or not finite, `conflict` for one of a different length than the existing ones; or
+   * the system's error.
    */
   async add(vectors: readonly KeyedVector[]): Promise<void> {
     const fresh = new Map(vectors.filter(({ key }) => !this.#rowOf.has(key)).map(({ key, vector }) => [key, vector]));
@@ -96,14 +96,14 @@ export class VectorStore implements Disposable {
     if (this.#unwritten.length >= PACK_VECTORS) await this.flush();
   }
 
-  /** Writes what is not written yet. @throws the system's error; it stays in memory then. */
+  /** Writes the vectors that are not in a file yet. @throws the system's error; they stay in memory then. */
   flush(): Promise<void> {
     const written = this.#writing.then(() => this.#write());
-    this.#writing = written.catch(() => {}); // told to whoever asked for it
+    this.#writing = written.catch(() => {}); // the caller gets the error
     return written;
   }
 
-  /** The `limit` texts nearest to a query, best first by their cosines, of those that are wanted. @throws as `add`. */
+  /** The `limit` wanted texts closest to a query, best first by cosine. @throws as `add` does. */
   nearest(query: Float32Array, limit: number, isWanted: (key: string) => boolean = () => true): readonly FoundKey[] {
     if (this.#rows === undefined || limit < 1) return [];
     const unit = this.#normalized(query);
@@ -117,8 +117,8 @@ export class VectorStore implements Disposable {
   }
 
   /**
-   * To be called when nothing is left to embed: removes the files of other models and damaged ones, and where most of the vectors
-   * that are there are not `isLive` any more, all that are not. The rows stay as they are until the store is opened again.
+   * Call this when nothing is left to embed. It removes the files of other models and damaged ones, and, if most stored vectors are no
+   * longer `isLive`, those that are not. The rows stay unchanged until the store is opened again.
    */
   async compact(isLive: (key: string) => boolean = () => true): Promise<void> {
     if (this.#files === undefined) return;
@@ -140,7 +140,7 @@ export class VectorStore implements Disposable {
     try {
       const pack = await this.#files.write(vectors);
       if (this.#isHeld) return pack.dispose();
-      // They lie in the file in the order of their rows; what was in memory can go.
+      // The file has them in the order of their rows, so their copies in memory are not needed.
       const isWritten = (block: Block): boolean =>
         block.firstRow >= firstRow && block.firstRow < firstRow + vectors.length;
       const at = this.#blocks.findIndex(isWritten);

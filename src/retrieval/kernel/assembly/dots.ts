@@ -25,7 +25,7 @@ export function dots(query: usize, rows: usize, rowsEnd: usize, stride: usize, o
       sum1 = i32x4.add(sum1, i32x4.dot_i16x8_s(v128.load_ext<i8>(row + stride), numbers));
       sum2 = i32x4.add(sum2, i32x4.dot_i16x8_s(v128.load_ext<i8>(row + stride2), numbers));
       sum3 = i32x4.add(sum3, i32x4.dot_i16x8_s(v128.load_ext<i8>(row + stride3), numbers));
-      // Processors do not read ahead over the borders of memory pages. Loading one byte of what the next step needs, only to have it
+      // Processors do not read ahead across memory pages. Loading one byte of what the next step needs, only to have it
       // in the cache by then, takes a fifth off the time where the rows are larger than the cache.
       load<u8>(next);
       next += ROWS_PER_STEP * NUMBERS_PER_STEP;

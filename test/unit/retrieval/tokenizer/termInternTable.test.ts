@@ -8,18 +8,18 @@ import { TermInternTable } from '../../../../src/retrieval/tokenizer/termInternT
 /** Finds words of a table, adding those that are not there; gives their records. */
 function find(memory: KernelMemory, table: TermInternTable, words: readonly string[]): number[] {
   const bytes = Buffer.from(words.join(''));
-  const [text, borders, found] = [new GrowableBuffer(memory), new GrowableBuffer(memory), new GrowableBuffer(memory)];
+  const [text, spans, found] = [new GrowableBuffer(memory), new GrowableBuffer(memory), new GrowableBuffer(memory)];
   text.hold(bytes.length + 8);
-  borders.hold(8 * words.length);
+  spans.hold(8 * words.length);
   found.hold(4 * words.length);
   bytes.copy(memory.bytes, text.address);
   let end = text.address;
   for (const [index, word] of words.entries()) {
-    memory.numbers[borders.address / 4 + 2 * index] = end;
+    memory.numbers[spans.address / 4 + 2 * index] = end;
     end += Buffer.byteLength(word);
-    memory.numbers[borders.address / 4 + 2 * index + 1] = end;
+    memory.numbers[spans.address / 4 + 2 * index + 1] = end;
   }
-  table.find(borders.address, words.length, found.address);
+  table.find(spans.address, words.length, found.address);
   return [...memory.numbers.subarray(found.address / 4, found.address / 4 + words.length)];
 }
 
