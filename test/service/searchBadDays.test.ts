@@ -255,7 +255,7 @@ test('on a full disk the search is right, the status says so, and what is missin
   await index.settle();
   const full = await statusOf(index);
   assert.deepEqual([full.state, full.problem?.code, full.files], ['error', 'no-space', 61]);
-  assert.match(full.problem?.message ?? '', /disk that holds .* is full/);
+  assert.match(full.problem?.message ?? '', /the disk of .* is full/);
   assert.equal((await index.search('zebra', { limit: 99 })).length, 61);
   rmSync(join(disk, 'filler'));
   assert.equal(spawnSync('mount', ['-o', 'remount,size=20m', disk]).status, 0);

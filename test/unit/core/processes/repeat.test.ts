@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { repeat } from '../../../../src/core/processes/repeat.ts';
 
-test('work is repeated until the signal aborts', async () => {
+test('work is repeated until the signal aborts', async (t) => {
+  // The waits between the runs keep no process running.
+  const running = setInterval(() => {}, 1_000);
+  t.after(() => clearInterval(running));
   const stop = new AbortController();
   let runs = 0;
   const work = (): void => {
