@@ -37,7 +37,7 @@ test('a window takes back the results of a download that was killed, and says so
   });
   assert.match(
     await message.innerText(),
-    /was stopped while it was writing .* as it was before; download the results again\./,
+    /was stopped while it was writing .* as it was before\. Download the results again\./,
   );
   assert.equal(snapshot(place.folder), before);
 });
