@@ -131,13 +131,13 @@ const configurations = [
     target: 'chrome128', // the oldest that the supported VS Code shows webviews with
     format: 'iife',
     keepNames: false,
-    entryPoints: { canvas: 'src/webview/canvas/main.ts' },
+    entryPoints: { canvas: 'src/webview/canvas/main.ts', jobPage: 'src/webview/jobPage/main.ts' },
     outdir: 'dist/webview',
   },
   {
     ...common,
     platform: 'browser',
-    entryPoints: { canvas: 'src/webview/canvas/canvas.css' },
+    entryPoints: { canvas: 'src/webview/canvas/canvas.css', jobPage: 'src/webview/jobPage/jobPage.css' },
     outdir: 'dist/webview',
   },
 ];

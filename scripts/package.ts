@@ -7,7 +7,7 @@ import { build } from './build.ts';
 import { listZip } from './zip.ts';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const MAX_BYTES = 1_500_000;
+const MAX_BYTES = 1_600_000;
 const ALLOWED = [
   /^extension\/media\/flowTemplates\/\w+\.mts$/,
   /^\[Content_Types\]\.xml$/,
@@ -34,6 +34,7 @@ const REQUIRED = [
   'dist/flowWorker.js',
   'dist/flowRunner.mjs',
   'dist/webview/canvas.js',
+  'dist/webview/jobPage.js',
   'dist/thirdPartyLicenses.txt',
   'media/flowTemplates/chat.mts',
 ];

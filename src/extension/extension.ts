@@ -7,8 +7,9 @@ import { registerCommands } from './contributions/commands.ts';
 import type { Features } from './features.ts';
 import type { JobNode } from './jobList/jobNodes.ts';
 import { startFlowsWhereNeeded } from './flows/flowStart.ts';
-import { INDEX_VIEW, JOBS_VIEW } from './contributions/names.ts';
+import { INDEX_VIEW, JOBS_VIEW, TASK_TYPE } from './contributions/names.ts';
 import type { IndexNode } from './search/index/indexTree.ts';
+import { startProfilesWhereNeeded } from './profiles/profileStart.ts';
 import type { Shell } from './shell.ts';
 
 // Indexing waits until the window has finished opening.
@@ -106,6 +107,11 @@ export function activate(context: vscode.ExtensionContext): ExtensionApi {
     shell.jobsView,
     shell.indexView,
     registerCommands({ load, report }),
+    vscode.tasks.registerTaskProvider(TASK_TYPE, {
+      provideTasks: () => orReport(async () => (await load()).tasks.provideTasks()),
+      resolveTask: async (task) => (await load()).tasks.resolveTask(task),
+    }),
+    startProfilesWhereNeeded(load, report),
     startFlowsWhereNeeded(async () => (await load()).flows(), report),
     { dispose: () => idle.abort() },
   );

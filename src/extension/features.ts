@@ -18,16 +18,23 @@ import { flowRuntime } from './flows/runs/flowRuntime.ts';
 import { Flows } from './flows/flows.ts';
 import { createHandlers } from './handlers.ts';
 import { Hosts } from './connection/hosts.ts';
+
 import { JobEventDocuments } from './jobs/jobEvents.ts';
 import { JobFollower } from './jobs/jobFollower.ts';
 import { JobLog, LOG_LANGUAGE } from './jobs/jobLog.ts';
+import { JobPages } from './jobs/jobPages.ts';
 import { JobStore } from './jobs/jobStore.ts';
+import { LostContacts } from './jobs/lostContacts.ts';
 import { JobTree } from './jobList/jobTree.ts';
 import { LogLinks } from './jobs/logLinks.ts';
 import { SourceLines } from './jobs/sourceLines.ts';
 import { Keys } from './connection/keys.ts';
+import { JobTasks } from './tasks/jobTasks.ts';
+import { FailureProblems } from './jobs/failureProblems.ts';
+import { ProfileEditor } from './profiles/profileEditor.ts';
 import { reportError } from './ui/report.ts';
 import { Search } from './search/search.ts';
+import { announceResults } from './results/resultNotifications.ts';
 import { createSearchHandlers } from './search/searchHandlers.ts';
 import type { Services } from './services/services.ts';
 import type { Shell } from './shell.ts';
@@ -43,6 +50,7 @@ import { printableText } from '../core/text/printable.ts';
 export interface Features {
   readonly handlers: CommandHandlers;
   readonly tree: Pick<JobTree, 'getChildren' | 'getTreeItem' | 'resolveTreeItem'>;
+  readonly tasks: JobTasks;
   /** Created on first use. */
   search(): Search;
   /** Created on first use. */
@@ -57,7 +65,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   const services = createServices(shell, disposables);
   const { account, contexts, hosts, jobLog, log, signal, store } = services;
   const isTrusted = (): boolean => vscode.workspace.isTrusted;
-  const tree = disposables.add(new JobTree(store, { view: shell.jobsView, changed: shell.jobsChanged }));
+  const tree = disposables.add(new JobTree(services, { view: shell.jobsView, changed: shell.jobsChanged }));
   const follower = disposables.add(new JobFollower({ ...services, isTrusted }));
 
   const setUp = (name: string, build: () => void): void => {
@@ -98,6 +106,11 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   });
   setUp('jobs', () => {
     disposables.add(
+      store.onDidChange(({ counted }) => {
+        if (counted.length > 0) run('results', announceResults(counted, services));
+      }),
+    );
+    disposables.add(
       store.onDidChange(({ ended }) => {
         if (ended.length === 0) return;
         run('failures', tellFailures(ended, services));
@@ -134,6 +147,8 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     const links = new LogLinks(jobLog, services.sourceLines);
     disposables.add(vscode.languages.registerDocumentLinkProvider({ language: LOG_LANGUAGE }, links));
   });
+  setUp('problems', () => void disposables.add(new FailureProblems(services)));
+  setUp('profiles', () => void disposables.add(new ProfileEditor(services)));
   const report = (error: unknown): void => void reportError(log, error);
   let search: Search | undefined;
   const getSearch = (): Search => {
@@ -153,6 +168,7 @@ export async function startFeatures(shell: Shell): Promise<Features> {
       ...createFlowHandlers(getFlows),
     },
     tree,
+    tasks: new JobTasks(services),
     search: getSearch,
     flows: getFlows,
     report: (error, retry) => reportError(log, error, retry),
@@ -173,7 +189,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
   });
   disposables.add({ dispose: () => void background.end() });
-  const { archiver, journals, ledger, selections, sources } = background.service;
+  const { archiver, journals, ledger, results, selections, sources } = background.service;
   const keys = new Keys(context.secrets, redactor, 'key');
   const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
@@ -201,8 +217,9 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
   );
   const account = new AccountMonitor({ hosts, memory: context.globalState, contexts, log });
   const store = new JobStore(ledger);
-  const jobLog = disposables.add(new JobLog({ home, memory: context.workspaceState, log }));
+  const jobLog = disposables.add(new JobLog({ home, results, memory: context.workspaceState, log }));
   const events = disposables.add(new JobEventDocuments(home, store));
+  const pages = disposables.add(new JobPages({ home, store, hosts, log, extension: context.extensionUri }));
   const memory = new SubmitMemory(context.workspaceState);
   return {
     log,
@@ -212,6 +229,7 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     archiver,
     selections,
     journals,
+    results,
     ledger,
     contexts,
     keys,
@@ -219,9 +237,11 @@ function createServices({ context, output }: Shell, disposables: DisposableStore
     hosts,
     account,
     store,
+    lostContacts: new LostContacts(),
     jobLog,
     sourceLines: new SourceLines(sources),
     events,
+    pages,
     memory,
     flowRuntime: flowRuntime(context),
   };

@@ -2,13 +2,13 @@ import * as vscode from 'vscode';
 import * as z from 'zod';
 import { isActive, isOver, type JobRecord } from '../jobs/ledger/record.ts';
 import type { CommandHandlers } from './contributions/commands.ts';
-import { cancelJob, removeJob, withJob } from './jobList/jobCommands.ts';
+import { cancelJob, canRemove, hostOfJob, removeJob, withJob } from './jobList/jobCommands.ts';
 import type { FlowCommandId, SearchCommandId } from './contributions/names.ts';
 import { submitAgain } from './submit/resubmit.ts';
 import { download } from './results/results.ts';
 import type { Services } from './services/services.ts';
 import { selectHost, signIn, signOut } from './services/signIn.ts';
-import { submit } from './submit/submit.ts';
+import { submit, submitProfile } from './submit/submit.ts';
 
 /** What each command of jobs does. Their results are for keybindings, tasks and other extensions. */
 export function createHandlers(
@@ -24,7 +24,9 @@ export function createHandlers(
   return {
     'farwharf.submitWorkspace': (argument) => submit(services, withoutFile(argument)),
     'farwharf.submitFile': (argument) => submit(services, argument ?? vscode.window.activeTextEditor?.document.uri),
+    'farwharf.submitProfile': (argument) => submitProfile(services, argument),
     'farwharf.showLog': jobCommand('Show Log', always, (record) => services.jobLog.show(record, { reveal: true })),
+    'farwharf.showJobPage': jobCommand('Show Job Page', always, (record) => services.pages.show(record)),
     'farwharf.showEvents': jobCommand('Show Events', always, (record) => services.events.show(record)),
     'farwharf.cancelJob': jobCommand('Cancel Job', isActive, (record) => cancelJob(services, record)),
     'farwharf.downloadResults': jobCommand('Download Results', isOver, (record, argument) =>
@@ -38,7 +40,7 @@ export function createHandlers(
     ),
     'farwharf.removeJob': jobCommand(
       'Remove from List',
-      (record) => !isActive(record),
+      (record) => canRemove(services, record),
       (record) => removeJob(services, record),
     ),
     'farwharf.showMoreJobs': () => services.store.showMore(),
@@ -47,7 +49,7 @@ export function createHandlers(
       await services.account.refresh(services.signal);
     },
     'farwharf.selectHost': () => selectHost(services, globalState),
-    'farwharf.signIn': () => signIn(services, services.hosts.current()),
+    'farwharf.signIn': (argument) => signIn(services, hostOfJob(services, argument) ?? services.hosts.current()),
     'farwharf.signOut': () => signOut(services),
     'farwharf.openSettings': () =>
       vscode.commands.executeCommand('workbench.action.openSettings', '@ext:farwharf.farwharf'),

@@ -1,8 +1,9 @@
-import { formatCredits, formatDuration } from '../core/text/format.ts';
+import { formatCount, formatCredits, formatDuration } from '../core/text/format.ts';
 import { printableLine } from '../core/text/printable.ts';
 import { stateOfWord } from '../remote/protocol/spellings.ts';
 import { costSoFar } from './submit/estimate.ts';
 import { hasSucceeded, isOver, type JobRecord } from './ledger/record.ts';
+import { describeProgress, readProgress } from './log/jobProgress.ts';
 
 /** Icon families of a job row; each user interface has its own icons for them. */
 export type JobIcon = 'sending' | 'queued' | 'running' | 'succeeded' | 'failed' | 'cancelled' | 'timed-out' | 'unknown';
@@ -19,7 +20,7 @@ const ICON_OF_STATE: ReadonlyMap<string, JobIcon> = new Map([
 ]);
 const REASON_LIMIT = 160;
 
-/** `running 4 min · a10g · 1.2 cr`; a failed job's reason; free of control characters. `now` is in milliseconds. */
+/** `running 4 min · 62 % · 2 min left · a10g · 1.2 cr`; a failed job's reason; free of control characters. `now` is in milliseconds. */
 export function describeJob(record: JobRecord, now: number): string {
   const icon = jobIcon(record);
   if (icon === 'failed') return failureReason(record);
@@ -30,9 +31,21 @@ export function describeJob(record: JobRecord, now: number): string {
   const state = stateText(record, icon);
   return joined([
     elapsed === null ? state : `${state} ${formatDuration(elapsed)}`,
+    icon === 'running' ? progressText(record) : null,
     record.machineClass,
     cost === null || (cost === 0 && !isOver(record)) ? null : `${formatCredits(cost)} cr`,
   ]);
+}
+
+/** `3 new files, 1 changed`, or that there are none; undefined if the service does not say. */
+export function describeResultCount({ results }: Pick<JobRecord, 'results'>): string | undefined {
+  if (results === null) return undefined;
+  const { files, added } = results;
+  if (files === 0) return 'no results';
+  if (added === null) return formatCount(files, 'result');
+  const changed = files - added;
+  if (added === 0) return formatCount(changed, 'changed file');
+  return `${formatCount(added, 'new file')}${changed === 0 ? '' : `, ${changed} changed`}`;
 }
 
 /** The one line at the end of a log: `succeeded after 42 s · 1.2 credits · results in /home/ada/model`. */
@@ -68,6 +81,11 @@ export function elapsedSeconds(
   const seconds = (end - Date.parse(record.startedAt)) / 1000;
   // The service's clock may differ from this one.
   return Number.isFinite(seconds) ? Math.max(0, seconds) : null;
+}
+
+function progressText({ lastLogLine }: JobRecord): string | null {
+  const progress = lastLogLine === null ? undefined : readProgress(lastLogLine);
+  return progress === undefined ? null : describeProgress(progress);
 }
 
 function stateText(record: JobRecord, icon: JobIcon): string {

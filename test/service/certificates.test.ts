@@ -52,7 +52,7 @@ test("without a proxy, the system's store is trusted too, besides NODE_EXTRA_CA_
   assert.equal(both.exit, 0, both.stderr);
 });
 
-test('a library caller gets the error of TLS as it is', { skip }, async (t) => {
+test('a library caller gets the original TLS error', { skip }, async (t) => {
   const folder = await temporaryFolder(t);
   const authority = makeAuthority(folder, 'company');
   const tls = makeCertificate(folder, 'service', { authority });

@@ -57,3 +57,18 @@ test('help and version go to stdout with 0; without a verb the help goes to stde
   assert.deepEqual([bare.exit, bare.stdout], [2, '']);
   assert.match(bare.stderr, /Usage: farwharf/);
 });
+
+test('a file that the script seems to read and the archive lacks is a finding, also without a service', async () => {
+  await using scratch = await Scratch.create();
+  const folder = await scratch.folder('project', {
+    ...FOLDER,
+    'train.py': 'import logging\nprint(open("debug.log").read())\n',
+  });
+  const env = { FARWHARF_REMOTE_HOST: 'http://127.0.0.1:9' };
+  const told = await scratch.run(['submit', folder, '--dry-run', '--script', 'train.py'], { env });
+  assert.equal(told.exit, 0, told.stderr);
+  assert.match(
+    told.stderr,
+    /warning: train\.py may read debug\.log, which is left out\. Reason: ignored by git: \*\.log \(\.gitignore:1\)\. This is a guess from line 2\. .* --include PATH/,
+  );
+});

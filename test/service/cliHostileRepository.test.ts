@@ -9,7 +9,7 @@ import { Scratch } from './commandLine.ts';
 // Beside these no other trap could spring.
 const DISARMING = /^(?:core\.worktree|remote\.origin\.vcs|url\.|http\.|include)/;
 
-test('a dry run, an index and a search of a prepared clone run nothing of it', async (t) => {
+test('dry run, index and search run nothing from a prepared clone', async (t) => {
   await using scratch = await Scratch.create();
   for (const url of ['ext::TRAP', 'ssh://127.0.0.1:9/x', 'git://127.0.0.1:9/x', undefined]) {
     const hostile = hostileRepository(t);
@@ -28,7 +28,7 @@ test('a dry run, an index and a search of a prepared clone run nothing of it', a
   }
 });
 
-test('variables of git in the user’s environment, and a git that lies in the folder, are not used', async (t) => {
+test('GIT_* variables of the user and a git program inside the folder are ignored', async (t) => {
   await using scratch = await Scratch.create();
   const { root, trap, log, sprung } = hostileRepository(t);
   const bin = join(root, 'bin');
@@ -66,7 +66,7 @@ test('variables of git in the user’s environment, and a git that lies in the f
   assert.deepEqual(sprung(), []);
 });
 
-test('the summary of a submit says that a repository belongs to another user', async (t) => {
+test('the submit summary reports a repository owned by another user', async (t) => {
   if (process.geteuid?.() !== 0) return t.skip('SKIPPED: only root can give a folder to another user');
   await using scratch = await Scratch.create();
   const { root } = hostileRepository(t);

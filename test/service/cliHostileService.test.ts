@@ -13,7 +13,7 @@ function assertInert({ stdout, stderr }: Finished): void {
   assert.doesNotMatch(stdout + stderr, /^forged/m);
 }
 
-test('text of a service reaches the terminal without escape sequences, and forges no line', async () => {
+test('service text reaches the terminal without escape sequences and cannot forge a line', async () => {
   await using scratch = await Scratch.create();
   const account = {
     account_id: HOSTILE,
@@ -36,7 +36,7 @@ test('text of a service reaches the terminal without escape sequences, and forge
   assertInert(await scratch.run(['cancel', 'job-2'], { env }));
 });
 
-test('JSON for programs is the exact text of the service, and still moves no terminal', async () => {
+test('JSON output has the exact service text, with control characters escaped', async () => {
   await using scratch = await Scratch.create();
   const account = { credits: 5, plan: HOSTILE };
   await using fake = await startFake((_request, response) => void response.end(JSON.stringify(account)));
@@ -45,7 +45,7 @@ test('JSON for programs is the exact text of the service, and still moves no ter
   assert.doesNotMatch(done.stdout, OBEYED);
 });
 
-test('what a folder is called reaches the terminal as one line', async () => {
+test('a folder name reaches the terminal as one line', async () => {
   await using scratch = await Scratch.create();
   const folder = await scratch.folder('project', {
     'run.sh': '',

@@ -4,7 +4,7 @@ import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { readStateFile } from '../../src/service/stateFile.ts';
-import { jsonLines, Scratch, startFake, until } from './commandLine.ts';
+import { interruptAt, jsonLines, Scratch, startFake, until } from './commandLine.ts';
 import { GATE, openGate } from './support/gate.ts';
 
 const WAITING = { 'wait.sh': 'echo waiting\nsleep 600\n', 'done.sh': 'true\n' };
@@ -15,7 +15,7 @@ test('Ctrl+C while watching leaves the job running and says how to come back', a
   const folder = await scratch.folder('project', WAITING);
   const left = await scratch.run(['submit', folder, '--script', 'wait.sh', '--watch', '--download'], {
     env,
-    onOutput: ({ stdout }, interrupt) => stdout.includes('waiting') && interrupt(),
+    onOutput: interruptAt('waiting'),
   });
   assert.equal(left.exit, 130, left.stderr);
   const id = /farwharf cancel (\S+)/.exec(left.stderr)?.[1] ?? '';
@@ -70,7 +70,7 @@ test('other signals end a command as Ctrl+C does, each with its own status', asy
   ] as const) {
     const left = await scratch.run(['submit', folder, '--script', 'wait.sh', '--watch'], {
       env,
-      onOutput: ({ stdout }, interrupt) => stdout.includes('waiting') && interrupt(signal),
+      onOutput: interruptAt('waiting', signal),
     });
     assert.equal(left.exit, status, left.stderr);
     const id = /farwharf cancel (\S+)/.exec(left.stderr)?.[1] ?? '';

@@ -15,7 +15,7 @@ async function startListener() {
   return { ...fake, url: fake.env['FARWHARF_REMOTE_HOST'] ?? '', seen };
 }
 
-test('--remote with the address of another service sends it no key that belongs elsewhere', async () => {
+test("--remote with another service's address does not send it other keys", async () => {
   await using scratch = await Scratch.create();
   await using other = await startListener();
   const key = 'fw-key-of-the-team';

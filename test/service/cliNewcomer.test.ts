@@ -90,7 +90,7 @@ test('the last line names the results only of a job that left some, or may have'
   const none = await scratch.run(['submit', folder, '--script', 'none.sh', '--watch'], { env });
   assert.match(lastLine(none.stderr), /^succeeded .* · no results$/);
   const some = await scratch.run(['submit', folder, '--script', 'some.sh', '--watch'], { env });
-  assert.match(lastLine(some.stderr), /^succeeded .* · results: farwharf download \w+$/);
+  assert.match(lastLine(some.stderr), /^succeeded .* · 1 new file: farwharf download \w+$/);
   const id = lastLine(some.stderr).split(' ').at(-1) ?? '';
   assert.match(lastLine((await scratch.run(['watch', id], { env })).stderr), /farwharf download/);
 

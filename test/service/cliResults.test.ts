@@ -26,7 +26,7 @@ test('results beside files of the same name: both stay, or the choice is made by
   assert.equal(await local(), 'theirs\n');
 });
 
-test('results that change what tools do or what is sent next are put aside by --download, which says so', async () => {
+test('--download holds back results that change tools or the next submit, and reports it', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();
   const script =

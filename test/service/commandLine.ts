@@ -32,6 +32,16 @@ export interface RunOptions {
   onOutput?(printed: Finished, interrupt: (signal?: NodeJS.Signals) => void): void;
 }
 
+/** Sends a signal once, as soon as stdout contains the text. A second one can meet a process that no longer handles signals. */
+export function interruptAt(text: string, signal?: NodeJS.Signals): NonNullable<RunOptions['onOutput']> {
+  let isSent = false;
+  return ({ stdout }, interrupt) => {
+    if (isSent || !stdout.includes(text)) return;
+    isSent = true;
+    interrupt(signal);
+  };
+}
+
 export interface ScratchOptions {
   /** The folder in which it is made; the system's temporary one unless given. */
   readonly within?: string | undefined;

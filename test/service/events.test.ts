@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { DEFAULT_CONFIG } from '../../src/service/serviceConfig.ts';
 import { GATE, openGate } from './support/gate.ts';
-import { parseAll, type ServiceClient, startService } from './support/service.ts';
+import { jobsAtOnce, parseAll, type ServiceClient, startService } from './support/service.ts';
 
 /** Reads an event stream while it comes; `until` sees all of it each time there is more. */
 async function readUntil(
@@ -84,14 +84,16 @@ test('many readers of one job get the same, and one that leaves early harms nobo
 });
 
 test('a quiet stream carries a comment at least every 15 seconds', async (t) => {
-  const service = await startService(t);
-  const id = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
-  await service.untilRunning(id);
+  const service = await startService(t, { config: jobsAtOnce(1) });
+  const running = await service.submit({ 'a.sh': 'sleep 600' }, { script: 'a.sh' });
+  await service.untilRunning(running);
+  // A running job has usage events; one that waits for it has none.
+  const id = await service.submit({ 'a.sh': 'true' }, { script: 'a.sh' });
   const startedAt = Date.now();
   const text = await readUntil(service, id, (sofar) => sofar.includes(': keep-alive\n\n'));
   assert.ok(text.includes('keep-alive'));
   assert.ok(Date.now() - startedAt > 10_000, 'only when nothing else was sent');
-  await service.request(`/v1/jobs/${id}`, { method: 'DELETE' });
+  for (const job of [id, running]) await service.request(`/v1/jobs/${job}`, { method: 'DELETE' });
 });
 
 test('the end of the service ends its streams', async (t) => {

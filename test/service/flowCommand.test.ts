@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { processIdentity } from '../../src/core/processes/processTree.ts';
 import { RunHistory } from '../../src/flows/run/history/runHistory.ts';
-import { Scratch, until } from './commandLine.ts';
+import { interruptAt, Scratch, until } from './commandLine.ts';
 import { COUNTER } from './support/flowChild.ts';
 
 // Its model is a function in the file, so a run costs nothing and needs no key; `calls.txt` says how often it was asked.
@@ -198,14 +198,7 @@ export const get = new Flow({ start: new Get() });`;
 class Wait extends Node { exec() { const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' }); console.log(child.pid); return new Promise(() => setInterval(() => {}, 1000)); } }
 export const flow = new Flow({ start: new Wait() });`,
     });
-    let isInterrupted = false;
-    const { exit, stdout } = await scratch.run(['flow', 'run', 'endless.mjs'], {
-      cwd,
-      onOutput: ({ stdout: printed }, interrupt) => {
-        if (!isInterrupted && printed.includes('\n')) interrupt();
-        isInterrupted ||= printed.includes('\n');
-      },
-    });
+    const { exit, stdout } = await scratch.run(['flow', 'run', 'endless.mjs'], { cwd, onOutput: interruptAt('\n') });
     assert.equal(exit, 130);
     assert.equal(processIdentity(Number(stdout)), undefined);
     const [record] = await new RunHistory(scratch.home).list(join(cwd, 'endless.mjs'));

@@ -34,7 +34,7 @@ dgram.Socket.prototype.send = function (...args) {
 syncBuiltinESMExports();
 `;
 
-test('commands open connections to the service that was chosen and to nothing else', {
+test('commands connect only to the chosen service', {
   timeout: 5 * 60_000,
 }, async () => {
   await using scratch = await Scratch.create();

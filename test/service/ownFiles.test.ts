@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { Scratch } from './commandLine.ts';
 
-test('a service address that others can write gets neither the folder nor a request', async (t) => {
+test('a service address file that others can write is refused before any request', async (t) => {
   await using scratch = await Scratch.create();
   const key = 'the-key-of-an-intruder';
   const asked: string[] = [];
@@ -40,7 +40,7 @@ test('a service address that others can write gets neither the folder nor a requ
   assert.deepEqual(asked, []);
 });
 
-test('what is kept of a folder and its jobs is for this user alone, whatever the umask says', async () => {
+test('stored data of a folder and its jobs is private to this user with any umask', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve();
   const folder = await scratch.folder('project', { 'run.sh': 'echo made > made.txt\n', 'notes.md': 'private words\n' });
@@ -60,7 +60,7 @@ test('what is kept of a folder and its jobs is for this user alone, whatever the
   assert.deepEqual(open, []);
 });
 
-test('a store that an older version left readable to all is closed to them', async () => {
+test('a store that an older version left world-readable becomes private', async () => {
   await using scratch = await Scratch.create();
   const service = await scratch.serve();
   await service.stop();

@@ -217,7 +217,8 @@ describe('a job in bubblewrap', () => {
     assert.equal(limits.output, '4096\n4096\n');
     const { job, output } = await run(client, `id -u; ls -A ~; cat ${client.data}/service.db; touch /usr/x; exit 3`);
     assert.deepEqual([job.state, job.exit_code, output], ['failed', 3, '65534\n']);
-    const stopped = `trap 'echo asked to end; exit' TERM; echo ready; sleep 600.875 & wait`;
+    // `sleep` may get the signal first, which ends `wait`.
+    const stopped = `trap 'echo asked to end; exit' TERM; echo ready; sleep 600.875 & wait; while :; do sleep 0.1; done`;
     // A limit that a slow machine reaches before the script is ready is followed by a longer one.
     for (let limit = 1, isReady = false; !isReady; limit *= 2) {
       const killed = await run(client, stopped, { max_runtime: limit });

@@ -95,7 +95,7 @@ test('one line of 200 MB is passed over without being read, and one of a megabyt
   place.write('long.txt', `zebra ${'y'.repeat(999_000)}`);
   const index = await place.open();
   assert.deepEqual(await pathsOf(index, 'zebra'), ['long.txt']);
-  const { items } = await index.passedOver(place.folder, { limit: 9 });
+  const { items } = await index.skipped(place.folder, { limit: 9 });
   assert.deepEqual(items, [{ path: 'line.txt', type: 'file', reason: 'too-large' }]);
 });
 
@@ -135,7 +135,7 @@ test('links in circles and links out of the folder are not followed', async (t) 
   );
   await index.settle();
   assert.deepEqual([await pathsOf(index, 'zebra'), (await statusOf(index)).state], [['sub/a.md'], 'ready']);
-  const { items } = await index.passedOver(place.folder, { limit: 9 });
+  const { items } = await index.skipped(place.folder, { limit: 9 });
   assert.deepEqual(
     items.map(({ path, reason }) => `${path} ${reason}`),
     ['one link', 'outside.md link', 'sub/up link', 'two link'],
@@ -197,7 +197,7 @@ test('files and folders that may not be read are passed over with that reason', 
      await index.notify(['closed.md', 'shut/b.md', 'shut'].map((path) => ({ type: 'changed', path: process.argv[2] + '/' + path })));
      await index.settle();
      const [status] = await index.status();
-     const { items } = await index.passedOver(process.argv[2], { limit: 9 });
+     const { items } = await index.skipped(process.argv[2], { limit: 9 });
      const hits = await index.search('zebra', { limit: 9 });
      console.log(JSON.stringify({ state: status.state, found: hits.map(({ path }) => path), items: items.map(({ path, reason }) => path + ' ' + reason) }));
      index.dispose();`,

@@ -29,6 +29,15 @@ await describeOnCluster('a service whose jobs run on a Slurm cluster', (cluster)
     assert.equal((await service.request(`/v1/jobs/${id}/artifacts`)).status, 200);
   });
 
+  test('what a job uses on its node is in its events', async (t) => {
+    const service = await start(t);
+    const untilMeasured = `until grep -q '"usage"' ../output.ndjson; do sleep 0.1; done`;
+    const id = await service.submit({ 'a.sh': untilMeasured }, { script: 'a.sh' });
+    assert.equal((await service.untilEnd(id)).state, 'succeeded');
+    const usage = (await service.events(id)).find(({ event }) => event === 'usage');
+    assert.ok(Number(usage?.data['memory_bytes']) > 100_000, JSON.stringify(usage));
+  });
+
   test('a job sees the environment of the service, and none of its secrets', async (t) => {
     const secrets = { FARWHARF_API_KEY: 'secret', NODE_OPTIONS: '--no-deprecation', MY_TOKEN: 'secret' };
     Object.assign(process.env, secrets);

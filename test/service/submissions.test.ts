@@ -109,7 +109,7 @@ test('keys and offsets that are none are refused', async (t) => {
   assert.equal((await jobsOf(service)).jobs.length, 0);
 });
 
-test('twenty requests at once with one key make one job, and its hold is taken once', async (t) => {
+test('twenty concurrent requests with one key create one job and one hold', async (t) => {
   const service = await start(t);
   const archive = await makeArchive({ 'a.sh': 'sleep 600', noise: randomBytes(300_000) });
   const headers = { 'idempotency-key': randomUUID() };
@@ -214,7 +214,7 @@ async function sender(t: TestContext, url: string, key: string) {
   return { client, jobs, ledger, submit };
 }
 
-test('an answer that is lost after the whole upload is fetched by the key, and nothing is sent again', async (t) => {
+test('a response lost after the upload is fetched by its key, and nothing is sent again', async (t) => {
   const service = await start(t);
   const proxy = await FaultyProxy.start(t, () => service.url, [LOST_ANSWER]);
   const { submit } = await sender(t, proxy.url, service.key);

@@ -218,7 +218,7 @@ test('an archive that is too large is 413, with a declared length and without', 
   assert.deepEqual(leftBehind(service), []);
 });
 
-test('hostile archives are 400 and leave nothing', async (t) => {
+test('hostile archives get status 400 and leave no files', async (t) => {
   const service = await startService(t);
   const meta = '{"script":"run.sh","max_runtime":5}';
   const archives = {

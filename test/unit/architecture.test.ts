@@ -28,20 +28,20 @@ const FOLDERS: Record<string, string> = {
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search building store vectors embedding semantic
     folder .`,
   agents: 'run graph llm rag .',
-  jobs: 'service ledger source selection archives log submit results .',
+  jobs: 'service ledger source selection archives log metrics submit profiles results . page',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing project
     run/erasable run/models run/protocol run/process run/job run/history run/testing run/child/recording
     run/child/loading run/child`,
   service: `
-    store/database store/jobs store/accounts store config log jobFiles executor folders sandbox runner process
+    store/database store/jobs store/accounts store config log jobFiles executor folders sandbox runner/usage runner process
     slurm jobs streams tls http/access http/submit http disk backup metrics admin .`,
   cli: 'terminal grammar command completion jobs flows submit search serve admin .',
   extension: `
-    contributions ui threads workspace connection submit/preflight jobs services status submit results jobList
+    contributions ui threads workspace connection submit/preflight jobs services status submit profiles results jobList tasks
     models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas
     flows/language flows .`,
-  webview: 'canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas',
+  webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage',
 };
 const MOST_FILES_IN_A_FOLDER = 14;
 const SOURCE = join(import.meta.dirname, '../../src');

@@ -8,6 +8,7 @@ import { directArchiver } from '../../src/jobs/archives/archiver.ts';
 import { directLedger } from '../../src/jobs/ledger/asyncLedger.ts';
 import { followJob } from '../../src/jobs/log/follow.ts';
 import { EventSpool } from '../../src/jobs/log/spool.ts';
+import { ResultCounter } from '../../src/jobs/log/resultCounter.ts';
 import { downloadResults } from '../../src/jobs/results/download.ts';
 import { Selections } from '../../src/jobs/selection/selections.ts';
 import { JobLedger } from '../../src/jobs/ledger/ledger.ts';
@@ -23,7 +24,7 @@ import { temporaryFolder, writeTree } from './workspace/temporaryFolder.ts';
 // Whatever the machine's pages are worth, everything fits into this many.
 const MOST_PAGES = 600;
 
-test('results that find too little room at any step leave the folder all old or all new, and say which disk is full', async (t) => {
+test('a full disk at any step leaves the folder entirely old or new, and the message names the disk', async (t) => {
   const small = smallDisk(t);
   if (small === undefined) return;
   let refusals = 0;
@@ -224,7 +225,7 @@ test('a log that finds too little room at any step has each event once when ther
     const follow = async (): Promise<void> => {
       const jobs = new JobLedger(home);
       try {
-        await followJob({ service, spool, ledger: directLedger(jobs) }, record.id, {
+        await followJob({ service, spool, ledger: directLedger(jobs), results: new ResultCounter(home) }, record.id, {
           signal: t.signal,
           leaseMs: 40,
           retryDelaysMs: [1],

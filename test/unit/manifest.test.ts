@@ -1,9 +1,19 @@
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../src/extension/ui/modelText.ts';
-import { COMMANDS, CONTEXTS, INDEX_VIEW, JOBS_VIEW, SETTING_SCOPES } from '../../src/extension/contributions/names.ts';
+import {
+  COMMANDS,
+  CONTEXTS,
+  INDEX_VIEW,
+  JOBS_VIEW,
+  SETTING_SCOPES,
+  TASK_TYPE,
+} from '../../src/extension/contributions/names.ts';
+import { readSubmitArguments } from '../../src/extension/submit/submitArguments.ts';
+import { PROFILE_FILE } from '../../src/jobs/profiles/profileFile.ts';
+import { SCHEMA_PATH } from '../../scripts/profileSchema.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const SOURCE = join(ROOT, 'src/extension');
@@ -24,10 +34,18 @@ interface Manifest {
     readonly configuration: {
       readonly properties: Record<string, { readonly scope: string; readonly default: unknown }>;
     };
+    readonly jsonValidation: readonly object[];
+    readonly taskDefinitions: readonly {
+      readonly type: string;
+      readonly properties: Record<string, { readonly type: string }>;
+    }[];
     readonly languages: readonly { readonly id: string }[];
     readonly menus: Record<string, readonly MenuItem[]>;
     readonly submenus: readonly { readonly id: string }[];
     readonly views: Record<string, readonly { readonly id: string; readonly icon: string }[]>;
+    readonly walkthroughs: readonly {
+      readonly steps: readonly { readonly media: { readonly markdown: string }; readonly completionEvents: string[] }[];
+    }[];
     readonly viewsWelcome: readonly { readonly view: string; readonly contents: string; readonly when: string }[];
   };
 }
@@ -40,6 +58,34 @@ const matches = (text: string, pattern: RegExp): Set<string> =>
 
 test('the manifest and the code name the same commands', () => {
   assert.deepEqual(contributes.commands.map(({ command }) => command).sort(), [...COMMANDS].sort());
+});
+
+test('the manifest and the code name the same type of task, with arguments that a submit takes', () => {
+  const [task, ...others] = contributes.taskDefinitions;
+  assert.deepEqual([task?.type, others], [TASK_TYPE, []]);
+  for (const [name, { type }] of Object.entries(task?.properties ?? {})) {
+    const value = type === 'integer' ? 5 : 'x';
+    assert.deepEqual(readSubmitArguments({ [name]: value }), { [name]: value });
+  }
+});
+
+test('each step of the walkthrough has its text in the package, and ends with a command that there is', () => {
+  const steps = contributes.walkthroughs.flatMap((walkthrough) => walkthrough.steps);
+  assert.deepEqual(
+    steps.map(({ media }) => media.markdown).sort(),
+    globSync('media/walkthrough/*.md', { cwd: ROOT }).sort(),
+  );
+  const commands = steps.flatMap(({ completionEvents }) => [
+    ...matches(completionEvents.join(' '), /onCommand:(\S+)/g),
+  ]);
+  assert.ok(commands.length > 0);
+  for (const command of commands) assert.ok((COMMANDS as readonly string[]).includes(command), command);
+});
+
+test('the schema of profiles is for the file that is read', () => {
+  assert.deepEqual(contributes.jsonValidation, [
+    { fileMatch: PROFILE_FILE, url: `./${relative(ROOT, SCHEMA_PATH).replaceAll('\\', '/')}` },
+  ]);
 });
 
 test('the manifest and the code name the same settings, with the same scopes', () => {
@@ -166,7 +212,7 @@ test('nothing activates the extension for every event', () => {
   assert.deepEqual(manifest.activationEvents, ['onStartupFinished']);
 });
 
-test('a folder cannot name the variables that flows get, nor whom keys and files go to', () => {
+test('a folder cannot choose the variables of flows or the recipients of keys and files', () => {
   for (const name of ['flows.environment', 'host', 'model.provider', 'model.name', 'model.baseUrl']) {
     assert.equal(contributes.configuration.properties[`farwharf.${name}`]?.scope, 'machine', name);
   }

@@ -12,7 +12,7 @@ const DOCUMENTATION =
   /^(www\.(sqlite|w3|kernel)\.org|sqlite\.org|prometheus\.io|webassembly\.github\.io|developers\.openai\.com|platform\.claude\.com|ai\.google\.dev|learn\.microsoft\.com)$/;
 const EXAMPLES = /^(127\.0\.0\.1|localhost|([\w-]+\.)?example\.(org|com)|vscode\.invalid)$/;
 
-test('the code names no address but those of model services, standards and documentation', () => {
+test('the code contains only addresses of model services, standards and documentation', () => {
   const hosts = globSync('**/*.ts', { cwd: SOURCE }).flatMap((file) =>
     [...readFileSync(join(SOURCE, file), 'utf8').matchAll(/https?:\/\/([\w-]+(?:\.[\w-]+)+)/g)].map(
       ([, host = '']) => host,

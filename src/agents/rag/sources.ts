@@ -4,6 +4,7 @@ import { AppError, messageOf } from '../../core/errors.ts';
 import { formatBytes } from '../../core/text/format.ts';
 import { selectFiles } from '../../workspace/select/selection.ts';
 import { decodeText, notebookText } from '../../retrieval/chunks/documentText.ts';
+import { isNotebook } from '../../retrieval/chunks/languages.ts';
 import { isPdf, pdfPages } from './pdfText.ts';
 import { readWebPage } from './webPage.ts';
 
@@ -11,7 +12,6 @@ const MAX_FILE_BYTES = 20_000_000;
 // In a folder, larger files are data or generated, and would dominate the results.
 const MAX_FOLDER_FILE_BYTES = 1_000_000;
 const PDF = /\.pdf$/i;
-const NOTEBOOK = /\.ipynb$/i;
 
 export interface Document {
   /** The path or address as specified; for a file in a folder, the path below it. */
@@ -73,7 +73,7 @@ async function toDocuments(
   }
   const text = decodeText(bytes);
   if (text === undefined) return undefined;
-  if (!NOTEBOOK.test(path)) return [{ source, text }];
+  if (!isNotebook(path)) return [{ source, text }];
   try {
     return [{ source, text: notebookText(text, isNamed ? source : path) }];
   } catch (error) {

@@ -1,11 +1,11 @@
 import { variableNames } from '../../flows/run/protocol/flowEnvironment.ts';
 import { choiceFlag, type Flag, type FlagValues, jsonFlag, listFlag, switchFlag, textFlag } from '../grammar/flags.ts';
 
-/** `--env`, for the verbs that run the code of flow files. */
-export function environmentFlag(): Flag<readonly string[] | undefined> {
-  return listFlag('--env <name>', 'pass this environment variable to the flow', (name) =>
-    variableNames([name], '--env'),
-  );
+/** `--env`, for the verbs that run the code of flow files or read profiles. */
+export function environmentFlag(
+  description = 'pass this environment variable to the flow',
+): Flag<readonly string[] | undefined> {
+  return listFlag('--env <name>', description, (name) => variableNames([name], '--env'));
 }
 
 export const FLOW_RUN_FLAGS = {

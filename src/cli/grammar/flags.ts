@@ -64,17 +64,27 @@ export function optionalTextFlag(
 }
 
 /** A flag with a whole number. A number outside the range is refused, and the error names the flag and the range. */
+export function optionalNumberFlag(
+  spelling: string,
+  description: string,
+  range: { readonly min: number; readonly max?: number },
+): Flag<number | undefined> {
+  const [name = spelling] = spelling.split(' ');
+  const parse = (text: string): number => readWholeNumber(name, text, range);
+  return {
+    options: [new Option(spelling, description).argParser(parse)],
+    read: (value) => (typeof value === 'number' ? value : undefined),
+  };
+}
+
+/** A flag with a whole number that is `fallback` when the flag is absent. */
 export function numberFlag(
   spelling: string,
   description: string,
   { fallback, ...range }: { readonly min: number; readonly max?: number; readonly fallback: number },
 ): Flag<number> {
-  const [name = spelling] = spelling.split(' ');
-  const parse = (text: string): number => readWholeNumber(name, text, range);
-  return {
-    options: [new Option(spelling, description).argParser(parse).default(fallback)],
-    read: (value) => (typeof value === 'number' ? value : fallback),
-  };
+  const { options, read } = optionalNumberFlag(spelling, description, range);
+  return { options: options.map((option) => option.default(fallback)), read: (value) => read(value) ?? fallback };
 }
 
 /** A flag with one of a few words. */

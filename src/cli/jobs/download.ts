@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
+import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Context } from '../command/context.ts';
 import { findJobPlace } from './jobPlace.ts';
 import type { ConflictChoice } from './conflictFlag.ts';
@@ -22,7 +23,8 @@ export async function download(
       `Job ${name} was not sent from this machine, so its folder is unknown. Specify a folder with --into DIR.`,
     );
   }
-  const results = await bringHome(place, client, context, { folder: resolve(into ?? place.record.folder), onConflict });
+  const folder = into === undefined ? await resultsFolderOf(place.record) : resolve(into);
+  const results = await bringHome(place, client, context, { folder, onConflict });
   terminal.json({ job_id: place.record.jobId, ...resultsAsJson(results) });
   for (const line of describeResults(results)) terminal.note(line);
 }

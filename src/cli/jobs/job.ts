@@ -1,43 +1,67 @@
-import { formatCredits, formatDuration } from '../../core/text/format.ts';
-import { printableLine } from '../../core/text/printable.ts';
-import type { Job } from '../../remote/protocol/schemas.ts';
+import { messageOf } from '../../core/errors.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { currentEvents } from '../../jobs/log/currentEvents.ts';
+import { patchFromJob } from '../../jobs/log/progress.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
+import type { Series } from '../../jobs/metrics/series.ts';
+import { USAGE_NAMES } from '../../jobs/metrics/usageSeries.ts';
+import { adviseOn } from '../../jobs/page/advice.ts';
+import { JobPage } from '../../jobs/page/jobPage.ts';
+import { findRate } from '../../jobs/submit/estimate.ts';
 import type { Context } from '../command/context.ts';
+import { recordOfForeign } from './jobPlace.ts';
+import { describeJobPage } from './jobText.ts';
 import { Session } from './session.ts';
 
-/** `farwharf job ID`: one job, from the service. JSON: the service's own job object. */
+const ACCOUNT_TIMEOUT_SECONDS = 10;
+
+/**
+ * `farwharf job ID`: one job: its state, what it went through, its cost, what it uses, its metrics and results. JSON: the service's own
+ * job object, with the rest added.
+ */
 export async function showJob(context: Context, name: string): Promise<void> {
   await using session = new Session(context);
   const { terminal, signal } = context;
-  const { jobId, record } = session.resolveJob(name);
+  const { jobId, record: known } = session.resolveJob(name);
   const job = await session.ask(name, (client) => client.getJob(jobId, { signal }));
-  if (terminal.json(job)) return;
-  for (const [label, value] of describeJobFields(job, record?.folder)) {
-    if (value !== undefined) terminal.answer(`${label.padEnd(9)} ${value}`);
+  const service = await session.client();
+  // A service without an account still has jobs.
+  const account = await service.me({ signal, timeout: ACCOUNT_TIMEOUT_SECONDS }).catch(() => undefined);
+  // The time line must not begin with a time that nobody knows.
+  const foreign = { ...recordOfForeign(job, session.host, jobId), createdAt: job.created_at ?? '' };
+  const latest = { ...(known ?? foreign), ...patchFromJob(job) };
+  const rate = findRate(account, latest.machineClass ?? undefined);
+  const record: JobRecord = { ...latest, creditsPerMinute: latest.creditsPerMinute ?? rate?.creditsPerMinute ?? null };
+  const page = new JobPage();
+  try {
+    const spool = new EventSpool(session.home, record.id);
+    for await (const event of currentEvents({ service, spool, jobId }, signal)) page.push(event);
+  } catch (error) {
+    signal.throwIfAborted();
+    terminal.note(`The events of this job could not be read, so its page is incomplete. ${messageOf(error)}`);
+  }
+  const now = Date.now();
+  const advice = adviseOn(record, page.usage, account);
+  if (
+    terminal.json({ ...job, folder: known?.folder ?? null, ...pageAsJson(page, record, now), advice: advice ?? null })
+  )
+    return;
+  for (const [label, value] of describeJobPage({ record, page, advice }, now)) {
+    terminal.answer(`${label.padEnd(9)} ${value}`);
   }
 }
 
-function describeJobFields(job: Job, folder: string | undefined): [string, string | undefined][] {
-  const text = (value: string | null | undefined): string | undefined => (value ? printableLine(value) : undefined);
-  const limit = job.max_runtime ?? undefined;
-  const exitCode = job.exit_code ?? undefined;
-  return [
-    ['job', text(job.job_id)],
-    ['state', text(job.state)],
-    ['reason', text(job.reason)],
-    ['exit', exitCode === undefined ? undefined : String(exitCode)],
-    ['script', text(job.script)],
-    ['project', text(job.project)],
-    ['folder', text(folder)],
-    ['machine', text(job.machine_class)],
-    ['limit', limit === undefined ? undefined : formatDuration(limit)],
-    ['sent', text(job.created_at)],
-    ['started', text(job.started_at)],
-    ['finished', text(job.finished_at)],
-    ['credits', describeMoney(job)],
-  ];
+/** Positions of usage are milliseconds since 1970, those of metrics are steps. Numbers that are not finite become null. */
+function pageAsJson({ timeline, usage, metrics, results }: JobPage, record: JobRecord, now: number): object {
+  const measured = USAGE_NAMES.map((name) => [name, usage.get(name)] as const);
+  return {
+    timeline: timeline.phases(record, now),
+    usage: measured.flatMap(([name, series]) => (series === undefined ? [] : [seriesAsJson(name, series)])),
+    metrics: [...metrics.series].map(([name, series]) => seriesAsJson(name, series)),
+    results: { count: results.count, bytes: results.bytes, first: results.first },
+  };
 }
 
-function describeMoney({ credits_charged: charged, credit_hold: hold }: Job): string | undefined {
-  if (typeof charged === 'number') return `${formatCredits(charged)} charged`;
-  return typeof hold === 'number' ? `${formatCredits(hold)} held` : undefined;
+function seriesAsJson(name: string, { count, last, min, max, points }: Series): object {
+  return { name, count, last, min: min ?? null, max: max ?? null, points };
 }

@@ -1,8 +1,8 @@
-import { describeJob, describeOutcome } from '../../jobs/describe.ts';
+import { describeJob, describeOutcome, describeResultCount } from '../../jobs/describe.ts';
 import { watchJob } from '../../jobs/log/follow.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
-import { ResultEvents } from '../../jobs/log/resultEvents.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
+import { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import type { JobPlace } from './jobPlace.ts';
@@ -16,8 +16,6 @@ export type Watched = FinishedJob | { readonly type: 'detached' };
 export interface FinishedJob {
   readonly type: 'over';
   readonly record: JobRecord;
-  /** Undefined if the service's events do not say. */
-  readonly hasResults: boolean | undefined;
 }
 
 interface LogOptions {
@@ -39,9 +37,9 @@ export async function showLog(
 ): Promise<Watched> {
   const { record, ledger, home } = place;
   const log = new LogPrinter(terminal, record.machineClass);
-  const results = new ResultEvents();
   const spool = new EventSpool(home, record.id);
-  const deps = { service: await session.client(), ledger, spool, reconnect: () => session.reconnect() };
+  const results = new ResultCounter(home);
+  const deps = { service: await session.client(), ledger, spool, results, reconnect: () => session.reconnect() };
   const onUpdate = (current: JobRecord): void => {
     if (isQuiet) terminal.status(describeJob(current, Date.now()));
   };
@@ -49,8 +47,7 @@ export async function showLog(
     const events = watchJob(deps, record.id, { signal, onUpdate });
     for (;;) {
       const next = await events.next();
-      if (next.done === true) return { type: 'over', record: next.value, hasResults: results.hasResults };
-      results.push(next.value);
+      if (next.done === true) return { type: 'over', record: next.value };
       const isShownAlready = isJustSent && next.value.own === true && next.value.event === 'phase';
       if (!isQuiet && !isShownAlready) log.print(next.value);
     }
@@ -64,8 +61,9 @@ export async function showLog(
 }
 
 /** The last line of a log: how the job ended, and how to download its results. */
-export function describeEnd({ record, hasResults }: FinishedJob, jobId: string): string {
-  return describeOutcome(record, hasResults === false ? 'no results' : `results: farwharf download ${jobId}`);
+export function describeEnd({ record }: FinishedJob, jobId: string): string {
+  const results = describeResultCount(record) ?? 'results';
+  return describeOutcome(record, record.results?.files === 0 ? results : `${results}: farwharf download ${jobId}`);
 }
 
 /** Tells the user who stopped watching how to continue. */

@@ -60,7 +60,8 @@ async function openScratchPlace(session: Session, jobId: string, signal: AbortSi
   };
 }
 
-function recordOfForeign(job: Job, host: string, jobId: string): JobRecord {
+/** A record of a job that was not sent from this machine. */
+export function recordOfForeign(job: Job, host: string, jobId: string): JobRecord {
   return newRecord({
     id: randomUUID(),
     host,

@@ -20,12 +20,12 @@ export function jobVerbs(): readonly Verb[] {
     }),
     defineVerb({
       name: 'job',
-      summary: 'show one job',
+      summary: 'show one job: its state, cost, usage, metrics and results',
       args: ['<id>'],
       flags: { json: jsonFlag() },
       examples: [
         ['farwharf job 3f2a', 'show the job whose ID starts with 3f2a'],
-        ['farwharf job 3f2a --json', "print the service's own description as JSON"],
+        ['farwharf job 3f2a --json', "print the same as JSON, with the service's own fields"],
       ],
       load: async () => (await import('./job.ts')).showJob,
     }),

@@ -13,7 +13,7 @@ import { answerTable, formatAge, type RecordColumn } from '../command/recordTabl
 const REFRESH_TIMEOUT_SECONDS = 10;
 // Enough of our ID to identify a job that has no ID from its service yet.
 const SHORT_ID = 8;
-const JSON_FIELDS = [...Object.keys(wireJob.shape), 'folder', 'host', 'git_commit', 'downloaded_at'];
+const JSON_FIELDS = [...Object.keys(wireJob.shape), 'folder', 'host', 'git_commit', 'results', 'downloaded_at'];
 
 /** @param hasRoom whether the output is not a terminal, so that IDs need not be short. */
 function columns(now: number, hasRoom: boolean): readonly RecordColumn<JobRecord>[] {

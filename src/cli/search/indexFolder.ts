@@ -5,7 +5,7 @@ import type { Context } from '../command/context.ts';
 import type { MeaningFlags } from './meaning.ts';
 import { openUpToDateIndex } from './upToDateIndex.ts';
 
-const REASONS: Readonly<Record<keyof IndexStats['passedOver'], string>> = {
+const REASONS: Readonly<Record<keyof IndexStats['skipped'], string>> = {
   indexed: '',
   binary: 'binary',
   'too-large': 'larger than 1 MB',
@@ -21,14 +21,14 @@ export async function indexFolder(context: Context, argument: string, flags: Mea
   const { terminal } = context;
   const { index, root, summary, seconds } = await openUpToDateIndex(argument || '.', context);
   using opened = index;
-  const { files, chunks, passedOver } = opened.stats;
-  terminal.json({ folder: root, files, chunks, passed_over: passedOver, ...summary, seconds });
+  const { files, chunks, skipped } = opened.stats;
+  terminal.json({ folder: root, files, chunks, passed_over: skipped, ...summary, seconds });
   const { added, changed, removed } = summary;
   const changes = `${added} new, ${changed} changed, ${removed} gone`;
   terminal.answer(
     `${formatCount(files, 'file')} of ${printableLine(root)} in ${formatCount(chunks, 'chunk')}: ${changes}, in ${formatDuration(seconds)}.`,
   );
-  const reasons = Object.entries(passedOver) as [keyof typeof REASONS, number][];
+  const reasons = Object.entries(skipped) as [keyof typeof REASONS, number][];
   for (const [reason, count] of reasons) terminal.note(`  skipped: ${formatCount(count, 'file')} (${REASONS[reason]})`);
   const { embedFolder } = await import('./meaning.ts');
   const outcome = await embedFolder({ root, index: opened }, flags, context);

@@ -7,8 +7,12 @@ import type { FolderIndex } from '../../retrieval/folder/folderIndex.ts';
 import { parseQuery } from '../../retrieval/search/query.ts';
 import type { EmbeddingEstimate } from '../../retrieval/embedding/embeddingEstimate.ts';
 import { FolderVectors } from '../../retrieval/semantic/folderVectors.ts';
-import type { ChunkPlace, MeaningState } from '../../retrieval/semantic/meaning.ts';
-import { type MeaningChoice, readMeaningChoice, writeMeaningChoice } from '../../retrieval/semantic/meaningChoice.ts';
+import type { ChunkLocation, SemanticState } from '../../retrieval/semantic/semanticRanking.ts';
+import {
+  type EmbeddingChoice,
+  readEmbeddingChoice,
+  writeEmbeddingChoice,
+} from '../../retrieval/semantic/embeddingChoice.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
@@ -28,7 +32,7 @@ export interface MeaningFlags {
 
 /** The outcome of semantic ranking, for people and for programs. */
 export interface MeaningOutcome {
-  readonly state: MeaningState;
+  readonly state: SemanticState;
   readonly estimate?: EmbeddingEstimate;
   readonly note: string;
 }
@@ -46,10 +50,10 @@ export async function embedFolder(
 ): Promise<MeaningOutcome | undefined> {
   const home = farwharfHome(context.env);
   if (flags.meaning === false) {
-    await writeMeaningChoice(home, root, undefined);
+    await writeEmbeddingChoice(home, root, undefined);
     return { state: { type: 'off' }, note: 'This folder uses keyword ranking only.' };
   }
-  const choice = flags.meaning === undefined ? await readMeaningChoice(home, root) : chosen(flags.meaning, flags);
+  const choice = flags.meaning === undefined ? await readEmbeddingChoice(home, root) : chosen(flags.meaning, flags);
   if (choice === undefined) return undefined;
   if (choice.provider === 'local') await prepareLocal(choice, flags, context);
   const progress = new Progress(context.terminal, 'downloading the model');
@@ -62,7 +66,7 @@ export async function embedFolder(
   if (!isAgreed && !(await confirm(`${question} Embed them?`, context))) {
     return { state: vectors.state, estimate, note: `${question} Nothing was sent. To send without asking, use --yes.` };
   }
-  await writeMeaningChoice(home, root, choice);
+  await writeEmbeddingChoice(home, root, choice);
   await vectors.embed(index.sources(), {
     signal,
     onProgress: ({ done, total, waiting }) =>
@@ -85,9 +89,9 @@ export async function nearestPlaces(
   query: string,
   root: string,
   context: Context,
-): Promise<{ readonly near: readonly ChunkPlace[]; readonly state: MeaningState } | undefined> {
+): Promise<{ readonly near: readonly ChunkLocation[]; readonly state: SemanticState } | undefined> {
   const home = farwharfHome(context.env);
-  const choice = await readMeaningChoice(home, root);
+  const choice = await readEmbeddingChoice(home, root);
   if (choice === undefined) return undefined;
   try {
     const embedder = await openEmbedder({ ...choice, mayDownload: false });
@@ -103,17 +107,17 @@ export async function nearestPlaces(
 }
 
 /** Why a search used keyword ranking only, although semantic ranking is on; undefined if it did not. */
-export function describeFallback(state: MeaningState): string | undefined {
+export function describeFallback(state: SemanticState): string | undefined {
   if (state.type === 'failed') return `Keyword ranking only: ${state.reason}`;
   if (state.type !== 'unfinished') return undefined;
   return `Keyword ranking only: ${state.done.toLocaleString('en-US')} of ${formatCount(state.total, 'text')} are embedded. Continue with:  farwharf index`;
 }
 
-function chosen(provider: string, { model, modelPath, baseUrl }: MeaningFlags): MeaningChoice {
+function chosen(provider: string, { model, modelPath, baseUrl }: MeaningFlags): EmbeddingChoice {
   return { provider, model, baseUrl, localModelPath: modelPath === undefined ? undefined : resolve(modelPath) };
 }
 
-async function prepareLocal(choice: MeaningChoice, { yes }: MeaningFlags, context: Context): Promise<void> {
+async function prepareLocal(choice: EmbeddingChoice, { yes }: MeaningFlags, context: Context): Promise<void> {
   const home = farwharfHome(context.env);
   if (findModelLibrary(home) !== undefined) return;
   const model = choice.localModelPath === undefined ? ', and a model of about 25 MB from the model hub' : '';

@@ -5,15 +5,16 @@ import { nearest } from '../../core/text/similar.ts';
 import { printableLine } from '../../core/text/printable.ts';
 
 /**
- * Checks that each path of `--include` exists.
+ * Checks that each path to include exists.
  *
+ * @param origin where the paths come from.
  * @throws AppError `missing` for the first path that does not exist, with the nearest name.
  */
-export async function checkIncluded(folder: string, paths: readonly string[]): Promise<void> {
+export async function checkIncluded(folder: string, paths: readonly string[], origin = '--include'): Promise<void> {
   for (const path of paths) {
     if (await isThere(folder, path)) continue;
     const where = `Paths are relative to ${folder}; patterns are not supported.`;
-    const what = `--include ${path} does not exist, so nothing was sent.`;
+    const what = `${origin} ${path} does not exist, so nothing was sent.`;
     throw new AppError('missing', printableLine(`${what}${await suggest(folder, path)} ${where}`));
   }
 }

@@ -1,9 +1,10 @@
 import { AppError } from '../../core/errors.ts';
-import type { SubmitDraft } from '../../jobs/submit/draft.ts';
+import { firstDraft, type SubmitIntent } from '../../jobs/submit/draft.ts';
 import { describeEstimate } from '../../jobs/submit/estimate.ts';
 import { planSubmit, sendPlan, type SubmitPlan } from '../../jobs/submit/plan.ts';
 import { refuseErrors } from '../../jobs/submit/preflight.ts';
 import { checkScript } from '../../jobs/selection/script.ts';
+import { reviewScript } from '../../jobs/selection/scriptReview.ts';
 import { Selections, withFiles } from '../../jobs/selection/selections.ts';
 import { type Selection, selectFiles } from '../../workspace/select/selection.ts';
 import type { Context } from '../command/context.ts';
@@ -11,11 +12,11 @@ import { EXIT } from '../command/exit.ts';
 import { prepareFlowJob } from '../flows/flowSubmission.ts';
 import { Session } from '../jobs/session.ts';
 import { checkUnanswered } from '../jobs/unansweredSubmit.ts';
-import { checkIncluded, describeMissingExcludes } from './chosenPaths.ts';
+import { describeMissingExcludes } from './chosenPaths.ts';
 import { describeExclusions, describeSize, selectionAsJson } from './selectionSummary.ts';
 import { SendingReport } from './sendingReport.ts';
 import { finishSubmit } from './submitEnd.ts';
-import { readFolder, readVenv, type SubmitFlags } from './submitFlags.ts';
+import { DEFAULT_MAX_RUNTIME, readFolder, readVenv, type SubmitFlags } from './submitFlags.ts';
 import {
   checkDryRun,
   describeWithFlag,
@@ -24,30 +25,42 @@ import {
   findingsAsJson,
   readAccount,
 } from './submitPreflight.ts';
+import { agreeToProfile, readProfileJob, submitTerms, withServiceOf } from './submitProfile.ts';
+
+const DEFAULTS = { maxRuntime: DEFAULT_MAX_RUNTIME, machineClass: '', project: '' };
 
 /** `farwharf submit`: sends a folder as a job. With `--watch` or `--download` it returns after the job ended. */
 export async function submit(context: Context, argument: string, flags: SubmitFlags): Promise<number> {
   const folder = await readFolder(argument || '.');
   const venv = flags.venv === undefined ? undefined : await readVenv(flags.venv);
-  const selection = await select(folder, context, flags);
-  await using flow =
-    flags.script === undefined ? undefined : await prepareFlowJob(selection, flags.script, flags, context);
+  const job = await readProfileJob(folder, flags);
+  const terms = await submitTerms(folder, job, flags, context.env);
+  const { script } = terms;
+  const selection = await select(folder, context, terms, flags.exclude);
+  await using flow = script === undefined ? undefined : await prepareFlowJob(selection, script, flags, context);
   const sent = flow === undefined ? selection : withFiles(selection, flow.files);
   const selections = new Selections();
   const summary = selections.hold(sent);
-  const draft = { ...draftOf(flags, flow?.script ?? flags.script ?? ''), ...(venv !== undefined && { venv }) };
+  const scriptFindings = script === undefined ? [] : await reviewScript(sent, script);
+  const intent = { ...terms, ...((terms.venv ?? venv) && { venv: { ...terms.venv, ...venv } }) };
+  const memory = { memory: { scripts: [] }, defaults: DEFAULTS, rates: [] };
+  const draft = firstDraft(intent, flow?.script ?? script ?? '', memory);
   const { terminal, signal } = context;
+  const onService = await withServiceOf(job, context);
   if (flags.dryRun) {
     const plan = (host: string, service: string, account: unknown) =>
-      planSubmit({ host, service, account }, draft, summary);
-    return showSelection(sent, await checkDryRun(() => new Session(context), plan, signal), context);
+      planSubmit({ host, service, account }, draft, summary, scriptFindings);
+    const findings = await checkDryRun(() => new Session(onService), plan, { local: scriptFindings, signal });
+    return showSelection(sent, findings, context);
   }
-  if (flags.script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
+  if (script === undefined) throw new AppError('bad-input', 'Specify a script with --script FILE.');
 
-  await using session = new Session(context);
+  await using session = new Session(onService);
+  if (job !== undefined) await agreeToProfile(job, session, context, { folder: selection.root, flags });
   await checkUnanswered(session, context, { folder: selection.root, again: flags.again });
   const account = await readAccount(await session.client(), { signal });
-  const plan = planSubmit({ host: session.host, service: session.hostName, account }, draft, summary);
+  const target = { host: session.host, service: session.hostName, account };
+  const plan = planSubmit(target, draft, summary, scriptFindings);
   refuseErrors(plan.findings, describeWithFlag);
   announce(sent, plan, { context, hostName: session.hostName });
   const report = new SendingReport(terminal);
@@ -78,24 +91,14 @@ export async function submit(context: Context, argument: string, flags: SubmitFl
   return await finishSubmit({ ...record, jobId }, receipt, { session, context, flags });
 }
 
-function draftOf(
-  { maxRuntime, machineClass, project, include = [], exclude = [] }: SubmitFlags,
-  script: string,
-): SubmitDraft {
-  return {
-    script,
-    maxRuntime,
-    include,
-    exclude,
-    ...(machineClass !== undefined && { machineClass }),
-    ...(project !== undefined && { project }),
-  };
-}
-
-async function select(folder: string, { signal, terminal }: Context, flags: SubmitFlags): Promise<Selection> {
-  const { include = [], exclude = [], script } = flags;
-  await checkIncluded(folder, include);
-  for (const remark of await describeMissingExcludes(folder, exclude)) terminal.note(remark);
+/** @param typed the excluded paths of the command line, which are checked; those of a profile may come and go. */
+async function select(
+  folder: string,
+  { signal, terminal }: Context,
+  { include = [], exclude = [], script }: SubmitIntent,
+  typed: readonly string[] = [],
+): Promise<Selection> {
+  for (const remark of await describeMissingExcludes(folder, typed)) terminal.note(remark);
   const selection = await selectFiles(folder, {
     isTrusted: true,
     include,

@@ -1,6 +1,7 @@
 import { AppError } from '../../core/errors.ts';
 import { describeOutcome } from '../../jobs/describe.ts';
 import type { DownloadedResults } from '../../jobs/results/download.ts';
+import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached } from '../jobs/jobLog.ts';
@@ -59,7 +60,7 @@ async function bringResults(
 ): Promise<DownloadedResults | undefined> {
   try {
     return await bringHome(place, await session.client(), context, {
-      folder: ended.record.folder,
+      folder: await resultsFolderOf(ended.record),
       onConflict: flags.onConflict,
     });
   } catch (error) {

@@ -2,16 +2,19 @@ import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { AppError, systemCode } from '../../core/errors.ts';
 import { parseJsonObject, readNamedFile } from '../grammar/jsonObject.ts';
-import { type FlagValues, jsonFlag, listFlag, numberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import { type FlagValues, jsonFlag, listFlag, optionalNumberFlag, switchFlag, textFlag } from '../grammar/flags.ts';
+import { environmentFlag } from '../flows/flowFlags.ts';
 import { conflictFlag } from '../jobs/conflictFlag.ts';
 
-const DEFAULT_MAX_RUNTIME = 3600;
+/** Seconds. */
+export const DEFAULT_MAX_RUNTIME = 3600;
 
 export const SUBMIT_FLAGS = {
   script: textFlag('--script <file>', 'file to run, with its arguments, such as "train.py --epochs 3"'),
-  maxRuntime: numberFlag('--max-runtime <seconds>', 'time limit of the job', {
+  profile: textFlag('--profile <name>', "job of the folder's farwharf.json; other flags override its values"),
+  env: environmentFlag('let the profile read this environment variable'),
+  maxRuntime: optionalNumberFlag('--max-runtime <seconds>', `time limit of the job (default: ${DEFAULT_MAX_RUNTIME})`, {
     min: 1,
-    fallback: DEFAULT_MAX_RUNTIME,
   }),
   machineClass: textFlag('--machine-class <name>', "machine class from the service's rate card (see farwharf me)"),
   project: textFlag('--project <name>', 'project to charge the job to'),

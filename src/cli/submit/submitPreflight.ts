@@ -16,6 +16,8 @@ const FLAGS: Readonly<Record<JobFinding['type'], string>> = {
   'time-limit': 'Set a shorter limit with --max-runtime SECONDS.',
   credits: 'Set a shorter --max-runtime, or select a cheaper --machine-class.',
   'upload-size': 'List the files with --dry-run.',
+  script: 'Specify another file with --script.',
+  'left-out-read': 'Send it with --include PATH.',
 };
 
 /** The problems that a dry run found. */
@@ -38,11 +40,15 @@ export async function readAccount(
   }
 }
 
-/** Checks a job that is not sent. An unreachable service is not a failure: a dry run works without one. */
+/**
+ * Checks a job that is not sent. An unreachable service is not a failure: a dry run works without one.
+ *
+ * @param local the findings that need no service.
+ */
 export async function checkDryRun(
   openSession: () => Session,
   plan: (host: string, service: string, account: unknown) => Pick<SubmitPlan, 'findings'>,
-  signal: AbortSignal,
+  { local, signal }: { readonly local: readonly JobFinding[]; readonly signal: AbortSignal },
 ): Promise<DryRunFindings> {
   try {
     await using session = openSession();
@@ -51,7 +57,7 @@ export async function checkDryRun(
     return { findings, unchecked: undefined };
   } catch (error) {
     signal.throwIfAborted();
-    return { findings: [], unchecked: `Limits and prices were not checked: ${printableLine(messageOf(error))}` };
+    return { findings: local, unchecked: `Limits and prices were not checked: ${printableLine(messageOf(error))}` };
   }
 }
 

@@ -14,6 +14,7 @@ export function submitVerb(): Verb {
         "farwharf submit model --script 'train.py --epochs 3' --machine-class a10g --max-runtime 7200",
         'run a script with arguments in the folder model for at most two hours',
       ],
+      ['farwharf submit --profile train', 'run the job named train in farwharf.json'],
       ['farwharf submit --script train.py --dry-run', 'show what would be sent and what would be refused'],
     ],
     load: async () => (await import('./submit.ts')).submit,

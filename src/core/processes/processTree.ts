@@ -1,24 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { closeSync, openSync, readdirSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { uptime } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemCode } from '../errors.ts';
+import { environmentOf, namespaceOf, processIds, readStat, readText, runningProcesses } from './procfs.ts';
 
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
 // Starting a program can take 100 ms on a busy machine. After these looks, 2 s or more, a process was started without an environment.
 const EXEC_LOOKS = 200;
 const EXEC_POLL_MS = 10;
-// PF_KTHREAD in linux/sched.h: a kernel thread, which has no environment.
-const KERNEL_THREAD = 0x0020_0000;
-// A process can claim any length for its environment (prctl(2), PR_SET_MM_MAP), even gigabytes. This is above what the service allows
-// a job.
-const MAX_ENVIRONMENT_BYTES = 1024 * 1024;
-
 /**
  * Distinguishes a process from a later one with the same ID, by the boot and the start time (proc(5)).
  *
- * @returns undefined if no such process is running; a zombie is not running.
+ * @returns undefined if no such process is running; a zombie is not running, unless only its first thread has ended.
  */
 export function processIdentity(pid: number): string | undefined {
   if (process.platform === 'linux') {
@@ -122,12 +116,12 @@ async function findProcesses(
     const found: number[] = [];
     const undecided: string[] = [];
     for (const [id, { pid, startTime, ...stat }] of processes) {
+      if (stat.isKernelThread) continue;
       const environment = own.has(id) || stat.group === group ? mark : environmentOf(pid);
       if (environment?.split('\0').includes(mark)) {
         own.add(id);
         found.push(pid);
-      } else if (environment === '' && !stat.isKernelThread && Number(startTime) >= ownStart && !bare.has(id))
-        undecided.push(id);
+      } else if (environment === '' && Number(startTime) >= ownStart && !bare.has(id)) undecided.push(id);
     }
     if (found.length > 0) return found;
     const before = waiting;
@@ -142,16 +136,6 @@ async function findProcesses(
   return [];
 }
 
-/** All processes but this one, by ID and start time. */
-function runningProcesses(): ReadonlyMap<string, ProcessStat & { readonly pid: number }> {
-  return new Map(
-    processIds().flatMap((pid) => {
-      const stat = readStat(pid);
-      return stat === undefined ? [] : [[`${pid} ${stat.startTime}`, { pid, ...stat }] as const];
-    }),
-  );
-}
-
 /** IDs of the processes in a sandbox except its first one, which must still be running, because the kernel reuses namespace numbers. */
 function processesBeside(init: ProcessReference | undefined): readonly number[] {
   if (init === undefined || processIdentity(init.pid) !== init.identity) return [];
@@ -160,39 +144,6 @@ function processesBeside(init: ProcessReference | undefined): readonly number[] 
   return processIds().filter(
     (pid) => pid !== init.pid && namespaceOf(pid) === namespace && readStat(pid) !== undefined,
   );
-}
-
-function processIds(): readonly number[] {
-  return readdirSync('/proc')
-    .map(Number)
-    .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
-}
-
-function namespaceOf(pid: number): string | undefined {
-  try {
-    return readlinkSync(`/proc/${pid}/ns/pid`);
-  } catch {
-    return undefined; // it has stopped, or belongs to another user
-  }
-}
-
-/** The start of a process's environment, up to the longest that the service allows; undefined for another user's process. */
-function environmentOf(pid: number): string | undefined {
-  try {
-    const file = openSync(`/proc/${pid}/environ`, 'r');
-    try {
-      const buffer = Buffer.allocUnsafe(MAX_ENVIRONMENT_BYTES);
-      let length = 0;
-      for (let read = -1; read !== 0 && length < buffer.length; length += read) {
-        read = readSync(file, buffer, length, Math.min(64 * 1024, buffer.length - length), null);
-      }
-      return buffer.toString('utf8', 0, length);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return undefined;
-  }
 }
 
 function sendSignal(pids: readonly number[], signal: NodeJS.Signals): number {
@@ -220,30 +171,5 @@ function isAlive(pid: number): boolean {
     return true;
   } catch (error) {
     return systemCode(error) === 'EPERM';
-  }
-}
-
-interface ProcessStat {
-  readonly group: number;
-  readonly startTime: string;
-  readonly isKernelThread: boolean;
-}
-
-function readStat(pid: number): ProcessStat | undefined {
-  const text = readText(`/proc/${pid}/stat`);
-  // The name in parentheses may contain anything, so fields are counted after it (state is the third field, group the fifth, flags
-  // the ninth).
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  const [state = 'X', , group = ''] = fields;
-  const startTime = fields[19];
-  if (startTime === undefined || state === 'Z' || state === 'X') return undefined;
-  return { group: Number(group), startTime, isKernelThread: (Number(fields[6]) & KERNEL_THREAD) !== 0 };
-}
-
-function readText(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return '';
   }
 }

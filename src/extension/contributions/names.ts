@@ -34,7 +34,9 @@ export type FlowCommandId = (typeof FLOW_COMMANDS)[number];
 export const COMMANDS = [
   'farwharf.submitWorkspace',
   'farwharf.submitFile',
+  'farwharf.submitProfile',
   'farwharf.showLog',
+  'farwharf.showJobPage',
   'farwharf.showEvents',
   'farwharf.cancelJob',
   'farwharf.downloadResults',
@@ -89,6 +91,7 @@ export interface Settings {
   readonly confirmSubmit: 'always' | 'untilNew' | 'never';
   readonly saveBeforeSubmit: 'always' | 'ask' | 'never';
   readonly notifyOnFailure: 'submittedHere' | 'all' | 'never';
+  readonly downloadResults: 'ask' | 'whenNew' | 'onRequest';
   /** Credits. */
   readonly lowCredits: number;
   readonly 'index.enabled': boolean;
@@ -108,6 +111,7 @@ export const SETTING_SCOPES: Readonly<Record<keyof Settings, 'machine' | 'resour
   confirmSubmit: 'machine',
   saveBeforeSubmit: 'machine',
   notifyOnFailure: 'machine',
+  downloadResults: 'machine',
   lowCredits: 'machine',
   'index.enabled': 'resource',
   'flows.environment': 'machine',
@@ -121,3 +125,6 @@ export const INDEX_VIEW = 'farwharf.index';
 
 /** The view type of the webview panels that show flows. */
 export const CANVAS_TYPE = 'farwharf.canvas';
+
+/** The type of the tasks that run jobs. */
+export const TASK_TYPE = 'farwharf';

@@ -6,7 +6,7 @@ import { jobRow } from './jobRow.ts';
 import type { Services } from '../services/services.ts';
 import { readJobArgument } from '../submit/submitArguments.ts';
 import { hostLabel } from '../ui/words.ts';
-import { pickRow } from '../ui/show.ts';
+import { askModal, pickRow } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
 /** Runs `work` on the job that the argument names, or that the user picks from those that fit. */
@@ -43,19 +43,35 @@ export async function cancelJob(services: Services, record: JobRecord): Promise<
   await services.store.refresh();
 }
 
+/** Whether a job can be removed from the list: it has ended, or its service can no longer be asked. */
+export function canRemove({ lostContacts }: Pick<Services, 'lostContacts'>, record: JobRecord): boolean {
+  return !isActive(record) || lostContacts.get(record.id) !== undefined;
+}
+
 /**
  * Removes a job from the list. The service is not involved.
  *
- * @throws AppError `conflict` while it runs.
+ * @throws AppError `conflict` while it runs on a service that responds.
  */
 export async function removeJob(services: Services, record: JobRecord): Promise<void> {
-  if (isActive(record))
+  if (!canRemove(services, record))
     throw new AppError(
       'conflict',
       `${printableLine(record.script)} is still running. Cancel it first, or wait until it ends.`,
     );
+  if (isActive(record)) {
+    const detail = `${hostLabel(record.host)} cannot be asked, so the job may still run there and cost credits.`;
+    const answer = await askModal(`Remove ${record.script} from the list?`, { detail, isWarning: true }, 'Remove');
+    if (answer === undefined) return;
+  }
   await services.ledger.remove(record.id);
   await services.store.refresh();
+}
+
+/** The host of the job that the argument names; undefined if it names none. */
+export function hostOfJob({ store }: Services, argument: unknown): string | undefined {
+  const name = readJobArgument(argument);
+  return name === undefined ? undefined : store.get(name)?.host;
 }
 
 async function findJob({ ledger }: Services, name: string): Promise<JobRecord> {
@@ -66,14 +82,14 @@ async function findJob({ ledger }: Services, name: string): Promise<JobRecord> {
 }
 
 async function pickJob(
-  { store }: Services,
+  { store, lostContacts }: Services,
   question: { title: string; fits(record: JobRecord): boolean },
 ): Promise<JobRecord | undefined> {
   const fitting = store.records.filter((record) => question.fits(record));
   if (fitting.length === 0)
     throw new AppError('missing', `${question.title}: no job in the list is in a state for this.`);
   const items = fitting.map((record) => {
-    const { description, icon, label: name } = jobRow(record, Date.now());
+    const { description, icon, label: name } = jobRow(record, { now: Date.now(), lost: lostContacts.get(record.id) });
     return {
       label: label`$(${icon}) ${name}`,
       description: withoutIcons(description),

@@ -1,8 +1,11 @@
+import { basename } from 'node:path';
 import { formatCredits, formatDuration } from '../../core/text/format.ts';
 import { type Printable, printableLine } from '../../core/text/printable.ts';
-import { describeJob, type JobIcon, jobIcon } from '../../jobs/describe.ts';
+import { describeJob, describeResultCount, type JobIcon, jobIcon } from '../../jobs/describe.ts';
+import { scriptArguments, scriptPath } from '../../jobs/selection/script.ts';
 import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
 import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+import type { LostContact } from '../jobs/lostContacts.ts';
 import { escapeMarkdown, twoColumns } from '../ui/markdown.ts';
 import { hostLabel } from '../ui/words.ts';
 
@@ -29,14 +32,51 @@ const ICONS: Readonly<Record<JobIcon, readonly [icon: string, color?: string]>> 
   unknown: ['question', 'list.warningForeground'],
 };
 
-/** `now` is in milliseconds. */
-export function jobRow(record: JobRecord, now: number): JobRow {
+const LOST_ICON = ['warning', 'list.warningForeground'] as const;
+
+/** What a row depends on besides its job. */
+export interface RowContext {
+  /** Milliseconds. */
+  readonly now: number;
+  /** Set while the service of a running job cannot be asked. */
+  readonly lost?: LostContact | undefined;
+  /** Whether the jobs in the list come from several folders. */
+  readonly hasSeveralFolders?: boolean;
+  /** Whether the jobs in the list run on several services. */
+  readonly hasSeveralHosts?: boolean;
+}
+
+/** The label is the script. The description starts with the state and the time, and ends with what distinguishes the job from others. */
+export function jobRow(record: JobRecord, { now, lost, hasSeveralFolders, hasSeveralHosts }: RowContext): JobRow {
   const family = jobIcon(record);
-  const [icon, color] = ICONS[family];
-  const label = printableLine(record.script);
-  const description = printableLine(describeJob(record, now));
+  const isLost = lost !== undefined && !isOver(record);
+  const [icon, color] = isLost ? LOST_ICON : ICONS[family];
+  const label = printableLine(scriptPath(record.script) || record.script);
+  const parts = [
+    isLost ? describeLost(record, lost) : describeJob(record, now),
+    resultsText(record),
+    scriptArguments(record.script),
+    hasSeveralFolders ? basename(record.folder) : '',
+    hasSeveralHosts ? hostLabel(record.host) : '',
+  ].filter((part) => part !== '');
+  const description = printableLine(parts.join(' · '));
   const spoken = [label, ...description.split(' · ').map(spellOut)].join(', ');
-  return { label, description, icon, color, contextValue: `job.${family}`, spoken };
+  const contextValue = `job.${family}${isLost ? `.${lost.reason}` : ''}`;
+  return { label, description, icon, color, contextValue, spoken };
+}
+
+/** What the job has made, until it is downloaded. */
+function resultsText(record: JobRecord): string {
+  if (record.downloadedAt !== null) return 'results downloaded';
+  return record.results === null || record.results.files === 0 ? '' : (describeResultCount(record) ?? '');
+}
+
+/** `last seen running, 10:52 · sign in to gpu.example.org`. Time and cost are those of that moment. */
+function describeLost(record: JobRecord, { reason, since }: LostContact): string {
+  const time = new Date(since).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  const host = hostLabel(record.host);
+  const meaning = reason === 'refused' ? `sign in to ${host}` : `${host} does not respond`;
+  return `last seen ${record.state.replaceAll('_', ' ')}, ${time} · ${meaning}`;
 }
 
 /** The hover of a job: Markdown without links or HTML, with untrusted text escaped. Times are in the local time zone. */
@@ -59,7 +99,8 @@ export function jobTooltip(record: JobRecord, now: number): string {
   row('Commit', record.gitCommit?.slice(0, 10));
   row('Folder', record.folder);
   row('Job ID', record.jobId);
-  row('Results', record.downloadedAt === null ? null : `downloaded ${when(record.downloadedAt)}`);
+  const downloaded = record.downloadedAt === null ? undefined : `downloaded ${when(record.downloadedAt)}`;
+  row('Results', [describeResultCount(record), downloaded].filter((part) => part !== undefined).join(', '));
   row('Last output', record.lastLogLine?.slice(0, 200));
   return `**${escapeMarkdown(record.script)}**\n\n${twoColumns(rows)}`;
 }

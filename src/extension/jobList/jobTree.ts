@@ -1,13 +1,15 @@
+import { isDeepStrictEqual } from 'node:util';
 import * as vscode from 'vscode';
 import { formatCount } from '../../core/text/format.ts';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import { jobIcon } from '../../jobs/describe.ts';
-import { isOver } from '../../jobs/ledger/record.ts';
+import { isOver, type JobRecord } from '../../jobs/ledger/record.ts';
 import { changedGroups, GROUP_TITLES, groupJobs } from './jobGroups.ts';
 import { JOB_GROUPS, type JobGroup, type JobNode } from './jobNodes.ts';
-import { jobRow, jobTooltip } from './jobRow.ts';
+import { jobRow, jobTooltip, type RowContext } from './jobRow.ts';
 import type { JobsChange, JobStore } from '../jobs/jobStore.ts';
+import type { LostContacts } from '../jobs/lostContacts.ts';
 import { treeRow, hover } from '../ui/show.ts';
 import { label } from '../ui/labels.ts';
 
@@ -23,19 +25,23 @@ export interface JobTreeShell {
 /** Rows of the Jobs view. Only changed rows are drawn again. */
 export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposable {
   readonly #store: JobStore;
+  readonly #lostContacts: LostContacts;
   readonly #shell: JobTreeShell;
   readonly #disposables = new DisposableStore();
   readonly #jobs = new Map<string, JobNode>();
   readonly #groupNodes = new Map(JOB_GROUPS.map((group) => [group, { type: 'group', group } as const]));
   readonly #more: JobNode = { type: 'more' };
   #groups: Map<JobGroup, string[]> = new Map();
+  #variety = varietyOf([]);
   #hadMore = false;
   #unseenFailures = 0;
 
-  constructor(store: JobStore, shell: JobTreeShell) {
+  constructor({ store, lostContacts }: { store: JobStore; lostContacts: LostContacts }, shell: JobTreeShell) {
     this.#store = store;
+    this.#lostContacts = lostContacts;
     this.#shell = shell;
     this.#disposables.add(store.onDidChange((change) => this.#update(change)));
+    this.#disposables.add(lostContacts.onDidChange((id) => this.#update({ ids: new Set([id]) })));
     this.#disposables.add(
       shell.view.onDidChangeVisibility(({ visible }) => {
         if (visible) this.#unseenFailures = 0;
@@ -48,6 +54,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     if (!this.#store.isLoaded) await this.#store.refresh();
     if (node === undefined) {
       this.#groups = groupJobs(this.#store.records, Date.now());
+      this.#variety = varietyOf(this.#store.records);
       const groups = JOB_GROUPS.filter((group) => this.#groups.has(group)).flatMap(
         (group) => this.#groupNodes.get(group) ?? [],
       );
@@ -61,7 +68,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     if (node.type === 'more') return this.#moreItem();
     const record = this.#store.get(node.id);
     if (!record) return treeRow(label``);
-    const row = jobRow(record, Date.now());
+    const row = jobRow(record, { ...this.#variety, now: Date.now(), lost: this.#lostContacts.get(record.id) });
     const item = treeRow(row.label);
     item.id = record.id;
     item.description = row.description;
@@ -85,7 +92,7 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
   /** Keeps the durations of running jobs up to date while the view is visible. */
   keepTime(signal: AbortSignal): Promise<void> {
     const tick = (): void => {
-      if (this.#shell.view.visible) this.#update({ ids: new Set(this.#groups.get('active')), ended: [] });
+      if (this.#shell.view.visible) this.#update({ ids: new Set(this.#groups.get('active')) });
     };
     return repeat(tick, TICK_MS, signal);
   }
@@ -94,13 +101,16 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     this.#disposables.dispose();
   }
 
-  #update({ ids, ended }: JobsChange): void {
+  #update({ ids, ended = [] }: Pick<JobsChange, 'ids'> & Partial<JobsChange>): void {
     const groups = groupJobs(this.#store.records, Date.now());
     const changed = changedGroups(this.#groups, groups);
     const isMoreSame = this.#hadMore === this.#store.hasMore;
+    const variety = varietyOf(this.#store.records);
+    const isVarietySame = isDeepStrictEqual(variety, this.#variety);
+    this.#variety = variety;
     this.#groups = groups;
     this.#hadMore = this.#store.hasMore;
-    if (changed === 'all' || !isMoreSame) this.#shell.changed.fire(undefined);
+    if (changed === 'all' || !isMoreSame || !isVarietySame) this.#shell.changed.fire(undefined);
     else for (const group of changed) this.#shell.changed.fire(this.#groupNodes.get(group));
     const redrawn = new Set(changed === 'all' ? [] : changed.flatMap((group) => groups.get(group) ?? []));
     for (const id of ids) {
@@ -150,4 +160,13 @@ export class JobTree implements vscode.TreeDataProvider<JobNode>, vscode.Disposa
     item.command = { command: 'farwharf.showMoreJobs', title: 'Show More Jobs' };
     return item;
   }
+}
+
+/** What the rows must tell apart. */
+function varietyOf(records: readonly JobRecord[]): Pick<RowContext, 'hasSeveralFolders' | 'hasSeveralHosts'> {
+  const hasSeveral = (values: readonly string[]): boolean => new Set(values).size > 1;
+  return {
+    hasSeveralFolders: hasSeveral(records.map(({ folder }) => folder)),
+    hasSeveralHosts: hasSeveral(records.map(({ host }) => host)),
+  };
 }

@@ -1,13 +1,16 @@
-import { isAbort } from '../../core/errors.ts';
+import { AppError, isAbort } from '../../core/errors.ts';
 import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
 import type { Logger } from '../../core/log.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
 import { followJob } from '../../jobs/log/follow.ts';
+import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import { LOCAL_HOST } from '../../jobs/service/host.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
+import { httpStatus } from '../../jobs/service/api.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { JobStore } from './jobStore.ts';
+import type { LostContacts } from './lostContacts.ts';
 
 // Each followed job holds a connection; the others are followed when one of them ends.
 const MAX_FOLLOWED = 16;
@@ -15,7 +18,9 @@ const MAX_FOLLOWED = 16;
 export interface FollowerDeps {
   readonly hosts: Hosts;
   readonly ledger: AsyncLedger;
+  readonly results: Pick<ResultCounter, 'count'>;
   readonly store: JobStore;
+  readonly lostContacts: LostContacts;
   readonly home: string;
   readonly log: Logger;
   readonly isTrusted: () => boolean;
@@ -61,18 +66,27 @@ export class JobFollower implements Disposable {
   }
 
   async #follow({ id, host }: JobRecord): Promise<void> {
-    const { hosts, ledger, home, log } = this.#deps;
+    const { hosts, ledger, results, home, log, lostContacts } = this.#deps;
     this.#following.add(id);
     try {
-      const deps = { service: hosts.service(host), ledger, spool: new EventSpool(home, id) };
-      await followJob(deps, id, { signal: this.#end.signal });
+      const deps = { service: hosts.service(host), ledger, results, spool: new EventSpool(home, id) };
+      lostContacts.clear(id);
+      const onContact = (isReachable: boolean): void =>
+        isReachable ? lostContacts.clear(id) : lostContacts.set(id, 'unreachable', Date.now());
+      await followJob(deps, id, { signal: this.#end.signal, onContact });
     } catch (error) {
       if (isAbort(error)) return;
       log.warn('a job is no longer followed', { id, error });
       this.#refused.add(id);
+      lostContacts.set(id, isKeyRefused(error) ? 'refused' : 'unreachable', Date.now());
     } finally {
       this.#following.delete(id);
     }
     this.update();
   }
+}
+
+function isKeyRefused(error: unknown): boolean {
+  const status = httpStatus(error);
+  return status === 401 || status === 403 || (error instanceof AppError && error.code === 'not-signed-in');
 }

@@ -3,7 +3,8 @@ import { isAbort } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { repeat } from '../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../core/text/printable.ts';
-import { LogText } from '../../jobs/log/logText.ts';
+import { describeResultCount } from '../../jobs/describe.ts';
+import { isInLog, LogText } from '../../jobs/log/logText.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool, type SpooledEvent } from '../../jobs/log/spool.ts';
 import { LogTail } from './logTail.ts';
@@ -12,15 +13,20 @@ import { createTextChannel, type TextChannel } from '../ui/show.ts';
 
 // At most 20 updates per second: each crosses to the window and lays out its editor again.
 const BATCH_MS = 50;
-// A progress bar redraws one line many times; its state is shown when it pauses.
+// A progress bar redraws one line many times. It is shown once a second, or, below a long text, when it pauses.
+const MOVE_MS = 1000;
 const PAUSE_MS = 2000;
-const MARK = '› ';
+/** Starts the lines that Farwharf adds. */
+export const MARK = '› ';
 /** The language of the channel's text, as in package.json. */
 export const LOG_LANGUAGE = 'farwharf-log';
+/** The words at the end of a log that download the results. */
+export const DOWNLOAD = 'Download Results';
 const SHOWN_KEY = 'shownJob';
 
 interface JobLogDeps {
   readonly home: string;
+  readonly results: { count(id: string): Promise<JobRecord['results']> };
   readonly memory: vscode.Memento;
   readonly log: Logger;
 }
@@ -63,6 +69,13 @@ export class JobLog implements vscode.Disposable {
     this.#channel?.dispose();
   }
 
+  /** The end of the last line, such as `3 new files, 1 changed: Download Results`. */
+  async #offerResults({ id }: JobRecord): Promise<string | undefined> {
+    const results = await this.#deps.results.count(id);
+    const text = describeResultCount({ results });
+    return results === null || results.files === 0 ? text : `${text}: ${DOWNLOAD}`;
+  }
+
   async #read(record: JobRecord, channel: TextChannel, signal: AbortSignal): Promise<void> {
     const spool = new EventSpool(this.#deps.home, record.id);
     const text = new LogText({
@@ -72,15 +85,23 @@ export class JobLog implements vscode.Disposable {
     const tail = new LogTail(`${MARK}${printableLine(record.script)} on ${hostLabel(record.host)}\n`);
     const drawing = new AbortController();
     let lastEvent = Date.now();
+    let movedAt = 0;
     const draw = (): void => {
-      if (Date.now() - lastEvent > PAUSE_MS) tail.push(text.flush());
+      const now = Date.now();
+      if (text.moving === '' || now - movedAt >= MOVE_MS) {
+        movedAt = now;
+        const canMove = tail.setMoving(text.moving);
+        if (!canMove && now - lastEvent > PAUSE_MS) tail.push(text.flush());
+      }
       drawOnce(tail, channel);
     };
     const isDrawn = repeat(draw, BATCH_MS, AbortSignal.any([signal, drawing.signal]));
     try {
       for await (const event of spool.follow({ signal })) {
+        if (!isInLog(event)) continue;
         lastEvent = Date.now();
-        tail.push(toText(text, event));
+        const results = event.event === 'end' ? await this.#offerResults(record) : undefined;
+        tail.push(toText(text, event, results));
       }
       tail.push(text.flush());
     } catch (error) {
@@ -90,15 +111,16 @@ export class JobLog implements vscode.Disposable {
     } finally {
       drawing.abort();
       await isDrawn;
+      tail.setMoving('');
       if (!signal.aborted) drawOnce(tail, channel);
     }
   }
 }
 
 /** The program's own lines stay unchanged. Lines from Farwharf are marked, and the grammar of this channel dims them. */
-function toText(text: LogText, event: SpooledEvent): string {
+function toText(text: LogText, event: SpooledEvent, results?: string): string {
   if (event.event === 'log') return text.push(event);
-  return text.flush() + text.push(event).replace(/^(?=.)/gm, MARK);
+  return text.flush() + text.push(event, results).replace(/^(?=.)/gm, MARK);
 }
 
 function drawOnce(tail: LogTail, channel: TextChannel): void {

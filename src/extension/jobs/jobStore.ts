@@ -10,6 +10,8 @@ export interface JobsChange {
   readonly ids: ReadonlySet<string>;
   /** Jobs that ended since the list was last read. */
   readonly ended: readonly JobRecord[];
+  /** Jobs whose results were counted since the list was last read. */
+  readonly counted: readonly JobRecord[];
 }
 
 /** The jobs that this window shows, newest first: pages of the ledger and every unfinished job, read again whenever any process changes one. */
@@ -93,15 +95,19 @@ export class JobStore {
     this.#isLoaded = true;
     const ids = new Set<string>();
     const ended: JobRecord[] = [];
+    const counted: JobRecord[] = [];
     for (const record of this.#records.values()) {
       const old = before.get(record.id);
       if (old && JSON.stringify(old) === JSON.stringify(record)) continue;
       ids.add(record.id);
       // A job may end before this window has seen it running.
-      const wasOver = old ? isOver(old) : !wasLoaded || (record.finishedAt ?? '') < this.#startedAt;
+      const wasOverBefore = !old && (!wasLoaded || (record.finishedAt ?? '') < this.#startedAt);
+      const wasOver = old ? isOver(old) : wasOverBefore;
       if (!wasOver && isOver(record)) ended.push(record);
+      const wasCounted = old ? old.results !== null : wasOverBefore;
+      if (!wasCounted && record.results !== null) counted.push(record);
     }
     for (const id of before.keys()) if (!this.#records.has(id)) ids.add(id);
-    if (ids.size > 0 || !wasLoaded) this.#changed.fire({ ids, ended });
+    if (ids.size > 0 || !wasLoaded) this.#changed.fire({ ids, ended, counted });
   }
 }

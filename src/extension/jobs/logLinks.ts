@@ -4,7 +4,7 @@ import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
 import { findReferences, type SourceReference } from '../../jobs/source/sourceReference.ts';
 import { label } from '../ui/labels.ts';
 import { withSignal } from '../ui/abort.ts';
-import type { JobLog } from './jobLog.ts';
+import { DOWNLOAD, type JobLog, MARK } from './jobLog.ts';
 import type { SourceLines } from './sourceLines.ts';
 
 // The newest; a log that names a line in each of its lines would take seconds to lay out.
@@ -17,6 +17,7 @@ interface PlacedReference {
   readonly reference: SourceReference;
 }
 
+/** A link to a line of code, whose place is found when it is opened. */
 class LogLink extends vscode.DocumentLink {
   readonly record: JobRecord;
   readonly reference: SourceReference;
@@ -28,8 +29,11 @@ class LogLink extends vscode.DocumentLink {
   }
 }
 
-/** Links from the job log to the lines of code that it names. The log only grows, so each line is searched once. */
-export class LogLinks implements vscode.DocumentLinkProvider<LogLink> {
+/**
+ * Links from the job log to the lines of code that it names, and to the download at its end. The log only grows, so each line is searched
+ * once.
+ */
+export class LogLinks implements vscode.DocumentLinkProvider {
   readonly #jobLog: Pick<JobLog, 'shown'>;
   readonly #lines: SourceLines;
   #references: PlacedReference[] = [];
@@ -41,12 +45,12 @@ export class LogLinks implements vscode.DocumentLinkProvider<LogLink> {
     this.#lines = lines;
   }
 
-  async provideDocumentLinks(document: vscode.TextDocument): Promise<LogLink[]> {
+  async provideDocumentLinks(document: vscode.TextDocument): Promise<vscode.DocumentLink[]> {
     const record = this.#jobLog.shown;
     if (record === undefined) return [];
     this.#search(document);
     const files = new SourceFiles(record);
-    const links: LogLink[] = [];
+    const links: vscode.DocumentLink[] = downloadLinks(document, record);
     for (const { row, reference } of this.#references) {
       const file = await files.find(reference.path);
       if (file === undefined) continue;
@@ -57,7 +61,8 @@ export class LogLinks implements vscode.DocumentLinkProvider<LogLink> {
     return links;
   }
 
-  async resolveDocumentLink(link: LogLink, token: vscode.CancellationToken): Promise<LogLink> {
+  async resolveDocumentLink(link: vscode.DocumentLink, token: vscode.CancellationToken): Promise<vscode.DocumentLink> {
+    if (!(link instanceof LogLink)) return link;
     const location = await withSignal(token, (signal) => this.#lines.locate(link.record, link.reference, signal));
     if (location === undefined) return link;
     const { line, character } = location.range.start;
@@ -80,4 +85,15 @@ export class LogLinks implements vscode.DocumentLinkProvider<LogLink> {
     this.#searchedRows = rows;
     this.#references = this.#references.slice(-MAX_LINKS);
   }
+}
+
+/** The link at the end of the last line of a job that has results. */
+function downloadLinks(document: vscode.TextDocument, { id }: JobRecord): vscode.DocumentLink[] {
+  const row = document.lineCount - 2; // the text ends with a line feed
+  if (row < 0) return [];
+  const { text } = document.lineAt(row);
+  if (!text.startsWith(MARK) || !text.endsWith(`: ${DOWNLOAD}`)) return [];
+  const range = new vscode.Range(row, text.length - DOWNLOAD.length, row, text.length);
+  const query = encodeURIComponent(JSON.stringify([id]));
+  return [new vscode.DocumentLink(range, vscode.Uri.parse(`command:farwharf.downloadResults?${query}`))];
 }

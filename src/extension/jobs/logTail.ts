@@ -1,4 +1,6 @@
 const MAX_CHARACTERS = 4_000_000;
+// A channel can only append or be replaced, so all of its text is sent again whenever the moving line changes.
+const MAX_MOVING_CHARACTERS = 100_000;
 const CUT = '› Earlier output is not shown here. Show Events has all of it.\n';
 
 /** How to update a view of the log: replace its text, or append to it. */
@@ -13,7 +15,10 @@ export class LogTail {
   readonly #maxCharacters: number;
   #pending: string[] = [];
   #pendingLength = 0;
+  /** What the view shows below the heading, without the moving line; undefined if it is too long to be sent again. */
+  #shown: string | undefined = '';
   #shownLength = 0;
+  #moving = '';
   #mustReplace = true;
   #isCut = false;
 
@@ -32,19 +37,38 @@ export class LogTail {
     const kept = all.slice(all.indexOf('\n') + 1);
     this.#pending = [kept];
     this.#pendingLength = kept.length;
+    this.#shown = '';
     this.#shownLength = 0;
     this.#mustReplace = true;
     this.#isCut = true;
   }
 
+  /**
+   * Sets the last line, which replaces itself; empty for none.
+   *
+   * @returns false if the text is too long for a moving line.
+   */
+  setMoving(line: string): boolean {
+    const canMove = this.#shown !== undefined && this.#shownLength + this.#pendingLength <= MAX_MOVING_CHARACTERS;
+    const moving = canMove ? line : '';
+    this.#mustReplace ||= moving !== this.#moving;
+    this.#moving = moving;
+    return canMove;
+  }
+
   take(): LogStep {
     const text = this.#pending.join('');
-    const start = this.#mustReplace ? this.#heading + (this.#isCut ? CUT : '') : '';
-    const type = this.#mustReplace ? 'replace' : 'append';
+    const isReplaced = this.#mustReplace || (this.#moving !== '' && text !== '');
+    const before = this.#shown ?? '';
+    const all = before + text;
+    const isNeeded = this.#moving !== '' || all.length <= MAX_MOVING_CHARACTERS;
+    this.#shown = this.#shown !== undefined && isNeeded ? all : undefined;
     this.#pending = [];
     this.#shownLength += this.#pendingLength;
     this.#pendingLength = 0;
     this.#mustReplace = false;
-    return { type, text: start + text };
+    if (!isReplaced) return { type: 'append', text };
+    const gap = this.#moving === '' || all === '' || all.endsWith('\n') ? '' : '\n';
+    return { type: 'replace', text: this.#heading + (this.#isCut ? CUT : '') + all + gap + this.#moving };
   }
 }

@@ -13,11 +13,12 @@ export class SourceLines {
     this.#currentLine = sources.currentLine;
   }
 
-  /** The line as it is now, in an unsaved editor too. A message says if the line no longer exists, or may be another one. */
+  /** The line as it is now, in an unsaved editor too. Unless `isQuiet`, a message says if the line no longer exists, or may be another one. */
   async locate(
     record: JobRecord,
     { path, line, column = 1 }: SourceReference,
     signal: AbortSignal,
+    { isQuiet = false }: { readonly isQuiet?: boolean } = {},
   ): Promise<vscode.Location | undefined> {
     const source = await new SourceFiles(record).find(path);
     if (source === undefined) return undefined;
@@ -29,7 +30,8 @@ export class SourceLines {
       const submitted = { archive: record.archive, path: source.path, line };
       const current = await this.#currentLine(submitted, { file: source.file, text: unsaved?.getText() }, signal);
       found = current?.line ?? line;
-      if (current === undefined || current.isDeleted) void showInformation(drift(source.path, line, current));
+      if (!isQuiet && (current === undefined || current.isDeleted))
+        void showInformation(drift(source.path, line, current));
     }
     const position = new vscode.Position(Math.max(0, found - 1), Math.max(0, column - 1));
     return new vscode.Location(vscode.Uri.file(source.file), position);

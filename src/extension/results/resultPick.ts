@@ -5,20 +5,19 @@ import { formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import type { PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
 import { pickMany } from '../ui/picks.ts';
-import { decisionsFor, type ResultRow, resultRows, tickedOneByOne, toggled } from './resultRows.ts';
+import { allowedTicks, decisionsFor, type ResultRow, resultRows } from './resultRows.ts';
 import { type PickItem } from '../ui/show.ts';
 import { withoutIcons } from '../ui/labels.ts';
 
 interface ResultItem extends PickItem {
   /** Missing for a heading. */
-  row?: ResultRow;
+  readonly row?: ResultRow;
 }
 
 // Short, because VS Code shows it in the line of the first row instead of that row's description.
 const APART = 'Select one at a time';
 
 const COMPARE = 'Compare with your file';
-const SWITCH = 'Switch between overwriting and keeping both';
 
 /** Shows the plan for the results and asks which files to write. Undefined if the user cancels, and then nothing is written. */
 export async function pickResults(
@@ -31,18 +30,8 @@ export async function pickResults(
     title: `Results of ${place.script} into ${basename(place.folder)}`,
     placeholder: `Select the results to write.${note}`,
     items: itemsOf(resultRows(plan)),
-    limitTicks: tickedOneByOne,
-    onButton: ({ button, item }, pick) => {
-      if (item.row === undefined) return;
-      if (button.tooltip === COMPARE) void compare(item.row, place);
-      else {
-        item.row = toggled(item.row);
-        item.description = withoutIcons(item.row.description);
-        const ticked = pick.selectedItems;
-        pick.items = [...pick.items];
-        pick.selectedItems = ticked;
-      }
-    },
+    limitTicks: allowedTicks,
+    onButton: ({ item }) => void (item.row && compare(item.row, place)),
   });
   if (chosen === undefined || chosen === 'back') return undefined;
   return decisionsFor(
@@ -59,15 +48,12 @@ function itemsOf(rows: readonly ResultRow[]): ResultItem[] {
 }
 
 function itemOf(row: ResultRow): ResultItem {
-  const buttons: vscode.QuickInputButton[] = [];
-  if (row.canOverwrite) buttons.push({ iconPath: new vscode.ThemeIcon('arrow-swap'), tooltip: SWITCH });
-  if (row.canCompare) buttons.push({ iconPath: new vscode.ThemeIcon('diff'), tooltip: COMPARE });
   return {
     row,
     label: withoutIcons(row.path),
     description: withoutIcons(row.description),
     picked: row.isTicked,
-    buttons,
+    buttons: row.canCompare ? [{ iconPath: new vscode.ThemeIcon('diff'), tooltip: COMPARE }] : [],
   };
 }
 

@@ -1,13 +1,6 @@
 import { formatBytes } from '../../core/text/format.ts';
 import type { PlannedResult, ResultDecision, ResultStatus } from '../../workspace/results/results.ts';
 
-/** What a status means to the user. */
-const MEANINGS: Readonly<Record<Exclude<ResultStatus, 'review' | 'protected'>, string>> = {
-  new: 'new',
-  same: 'same as your file',
-  changed: 'changed by the job; your copy is as submitted',
-  conflict: 'changed by the job and by you',
-};
 const REASONS: Readonly<Record<NonNullable<PlannedResult['review']>['reason'], string>> = {
   hidden: 'hidden',
   tool: 'tools read this file name',
@@ -16,25 +9,26 @@ const REASONS: Readonly<Record<NonNullable<PlannedResult['review']>['reason'], s
 };
 const ORDER: readonly ResultStatus[] = ['conflict', 'changed', 'new', 'review', 'protected'];
 
-/** A row of the results plan as plain values. */
+/** A row of the results plan as plain values: one choice for one file. */
 export interface ResultRow {
   readonly path: string;
   readonly description: string;
   readonly isTicked: boolean;
   /** What happens to the result if the row is checked. */
-  readonly decision: Exclude<ResultDecision, 'skip'>;
+  readonly decision: ResultDecision;
   /** Whether a diff can show the change. */
   readonly canCompare: boolean;
   /** Whether the folder has no file at this path; the result is then compared with an empty file. */
   readonly isNew: boolean;
   /** Whether the file could change how tools behave or what the next submit sends. Such rows are checked one at a time. */
   readonly isApart: boolean;
-  readonly canOverwrite: boolean;
 }
 
-/** Rows for the files that need a decision, the hardest first. Identical files need none. */
+/** Rows for the files that need a decision, the hardest first. Identical files need none; a conflict has a row for each choice. */
 export function resultRows(plan: readonly PlannedResult[]): ResultRow[] {
-  return ORDER.flatMap((status) => plan.filter((result) => result.status === status)).map(rowOf);
+  return ORDER.flatMap((status) => plan.filter((result) => result.status === status)).flatMap((result) =>
+    result.status === 'conflict' ? conflictRows(result) : [rowOf(result)],
+  );
 }
 
 /** Whether the user must decide before anything is written: not if every file is new or identical. */
@@ -43,22 +37,25 @@ export function needsDecision(plan: readonly PlannedResult[]): boolean {
 }
 
 /**
- * What may stay checked after a change of the checks. Rows that are apart can be checked only one at a time, because checking all rows
- * at once is not a decision about each.
+ * What may stay checked after a change of the checks: of the choices for a file, the one that was checked last, or one before when all rows
+ * were checked at once. Rows that are apart can be checked only one at a time, because checking all rows at once is not a decision about
+ * each.
  */
-export function tickedOneByOne<T extends { readonly row?: ResultRow }>(
+export function allowedTicks<T extends { readonly row?: ResultRow }>(
   before: readonly T[],
   after: readonly T[],
 ): readonly T[] {
   const known = new Set(before);
   const added = after.filter((item) => !known.has(item));
-  return added.length <= 1 ? after : after.filter((item) => known.has(item) || item.row?.isApart !== true);
-}
-
-/** Switches a conflicting file between overwriting and keeping both. */
-export function toggled(row: ResultRow): ResultRow {
-  const decision = row.decision === 'write' ? 'keep-both' : 'write';
-  return { ...row, decision, description: row.description.replace(/^[^·]*/, `${actionText(decision)} `) };
+  if (added.length > 1) {
+    const decided = new Set(before.map(({ row }) => row?.path));
+    const allowed = added.filter(({ row }) => row?.isApart !== true && !decided.has(row?.path));
+    const first = new Map(allowed.toReversed().map((item) => [item.row?.path, item]));
+    const kept = new Set([...before, ...first.values()]);
+    return after.filter((item) => kept.has(item));
+  }
+  const [latest] = added;
+  return latest === undefined ? after : after.filter((item) => item === latest || item.row?.path !== latest.row?.path);
 }
 
 /** The decisions for a plan, given its checked rows. Everything else is skipped. */
@@ -70,26 +67,33 @@ export function decisionsFor(
   return new Map(plan.map(({ path }) => [path, chosen.get(path) ?? 'skip']));
 }
 
+/** The first choice is the default, which loses nothing. */
+function conflictRows({ path, size }: PlannedResult): ResultRow[] {
+  const choices = [
+    ['keep-both', `you and the job changed it · keep both: save the result beside your file · ${formatBytes(size)}`],
+    ['write', 'use the result: replace your file'],
+    ['skip', 'keep mine: do not save the result'],
+  ] as const;
+  const shared = { path, canCompare: true, isNew: false, isApart: false };
+  return choices.map(([decision, description], index) => ({ ...shared, decision, description, isTicked: index === 0 }));
+}
+
 function rowOf({ path, size, status, review }: PlannedResult): ResultRow {
-  // No default loses a local change: both versions are kept unless the user decides otherwise.
-  const decision = status === 'conflict' ? 'keep-both' : 'write';
   const isApart = review !== undefined;
-  const hasBoth = status === 'changed' || status === 'conflict' || (status === 'review' && review?.isNew === false);
-  const action = hasBoth ? `${actionText(decision)} · ` : '';
-  const meaning =
-    status === 'review' || status === 'protected' ? REASONS[review?.reason ?? 'protected'] : MEANINGS[status];
+  const isNew = status === 'new' || review?.isNew === true;
+  const meaning = meaningOf(status, review?.reason);
   return {
     path,
-    decision,
-    description: `${action}${meaning} · ${formatBytes(size)}`,
+    decision: 'write',
+    description: `${isApart && !isNew ? 'replaces your file · ' : ''}${meaning} · ${formatBytes(size)}`,
     isTicked: !isApart,
-    canCompare: hasBoth || isApart,
-    canOverwrite: hasBoth,
-    isNew: status === 'new' || review?.isNew === true,
+    canCompare: isApart || !isNew,
+    isNew,
     isApart,
   };
 }
 
-function actionText(decision: ResultDecision): string {
-  return decision === 'write' ? 'overwrite' : 'keep both';
+function meaningOf(status: ResultStatus, reason: keyof typeof REASONS = 'protected'): string {
+  if (status === 'new') return 'new';
+  return status === 'changed' ? 'changed by the job: replace your file, which is as submitted' : REASONS[reason];
 }

@@ -4,19 +4,22 @@ import { AppError } from '../../core/errors.ts';
 import { formatBytes, formatCount } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import {
+  type Decisions,
   defaultDecisions,
+  type DownloadDeps,
   type DownloadedResults,
   downloadResults,
   type DownloadPhase,
 } from '../../jobs/results/download.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 import type { PlannedResult } from '../../workspace/results/results.ts';
-import { withSignal } from '../ui/abort.ts';
 import { diskFolders, requireTrust } from '../workspace/folders.ts';
 import { pickResults } from './resultPick.ts';
 import { needsDecision } from './resultRows.ts';
 import type { Services } from '../services/services.ts';
+import { PausableProgress } from '../ui/pausableProgress.ts';
 import { pickRow, showProgress, showWarning } from '../ui/show.ts';
 import { label, withoutIcons } from '../ui/labels.ts';
 
@@ -37,41 +40,63 @@ export async function download(
   const folder = await chooseTarget(record);
   if (folder === undefined) return undefined;
   let isStopped = false;
-  const results = await showProgress(
-    {
-      location: vscode.ProgressLocation.Notification,
-      title: `Results of ${record.script}`,
-      cancellable: true,
-    },
-    (progress, token) =>
-      withSignal(token, (signal) => {
-        const decide = async (plan: readonly PlannedResult[], staging: string) => {
-          if (keepBoth || !needsDecision(plan)) return defaultDecisions(plan);
-          const decisions = await pickResults(plan, { folder, staging, script: record.script });
-          isStopped = decisions === undefined;
-          return decisions;
-        };
-        const deps = {
-          service: services.hosts.service(record.host),
-          archiver: services.archiver,
-          ledger: services.ledger,
-          home: services.home,
-          journals: new ResultJournals(services.home),
-        };
-        const onPhase = (phase: DownloadPhase): void => progress.report({ message: phaseText(phase) });
-        return downloadResults(deps, record.id, { folder, decide, signal, onPhase });
-      }),
+  const progress = new PausableProgress(`Results of ${record.script}`);
+  const decide = async (plan: readonly PlannedResult[], staging: string): Promise<Decisions | undefined> => {
+    if (keepBoth || !needsDecision(plan)) return defaultDecisions(plan);
+    progress.close();
+    const decisions = await pickResults(plan, { folder, staging, script: record.script });
+    isStopped = decisions === undefined;
+    return decisions;
+  };
+  const onPhase = (phase: DownloadPhase): void => progress.report(phaseText(phase));
+  try {
+    progress.report('');
+    const results = await downloadResults(dependencies(services, record), record.id, {
+      folder,
+      decide,
+      signal: progress.signal,
+      onPhase,
+    });
+    await services.store.refresh();
+    if (isStopped) return undefined;
+    progress.close();
+    await present(results);
+    return results.written;
+  } finally {
+    progress.close();
+  }
+}
+
+/**
+ * Downloads a job's results into the folder that was submitted, with progress in the status bar, if all of them are new or the same as the
+ * local files.
+ *
+ * @returns whether they were written; otherwise nothing has changed.
+ */
+export async function downloadNew(services: Services, record: JobRecord): Promise<boolean> {
+  const isOpen = diskFolders().some(({ uri }) => uri.fsPath === record.folder);
+  if (!isOpen || !vscode.workspace.isTrusted) return false;
+  const folder = await resultsFolderOf(record);
+  const options = { location: vscode.ProgressLocation.Window, title: `Results of ${record.script}` };
+  const { written } = await showProgress(options, () =>
+    downloadResults(dependencies(services, record), record.id, {
+      folder,
+      decide: (plan) => (needsDecision(plan) ? undefined : defaultDecisions(plan)),
+      signal: services.signal,
+    }),
   );
   await services.store.refresh();
-  if (isStopped) return undefined;
-  await present(results);
-  return results.written;
+  return written.length > 0;
+}
+
+function dependencies({ hosts, archiver, ledger, home }: Services, { host }: JobRecord): DownloadDeps {
+  return { service: hosts.service(host), archiver, ledger, home, journals: new ResultJournals(home) };
 }
 
 /** The folder that was submitted, if it is open here; otherwise a folder of this window that the user picks. */
 async function chooseTarget(record: JobRecord): Promise<string | undefined> {
   const folders = diskFolders();
-  if (folders.some(({ uri }) => uri.fsPath === record.folder)) return record.folder;
+  if (folders.some(({ uri }) => uri.fsPath === record.folder)) return resultsFolderOf(record);
   if (folders.length === 0)
     throw new AppError('missing', 'Results can only be saved into an open folder. Open one first.');
   const items = folders.map(({ name, uri }) => ({

@@ -2,7 +2,11 @@ import { realpath } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { formatCount } from '../../core/text/format.ts';
-import { type MeaningChoice, readMeaningChoice, writeMeaningChoice } from '../../retrieval/semantic/meaningChoice.ts';
+import {
+  type EmbeddingChoice,
+  readEmbeddingChoice,
+  writeEmbeddingChoice,
+} from '../../retrieval/semantic/embeddingChoice.ts';
 import { DEFAULT_MODEL, MODEL_HUB, openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
 import { findModelLibrary, installModelLibrary } from '../../retrieval/embedding/modelLibrary.ts';
 import { withSignal } from '../ui/abort.ts';
@@ -15,7 +19,7 @@ import { label, withoutIcons } from '../ui/labels.ts';
 const TITLE = 'Search by Meaning';
 
 interface ChoiceItem extends PickItem {
-  readonly choose: () => Promise<MeaningChoice | 'words' | undefined>;
+  readonly choose: () => Promise<EmbeddingChoice | 'words' | undefined>;
 }
 
 /** Lets the user choose a local model for semantic ranking of a folder, or keyword ranking only. Nothing is downloaded without consent. */
@@ -24,7 +28,7 @@ export async function rankByMeaning(search: Search): Promise<void> {
   const folder = folders.length > 1 ? await vscode.window.showWorkspaceFolderPick() : folders[0];
   if (folder === undefined) return;
   const root = await realpath(folder.uri.fsPath);
-  const current = await readMeaningChoice(search.home, root);
+  const current = await readEmbeddingChoice(search.home, root);
   const picked = await pickOne<ChoiceItem>({
     title: TITLE,
     placeholder: 'Also finds passages that say the same in other words. Nothing leaves this machine.',
@@ -34,11 +38,11 @@ export async function rankByMeaning(search: Search): Promise<void> {
   const choice = await picked.choose();
   if (choice === undefined) return;
   if (choice !== 'words' && !(await prepare(choice, search, folder))) return;
-  await writeMeaningChoice(search.home, root, choice === 'words' ? undefined : choice);
-  await search.index.reloadMeaning();
+  await writeEmbeddingChoice(search.home, root, choice === 'words' ? undefined : choice);
+  await search.index.reloadEmbeddingModel();
 }
 
-function choices(current: MeaningChoice | undefined): readonly ChoiceItem[] {
+function choices(current: EmbeddingChoice | undefined): readonly ChoiceItem[] {
   const hub: ChoiceItem = {
     label: label`$(cloud-download) A small model, downloaded once`,
     description: withoutIcons(DEFAULT_MODEL),
@@ -58,7 +62,7 @@ function choices(current: MeaningChoice | undefined): readonly ChoiceItem[] {
   return current === undefined ? [hub, own] : [hub, own, words];
 }
 
-async function chooseModelFolder(): Promise<MeaningChoice | undefined> {
+async function chooseModelFolder(): Promise<EmbeddingChoice | undefined> {
   const [uri] =
     (await vscode.window.showOpenDialog({
       title: 'Folder of the model',
@@ -71,7 +75,7 @@ async function chooseModelFolder(): Promise<MeaningChoice | undefined> {
 }
 
 /** Installs and downloads what is missing once the user has agreed; false if the user has not. */
-async function prepare(choice: MeaningChoice, search: Search, folder: vscode.WorkspaceFolder): Promise<boolean> {
+async function prepare(choice: EmbeddingChoice, search: Search, folder: vscode.WorkspaceFolder): Promise<boolean> {
   const { home, modelProgram } = search;
   const status = search.index.status.find((known) => known.folder === folder.uri.fsPath);
   const chunks = status === undefined ? 'the chunks of this folder' : formatCount(status.chunks, 'chunk');

@@ -66,12 +66,12 @@ export async function searchFolder(
     list.replaceRows(rows.length > 0 ? rows : [remark(nothingFound(index.status, index.isPaused))]);
   };
   /** Adds semantic results once the user pauses, because running the model for each letter would be wasteful. */
-  const searchByMeaning = async (value: string): Promise<void> => {
+  const searchSemantically = async (value: string): Promise<void> => {
     await sleep(PAUSE_MS);
     const isWanted = (): boolean => isOpen && pick.value === value;
     if (!isWanted()) return;
     try {
-      const hits = await index.search(value, { limit: LIMIT, isTyping: true, byMeaning: true });
+      const hits = await index.search(value, { limit: LIMIT, isTyping: true, isSemantic: true });
       if (isWanted()) show(value, hits);
     } catch (error) {
       if (!isAbort(error)) log.error('a semantic search failed', { error });
@@ -82,7 +82,7 @@ export async function searchFolder(
       const hits = await index.search(value, { limit: LIMIT, isTyping: true });
       if (searching.isStale || pick.value !== value) return;
       show(value, hits);
-      if (index.status.some(({ meaning }) => meaning?.type === 'ready')) void searchByMeaning(value);
+      if (index.status.some(({ semantic }) => semantic?.type === 'ready')) void searchSemantically(value);
     } catch (error) {
       if (isAbort(error)) return;
       log.error('a search failed', { error });

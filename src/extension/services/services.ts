@@ -3,6 +3,7 @@ import type { Logger } from '../../core/log.ts';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
 import type { RemoteService } from '../../core/processes/workerRpc.ts';
 import type { Archiver } from '../../jobs/archives/archiver.ts';
+import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { RecoveredDownload } from '../../jobs/results/resultJournals.ts';
 import type { Selections } from '../../jobs/selection/selections.ts';
 import type { AsyncLedger } from '../../jobs/ledger/asyncLedger.ts';
@@ -11,7 +12,9 @@ import type { ContextKeys } from '../contributions/contexts.ts';
 import type { Hosts } from '../connection/hosts.ts';
 import type { JobEventDocuments } from '../jobs/jobEvents.ts';
 import type { JobLog } from '../jobs/jobLog.ts';
+import type { JobPages } from '../jobs/jobPages.ts';
 import type { JobStore } from '../jobs/jobStore.ts';
+import type { LostContacts } from '../jobs/lostContacts.ts';
 import type { SourceLines } from '../jobs/sourceLines.ts';
 import type { Keys } from '../connection/keys.ts';
 import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
@@ -27,6 +30,7 @@ export interface Services {
   readonly archiver: Archiver;
   readonly selections: RemoteService<{ selections: Selections }>['selections'];
   readonly journals: { recover(): Promise<readonly RecoveredDownload[]> };
+  readonly results: RemoteService<{ results: ResultCounter }>['results'];
   readonly ledger: AsyncLedger;
   readonly contexts: ContextKeys;
   readonly keys: Keys;
@@ -35,9 +39,11 @@ export interface Services {
   readonly hosts: Hosts;
   readonly account: AccountMonitor;
   readonly store: JobStore;
+  readonly lostContacts: LostContacts;
   readonly jobLog: JobLog;
   readonly sourceLines: SourceLines;
   readonly events: JobEventDocuments;
+  readonly pages: JobPages;
   readonly memory: SubmitMemory;
   readonly flowRuntime: FlowRuntime;
 }

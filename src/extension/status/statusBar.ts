@@ -35,7 +35,7 @@ export function showStatus(
     item.tooltip = hover(view.tooltip, { hasIcons: true, commands: COMMANDS });
     item.accessibilityInformation = { label: view.spoken, role: 'button' };
     item.backgroundColor = view.isWarning ? new vscode.ThemeColor('statusBarItem.warningBackground') : undefined;
-    item.command = 'farwharf.jobs.focus';
+    item.command = view.command;
     item.show();
   };
   const disposables = new DisposableStore();

@@ -23,12 +23,14 @@ export interface StatusView {
   readonly spoken: string;
   /** Markdown whose only links are commands of our own. */
   readonly tooltip: string;
+  /** Run by a click. */
+  readonly command: string;
   readonly isWarning: boolean;
 }
 
-/** The status bar item; undefined if it is hidden because the user is signed out of a remote host. */
-export function statusView(facts: StatusFacts): StatusView | undefined {
-  if (facts.state === 'signedOut') return undefined;
+/** The status bar item. */
+export function statusView(facts: StatusFacts): StatusView {
+  if (facts.state === 'signedOut') return signedOutView(facts);
   const running = facts.jobs.filter(isActive);
   const shown = balanceNow(facts, running);
   const amount = shown === null ? '' : `${formatCredits(shown)} cr`;
@@ -39,7 +41,19 @@ export function statusView(facts: StatusFacts): StatusView | undefined {
     text: `${icon} ${count}${amount}`.trim(),
     spoken: spokenText(facts, running.length, shown),
     tooltip: tooltip(facts, running, shown),
+    command: 'farwharf.jobs.focus',
     isWarning: shown !== null && shown < facts.lowCredits,
+  };
+}
+
+function signedOutView({ host }: StatusFacts): StatusView {
+  const name = hostLabel(host);
+  return {
+    text: '$(key) Sign In',
+    spoken: `Farwharf, sign in to ${name}`,
+    tooltip: `**Farwharf** on ${escapeMarkdown(name)}\n\nSign in with the API key of your account. Jobs that are running there are not affected.`,
+    command: 'farwharf.signIn',
+    isWarning: false,
   };
 }
 

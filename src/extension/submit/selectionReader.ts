@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { FileChoice } from '../../jobs/submit/draft.ts';
 import type { FolderReader } from '../../jobs/submit/plan.ts';
+import type { ScriptFinding } from '../../jobs/selection/scriptReview.ts';
 import type { SelectedFolder } from '../../jobs/selection/selectedFolder.ts';
 import type { SelectedFile } from '../../workspace/select/selection.ts';
 import type { Services } from '../services/services.ts';
@@ -30,6 +31,10 @@ export class SelectionReader implements FolderReader, AsyncDisposable {
   async withRuntime(selection: SelectedFolder, script: string): Promise<SelectedFolder> {
     const files = await runtimeOf(this.#services, selection.root, script);
     return files.length === 0 ? selection : this.addFiles(selection, files);
+  }
+
+  review({ id }: SelectedFolder, script: string): Promise<readonly ScriptFinding[]> {
+    return this.#services.selections.reviewScript(id, script);
   }
 
   addFiles({ id }: SelectedFolder, files: readonly SelectedFile[]): Promise<SelectedFolder> {

@@ -7,11 +7,12 @@ import { withSignal } from '../ui/abort.ts';
 import type { Services } from '../services/services.ts';
 import { showProgress } from '../ui/show.ts';
 
-/** Runs an upload with progress and a Cancel button, and shows the log of the accepted job. */
+/** Runs an upload with progress and a Cancel button, and shows the log of the accepted job if `showsLog` is set. */
 export async function send(
   services: Services,
   script: string,
   work: (options: SubmitOptions) => Promise<JobRecord>,
+  { showsLog = true }: { readonly showsLog?: boolean } = {},
 ): Promise<JobRecord> {
   const title = `Submitting ${script}`;
   const { Notification: location } = vscode.ProgressLocation;
@@ -27,7 +28,7 @@ export async function send(
       return withSignal(token, (signal) => work({ signal, onPhase }));
     });
     services.log.info('job submitted', { id: record.id, jobId: record.jobId, folder: basename(record.folder) });
-    services.jobLog.show(record, { reveal: true });
+    if (showsLog) services.jobLog.show(record, { reveal: true });
     return record;
   } finally {
     // After a failure too: a submit with an unknown outcome is in the list.

@@ -12,28 +12,53 @@ import { settleUnsaved } from '../workspace/unsaved.ts';
 import { prepareFlow } from './flowScript.ts';
 import { showPreflight } from './preflight/preflight.ts';
 import { pickScript } from './preflight/scriptPick.ts';
+import { askAccount, chooseOtherHost } from './unreachableHost.ts';
 import { SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
 import { readSubmitArguments } from './submitArguments.ts';
+import { agreeToProfile, pickProfile, useProfile } from './submitProfile.ts';
 
-/** Sends a folder as a job once the user has confirmed it. Returns our ID of the job, or undefined if the user cancelled. */
-export async function submit(services: Services, argument: unknown): Promise<string | undefined> {
-  const intent = readSubmitArguments(argument);
+/**
+ * Sends a folder as a job once the user has confirmed it. If the host cannot be reached, offers to run the job on this machine.
+ *
+ * @param options.host where the user wants the job; by default the host of the profile, or the selected one.
+ * @param options.showsLog whether to show the log of the job; true by default.
+ * @returns our ID of the job, or undefined if the user cancelled.
+ */
+export async function submit(
+  services: Services,
+  argument: unknown,
+  options: { readonly host?: string; readonly showsLog?: boolean } = {},
+): Promise<string | undefined> {
+  const asked = readSubmitArguments(argument);
   requireTrust();
-  const folder = await chooseFolder(intent);
+  const folder = await chooseFolder(asked);
   if (!folder || !(await settleUnsaved(folder))) return undefined;
   const { name, uri } = folder;
-  const memory = services.memory.get(uri.fsPath);
-  const choice = { include: memory.include ?? [], exclude: memory.exclude ?? [] };
+  const profile = asked.profile === undefined ? undefined : await useProfile(services, uri.fsPath, asked, options.host);
+  const intent = { ...profile?.terms, ...asked };
+  // Each profile has its own terms and agreement.
+  const key = asked.profile === undefined ? uri.fsPath : `${uri.fsPath} profile ${asked.profile}`;
+  const memory = services.memory.get(key);
+  const { include = memory.include ?? [], exclude = memory.exclude ?? [] } = intent;
+  const choice = { include, exclude };
   await using reader = new SelectionReader(services, uri.fsPath, memory.scripts);
-  const host = services.hosts.current();
+  const host = profile?.host ?? options.host ?? services.hosts.current();
   const title = `Reading ${name}`;
-  const [account, selection] = await showProgress({ location: vscode.ProgressLocation.Window, title }, () =>
-    Promise.all([services.account.ask(host), reader.select(choice)]),
+  const [answer, selection] = await showProgress({ location: vscode.ProgressLocation.Window, title }, () =>
+    Promise.all([askAccount(services, host), reader.select(choice)]),
   );
+  if ('unreachable' in answer) {
+    const retryOn = await chooseOtherHost(host, answer.unreachable);
+    return retryOn === undefined
+      ? undefined
+      : await submit(services, { ...asked, folder: uri.fsPath }, { ...options, host: retryOn });
+  }
+  const { account } = answer;
+  const news = profile === undefined ? [] : await agreeToProfile(services, profile, uri.fsPath);
+  if (news === undefined) return undefined;
   const script =
-    findScript(intent, selection, memory) ??
-    (await pickScript(selection.scripts, { folderName: name, hasBack: false }));
+    findScript(intent, selection, memory) ?? (await pickScript(selection, { folderName: name, hasBack: false }));
   if (script === undefined || script === 'back') return undefined;
 
   const target = { host, service: hostLabel(host), account };
@@ -42,11 +67,13 @@ export async function submit(services: Services, argument: unknown): Promise<str
   const terms = { memory, defaults: defaultsOf(uri), rates: readRateCard(account) };
   const first = await view(firstDraft(intent, script, terms));
   const { mustAsk, changes } = reviewConsent(first, memory.agreement, readSetting('confirmSubmit'));
-  const answer = mustAsk && (await showPreflight(first, { changes, view }));
-  if (answer === undefined) return undefined;
+  const notes = [...news, ...changes];
+  const mustShow = mustAsk || asked.lookFirst === true;
+  const confirmed = mustShow && (await showPreflight(first, { changes: notes, view }));
+  if (confirmed === undefined) return undefined;
 
-  const plan = answer === false ? first : answer.view;
-  const agreement = answer === false ? memory.agreement : answer.isQuiet ? agreementTo(plan) : undefined;
+  const plan = confirmed === false ? first : confirmed.view;
+  const agreement = confirmed === false ? memory.agreement : confirmed.isQuiet ? agreementTo(plan) : undefined;
   await using flow = await prepareFlow(services, plan, intent);
   const ready =
     flow === undefined
@@ -58,11 +85,23 @@ export async function submit(services: Services, argument: unknown): Promise<str
         };
   const { selections, home, hosts, ledger } = services;
   const deps = { service: hosts.service(host), selections, ledger, home };
-  const record = await send(services, plan.draft.script, (options) =>
-    sendPlan(deps, ready, { ...options, isTrusted: vscode.workspace.isTrusted }),
+  const record = await send(
+    services,
+    plan.draft.script,
+    (options) => sendPlan(deps, ready, { ...options, isTrusted: vscode.workspace.isTrusted }),
+    options,
   );
-  await services.memory.set(uri.fsPath, memoryOf(plan.draft, agreement), plan.draft.script);
+  await services.memory.set(key, memoryOf(plan.draft, agreement), plan.draft.script);
   return record.id;
+}
+
+/** Sends a job of a folder's `farwharf.json`, which the argument names or the user picks. */
+export async function submitProfile(services: Services, argument: unknown): Promise<string | undefined> {
+  const asked = readSubmitArguments(argument);
+  requireTrust();
+  const folder = await chooseFolder(asked);
+  const profile = folder && (asked.profile ?? (await pickProfile(folder)));
+  return profile === undefined ? undefined : submit(services, { ...asked, folder: folder?.uri.fsPath, profile });
 }
 
 function defaultsOf(uri: vscode.Uri) {

@@ -14,6 +14,10 @@ const submitArguments = z.object({
   file: text,
   /** Script with its parameters, as in a terminal. */
   script: text,
+  /** A job of the folder's `farwharf.json`; the other terms win over its values. */
+  profile: text,
+  /** Whether to show the preflight even if the user turned it off. */
+  lookFirst: z.boolean('Enter true or false.').optional(),
   machineClass: text,
   project: text,
   maxRuntime: z.number(SECONDS).min(1, SECONDS).optional(),

@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import type { IndexService } from '../../retrieval/folder/indexService.ts';
 import { LiveIndex } from '../../retrieval/folder/liveIndex.ts';
-import type { OpenModel } from '../../retrieval/semantic/liveMeaning.ts';
+import type { OpenModel } from '../../retrieval/semantic/semanticIndex.ts';
 import { openChosenModel } from '../../retrieval/embedding/localEmbedder.ts';
 import { inspectSearchable, selectSearchable } from '../../workspace/select/searchableFiles.ts';
 

@@ -4,6 +4,7 @@ import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
 import { Selections } from '../../jobs/selection/selections.ts';
 import { currentLine } from '../../jobs/source/currentLine.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
+import { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import { ResultJournals } from '../../jobs/results/resultJournals.ts';
 
 /** The functions of the worker thread: everything that would block the extension host. */
@@ -12,6 +13,7 @@ export interface WorkerService extends Readonly<Record<string, object>> {
   readonly selections: Selections;
   readonly ledger: Omit<JobLedger, 'problem' | 'dispose'>;
   readonly journals: Pick<ResultJournals, 'recover'>;
+  readonly results: ResultCounter;
   readonly sources: { readonly currentLine: typeof currentLine };
   readonly health: { problem(): string | undefined };
 }
@@ -24,6 +26,7 @@ if (parentPort) {
     selections: new Selections(),
     ledger,
     journals: new ResultJournals(home),
+    results: new ResultCounter(home),
     sources: { currentLine },
     health: { problem: () => ledger.problem },
   };

@@ -27,8 +27,15 @@ const ACTIONS: Readonly<Record<FailureKind, readonly ErrorAction[]>> = {
   untrusted: ['trust'],
 };
 
-/** The sentence and the buttons for anything that was thrown. Text from outside is made safe to show. */
-export function explain(error: unknown): { readonly sentence: string; readonly actions: readonly ErrorAction[] } {
-  const { kind, sentence } = explainFailure(error, { remedies: REMEDIES });
-  return { sentence: kind === 'unexpected' ? `Unexpected error: ${sentence}` : sentence, actions: ACTIONS[kind] };
+export interface ExplainedError {
+  readonly kind: FailureKind;
+  readonly sentence: string;
+  readonly actions: readonly ErrorAction[];
+}
+
+/** The sentence and the buttons for anything that was thrown. Text from outside is made safe to show. @param host that was called. */
+export function explain(error: unknown, host?: string): ExplainedError {
+  const { kind, sentence } = explainFailure(error, { host, remedies: REMEDIES });
+  const shown = kind === 'unexpected' ? `Unexpected error: ${sentence}` : sentence;
+  return { kind, sentence: shown, actions: ACTIONS[kind] };
 }

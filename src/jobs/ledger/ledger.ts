@@ -91,6 +91,14 @@ export class JobLedger {
     );
   }
 
+  /** The hosts to which jobs were sent. */
+  hosts(): string[] {
+    return this.#database
+      .prepare('SELECT DISTINCT host FROM jobs')
+      .all()
+      .map((row) => String(row['host']));
+  }
+
   /** Records that a name may refer to: the one with exactly this ID, else all whose UUID or job ID starts with it. Removed ones too. */
   find(name: string, host?: string): JobRecord[] {
     if (name === '') return [];

@@ -37,12 +37,16 @@ const fields = z.object({
   venv: z.record(z.string(), z.unknown()).nullable().default(null),
   /** Absolute path of the folder that was sent. */
   folder: z.string(),
+  /** Where the results go, relative to the folder; null for the folder itself. */
+  resultsFolder: text,
   createdAt: z.string(),
   gitCommit: text,
   /** Absolute path of the archive that was sent, which may have been removed since. */
   archive: text,
   archiveBytes: number,
   lastLogLine: text,
+  /** How many files the job created or changed, and how many of them it created, if the files sent are known; null if unknown. */
+  results: z.object({ files: z.number(), added: z.number().nullable() }).nullable().default(null),
   downloadedAt: text,
   /** Whether the user removed the job from the list; the record itself stays. */
   removed: z.boolean().default(false),

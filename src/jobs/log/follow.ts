@@ -4,18 +4,22 @@ import { AppError } from '../../core/errors.ts';
 import type { AsyncLedger } from '../ledger/asyncLedger.ts';
 import { holdLease } from '../ledger/lease.ts';
 import { isOver, type JobRecord } from '../ledger/record.ts';
+import type { ResultCounter } from './resultCounter.ts';
 import { Recorder } from './recorder.ts';
 import type { SpooledEvent } from './spool.ts';
 import { type StreamDeps, streamToEnd } from './stream.ts';
 
 export interface FollowDeps extends StreamDeps {
   readonly ledger: AsyncLedger;
+  readonly results: Pick<ResultCounter, 'count'>;
 }
 
 export interface FollowOptions {
   readonly signal: AbortSignal;
   /** Called after each change that this follower makes to the record. */
   readonly onUpdate?: (record: JobRecord) => void;
+  /** Called when the service can no longer be reached, and when it can be reached again. */
+  readonly onContact?: (isReachable: boolean) => void;
   /** How long a lease lasts without renewal; 10 s by default. */
   readonly leaseMs?: number;
   /** Waits between attempts to reach the service; the last one is repeated. 1 s to 30 s by default. */
@@ -27,8 +31,8 @@ const LEASE_MS = 10_000;
 const RETRY_DELAYS_MS = [1_000, 2_000, 4_000, 8_000, 16_000, 30_000];
 
 /**
- * Keeps the spool and the ledger record of a job up to date until the job has ended, and returns its last record. Of all processes that
- * follow a job, one streams; the others wait and take over when it stops. Read the log from the spool.
+ * Keeps the spool and the ledger record of a job up to date until the job has ended, counts its results, and returns its last record. Of
+ * all processes that follow a job, one streams; the others wait and take over when it stops. Read the log from the spool.
  *
  * @throws the service's error if it refuses the key (401, 403); AppError `missing` if the job has no ID or its record was deleted; the
  *   signal's reason on abort. Network failures are retried without limit.
@@ -39,10 +43,11 @@ export async function followJob(deps: FollowDeps, id: string, options: FollowOpt
   for (;;) {
     signal.throwIfAborted();
     const record = await readRecord(deps.ledger, id);
-    if (isOver(record) && (await deps.spool.tail()).some(({ event }) => event === 'end')) return record;
+    if (isOver(record) && (await deps.spool.tail()).some(({ event }) => event === 'end'))
+      return withResults(deps, record, options);
     if (record.jobId !== null && (await deps.ledger.claim(id, owner, leaseMs))) {
       const last = await streamUnderLease(deps, record, { ...options, leaseMs, owner });
-      if (last !== undefined) return last;
+      if (last !== undefined) return withResults(deps, last, options);
     }
     await sleep(leaseMs / 4, undefined, { signal });
   }
@@ -80,12 +85,30 @@ async function streamUnderLease(
   const onUpdate = (changed: JobRecord): void => options.onUpdate?.(changed);
   const recorder = new Recorder(record, { ledger: deps.ledger, spool: deps.spool, onUpdate });
   try {
-    return await streamToEnd(deps, recorder, { signal, retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS });
+    return await streamToEnd(deps, recorder, {
+      signal,
+      retryDelaysMs: options.retryDelaysMs ?? RETRY_DELAYS_MS,
+      onContact: (isReachable) => options.onContact?.(isReachable),
+    });
   } catch (error) {
     options.signal.throwIfAborted();
     if (lease.lost.aborted) return undefined;
     throw error;
   }
+}
+
+/** The record with the number of results, which another process may have counted already. */
+async function withResults(
+  { ledger, results }: Pick<FollowDeps, 'ledger' | 'results'>,
+  record: JobRecord,
+  { onUpdate }: Pick<FollowOptions, 'onUpdate'>,
+): Promise<JobRecord> {
+  if (record.results !== null) return record;
+  const counted = await results.count(record.id);
+  if (counted === null) return record;
+  const changed = await ledger.update(record.id, { results: counted });
+  onUpdate?.(changed);
+  return changed;
 }
 
 async function readRecord(ledger: AsyncLedger, id: string): Promise<JobRecord> {

@@ -13,8 +13,6 @@ export interface LogTextOptions {
   readonly colour: boolean;
   /** Shown as `started on <machine>`. */
   readonly machine?: string;
-  /** Where the results are or how to get them, for the last line. */
-  readonly results?: string;
 }
 
 const NOTHING = printable``;
@@ -22,6 +20,14 @@ const DIM = printable`\u001b[2m`;
 const END = printable`\n`;
 const DIM_END = printable`\u001b[0m\n`;
 const END_WORDS: Readonly<Record<string, string>> = { timed_out: 'stopped at its time limit' };
+
+/**
+ * Whether an event has a place in a log. Others, such as those of usage, come at any time, so they must not end a line that the job is
+ * still rewriting.
+ */
+export function isInLog({ event, data, own }: SpooledEvent): boolean {
+  return own === true || event === 'state' || event === 'end' || logTextOf(event, data) !== undefined;
+}
 
 /**
  * Converts events into text to append to a terminal or an output channel; one instance per reading of a log. Marked lines, in which a
@@ -39,14 +45,23 @@ export class LogText {
     this.#output = new TerminalText(options.colour);
   }
 
-  /** The text for an event, which may be empty. Escape sequences other than colours are removed. */
-  push(event: SpooledEvent): Printable {
+  /**
+   * The text for an event, which may be empty. Escape sequences other than colours are removed.
+   *
+   * @param results for the `end` event: what the results are and how to download them.
+   */
+  push(event: SpooledEvent, results?: string): Printable {
     if (event.own === true && event.event !== 'end') return this.#line(noteOf(event.data));
-    if (event.event === 'end') return joinPrintable([this.#heldText(), this.#line(this.#outcome(event))]);
+    if (event.event === 'end') return joinPrintable([this.#heldText(), this.#line(this.#outcome(event, results))]);
     const text = logTextOf(event.event, event.data);
     if (text !== undefined) return this.#output.push(this.#unmarked(textField(event.data, 'stream') ?? '', text));
     if (event.event === 'state') return this.#phase(event);
     return NOTHING;
+  }
+
+  /** The current text of a progress bar, which is not part of the text yet; empty if there is none. */
+  get moving(): Printable {
+    return this.#output.rewritten;
   }
 
   /** Returns buffered text: the last state of a progress bar. Call it after a pause without events, and at the end. */
@@ -81,7 +96,7 @@ export class LogText {
     return this.#line(`started${machine === undefined ? '' : ` on ${machine}`}${suffix}`);
   }
 
-  #outcome({ data, at }: SpooledEvent): string {
+  #outcome({ data, at }: SpooledEvent, results: string | undefined): string {
     const state = stateOf(data) ?? 'ended';
     const exit = numberField(data, 'exit_code');
     const credits = numberField(data, 'credits_charged');
@@ -92,7 +107,7 @@ export class LogText {
       `${END_WORDS[state] ?? state.replaceAll('_', ' ')}${code}${time}`,
       textField(data, 'reason') ?? this.#endReason,
       credits === undefined ? undefined : `${formatCredits(credits)} credits`,
-      this.#options.results,
+      results,
     ]
       .filter((part) => part !== undefined && part !== '')
       .join(' · ');

@@ -30,7 +30,11 @@ type StreamEnd =
 export async function streamToEnd(
   deps: StreamDeps,
   recorder: Recorder,
-  { signal, retryDelaysMs }: { signal: AbortSignal; retryDelaysMs: readonly number[] },
+  {
+    signal,
+    retryDelaysMs,
+    onContact,
+  }: { signal: AbortSignal; retryDelaysMs: readonly number[]; onContact: (isReachable: boolean) => void },
 ): Promise<JobRecord> {
   let { service } = deps;
   let failures = 0;
@@ -39,6 +43,7 @@ export async function streamToEnd(
     const { end, received, added } = await streamOnce(service, deps.spool, recorder, signal);
     const status = await updateRecord(service, recorder, signal);
     if (end.type === 'ended') return recorder.record;
+    onContact(status !== 'unreachable');
     if (status === 'gone') return finish(deps.spool, recorder);
     // A stream that closes without an `end` event may be a network failure, unless there was nothing left to read.
     if (added > 0) attemptsAfterEnd = 0;
@@ -53,9 +58,10 @@ export async function streamToEnd(
     if (received > 0) failures = 0;
     await sleep(retryDelaysMs[Math.min(failures, retryDelaysMs.length - 1)], undefined, { signal });
     failures += 1;
-    if (status === 'unreachable' && deps.reconnect !== undefined) {
-      service = await deps.reconnect(signal).catch(() => service);
-    }
+    if (status !== 'unreachable') continue;
+    if (deps.reconnect !== undefined) service = await deps.reconnect(signal).catch(() => service);
+    // A job may have nothing to say for hours, so its stream does not show that the service is back.
+    onContact((await updateRecord(service, recorder, signal)) !== 'unreachable');
   }
 }
 
@@ -141,7 +147,8 @@ function isNumbered(id: string | undefined): boolean {
   return id !== undefined && /^\d{1,15}$/.test(id);
 }
 
-async function* serviceEvents(spool: EventSpool): AsyncGenerator<SpooledEvent, void> {
+/** The events in a spool that the service sent. */
+export async function* serviceEvents(spool: EventSpool): AsyncGenerator<SpooledEvent, void> {
   for await (const event of spool.read()) if (event.own !== true) yield event;
 }
 

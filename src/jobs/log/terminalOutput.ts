@@ -28,6 +28,11 @@ export class TerminalText {
     return this.#isTerminal ? this.#keepColours(whole) : this.#appendable(whole);
   }
 
+  /** The current text of a line that is being rewritten, such as a progress bar; empty if there is none. */
+  get rewritten(): Printable {
+    return this.#rewritten ?? NOTHING;
+  }
+
   /** The latest state of a line that is being rewritten, as a separate line. */
   flush(): Printable {
     const line = this.#rewritten;

@@ -24,26 +24,31 @@ export function scriptArguments(script: string): string {
   return script.replace(FIRST_WORD, '').trim();
 }
 
+/** Why a job cannot run its script, before anything is uploaded. */
+export interface ScriptProblem {
+  /** A sentence without its full stop. */
+  readonly summary: string;
+  /** What to do, in sentences. */
+  readonly detail: string;
+}
+
 /**
- * Checks that the script is among the files to send, before anything is uploaded.
+ * Why the script is not among the files to send, with close matches or the rule that excludes it; undefined if it is.
  *
  * @param howToInclude how to send a file that a rule excludes, in the terms of the caller's user interface.
- * @throws AppError `missing` with close matches, or with the rule that excludes the file; `bad-input` for an empty script.
  */
-export function checkScript(
+export function findScriptProblem(
   selection: Selection,
   script: string,
   howToInclude: (path: string) => string = () => 'Include it, or change the rule.',
-): void {
+): ScriptProblem | undefined {
   const path = scriptPath(script);
-  if (path === '') throw new AppError('bad-input', 'No script is specified. Enter the file to run, such as train.py.');
+  if (path === '') return { summary: 'No script is specified', detail: 'Enter the file to run, such as train.py.' };
   if (selection.files.length === 0) {
-    throw new AppError(
-      'missing',
-      `No file in ${printableLine(selection.root)} would be sent. Include the files that the job needs.`,
-    );
+    const summary = `No file in ${printableLine(selection.root)} is selected`;
+    return { summary, detail: 'Include the files that the job needs.' };
   }
-  if (selection.files.some((file) => file.path === path)) return;
+  if (selection.files.some((file) => file.path === path)) return undefined;
   const name = printableLine(path);
   const exclusion = selection.excluded.find(
     (entry) =>
@@ -52,12 +57,20 @@ export function checkScript(
   if (exclusion !== undefined) {
     const remedy = OVERRIDABLE.has(exclusion.reason) ? ` ${howToInclude(name)}` : '';
     const why = printableLine(describeExclusion(exclusion));
-    throw new AppError('missing', `${name} is left out, so nothing was sent. Reason: ${why}.${remedy}`);
+    return { summary: `${name} is left out`, detail: `Reason: ${why}.${remedy}` };
   }
   const close = closeMatches(path, selection);
-  const hint =
+  const detail =
     close.length === 0 ? 'Paths are relative to the folder.' : `Did you mean ${printableLine(close.join(' or '))}?`;
-  throw new AppError('missing', `${name} does not exist in the folder, so nothing was sent. ${hint}`);
+  return { summary: `${name} does not exist in the folder`, detail };
+}
+
+/** @throws AppError `bad-input` for an empty script, and `missing` for what `findScriptProblem` finds. */
+export function checkScript(...parameters: Parameters<typeof findScriptProblem>): void {
+  const problem = findScriptProblem(...parameters);
+  if (problem === undefined) return;
+  const code = scriptPath(parameters[1]) === '' ? 'bad-input' : 'missing';
+  throw new AppError(code, `${problem.summary}, so nothing was sent. ${problem.detail}`);
 }
 
 function closeMatches(path: string, selection: Selection): string[] {

@@ -5,6 +5,7 @@ import type { SelectedFile } from '../../workspace/files/selectedFile.ts';
 import { type PackedWorkspace, type PackOptions, packWorkspace } from '../../workspace/pack/pack.ts';
 import { type Selection, selectFiles, type SelectOptions } from '../../workspace/select/selection.ts';
 import { checkScript } from './script.ts';
+import { reviewScript, type ScriptFinding } from './scriptReview.ts';
 import { type SelectedFolder, summarizeSelection } from './selectedFolder.ts';
 
 export interface SelectFolderOptions extends SelectOptions {
@@ -47,6 +48,11 @@ export class Selections {
   /** Throws as the function `checkScript` does. */
   async checkScript(id: string, script: string): Promise<void> {
     checkScript(this.#get(id).selection, script);
+  }
+
+  /** As `reviewScript`. */
+  async reviewScript(id: string, script: string): Promise<readonly ScriptFinding[]> {
+    return reviewScript(this.#get(id).selection, script);
   }
 
   /** Writes the archive to `dest`, and its manifest. Throws as `packWorkspace` does. */

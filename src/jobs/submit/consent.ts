@@ -14,16 +14,20 @@ export function agreementTo({
   selection,
   estimate,
   draft,
-}: Pick<SubmitPlan, 'host' | 'selection' | 'estimate' | 'draft'>): Agreement {
+  findings,
+}: Pick<SubmitPlan, 'host' | 'selection' | 'estimate' | 'draft' | 'findings'>): Agreement {
   return {
     host,
     bytes: selection.totalBytes,
     ...(estimate.type === 'known' && { cost: estimate.highest }),
     reasons: selection.exclusions.map(({ reason }) => reason),
     secrets: selection.secrets,
-    findings: selection.findings
-      .filter(({ type }) => type !== 'secret' && type !== 'foreign-repository')
-      .map(({ type, path }) => `${type} ${path}`),
+    findings: [
+      ...selection.findings
+        .filter(({ type }) => type !== 'secret' && type !== 'foreign-repository')
+        .map(({ type, path }) => `${type} ${path}`),
+      ...findings.filter(({ type }) => type === 'left-out-read').map(({ summary }) => summary),
+    ],
     choices: [...draft.include.map((path) => `+${path}`), ...draft.exclude.map((path) => `-${path}`)],
   };
 }

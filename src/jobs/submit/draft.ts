@@ -5,8 +5,8 @@ import type { Rate } from './estimate.ts';
 import { scriptPath } from '../selection/script.ts';
 import { quotePath } from '../selection/scriptSuggestions.ts';
 
-/** What the caller fixes in advance. The rest comes from memory, settings or the user. */
-export interface SubmitIntent {
+/** What the caller or a profile fixes in advance. The rest comes from memory, settings or the user. */
+export interface SubmitIntent extends Partial<FileChoice> {
   /** Script with its parameters, as in a terminal. */
   readonly script?: string | undefined;
   /** Absolute path of a file in the folder to run; `script` wins. */
@@ -15,6 +15,8 @@ export interface SubmitIntent {
   readonly maxRuntime?: number | undefined;
   readonly machineClass?: string | undefined;
   readonly project?: string | undefined;
+  readonly venv?: SubmitDraft['venv'];
+  readonly resultsFolder?: string | undefined;
 }
 
 /** Paths that the user chose individually. */
@@ -34,6 +36,8 @@ export interface SubmitDraft extends FileChoice {
   readonly project?: string;
   /** The Python environment of the job, as the service describes it. */
   readonly venv?: Readonly<Record<string, unknown>>;
+  /** Where the results go, relative to the folder; the folder itself by default. */
+  readonly resultsFolder?: string;
 }
 
 /** What the user agreed to when turning off the question. Plain data, stored by the editor. */
@@ -99,12 +103,14 @@ export function firstDraft(
   const last = rates.some((rate) => rate.machineClass === memory.machineClass) ? memory.machineClass : undefined;
   const machineClass = intent.machineClass ?? (defaults.machineClass || last || onlyClass);
   const project = intent.project ?? memory.project ?? defaults.project;
+  const venv = intent.venv ?? (memory.usesRequirements === true ? REQUIREMENTS_VENV : undefined);
   return {
     script,
     maxRuntime: intent.maxRuntime ?? memory.maxRuntime ?? defaults.maxRuntime,
-    include: memory.include ?? [],
-    exclude: memory.exclude ?? [],
-    ...(memory.usesRequirements === true && { venv: REQUIREMENTS_VENV }),
+    include: intent.include ?? memory.include ?? [],
+    exclude: intent.exclude ?? memory.exclude ?? [],
+    ...(venv && { venv }),
+    ...(intent.resultsFolder && { resultsFolder: intent.resultsFolder }),
     ...(machineClass && { machineClass }),
     ...(project && { project }),
   };
@@ -112,6 +118,10 @@ export function firstDraft(
 
 /** What to store about a draft that was sent, except its script. */
 export function memoryOf(draft: SubmitDraft, agreement: Agreement | undefined): Omit<FolderMemory, 'scripts'> {
-  const { script: _, venv, ...terms } = draft;
-  return { ...terms, usesRequirements: venv !== undefined, ...(agreement !== undefined && { agreement }) };
+  const { script: _, resultsFolder: _folder, venv, ...terms } = draft;
+  return {
+    ...terms,
+    usesRequirements: venv?.['requirements'] !== undefined,
+    ...(agreement !== undefined && { agreement }),
+  };
 }

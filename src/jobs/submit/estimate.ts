@@ -36,7 +36,7 @@ export function readBalance(account: unknown): number | null {
 }
 
 /** The rate for a machine class, or without one the rate of the only class; undefined if unknown. */
-function findRate(account: unknown, machineClass: string | undefined): Rate | undefined {
+export function findRate(account: unknown, machineClass: string | undefined): Rate | undefined {
   const card = readRateCard(account);
   if (machineClass === undefined || machineClass === '') return card.length === 1 ? card[0] : undefined;
   return card.find((rate) => rate.machineClass === machineClass);

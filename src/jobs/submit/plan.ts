@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { JobRecord } from '../ledger/record.ts';
+import type { ScriptFinding } from '../selection/scriptReview.ts';
 import type { SelectedFolder } from '../selection/selectedFolder.ts';
 import type { FileChoice, SubmitDraft } from './draft.ts';
 import { type CostEstimate, estimateCost, type Rate, readRateCard } from './estimate.ts';
@@ -38,10 +39,17 @@ export interface FolderReader {
   select(choice: FileChoice): Promise<SelectedFolder>;
   /** The selection, with additional files if the script needs them to run. */
   withRuntime(selection: SelectedFolder, script: string): Promise<SelectedFolder>;
+  /** What is wrong with the script, or with the files it seems to read. */
+  review(selection: SelectedFolder, script: string): Promise<readonly ScriptFinding[]>;
 }
 
-/** The plan for a draft whose files are selected. */
-export function planSubmit(target: SubmitTarget, draft: SubmitDraft, selection: SelectedFolder): SubmitPlan {
+/** The plan for a draft whose files are selected and whose script is reviewed. */
+export function planSubmit(
+  target: SubmitTarget,
+  draft: SubmitDraft,
+  selection: SelectedFolder,
+  scriptFindings: readonly ScriptFinding[] = [],
+): SubmitPlan {
   const { host, service, account } = target;
   const { machineClass, maxRuntime } = draft;
   const terms = { maxRuntime, machineClass };
@@ -51,7 +59,10 @@ export function planSubmit(target: SubmitTarget, draft: SubmitDraft, selection: 
     selection,
     rates: readRateCard(account),
     estimate: estimateCost(account, terms),
-    findings: preflightJob(account, { ...terms, estimatedBytes: selection.archiveBytes }, service),
+    findings: [
+      ...scriptFindings,
+      ...preflightJob(account, { ...terms, estimatedBytes: selection.archiveBytes }, service),
+    ],
     maxUploadBytes: readLimits(account).maxUploadBytes,
     accountId: accountWithId.safeParse(account).data?.account_id,
   };
@@ -73,7 +84,8 @@ export function createPlanner(
       selection = await folder.select(draft);
       choice = draft;
     }
-    return planSubmit(target, draft, await folder.withRuntime(selection, draft.script));
+    const complete = await folder.withRuntime(selection, draft.script);
+    return planSubmit(target, draft, complete, await folder.review(complete, draft.script));
   };
 }
 
@@ -90,9 +102,9 @@ export async function sendPlan(
 ): Promise<JobRecord> {
   refuseErrors(plan.findings);
   const { host, selection, estimate, maxUploadBytes, accountId } = plan;
-  const { script, maxRuntime, machineClass, project, venv } = plan.draft;
+  const { script, maxRuntime, machineClass, project, venv, resultsFolder } = plan.draft;
   const creditsPerMinute = estimate.type === 'known' ? estimate.creditsPerMinute : undefined;
-  const terms = { script, maxRuntime, machineClass, project, venv, creditsPerMinute };
+  const terms = { script, maxRuntime, machineClass, project, venv, resultsFolder, creditsPerMinute };
   return submitWorkspace(deps, { ...terms, host, account: accountId, selection, maxUploadBytes, isTrusted }, options);
 }
 

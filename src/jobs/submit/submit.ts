@@ -26,6 +26,8 @@ export interface SubmitRequest {
   readonly project?: string | undefined;
   readonly venv?: Readonly<Record<string, unknown>> | undefined;
   readonly machineClass?: string | undefined;
+  /** Where the results go, relative to the folder. */
+  readonly resultsFolder?: string | undefined;
   /** From the rate card, for the cost so far. */
   readonly creditsPerMinute?: number | undefined;
   /** The largest archive that the service accepts, if it states a limit. */

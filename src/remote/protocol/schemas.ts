@@ -135,6 +135,23 @@ export type LogEventData = z.infer<typeof logEventData>;
 export const flowEventData = z.looseObject({ type: z.string(), run: z.number() });
 export type FlowEventData = z.infer<typeof flowEventData>;
 
+const amount = z.number().nonnegative();
+
+/**
+ * Data of the embedded service's `usage` event: what a job has used since the event before, less and less often. Other services have no
+ * such event, and fields that the machine cannot measure are absent.
+ */
+export const usageEventData = z.looseObject({
+  at: z.string(),
+  cpu_cores: amount.optional().describe('mean number of cores in use'),
+  memory_bytes: amount.optional().describe('highest'),
+  disk_read_bytes_per_second: amount.optional(),
+  disk_write_bytes_per_second: amount.optional(),
+  gpus: amount.optional().describe('GPUs in use; 0.5 is half of one'),
+  gpu_memory_bytes: amount.optional(),
+});
+export type UsageEventData = z.infer<typeof usageEventData>;
+
 /** Data of the embedded service's `artifact` event: a file that the job created, with its size in bytes. */
 export const artifactEventData = z.looseObject({ path: z.string(), size: z.number() });
 export type ArtifactEventData = z.infer<typeof artifactEventData>;

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { Chunk } from '../chunks/chunk.ts';
 import { chunkText } from '../chunks/chunkText.ts';
 import { decodeText, notebookText } from '../chunks/documentText.ts';
+import { isNotebook } from '../chunks/languages.ts';
 import type { Source } from '../segments/segment.ts';
 
 /** A larger file is data or generated, and would dominate the results. */
@@ -13,7 +14,6 @@ const MAX_FILE_BYTES = 1_000_000;
 const CLOCK_TICK_MS = 2000;
 // Shared by all reads: a buffer per file takes half as long again, and produces garbage.
 const BUFFER = Buffer.allocUnsafeSlow(MAX_FILE_BYTES);
-const NOTEBOOK = /\.ipynb$/i;
 
 /** A file as listed in the folder. */
 export interface ListedFile {
@@ -73,7 +73,7 @@ function unread(file: ListedFile, status: 'unreadable' | 'too-large'): IndexedFi
 
 /** The cells of a notebook; an invalid one is treated as plain text. */
 function readable(path: string, text: string): string {
-  if (!NOTEBOOK.test(path)) return text;
+  if (!isNotebook(path)) return text;
   try {
     return notebookText(text, path);
   } catch {

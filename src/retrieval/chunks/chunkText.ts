@@ -1,34 +1,38 @@
-import { packBlocks, partsOf } from './block.ts';
+import { type Block, packBlocks, partsOf } from './block.ts';
 import { CHUNK_BOUNDS, type Chunk, type ChunkBounds, type ChunkMode } from './chunk.ts';
 import { definitionBlocks } from './definitions.ts';
+import { type Language, LANGUAGES, languageOf } from './languages.ts';
 import { cellBlocks, keyBlocks, paragraphBlocks, sectionBlocks } from './sections.ts';
 import { TextLines } from './textLines.ts';
 
-const MARKDOWN = /\.(?:md|mdx|markdown)$/i;
-const DATA = /\.(?:json|jsonc|ya?ml|toml)$/i;
-const NOTEBOOK = /\.ipynb$/i;
-const CODE =
-  /\.(?:[cm]?[jt]sx?|py|pyi|go|rs|java|kt|kts|scala|c|h|cc|cpp|hpp|cs|swift|rb|php|pl|lua|jl|r|sh|bash|zsh|ps1|sql|vue|svelte|zig|dart|ex|exs|hs|ml|m|f90)$/i;
+const SPLITTERS: Readonly<Record<Language['splitAt'], (lines: TextLines, language?: Language) => Block[]>> = {
+  definitions: definitionBlocks,
+  headings: (lines) => sectionBlocks(lines.all()),
+  cells: (lines) => cellBlocks(lines.all()),
+  keys: (lines) => keyBlocks(lines.all()),
+  paragraphs: (lines) => paragraphBlocks(lines.all()),
+};
 
 /**
  * Splits text into chunks within bounds: the number of lines is a hard limit, that of characters may be exceeded by long lines.
  *
- * `smart` depends on the type of the source: code is split at definitions, Markdown at headings, notebooks at cells, data at top-level
- * keys, other text at paragraphs. `paragraphs` splits at blank lines, `sentences` between sentences, `fixed` wherever a chunk is full.
+ * `smart` splits where the row of the source's language in `languages` says, and text of no language at paragraphs. `paragraphs` splits at blank lines, `sentences` between sentences, `fixed` wherever a chunk is full.
  */
-export function chunkText(text: string, source: string, mode: ChunkMode, bounds: ChunkBounds = CHUNK_BOUNDS): Chunk[] {
+export function chunkText(
+  text: string,
+  source: string,
+  mode: ChunkMode,
+  bounds: ChunkBounds = CHUNK_BOUNDS,
+  languages: readonly Language[] = LANGUAGES,
+): Chunk[] {
   const lines = new TextLines(text);
   if (mode === 'sentences') return sentenceChunks(lines, source, bounds);
-  return packBlocks(lines, blocksOf(lines, source, mode), source, bounds);
-}
-
-function blocksOf(lines: TextLines, source: string, mode: 'smart' | 'paragraphs' | 'fixed') {
-  if (mode === 'fixed') return [{ from: 0, to: lines.count, symbols: [], scope: [], isApart: false }];
-  if (mode === 'paragraphs') return paragraphBlocks(lines.all());
-  if (MARKDOWN.test(source)) return sectionBlocks(lines.all());
-  if (NOTEBOOK.test(source)) return cellBlocks(lines.all());
-  if (DATA.test(source)) return keyBlocks(lines.all());
-  return CODE.test(source) ? definitionBlocks(lines) : paragraphBlocks(lines.all());
+  if (mode === 'fixed') {
+    const all = { from: 0, to: lines.count, symbols: [], scope: [], isApart: false };
+    return packBlocks(lines, [all], source, bounds);
+  }
+  const language = mode === 'smart' ? languageOf(source, languages) : undefined;
+  return packBlocks(lines, SPLITTERS[language?.splitAt ?? 'paragraphs'](lines, language), source, bounds);
 }
 
 function sentenceChunks({ text }: TextLines, source: string, bounds: ChunkBounds): Chunk[] {

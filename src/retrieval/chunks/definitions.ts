@@ -1,4 +1,5 @@
 import type { Block } from './block.ts';
+import type { Language } from './languages.ts';
 import type { TextLines } from './textLines.ts';
 
 const MODIFIER =
@@ -49,9 +50,12 @@ interface Definition {
  * Splits source code at the start of definitions, by keywords and indentation. No grammar is parsed, because that takes ten times as
  * long as all of the indexing. Comments and decorators stay with the definition below them.
  */
-export function definitionBlocks(lines: TextLines): Block[] {
-  const definitions = definitionsOf(lines);
-  const starts = definitions.map(({ line }, index) => leadingStart(lines, line, definitions[index - 1]?.line ?? -1));
+export function definitionBlocks(
+  lines: TextLines,
+  { definition: pattern, comment = LEADING }: Pick<Language, 'definition' | 'comment'> = {},
+): Block[] {
+  const definitions = definitionsOf(lines, pattern);
+  const starts = definitions.map(({ line }, at) => leadingStart(lines, line, definitions[at - 1]?.line ?? -1, comment));
   const blocks: Block[] = [];
   const enclosing: Definition[] = [];
   let previousEnd = 0;
@@ -71,21 +75,22 @@ export function definitionBlocks(lines: TextLines): Block[] {
   return blocks;
 }
 
-function definitionsOf(lines: TextLines): Definition[] {
+function definitionsOf(lines: TextLines, pattern: RegExp | undefined): Definition[] {
   const definitions: Definition[] = [];
   for (let line = 0; line < lines.count; line += 1) {
-    const match = matchOf(lines, line);
+    const match = matchOf(lines, line, pattern);
     if (match !== null) definitions.push({ line, indent: (match[1] ?? '').length, name: match[2] ?? '' });
   }
   return definitions;
 }
 
 /** Tries only the expressions whose first letters or last character the line has; most lines have none. */
-function matchOf(lines: TextLines, line: number): RegExpExecArray | null {
+function matchOf(lines: TextLines, line: number, pattern: RegExp | undefined): RegExpExecArray | null {
   const { text, starts } = lines;
   const start = starts[line] ?? 0;
   const end = (starts[line + 1] ?? 0) - 1;
   if (end - start > MAX_LINE) return null;
+  if (pattern !== undefined) return pattern.exec(lines.slice(line));
   let at = start;
   while (isBlank(text.charCodeAt(at))) at += 1;
   if (at === end) return null;
@@ -133,8 +138,8 @@ function pairsOf(...alternatives: readonly string[]): Uint8Array {
 }
 
 /** A definition may look like a comment (`*next() {`, `#read() {`), so the comments above it end at the previous definition. */
-function leadingStart(lines: TextLines, definition: number, before: number): number {
+function leadingStart(lines: TextLines, definition: number, before: number, comment: RegExp): number {
   let start = definition;
-  while (start > before + 1 && LEADING.test(lines.slice(start - 1))) start -= 1;
+  while (start > before + 1 && comment.test(lines.slice(start - 1))) start -= 1;
   return start;
 }

@@ -9,13 +9,13 @@ const BLANKS = /\s*(?:\*[ \t]*)?/y;
  * The spans of the first paragraphs of the comments that describe definitions, which are the best descriptions of their topics. No span
  * splits a word.
  */
-export function summaryPlaces(text: string): readonly number[] {
-  const places: number[] = [];
+export function summarySpans(text: string): readonly number[] {
+  const spans: number[] = [];
   // Searching for the delimiters first costs a tenth of matching the expressions.
   if (text.includes('"""') || text.includes("'''")) {
     for (const match of text.matchAll(DOCSTRING)) {
       const end = match.index + match[0].length;
-      places.push(end - (match[2] ?? '').length, end);
+      spans.push(end - (match[2] ?? '').length, end);
     }
   }
   for (let at = text.indexOf(OPENING); at >= 0; ) {
@@ -24,14 +24,14 @@ export function summaryPlaces(text: string): readonly number[] {
     const start = BLANKS.lastIndex;
     PARAGRAPH_END.lastIndex = start;
     const end = PARAGRAPH_END.exec(text)?.index ?? text.length;
-    places.push(start, end);
+    spans.push(start, end);
     at = text.indexOf(OPENING, end);
   }
-  return places;
+  return spans;
 }
 
 /** The text of these paragraphs. */
 export function summariesOf(text: string): readonly string[] {
-  const places = summaryPlaces(text);
-  return Array.from({ length: places.length / 2 }, (_, index) => text.slice(places[2 * index], places[2 * index + 1]));
+  const spans = summarySpans(text);
+  return Array.from({ length: spans.length / 2 }, (_, index) => text.slice(spans[2 * index], spans[2 * index + 1]));
 }

@@ -1,9 +1,9 @@
 import type { ListedFile } from '../building/indexedFile.ts';
-import type { PassedOver } from './indexService.ts';
+import type { SkippedPath } from './indexService.ts';
 
 export interface Selected {
   readonly files: readonly ListedFile[];
-  readonly excluded: readonly PassedOver[];
+  readonly excluded: readonly SkippedPath[];
 }
 
 interface InspectOptions {

@@ -19,7 +19,7 @@ export interface IndexStats {
   readonly files: number;
   readonly chunks: number;
   /** The number of files without chunks, by reason. */
-  readonly passedOver: Readonly<Partial<Record<SourceStatus, number>>>;
+  readonly skipped: Readonly<Partial<Record<SourceStatus, number>>>;
 }
 
 export interface SyncOptions {
@@ -191,11 +191,11 @@ export class FolderContent implements IndexState {
 }
 
 function countSources(set: SegmentSet): IndexStats {
-  const passedOver: Partial<Record<SourceStatus, number>> = {};
+  const skipped: Partial<Record<SourceStatus, number>> = {};
   let files = 0;
   for (const { status } of set.sources()) {
     if (status === 'indexed') files += 1;
-    else passedOver[status] = (passedOver[status] ?? 0) + 1;
+    else skipped[status] = (skipped[status] ?? 0) + 1;
   }
-  return { files, chunks: set.documentCount, passedOver };
+  return { files, chunks: set.documentCount, skipped };
 }

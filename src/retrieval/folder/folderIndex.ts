@@ -9,7 +9,7 @@ import { RecentFiles } from './recentFiles.ts';
 import type { SegmentSource } from '../segments/segment.ts';
 import type { Match } from '../search/segmentSet.ts';
 import { type TermQuery, toTermQuery } from '../search/termQuery.ts';
-import type { ChunkPlace } from '../semantic/meaning.ts';
+import type { ChunkLocation } from '../semantic/semanticRanking.ts';
 import { SerialQueue } from '../store/serialQueue.ts';
 import { WordAnalyzer } from '../tokenizer/words.ts';
 
@@ -158,7 +158,7 @@ export class FolderIndex implements Disposable {
   }
 
   /** Allows another process to write the index; `refresh` makes this one the writer again. */
-  letGo(): Promise<void> {
+  releaseLock(): Promise<void> {
     return this.#turns.run(async () => {
       await this.#write();
       this.#store.releaseLock();
@@ -169,7 +169,11 @@ export class FolderIndex implements Disposable {
    * The best `limit` chunks, best first, with their current text. A string is parsed as a user's query. `near` is a semantic ranking of
    * the same query; the two rankings then have equal weight, and the scores are those of the combination.
    */
-  async search(query: Query | string, limit: number, near: readonly ChunkPlace[] = []): Promise<readonly FolderHit[]> {
+  async search(
+    query: Query | string,
+    limit: number,
+    near: readonly ChunkLocation[] = [],
+  ): Promise<readonly FolderHit[]> {
     const parsed = typeof query === 'string' ? parseQuery(query) : query;
     return searchFolder(parsed, toTermQuery(parsed, this.#analyzer), { limit, near }, this);
   }

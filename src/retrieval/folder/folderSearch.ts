@@ -6,7 +6,7 @@ import type { Query } from '../search/query.ts';
 import type { SegmentSource } from '../segments/segment.ts';
 import type { Match } from '../search/segmentSet.ts';
 import type { TermQuery } from '../search/termQuery.ts';
-import type { ChunkPlace } from '../semantic/meaning.ts';
+import type { ChunkLocation } from '../semantic/semanticRanking.ts';
 
 // Files may change between the search and the reading of the results; then they are indexed and the search is repeated.
 const SEARCH_TRIES = 3;
@@ -29,7 +29,7 @@ interface SearchedFolder {
 export function searchFolder(
   query: Query,
   terms: TermQuery,
-  { limit, near }: { readonly limit: number; readonly near: readonly ChunkPlace[] },
+  { limit, near }: { readonly limit: number; readonly near: readonly ChunkLocation[] },
   folder: SearchedFolder,
 ): readonly FolderHit[] {
   const wanted = near.filter(({ path }) => query.paths.accepts(path));

@@ -1,5 +1,5 @@
 import type { FolderHit } from './folderSearch.ts';
-import type { MeaningState } from '../semantic/meaning.ts';
+import type { SemanticState } from '../semantic/semanticRanking.ts';
 
 /** A folder that is open in the editor. */
 export interface OpenFolder {
@@ -18,7 +18,7 @@ export interface SearchRequest {
   /** Whether the last word is still being typed, so that it matches all words that begin with it. */
   readonly isTyping?: boolean | undefined;
   /** Whether to use semantic ranking if a model is selected. By default only when the user is not typing, because it runs the model. */
-  readonly byMeaning?: boolean | undefined;
+  readonly isSemantic?: boolean | undefined;
   /** The folders to search, with the paths under which they were opened; undefined for all. */
   readonly folders?: readonly string[] | undefined;
 }
@@ -28,7 +28,7 @@ export interface ServiceHit extends FolderHit {
   readonly folder: string;
 }
 
-export interface RelatedRequest extends Omit<SearchRequest, 'isTyping' | 'byMeaning'> {
+export interface RelatedRequest extends Omit<SearchRequest, 'isTyping' | 'isSemantic'> {
   /** The location of the text, absolute and 1-based, which is left out of the results. */
   readonly at?: { readonly path: string; readonly startLine: number; readonly endLine: number } | undefined;
 }
@@ -48,7 +48,7 @@ export interface FolderStatus {
   readonly chunks: number;
   readonly bytes: number;
   /** The number of skipped files. */
-  readonly passedOver: number;
+  readonly skipped: number;
   /** The number of changed files that are not indexed yet. */
   readonly pending: number;
   /** Progress of a build, in bytes. */
@@ -59,11 +59,11 @@ export interface FolderStatus {
   readonly isWriter: boolean;
   readonly problem: { readonly code: string; readonly message: string } | undefined;
   /** The state of semantic ranking; undefined if the folder uses keyword ranking only. */
-  readonly meaning?: MeaningState | undefined;
+  readonly semantic?: SemanticState | undefined;
 }
 
 /** A file or folder that is not searched, with the rule or reason. */
-export interface PassedOver {
+export interface SkippedPath {
   /** Relative to the folder. */
   readonly path: string;
   readonly type: 'file' | 'directory';
@@ -109,13 +109,13 @@ export interface IndexService {
   rebuild(folders?: readonly string[]): Promise<void>;
 
   /** Applies the ranking that was selected for the open folders, semantic or keyword. */
-  reloadMeaning(): Promise<void>;
+  reloadEmbeddingModel(): Promise<void>;
 
   /** The first `limit` unindexed paths of a folder, sorted, and their total number. */
-  passedOver(
+  skipped(
     folder: string,
     options: { readonly limit: number },
-  ): Promise<{ readonly total: number; readonly items: readonly PassedOver[] }>;
+  ): Promise<{ readonly total: number; readonly items: readonly SkippedPath[] }>;
 
   /** Resolves when all changes reported so far are indexed, or cannot be. */
   settle(): Promise<void>;

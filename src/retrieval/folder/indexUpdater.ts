@@ -6,7 +6,7 @@ import type { ChangeBatch } from './changeQueue.ts';
 import type { FileSelector, Selected } from './fileSelector.ts';
 import type { FolderIndex } from './folderIndex.ts';
 import type { ListedFile } from '../building/indexedFile.ts';
-import type { FolderStatus, OpenFolder, PassedOver } from './indexService.ts';
+import type { FolderStatus, OpenFolder, SkippedPath } from './indexService.ts';
 
 // A change to one of these files changes which files are selected.
 const RULE_FILES = new Set(['.gitignore', '.farwharfignore', 'pyvenv.cfg', '.git']);
@@ -18,14 +18,14 @@ const REST_FACTOR = 3;
 // A process that does not write waits for the writer, unless this little is missing or nothing arrives for this long.
 const OWN_BYTES = 2_000_000;
 const WRITER_POLL_MS = 500;
-const PATIENCE_MS = 15_000;
+const WRITER_TIMEOUT_MS = 15_000;
 // Reading this much takes about half a second of processor time.
 const LARGE_BYTES = 20_000_000;
 
 /** The counts for a folder whose index is not open yet. */
-export const NOTHING_KEPT = { files: 0, chunks: 0, bytes: 0, passedOver: 0, isWriter: false };
+export const EMPTY_COUNTS = { files: 0, chunks: 0, bytes: 0, skipped: 0, isWriter: false };
 
-export interface KeepOptions {
+export interface UpdateOptions {
   readonly signal: AbortSignal;
   readonly onProgress: (doneBytes: number, totalBytes: number) => void;
   /** Called before much is read; waits as long as that must wait. */
@@ -48,7 +48,7 @@ export class IndexUpdater {
   readonly #root: string;
   readonly #isTrusted: boolean;
   readonly #selector: FileSelector;
-  #excluded: readonly PassedOver[] = [];
+  #excluded: readonly SkippedPath[] = [];
   #excludedFolders: ReadonlySet<string> = new Set();
   #restUntil = 0;
 
@@ -60,27 +60,27 @@ export class IndexUpdater {
   }
 
   /** Counts of what is indexed and what is not. */
-  get counts(): Pick<FolderStatus, 'files' | 'chunks' | 'bytes' | 'passedOver' | 'isWriter'> {
+  get counts(): Pick<FolderStatus, 'files' | 'chunks' | 'bytes' | 'skipped' | 'isWriter'> {
     const { index } = this;
-    const { files, chunks, passedOver } = index.stats;
-    const unread = Object.values(passedOver).reduce((sum, count) => sum + count, 0);
-    return { files, chunks, bytes: index.bytes, passedOver: unread + this.#excluded.length, isWriter: index.isWriter };
+    const { files, chunks, skipped } = index.stats;
+    const unread = Object.values(skipped).reduce((sum, count) => sum + count, 0);
+    return { files, chunks, bytes: index.bytes, skipped: unread + this.#excluded.length, isWriter: index.isWriter };
   }
 
   /** Unindexed paths: those that were not selected, and files without text. */
-  get passedOver(): readonly PassedOver[] {
+  get skipped(): readonly SkippedPath[] {
     const unread = [...this.index.sources()].filter(({ status }) => status !== 'indexed');
-    const files = unread.map(({ path, status }): PassedOver => ({ path, type: 'file', reason: status }));
+    const files = unread.map(({ path, status }): SkippedPath => ({ path, type: 'file', reason: status }));
     return [...this.#excluded, ...files].sort((a, b) => (a.path < b.path ? -1 : 1));
   }
 
   /** @throws the signal's reason on abort, or an error of the selector; the batch is then not indexed, or only in part. */
-  async take(batch: ChangeBatch, options: KeepOptions): Promise<void> {
+  async take(batch: ChangeBatch, options: UpdateOptions): Promise<void> {
     if (batch.isAll || [...batch.paths].some(isRule)) await this.#takeAll(options);
     else await this.#takePaths(batch.paths, options);
   }
 
-  async #takeAll(options: KeepOptions): Promise<void> {
+  async #takeAll(options: UpdateOptions): Promise<void> {
     const { signal, onAll, onProgress } = options;
     await sleep(Math.max(0, this.#restUntil - performance.now()), undefined, { signal });
     onAll();
@@ -88,12 +88,12 @@ export class IndexUpdater {
     const selected = await this.#select(undefined, signal);
     this.#restUntil = performance.now() + REST_FACTOR * (performance.now() - started);
     await this.#awaitWriter(selected.files, signal);
-    await this.#askForWork(selected.files, options);
+    await this.#awaitPermission(selected.files, options);
     await this.index.sync(selected.files, { signal, onProgress });
     this.#exclude(selected.excluded);
   }
 
-  async #takePaths(paths: ReadonlySet<string>, options: KeepOptions): Promise<void> {
+  async #takePaths(paths: ReadonlySet<string>, options: UpdateOptions): Promise<void> {
     const { signal } = options;
     const { gone, known, unindexed } = await this.#sort(paths, signal);
     await this.index.remove(this.#sourcesOf(gone));
@@ -114,8 +114,8 @@ export class IndexUpdater {
   }
 
   /** Indexes the selected files among the checked ones, and removes the rest. */
-  async #replace(looked: readonly string[], { files, excluded }: Selected, options: KeepOptions): Promise<void> {
-    await this.#askForWork(files, options);
+  async #replace(looked: readonly string[], { files, excluded }: Selected, options: UpdateOptions): Promise<void> {
+    await this.#awaitPermission(files, options);
     const belongs = new Set(files.map(({ path }) => path));
     await this.index.remove(looked.filter((path) => !belongs.has(path)));
     await this.index.take(files, options);
@@ -132,7 +132,7 @@ export class IndexUpdater {
       if (yielder.isDue) await yielder.pause();
       const source = this.index.source(path);
       if (source === undefined && (path.startsWith('.git/') || isWithin(path, this.#excludedFolders))) continue;
-      const stats = lookAt(join(this.#root, path));
+      const stats = statsOf(join(this.#root, path));
       if (stats?.isFile()) (source === undefined ? sorted.unindexed : sorted.known).push(path);
       else sorted.gone.add(path);
       if (stats?.isDirectory() || stats?.isSymbolicLink()) sorted.unindexed.push(path);
@@ -141,11 +141,11 @@ export class IndexUpdater {
   }
 
   /** The indexed files that are one of these paths or are inside one. */
-  #sourcesOf(places: ReadonlySet<string>): string[] {
-    if (places.size === 0) return [];
-    const files = [...places].filter((path) => this.index.source(path) !== undefined);
-    if (files.length === places.size) return files;
-    return [...this.index.sources()].filter(({ path }) => isWithin(path, places)).map(({ path }) => path);
+  #sourcesOf(paths: ReadonlySet<string>): string[] {
+    if (paths.size === 0) return [];
+    const files = [...paths].filter((path) => this.index.source(path) !== undefined);
+    if (files.length === paths.size) return files;
+    return [...this.index.sources()].filter(({ path }) => isWithin(path, paths)).map(({ path }) => path);
   }
 
   #select(only: readonly string[] | undefined, signal: AbortSignal): Promise<Selected> {
@@ -153,7 +153,7 @@ export class IndexUpdater {
     return this.#selector.select(this.#root, { isTrusted: this.#isTrusted, only, isKnown, signal });
   }
 
-  #exclude(excluded: readonly PassedOver[]): void {
+  #exclude(excluded: readonly SkippedPath[]): void {
     const folders = new Set(excluded.filter(({ type }) => type === 'directory').map(({ path }) => path));
     // A check of one path may find nothing else in a folder of which other files are selected.
     for (const { path } of folders.size > 0 ? this.index.sources() : []) {
@@ -163,7 +163,7 @@ export class IndexUpdater {
     this.#excludedFolders = folders;
   }
 
-  async #askForWork(files: readonly ListedFile[], { onLargeWork }: KeepOptions): Promise<void> {
+  async #awaitPermission(files: readonly ListedFile[], { onLargeWork }: UpdateOptions): Promise<void> {
     if (this.#unreadBytes(files) > LARGE_BYTES) await onLargeWork();
   }
 
@@ -174,7 +174,7 @@ export class IndexUpdater {
   /** What the writer builds need not be built twice. */
   async #awaitWriter(files: readonly ListedFile[], signal: AbortSignal): Promise<void> {
     let [least, since] = [Infinity, performance.now()];
-    while (!this.index.isWriter && performance.now() - since < PATIENCE_MS) {
+    while (!this.index.isWriter && performance.now() - since < WRITER_TIMEOUT_MS) {
       const missing = this.#unreadBytes(files);
       if (missing < OWN_BYTES) return;
       if (missing < least) [least, since] = [missing, performance.now()];
@@ -188,10 +188,10 @@ function isRule(path: string): boolean {
   return RULE_FILES.has(basename(path)) || path === REPOSITORY_RULES;
 }
 
-function isWithin(path: string, places: ReadonlySet<string>): boolean {
-  if (places.size === 0) return false;
-  if (places.has(path)) return true;
-  for (const folder of foldersAbove(path)) if (places.has(folder)) return true;
+function isWithin(path: string, paths: ReadonlySet<string>): boolean {
+  if (paths.size === 0) return false;
+  if (paths.has(path)) return true;
+  for (const folder of foldersAbove(path)) if (paths.has(folder)) return true;
   return false;
 }
 
@@ -200,7 +200,7 @@ function* foldersAbove(path: string): Generator<string, void> {
 }
 
 /** The type of a path, without following links; undefined if it cannot be determined. */
-function lookAt(path: string): Stats | undefined {
+function statsOf(path: string): Stats | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch {

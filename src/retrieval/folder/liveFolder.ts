@@ -7,12 +7,12 @@ import { ChangeQueue } from './changeQueue.ts';
 import type { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
 import { FolderIndex, type FolderIndexOptions } from './folderIndex.ts';
-import { IndexUpdater, NOTHING_KEPT } from './indexUpdater.ts';
+import { IndexUpdater, EMPTY_COUNTS } from './indexUpdater.ts';
 import { problemOf } from './folderProblem.ts';
 import { followWriter } from './followWriter.ts';
-import type { FileChange, FolderState, FolderStatus, OpenFolder, PassedOver, ServiceHit } from './indexService.ts';
+import type { FileChange, FolderState, FolderStatus, OpenFolder, SkippedPath, ServiceHit } from './indexService.ts';
 import type { Query } from '../search/query.ts';
-import { LiveMeaning, type OpenModel } from '../semantic/liveMeaning.ts';
+import { SemanticIndex, type OpenModel } from '../semantic/semanticIndex.ts';
 
 // After this time, a folder that could not be read, or in which git hung, is tried again.
 const RETRY_MS = 10_000;
@@ -34,8 +34,8 @@ export class LiveFolder implements Disposable {
   readonly onDidChange = this.#changed.event;
   readonly #end = new AbortController();
   #root: string;
-  #keeper: IndexUpdater | undefined;
-  #meaning: LiveMeaning | undefined;
+  #updater: IndexUpdater | undefined;
+  #semantic: SemanticIndex | undefined;
   /** Stops current work, for a pause too. */
   #work = new AbortController();
   #isBuilding = true;
@@ -59,17 +59,17 @@ export class LiveFolder implements Disposable {
     return {
       folder: this.folder.path,
       state: this.#state,
-      ...(this.#keeper?.counts ?? NOTHING_KEPT),
+      ...(this.#updater?.counts ?? EMPTY_COUNTS),
       pending: this.#queue.size,
       progress: this.#progress,
       updatedAt: this.#updatedAt,
-      problem: this.#problem ?? problemOf(this.#keeper?.index.problem),
-      meaning: this.#meaning?.state,
+      problem: this.#problem ?? problemOf(this.#updater?.index.problem),
+      semantic: this.#semantic?.state,
     };
   }
 
-  get passedOver(): readonly PassedOver[] {
-    return this.#keeper?.passedOver ?? [];
+  get skipped(): readonly SkippedPath[] {
+    return this.#updater?.skipped ?? [];
   }
 
   notify(changes: readonly FileChange[]): void {
@@ -85,15 +85,15 @@ export class LiveFolder implements Disposable {
     if (inside === undefined || inside === '') return;
     if (text === undefined) this.#overlays.delete(inside);
     else this.#overlays.set(inside, text);
-    this.#keeper?.index.setOverlay(inside, text);
+    this.#updater?.index.setOverlay(inside, text);
   }
 
   async search(
     query: Query,
-    { limit, byMeaning }: { readonly limit: number; readonly byMeaning: boolean },
+    { limit, isSemantic }: { readonly limit: number; readonly isSemantic: boolean },
   ): Promise<readonly ServiceHit[]> {
-    const near = byMeaning ? await this.#meaning?.near(query) : undefined;
-    const hits = (await this.#keeper?.index.search(query, limit, near)) ?? [];
+    const near = isSemantic ? await this.#semantic?.nearest(query) : undefined;
+    const hits = (await this.#updater?.index.search(query, limit, near)) ?? [];
     return hits.map((hit) => ({ ...hit, folder: this.folder.path }));
   }
 
@@ -107,7 +107,7 @@ export class LiveFolder implements Disposable {
     this.#isPaused = true;
     this.#resumed = Promise.withResolvers<void>();
     this.#work.abort();
-    this.#meaning?.pause();
+    this.#semantic?.pause();
     this.#changed.fire();
   }
 
@@ -116,17 +116,17 @@ export class LiveFolder implements Disposable {
     this.#isPaused = false;
     this.#queue.addAll();
     this.#resumed.resolve();
-    this.#meaning?.resume();
+    this.#semantic?.resume();
     this.#changed.fire();
   }
 
   /** Applies another choice of the model for semantic ranking. */
-  async reloadMeaning(): Promise<void> {
-    await this.#meaning?.reload();
+  async reloadEmbeddingModel(): Promise<void> {
+    await this.#semantic?.reload();
   }
 
   async rebuild(): Promise<void> {
-    await this.#keeper?.index.clear();
+    await this.#updater?.index.clear();
     this.#queue.addAll();
   }
 
@@ -140,8 +140,8 @@ export class LiveFolder implements Disposable {
     this.#end.abort();
     this.#work.abort();
     this.#resumed.resolve();
-    this.#meaning?.dispose();
-    this.#keeper?.index[Symbol.dispose]();
+    this.#semantic?.dispose();
+    this.#updater?.index[Symbol.dispose]();
     for (const resolve of this.#waiting) resolve();
     this.#changed.dispose();
   }
@@ -149,7 +149,7 @@ export class LiveFolder implements Disposable {
   get #state(): FolderState {
     if (this.#isPaused) return 'paused';
     if (this.#isHeldBack) return 'waiting';
-    if (this.#problem !== undefined || this.#keeper?.index.problem !== undefined) return 'error';
+    if (this.#problem !== undefined || this.#updater?.index.problem !== undefined) return 'error';
     return this.#isBuilding ? 'building' : 'ready';
   }
 
@@ -163,7 +163,7 @@ export class LiveFolder implements Disposable {
       this.#work = new AbortController();
       if (this.#isPaused) await this.#rest();
       else await this.#takeNext(AbortSignal.any([signal, this.#work.signal]));
-      this.#tell();
+      this.#reportChange();
     }
   }
 
@@ -171,8 +171,8 @@ export class LiveFolder implements Disposable {
     const batch = await this.#queue.next(signal).catch(() => undefined);
     if (batch === undefined) return; // stopped or paused
     try {
-      this.#keeper ??= await this.#open();
-      await this.#keeper.take(batch, {
+      this.#updater ??= await this.#open();
+      await this.#updater.take(batch, {
         signal,
         onProgress: (doneBytes, totalBytes) => {
           this.#progress = { doneBytes, totalBytes };
@@ -188,7 +188,7 @@ export class LiveFolder implements Disposable {
       this.#isBuilding = false;
       this.#updatedAt = Date.now();
       this.#queue.finish();
-      this.#meaning?.update();
+      this.#semantic?.update();
     } catch (error) {
       if (!signal.aborted) await this.#waitAfter(error, signal);
       this.#queue.putBack(batch);
@@ -199,13 +199,13 @@ export class LiveFolder implements Disposable {
 
   #hold(isHeldBack: boolean): void {
     this.#isHeldBack = isHeldBack;
-    this.#tell();
+    this.#reportChange();
   }
 
   async #waitAfter(failure: unknown, signal: AbortSignal): Promise<void> {
     this.#problem = problemOf(failure);
     this.#progress = undefined;
-    this.#tell();
+    this.#reportChange();
     await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
   }
 
@@ -225,20 +225,27 @@ export class LiveFolder implements Disposable {
       onDidChange,
     });
     if (openModel !== undefined && !this.#end.signal.aborted) {
-      this.#meaning = new LiveMeaning({ root, home, energy, openModel, sources: () => index.sources(), onDidChange });
+      this.#semantic = new SemanticIndex({
+        root,
+        home,
+        energy,
+        openModel,
+        sources: () => index.sources(),
+        onDidChange,
+      });
     }
     return new IndexUpdater(index, root, this.folder, selector);
   }
 
   /** Allows another window to write the index. */
   async #rest(): Promise<void> {
-    this.#tell();
-    await this.#keeper?.index.letGo();
+    this.#reportChange();
+    await this.#updater?.index.releaseLock();
     await this.#resumed.promise;
-    if (!this.#end.signal.aborted) await this.#keeper?.index.refresh().catch(() => false);
+    if (!this.#end.signal.aborted) await this.#updater?.index.refresh().catch(() => false);
   }
 
-  #tell(): void {
+  #reportChange(): void {
     this.#changed.fire();
     if (!this.#isSettled) return;
     for (const resolve of this.#waiting.splice(0)) resolve();

@@ -5,7 +5,7 @@ import type {
   FolderStatus,
   IndexService,
   OpenFolder,
-  PassedOver,
+  SkippedPath,
   RelatedRequest,
   SearchRequest,
   ServiceHit,
@@ -14,7 +14,7 @@ import { EnergyGate } from '../semantic/energyGate.ts';
 import type { FileSelector } from './fileSelector.ts';
 import { LiveFolder } from './liveFolder.ts';
 import { parseQuery, plainQuery, type Query } from '../search/query.ts';
-import type { OpenModel } from '../semantic/liveMeaning.ts';
+import type { OpenModel } from '../semantic/semanticIndex.ts';
 import { fuseRankings } from '../semantic/rankFusion.ts';
 
 export interface LiveIndexOptions {
@@ -67,14 +67,14 @@ export class LiveIndex implements IndexService, Disposable {
   }
 
   search(query: string, request: SearchRequest): Promise<readonly ServiceHit[]> {
-    const { limit, isTyping = false, byMeaning = !isTyping, folders } = request;
-    return this.#search(parseQuery(query, { isTyping }), { limit, byMeaning, folders });
+    const { limit, isTyping = false, isSemantic = !isTyping, folders } = request;
+    return this.#search(parseQuery(query, { isTyping }), { limit, isSemantic, folders });
   }
 
   async related(text: string, { limit, at, folders }: RelatedRequest): Promise<readonly ServiceHit[]> {
     const hits = await this.#search(plainQuery(text.slice(0, MOST_RELATED)), {
       limit: limit + OVERLAPPING,
-      byMeaning: true,
+      isSemantic: true,
       folders,
     });
     const isSelf = ({ folder, path, startLine, endLine }: ServiceHit): boolean =>
@@ -120,15 +120,15 @@ export class LiveIndex implements IndexService, Disposable {
     for (const [path, live] of this.#folders) if (folders?.includes(path) ?? true) await live.rebuild();
   }
 
-  async reloadMeaning(): Promise<void> {
-    await Promise.all([...this.#folders.values()].map((live) => live.reloadMeaning()));
+  async reloadEmbeddingModel(): Promise<void> {
+    await Promise.all([...this.#folders.values()].map((live) => live.reloadEmbeddingModel()));
   }
 
-  async passedOver(
+  async skipped(
     folder: string,
     { limit }: { readonly limit: number },
-  ): Promise<{ readonly total: number; readonly items: readonly PassedOver[] }> {
-    const items = this.#folders.get(folder)?.passedOver ?? [];
+  ): Promise<{ readonly total: number; readonly items: readonly SkippedPath[] }> {
+    const items = this.#folders.get(folder)?.skipped ?? [];
     return { total: items.length, items: items.slice(0, limit) };
   }
 
@@ -151,12 +151,12 @@ export class LiveIndex implements IndexService, Disposable {
 
   async #search(
     query: Query,
-    { limit, byMeaning, folders }: Omit<SearchRequest, 'isTyping'> & { readonly byMeaning: boolean },
+    { limit, isSemantic, folders }: Omit<SearchRequest, 'isTyping'> & { readonly isSemantic: boolean },
   ): Promise<readonly ServiceHit[]> {
     const chosen = [...this.#folders.values()].filter(({ folder }) => folders?.includes(folder.path) ?? true);
-    const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, byMeaning })));
+    const hits = await Promise.all(chosen.map((live) => live.search(query, { limit, isSemantic })));
     // Scores of semantic and keyword rankings are not comparable, so the ranks within each folder count.
-    const isMixed = byMeaning && chosen.some(({ status }) => status.meaning !== undefined);
+    const isMixed = isSemantic && chosen.some(({ status }) => status.semantic !== undefined);
     const ranked = isMixed
       ? fuseRankings(hits, ({ folder, path, startLine }) => JSON.stringify([folder, path, startLine]))
       : hits.flat().map((item) => ({ item, score: item.score }));

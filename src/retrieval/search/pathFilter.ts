@@ -1,48 +1,5 @@
+import { type Language, LANGUAGES } from '../chunks/languages.ts';
 import { matchesGlob } from './glob.ts';
-
-// Languages and their file extensions. An extension is accepted as well (`lang:ts`).
-const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
-  bash: ['sh', 'bash', 'zsh'],
-  c: ['c', 'h'],
-  'c#': ['cs'],
-  'c++': ['cpp', 'cc', 'cxx', 'hpp', 'hh', 'hxx', 'h'],
-  clojure: ['clj', 'cljs', 'cljc', 'edn'],
-  cpp: ['cpp', 'cc', 'cxx', 'hpp', 'hh', 'hxx', 'h'],
-  csharp: ['cs'],
-  css: ['css', 'scss', 'sass', 'less'],
-  elixir: ['ex', 'exs'],
-  erlang: ['erl', 'hrl'],
-  fortran: ['f', 'f77', 'f90', 'f95', 'f03', 'f08'],
-  golang: ['go'],
-  haskell: ['hs', 'lhs'],
-  html: ['html', 'htm'],
-  java: ['java'],
-  javascript: ['js', 'jsx', 'mjs', 'cjs'],
-  js: ['js', 'jsx', 'mjs', 'cjs'],
-  json: ['json', 'jsonc', 'json5'],
-  julia: ['jl'],
-  kotlin: ['kt', 'kts'],
-  latex: ['tex', 'sty', 'cls', 'bib'],
-  markdown: ['md', 'mdx', 'markdown'],
-  md: ['md', 'mdx', 'markdown'],
-  notebook: ['ipynb'],
-  ocaml: ['ml', 'mli'],
-  perl: ['pl', 'pm'],
-  powershell: ['ps1', 'psm1'],
-  protobuf: ['proto'],
-  py: ['py', 'pyi', 'pyw'],
-  python: ['py', 'pyi', 'pyw'],
-  r: ['r', 'rmd'],
-  ruby: ['rb', 'rake', 'gemspec'],
-  rust: ['rs'],
-  scala: ['scala', 'sc'],
-  shell: ['sh', 'bash', 'zsh'],
-  shellscript: ['sh', 'bash', 'zsh'],
-  ts: ['ts', 'tsx', 'mts', 'cts'],
-  typescript: ['ts', 'tsx', 'mts', 'cts'],
-  yaml: ['yaml', 'yml'],
-  yml: ['yaml', 'yml'],
-};
 
 interface PathRule {
   readonly matches: (path: string) => boolean;
@@ -76,9 +33,11 @@ export class PathFilter {
     return new PathFilter([...this.#paths, { matches, isWanted }], this.#languages);
   }
 
-  withLanguage(name: string, isWanted: boolean): PathFilter {
+  /** Accepts a name of a language or an extension, in any case. */
+  withLanguage(name: string, isWanted: boolean, languages: readonly Language[] = LANGUAGES): PathFilter {
     const wanted = name.toLowerCase();
-    const ends = new Set(Object.hasOwn(LANGUAGES, wanted) ? LANGUAGES[wanted] : [wanted]);
+    const named = languages.filter(({ names }) => names.includes(wanted)).flatMap(({ extensions }) => extensions);
+    const ends = new Set(named.length > 0 ? named : [wanted]);
     const matches = (path: string): boolean => ends.has(path.slice(path.lastIndexOf('.') + 1));
     return new PathFilter(this.#paths, [...this.#languages, { matches, isWanted }]);
   }

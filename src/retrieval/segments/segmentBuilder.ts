@@ -3,7 +3,7 @@ import type { Chunk } from '../chunks/chunk.ts';
 import { DocumentTerms } from './documentTerms.ts';
 import { MAX_LENGTH } from '../postings/bm25.ts';
 import type { Segment, SegmentSource, Source } from './segment.ts';
-import { summaryPlaces } from '../chunks/summaries.ts';
+import { summarySpans } from '../chunks/summaries.ts';
 import { orderTerms } from './termOrder.ts';
 import { Vocabulary, WordList } from '../tokenizer/vocabulary.ts';
 import { FIRST } from '../kernel/assembly/layout/memory.ts';
@@ -89,7 +89,7 @@ export class SegmentBuilder {
   #addChunk({ text, symbols, scope, startLine, endLine }: Chunk): void {
     const vocabulary = this.#vocabulary;
     const length = vocabulary.count(text, 1);
-    vocabulary.countParts(text, summaryPlaces(text), SUMMARY_WEIGHT);
+    vocabulary.countParts(text, summarySpans(text), SUMMARY_WEIGHT);
     if (symbols.length > 0) vocabulary.count(symbols.join(' '), SYMBOL_WEIGHT);
     if (scope.length > 0) vocabulary.count(scope.join(' '), SCOPE_WEIGHT);
     vocabulary.countAgain(this.#counter.pathWords, PATH_WEIGHT);

@@ -6,16 +6,16 @@ import type { Chunk } from '../chunks/chunk.ts';
 import { readIndexedFile } from '../building/indexedFile.ts';
 import type { Source } from '../segments/segment.ts';
 import { takeWriterLock } from '../store/writerLock.ts';
-import { ChunkPlaces } from './chunkPlaces.ts';
+import { ChunkLocations } from './chunkLocations.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import { embedTexts } from '../embedding/embedTexts.ts';
 import { type EmbeddingEstimate, estimateEmbedding } from '../embedding/embeddingEstimate.ts';
-import type { ChunkPlace, MeaningRanking, MeaningState, NearestOptions } from './meaning.ts';
-import { vectorsFolder } from './meaningChoice.ts';
+import type { ChunkLocation, SemanticRanking, SemanticState, NearestOptions } from './semanticRanking.ts';
+import { vectorsFolder } from './embeddingChoice.ts';
 import { QueryVectors } from './queryVectors.ts';
 import { keyOf, VectorStore } from '../vectors/vectorStore.ts';
 
-const PLACES = 'places.json';
+const LOCATIONS_FILE = 'places.json';
 // After the first build, this many chunks may lack vectors while changed files are indexed.
 const MOST_MISSING = 0.1;
 // Nobody waits for the result, and a user would have to notice that it gave up.
@@ -48,12 +48,12 @@ export interface EmbedOptions {
  * The vectors of an indexed folder, stored in FARWHARF_HOME, to find the chunks whose meaning is close to a query's. The index
  * determines the files. Their texts go to the embedder, which may be a remote service, so nothing is embedded without a request.
  */
-export class FolderVectors implements MeaningRanking, Disposable {
+export class FolderVectors implements SemanticRanking, Disposable {
   readonly #root: string;
   readonly #folder: string;
   readonly #embedder: Embedder;
   readonly #store: VectorStore;
-  readonly #places: ChunkPlaces;
+  readonly #locations: ChunkLocations;
   readonly #queries: QueryVectors;
   /** Texts that the model rejected. */
   readonly #refused = new Set<string>();
@@ -69,14 +69,14 @@ export class FolderVectors implements MeaningRanking, Disposable {
     { root, embedder }: FolderVectorsOptions,
     folder: string,
     store: VectorStore,
-    places: ChunkPlaces,
+    locations: ChunkLocations,
   ) {
     this.#root = root;
     this.#embedder = embedder;
     this.#queries = new QueryVectors(embedder);
     this.#folder = folder;
     this.#store = store;
-    this.#places = places;
+    this.#locations = locations;
     this.#count();
   }
 
@@ -88,11 +88,11 @@ export class FolderVectors implements MeaningRanking, Disposable {
   static async open(options: FolderVectorsOptions): Promise<FolderVectors> {
     const folder = vectorsFolder(options.home, options.root);
     const store = await VectorStore.open(folder, options.embedder.id);
-    return new FolderVectors(options, folder, store, await ChunkPlaces.read(join(folder, PLACES)));
+    return new FolderVectors(options, folder, store, await ChunkLocations.read(join(folder, LOCATIONS_FILE)));
   }
 
-  get state(): MeaningState {
-    const total = this.#places.textCount;
+  get state(): SemanticState {
+    const total = this.#locations.textCount;
     const mayMiss = this.#wasComplete ? total * MOST_MISSING : 0;
     if (total === 0 || this.#missingTexts > mayMiss) {
       const done = total - this.#missingTexts;
@@ -107,14 +107,14 @@ export class FolderVectors implements MeaningRanking, Disposable {
    * @throws the signal's reason on abort.
    */
   async estimate(sources: Iterable<Source>, { signal }: EmbedOptions = {}): Promise<EmbeddingEstimate> {
-    await this.#place(sources, signal);
+    await this.#locate(sources, signal);
     let characters = 0;
     const texts = new Set<string>();
     for await (const { key, text } of this.#missing(signal)) {
       texts.add(key);
       characters += text.length;
     }
-    const known = this.#places.chunkCount - texts.size;
+    const known = this.#locations.chunkCount - texts.size;
     return estimateEmbedding({ texts: texts.size, known, characters }, this.#embedder.dollarsPerMillionTokens);
   }
 
@@ -131,34 +131,34 @@ export class FolderVectors implements MeaningRanking, Disposable {
     }
     this.#reason = undefined;
     try {
-      await this.#place(sources, options.signal);
+      await this.#locate(sources, options.signal);
       if (this.#missingTexts > (options.mostTexts ?? Infinity)) {
         this.#reason = 'waits for power, or to be resumed';
         return;
       }
       await this.#embedMissing(options);
-      await this.#store.compact((key) => this.#places.hasKey(key));
+      await this.#store.compact((key) => this.#locations.hasKey(key));
     } catch (error) {
       this.#reason = options.signal?.aborted === true ? 'stopped' : messageOf(error);
       throw error;
     } finally {
       await this.#store.flush().finally(() => lock.dispose());
     }
-    await this.#places.write(join(this.#folder, PLACES));
+    await this.#locations.write(join(this.#folder, LOCATIONS_FILE));
   }
 
-  async nearest(query: string, limit: number, options: NearestOptions = {}): Promise<readonly ChunkPlace[]> {
+  async nearest(query: string, limit: number, options: NearestOptions = {}): Promise<readonly ChunkLocation[]> {
     const { signal, accepts = () => true } = options;
     if (this.state.type === 'unfinished' || query.trim() === '') return [];
-    const acceptedPlaces = (key: string): ChunkPlace[] =>
-      this.#places.placesOf(key).filter(({ path }) => accepts(path));
+    const acceptedLocations = (key: string): ChunkLocation[] =>
+      this.#locations.locationsOf(key).filter(({ path }) => accepts(path));
     try {
       const vector = await this.#queries.vectorOf(query, signal);
-      const found = this.#store.nearest(vector, limit, (key) => acceptedPlaces(key).length > 0);
+      const found = this.#store.nearest(vector, limit, (key) => acceptedLocations(key).length > 0);
       this.#failure = undefined;
       // A vector at a right angle to the query has nothing in common with it.
       const related = found.filter(({ score }) => score > 0);
-      return related.flatMap(({ key }) => acceptedPlaces(key)).slice(0, limit);
+      return related.flatMap(({ key }) => acceptedLocations(key)).slice(0, limit);
     } catch (error) {
       signal?.throwIfAborted();
       this.#failure = messageOf(error);
@@ -175,19 +175,19 @@ export class FolderVectors implements MeaningRanking, Disposable {
   }
 
   /** Finds the locations of the texts. */
-  async #place(sources: Iterable<Source>, signal: AbortSignal | undefined): Promise<void> {
+  async #locate(sources: Iterable<Source>, signal: AbortSignal | undefined): Promise<void> {
     const yielder = new Yielder(signal);
-    const gone = new Set(this.#places.paths);
+    const gone = new Set(this.#locations.paths);
     for (const { path, hash: wanted, status } of sources) {
       if (status !== 'indexed') continue;
       gone.delete(path);
-      if (this.#places.file(path)?.hash === wanted) continue;
+      if (this.#locations.file(path)?.hash === wanted) continue;
       if (yielder.isDue) await yielder.pause();
       const file = readIndexedFile(this.#root, path);
-      if (file === undefined) this.#places.delete(path);
-      else this.#places.set(path, { hash: file.source.hash, keys: file.chunks.map(({ text }) => keyOf(text)) });
+      if (file === undefined) this.#locations.delete(path);
+      else this.#locations.set(path, { hash: file.source.hash, keys: file.chunks.map(({ text }) => keyOf(text)) });
     }
-    for (const path of gone) this.#places.delete(path);
+    for (const path of gone) this.#locations.delete(path);
     this.#count();
   }
 
@@ -198,12 +198,12 @@ export class FolderVectors implements MeaningRanking, Disposable {
     const yielder = new Yielder(signal);
     const given = new Set<string>();
     const isMissing = (key: string): boolean => this.#isMissing(key) && !given.has(key);
-    for (const path of this.#places.paths) {
+    for (const path of this.#locations.paths) {
       if (yielder.isDue) await yielder.pause();
-      if (!this.#places.file(path)?.keys.some(isMissing)) continue;
+      if (!this.#locations.file(path)?.keys.some(isMissing)) continue;
       for (const { text } of readIndexedFile(this.#root, path)?.chunks ?? ([] as Chunk[])) {
         const key = keyOf(text);
-        if (!this.#places.hasKey(key) || !isMissing(key)) continue;
+        if (!this.#locations.hasKey(key) || !isMissing(key)) continue;
         given.add(key);
         yield { key, text };
       }
@@ -237,8 +237,8 @@ export class FolderVectors implements MeaningRanking, Disposable {
 
   #count(): void {
     this.#missingTexts = 0;
-    for (const key of this.#places.keys) if (this.#isMissing(key)) this.#missingTexts += 1;
-    this.#wasComplete ||= this.#missingTexts === 0 && this.#places.textCount > 0;
+    for (const key of this.#locations.keys) if (this.#isMissing(key)) this.#missingTexts += 1;
+    this.#wasComplete ||= this.#missingTexts === 0 && this.#locations.textCount > 0;
   }
 
   #isMissing(key: string): boolean {

@@ -13,6 +13,7 @@ import {
   logEventData,
   stateEventData,
   submissionStatus,
+  usageEventData,
 } from '../../remote/protocol/schemas.ts';
 import { submission } from '../../remote/protocol/submission.ts';
 
@@ -59,6 +60,7 @@ const eventStream = {
     event('state', stateEventData),
     event('log', logEventData),
     event('flow', flowEventData),
+    event('usage', usageEventData),
     event('artifact', artifactEventData),
     event('end', endEventData),
   ],

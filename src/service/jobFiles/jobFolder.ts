@@ -1,6 +1,7 @@
 import { linkSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
+import type { UsageEventData } from '../../remote/protocol/schemas.ts';
 import { placeAtomically, writeAtomicallySync } from '../../core/files/atomicFile.ts';
 import type { ClaimMarker } from './markers.ts';
 
@@ -23,7 +24,7 @@ const NAMES = {
   exit: 'exit.json',
   /** Its presence asks the runner to stop the job. */
   cancel: 'cancel',
-  /** The output, one `LogFrame` or `FlowFrame` per line. */
+  /** The output, one `LogFrame`, `FlowFrame` or `UsageFrame` per line. */
   output: 'output.ndjson',
   /** What a failing runner prints itself. */
   runnerLog: 'runner.log',
@@ -49,6 +50,11 @@ export interface LogFrame {
 /** An event of a flow's run, between the pieces of its output. */
 export interface FlowFrame {
   readonly flow: unknown;
+}
+
+/** What the job has used since the last such frame. */
+export interface UsageFrame {
+  readonly usage: UsageEventData;
 }
 
 export function jobFolder(path: string): JobFolder {

@@ -1,7 +1,7 @@
 import { closeSync, lstatSync, openSync, readSync } from 'node:fs';
 import * as z from 'zod';
 import { isTooDeep, MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
-import { flowEventData, logEventData } from '../../remote/protocol/schemas.ts';
+import { flowEventData, logEventData, usageEventData } from '../../remote/protocol/schemas.ts';
 import { changedByJob, JOB_FILE, openJobFile } from '../jobFiles/jobFileReading.ts';
 import type { ServiceEvent } from '../store/jobs/events.ts';
 
@@ -11,10 +11,11 @@ const MAX_FOREIGN_LINES = 1_000;
 const MAX_TEXT_LENGTH = 64 * 1024;
 const LINE_FEED = 0x0a;
 
-/** Something that a job's process did: it printed text, or reported an event of its flow. */
-type OutputEvent = Extract<ServiceEvent, { type: 'log' | 'flow' }>;
+/** Something that a job's process did: it printed text, reported an event of its flow, or was measured. */
+type OutputEvent = Extract<ServiceEvent, { type: 'log' | 'flow' | 'usage' }>;
 
 const flowFrame = z.object({ flow: flowEventData });
+const usageFrame = z.object({ usage: z.object(usageEventData.shape) });
 
 export interface OutputPage {
   readonly events: readonly OutputEvent[];
@@ -57,6 +58,7 @@ function parseFrame(line: string): OutputEvent | undefined {
     if (isFlow && isTooDeep(line)) return undefined;
     const frame: unknown = JSON.parse(line);
     if (isFlow) return { type: 'flow', data: flowFrame.parse(frame).flow };
+    if (line.startsWith('{"usage"')) return { type: 'usage', data: usageFrame.parse(frame).usage };
     const { stream, text } = logEventData.parse(frame);
     return { type: 'log', data: { stream, text } };
   } catch {

@@ -3,7 +3,8 @@ import { StringDecoder } from 'node:string_decoder';
 import { formatBytes } from '../../core/text/format.ts';
 import { MarkedLineReader, type OutputPiece } from '../../core/text/markedLines.ts';
 import { MAX_FRAME_BYTES } from '../../core/text/outputLimits.ts';
-import type { FlowFrame, LogFrame } from '../jobFiles/jobFolder.ts';
+import type { UsageEventData } from '../../remote/protocol/schemas.ts';
+import type { FlowFrame, LogFrame, UsageFrame } from '../jobFiles/jobFolder.ts';
 import { OutputTail } from './outputTail.ts';
 
 type StreamName = LogFrame['stream'];
@@ -41,6 +42,11 @@ export class OutputLog {
   /** A line of the runner itself, which is always stored. */
   note(sentence: string): void {
     this.#write(lineOf({ stream: 'stderr', text: `farwharf: ${sentence}\n` }));
+  }
+
+  /** What the job uses. The few such frames are stored whatever the job prints. */
+  usage(usage: UsageEventData): void {
+    this.#write(lineOf({ usage }));
   }
 
   close(): void {
@@ -89,6 +95,6 @@ export class OutputLog {
   }
 }
 
-function lineOf(frame: LogFrame | FlowFrame): Buffer {
+function lineOf(frame: LogFrame | FlowFrame | UsageFrame): Buffer {
   return Buffer.from(`${JSON.stringify(frame)}\n`);
 }

@@ -12,6 +12,7 @@ import type { RunnerSpec } from '../jobFiles/runnerSpec.ts';
 import type { OutputLog } from './outputLog.ts';
 import { JOB_ID_VARIABLE } from '../jobFiles/jobProcessTag.ts';
 import { type ProcessCall, type ProcessEnd, runProcess } from './runProcess.ts';
+import { sampleUsage } from './usage/sampleUsage.ts';
 import { visibleSearchPath } from '../sandbox/sandbox.ts';
 import { activation, buildSteps, needsPython, type Step, STEP_LIMIT_MS } from './virtualEnvironment.ts';
 
@@ -106,17 +107,20 @@ function endingOfStep(
 
 /** @param setUpSeconds how much of the job's time limit is used up. */
 async function runScript(run: Run, setUpSeconds: number): Promise<Outcome> {
-  const { folder, spec, env, signal } = run;
+  const { folder, spec, env, output, signal } = run;
   const [script, ...args] = spec.command;
   const program = programFor(script, args, folder.workspace, searchPath(run, env['PATH'] ?? ''));
   mkdirSync(join(folder.workspace, spec.artifacts), { recursive: true });
   const call = { ...program, cwd: folder.workspace, env: { ...env, ...program.env } };
   const ended = new AbortController();
+  let sampling: Promise<void> | undefined;
   const limitMs = 1000 * Math.max(0, spec.maxRuntimeSeconds - setUpSeconds);
   const end = await runConfined(call, limitMs, run, (pid, init) => {
     writeMarker(folder.started, startedMarker(pid, init));
     void beat(folder.started, ended.signal);
+    sampling = sampleUsage(pid, (usage) => output.usage(usage), ended.signal);
   }).finally(() => ended.abort());
+  await sampling;
   const { code, signal: endSignal, detail, ranSeconds } = end;
   const outcome = outcomeOf(end, signal);
   return { outcome, code, signal: endSignal, detail, ranSeconds: setUpSeconds + ranSeconds };

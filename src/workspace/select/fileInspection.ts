@@ -7,7 +7,7 @@ import { Yielder } from '../../core/processes/yielder.ts';
 import { findSecret, secretBuffer } from '../secrets/secretContent.ts';
 import type { Finding, SelectedFile } from '../files/selectedFile.ts';
 
-const LARGE_FILE_BYTES = 100_000_000;
+const LARGE_FILE_BYTES = 25_000_000;
 const READABLE_BY_ALL = 0o444;
 
 export interface Inspected {
@@ -82,7 +82,11 @@ export async function inspectFiles(
       continue;
     }
     if (size >= LARGE_FILE_BYTES) {
-      findings.push({ type: 'large-file', path, message: `${path} has ${formatBytes(size)}.` });
+      findings.push({
+        type: 'large-file',
+        path,
+        message: `${path} has ${formatBytes(size)}. Leave it out if the job does not need it.`,
+      });
     }
     files.push(isChosen ? { ...file, mayHoldSecrets: true } : file);
     inspected.totalBytes += size;

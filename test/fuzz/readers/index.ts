@@ -5,7 +5,9 @@ import { eventStreams } from './eventStreams.ts';
 import { flowFiles } from './flowFiles.ts';
 import { ignoreRules } from './ignoreRules.ts';
 import { indexFiles } from './indexFiles.ts';
+import { jobPages } from './jobPages.ts';
 import { markedOutput } from './markedOutput.ts';
+import { profiles } from './profiles.ts';
 import { serviceAnswers } from './serviceAnswers.ts';
 import { spools } from './spools.ts';
 import { uploads } from './uploads.ts';
@@ -18,9 +20,11 @@ export const READERS: readonly FuzzedReader[] = [
   ignoreRules,
   flowFiles,
   markedOutput,
+  jobPages,
   indexFiles,
   spools,
   configurations,
+  profiles,
   serviceAnswers,
   uploads,
 ];

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, suite, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { openWindow, type Window } from '../../../scripts/vscode/window.ts';
 import { choose, runCommand } from '../../../scripts/vscode/workbench.ts';
@@ -13,6 +14,8 @@ const SCRIPT = 'main.mjs';
 const METRICS = 'metrics.json';
 const TASKS = '.vscode/tasks.json';
 const MAKEFILE = 'Makefile';
+const MINE = '{"loss": "mine"}\n';
+const CHOICES = ['keep both', 'use the result', 'keep mine'];
 
 suite('results that tools act on', () => {
   let window: Window;
@@ -34,6 +37,8 @@ suite('results that tools act on', () => {
   const row = (name: string): Locator => list().locator('.monaco-list-row', { hasText: name });
   const job = (): Locator =>
     window.page.locator('.part.sidebar .monaco-list-row', { hasText: SCRIPT }).filter({ hasText: 'succeeded' }).first();
+  const notification = (text: string): Locator =>
+    window.page.locator('.notifications-center .notification-list-item', { hasText: text });
   const download = async (): Promise<void> => {
     await job().click();
     await job().getByRole('button', { name: 'Download Results' }).click();
@@ -47,8 +52,10 @@ suite('results that tools act on', () => {
     await runCommand(window.page, 'Farwharf: Submit Workspace');
     await choose(window.page, SCRIPT);
     await choose(window.page, 'Submit');
-    await job().waitFor();
-    await download();
+    await job().filter({ hasText: '3 new files' }).waitFor();
+    await runCommand(window.page, 'Notifications: Show Notifications');
+    await notification('3 new files').getByRole('button', { name: 'Download Results' }).click();
+    await list().waitFor();
     for (const [index, name] of [METRICS, MAKEFILE, TASKS].entries()) {
       const [place, isSelected] = [`[aria-posinset="${index + 1}"]`, `[aria-checked="${name === METRICS}"]`];
       await row(name)
@@ -66,17 +73,35 @@ suite('results that tools act on', () => {
     assert.deepEqual([MAKEFILE, TASKS].map(isInFolder), [false, false]);
   });
 
-  test('show what they change before they are selected, and come one by one', async () => {
-    await runCommand(window.page, 'View: Show Farwharf');
-    await download();
+  test('are offered in the last line of the log; each shows its change, and is selected on its own', async () => {
+    const offer = window.page.locator('.view-line .detected-link', { hasText: 'Download' });
+    await offer.first().click({ modifiers: ['Control'] });
+    await list().waitFor();
     await row(MAKEFILE).hover();
     await row(MAKEFILE).getByRole('button', { name: 'Compare' }).click();
     await window.page.locator('.tab', { hasText: `${MAKEFILE}: your file and the result` }).waitFor();
     await row(MAKEFILE).click();
     await list().getByText('1 Selected').waitFor();
     await list().getByRole('button', { name: 'OK' }).click();
-    await inExplorer(MAKEFILE).waitFor();
+    while (!isInFolder(MAKEFILE)) await sleep(50);
     assert.deepEqual([MAKEFILE, TASKS].map(isInFolder), [true, false]);
+  });
+
+  test('of a file that the user changed too have one line for each choice', async () => {
+    await writeFile(join(folder, METRICS), MINE);
+    await runCommand(window.page, 'View: Show Farwharf');
+    await job().filter({ hasText: 'results downloaded' }).waitFor();
+    await download();
+    const isSelected = async (words: string): Promise<string | null> =>
+      row(METRICS).filter({ hasText: words }).getAttribute('aria-checked');
+    assert.deepEqual(await Promise.all(CHOICES.map(isSelected)), ['true', 'false', 'false']);
+    await row(METRICS).filter({ hasText: 'use the result' }).click();
+    await row(METRICS).filter({ hasText: 'keep both' }).and(window.page.locator('[aria-checked="false"]')).waitFor();
+    assert.deepEqual(await Promise.all(CHOICES.map(isSelected)), ['false', 'true', 'false']);
+    await list().getByRole('button', { name: 'OK' }).click();
+    await list().waitFor({ state: 'hidden' });
+    while ((await readFile(join(folder, METRICS), 'utf8')) === MINE) await sleep(50);
+    assert.equal(await readFile(join(folder, METRICS), 'utf8'), '{}\n');
   });
 
   const isInFolder = (name: string): boolean => existsSync(join(folder, name));

@@ -6,7 +6,7 @@ import { runCommand, WAIT_TIMEOUT_MS } from '../../../scripts/vscode/workbench.t
 import { canKill, leftOvers, makePlace, type Place, run, snapshot } from '../../unit/jobs/results/killedDownloads.ts';
 import { screenshotOfFailure } from '../support/failure.ts';
 
-test('a window takes back the results of a download that was killed, and says so', async (t) => {
+test('a window undoes a killed download and reports it', async (t) => {
   if (!canKill()) return t.skip('strace is not installed: there is no way to stop at a step');
   let place: Place | undefined;
   let [before, killed] = ['', ''];

@@ -72,7 +72,7 @@ suite('a folder from a stranger', () => {
     assert.deepEqual(stranger.requests, [], 'something was sent to the address in its settings');
   };
 
-  test('in Restricted Mode it is drawn and searched, and nothing of it runs or is sent', async () => {
+  test('in Restricted Mode flows are drawn and the folder is searched, but nothing runs or is sent', async () => {
     await window.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor();
     await openFile(window.page, FLOW);
     await window.page.locator('.editor-actions a[aria-label^="Open Canvas"]').first().click();
@@ -87,7 +87,7 @@ suite('a folder from a stranger', () => {
     assert.equal(existsSync(join(window.scratch, 'home', 'service')), false, 'the job service was started');
   });
 
-  test('in Restricted Mode what is called past the menus is refused by each command itself', async () => {
+  test('in Restricted Mode each command refuses to run even when called without a menu', async () => {
     await openFile(window.page, PROMPT);
     await window.page.locator('.part.editor .view-line', { hasText: '## user' }).click();
     const told = window.page.locator('.notifications-center .notification-list-item-message');
@@ -110,7 +110,7 @@ suite('a folder from a stranger', () => {
     assert.equal(existsSync(join(window.scratch, 'home', 'service')), false, 'the job service was started');
   });
 
-  test('once it is trusted its settings still choose no host and no model', async () => {
+  test('settings of a trusted folder cannot choose a host or a model', async () => {
     await runCommand(window.page, 'Workspaces: Manage Workspace Trust');
     await window.page.locator('.workspace-trust-editor .monaco-button', { hasText: 'Trust' }).first().click();
     await window.page.locator('.statusbar-item', { hasText: 'Restricted Mode' }).waitFor({ state: 'detached' });

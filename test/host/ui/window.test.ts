@@ -50,6 +50,10 @@ suite('the packed extension in a window', () => {
     await choose(window.page, SCRIPT);
     await window.page.locator('.quick-input-widget', { hasText: `Submit ${FOLDER} to this machine` }).waitFor();
     await window.page.locator('.quick-input-widget', { hasText: '2 files' }).waitFor();
+    await choose(window.page, 'Left out');
+    await window.page.locator('.quick-input-widget', { hasText: 'this machine: left out' }).waitFor();
+    await window.page.keyboard.press('Escape');
+    await window.page.locator('.quick-input-widget', { hasText: `Submit ${SCRIPT}` }).waitFor();
     await choose(window.page, 'Submit');
 
     // The job cannot end before its gate is opened, so this line arrives while it runs.

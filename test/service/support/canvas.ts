@@ -8,11 +8,12 @@ import type { Browser, Page } from 'playwright-core';
 import { findChromium, launchBrowser } from '../../../scripts/vscode/browser.ts';
 import { Unavailable } from '../../../scripts/vscode/unavailable.ts';
 import type { ToCanvas } from '../../../src/webview/canvas/state/messages.ts';
+import type { ToJobPage } from '../../../src/webview/jobPage/messages.ts';
 import type { FromCanvas } from '../../../src/webview/canvas/state/requests.ts';
-import { canvasPage } from '../../../src/webview/canvas/page.ts';
+import { webviewPage } from '../../../src/webview/webviewPage.ts';
 import { THEMES, type ThemeName } from './themes.ts';
 
-const SOURCE = join(import.meta.dirname, '../../../src/webview/canvas');
+const SOURCE = join(import.meta.dirname, '../../../src/webview');
 const NONCE = 'x7Gk2';
 // Guards against a hang only: a busy machine takes many times as long as a quiet one.
 const WAIT_MS = 3 * 60_000;
@@ -27,7 +28,7 @@ interface PageOptions {
   readonly zoom?: number;
 }
 
-/** A Chromium and a server with the built canvas; `page` opens it as VS Code would. */
+/** A Chromium and a server with a built webview, the canvas unless named; `page` opens it as VS Code would. */
 export class CanvasBench implements AsyncDisposable {
   readonly #browser: Browser;
   readonly #server: Server;
@@ -38,7 +39,10 @@ export class CanvasBench implements AsyncDisposable {
   }
 
   /** Undefined, with the reason told, where there is no Chromium. */
-  static async start(onUnavailable: (reason: string) => void): Promise<CanvasBench | undefined> {
+  static async start(
+    onUnavailable: (reason: string) => void,
+    name: 'canvas' | 'jobPage' = 'canvas',
+  ): Promise<CanvasBench | undefined> {
     let chromium: string;
     try {
       chromium = await findChromium(() => {});
@@ -47,7 +51,7 @@ export class CanvasBench implements AsyncDisposable {
       onUnavailable(error.message);
       return undefined;
     }
-    const [script, style] = await Promise.all([bundle('main.ts'), bundle('canvas.css')]);
+    const [script, style] = await Promise.all([bundle(`${name}/main.ts`), bundle(`${name}/${name}.css`)]);
     const server = createServer(({ url = '', headers }, response) => {
       const [type, text] = url.endsWith('.js')
         ? ['text/javascript', script]
@@ -55,7 +59,13 @@ export class CanvasBench implements AsyncDisposable {
           ? ['text/css', style]
           : [
               'text/html',
-              canvasPage({ script: 'canvas.js', style: 'canvas.css', source: `http://${headers.host}`, nonce: NONCE }),
+              webviewPage({
+                title: 'Flow',
+                script: 'canvas.js',
+                style: 'canvas.css',
+                source: `http://${headers.host}`,
+                nonce: NONCE,
+              }),
             ];
       response.writeHead(200, { 'content-type': type }).end(text);
     }).listen(0, '127.0.0.1');
@@ -110,7 +120,7 @@ export class CanvasPage {
     this.page = page;
   }
 
-  async send(...messages: readonly ToCanvas[]): Promise<void> {
+  async send(...messages: readonly (ToCanvas | ToJobPage)[]): Promise<void> {
     await this.page.evaluate(`for (const each of ${JSON.stringify(messages)}) window.postMessage(each)`);
     await this.page.evaluate('new Promise((resolve) => setTimeout(resolve, 0))');
   }

@@ -13,6 +13,7 @@ import { JobLedger } from '../../../src/jobs/ledger/ledger.ts';
 import { ResultJournals } from '../../../src/jobs/results/resultJournals.ts';
 import { settleEarlier } from '../../../src/jobs/submit/settle.ts';
 import { EventSpool } from '../../../src/jobs/log/spool.ts';
+import { ResultCounter } from '../../../src/jobs/log/resultCounter.ts';
 import { submitWorkspace } from '../../../src/jobs/submit/submit.ts';
 import { RemoteClient } from '../../../src/remote/client.ts';
 import { makeRecord } from '../../unit/jobs/fixtures.ts';
@@ -79,6 +80,7 @@ async function readEvents(site: FaultySite, attempt: Try): Promise<Outcome> {
     service: place.service,
     spool: new EventSpool(place.home, place.insertJob(site)),
     ledger: place.ledger,
+    results: new ResultCounter(place.home),
   };
   const seen: object[] = [];
   const outcome = await outcomeOf(async () => {

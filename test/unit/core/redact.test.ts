@@ -27,7 +27,7 @@ test('keys of the job service are removed even when nobody registered them', () 
   assert.equal(new Redactor().redact('fw_short and fw_key'), 'fw_short and fw_key');
 });
 
-test('a log line holds no secret, wherever in its fields or causes it was', () => {
+test('a log line contains no secret from any of its fields or causes', () => {
   const lines: string[] = [];
   const redactor = new Redactor();
   redactor.add(KEY);
@@ -61,7 +61,7 @@ test('200 kB of beginnings of URLs take no time', () => {
   }
 });
 
-test('an error about an address shows no password that is in it', async () => {
+test('an error about an address does not show its password', async () => {
   const password = 'hunter22-secret';
   const node = new RAGNode({ sources: `http://me:${password}@127.0.0.1:1/page` });
   const ragError: unknown = await node.ready.then(

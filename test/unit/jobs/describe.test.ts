@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { describeJob, describeOutcome, jobIcon } from '../../../src/jobs/describe.ts';
+import { describeJob, describeOutcome, describeResultCount, jobIcon } from '../../../src/jobs/describe.ts';
 import { describeForecast } from '../../../src/jobs/submit/estimate.ts';
 import { hasSucceeded, isActive, isOver, type JobRecord, shortId } from '../../../src/jobs/ledger/record.ts';
 import { makeRecord } from './fixtures.ts';
@@ -76,6 +76,16 @@ test('the last line tells result, duration, credits and where the results are', 
   );
   const bad = makeRecord({ ...running, state: 'failed', exitCode: 2, finishedAt: at(54), lastLogLine: 'boom' });
   assert.equal(describeOutcome(bad), 'failed (exit 2: boom) after 42 s');
+});
+
+test('results are counted as new and changed files, as far as that is known', () => {
+  const text = (files: number, added: number | null) => describeResultCount({ results: { files, added } });
+  assert.equal(text(4, 3), '3 new files, 1 changed');
+  assert.equal(text(1, 1), '1 new file');
+  assert.equal(text(2, 0), '2 changed files');
+  assert.equal(text(12_345, null), '12,345 results');
+  assert.equal(text(0, 0), 'no results');
+  assert.equal(describeResultCount({ results: null }), undefined);
 });
 
 test('a forecast says about, and of at most', () => {

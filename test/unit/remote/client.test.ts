@@ -63,7 +63,7 @@ test("the caller's headers are sent, its User-Agent too, but not its Authorizati
   assert.equal(headers.authorization, `Bearer ${KEY}`);
 });
 
-test('job ids are one segment of the path', async (t) => {
+test('job IDs are encoded as one path segment', async (t) => {
   const asked: string[] = [];
   const { client } = await serve(t, (request, response) => {
     asked.push(`${request.method} ${request.url}`);
@@ -226,7 +226,7 @@ test('addresses and keys that cannot work are refused without being repeated', (
   }
 });
 
-test('a job whose id is huge, or more than a name, is refused before it is kept', async (t) => {
+test('a job whose ID is huge or not a plain name is refused before it is stored', async (t) => {
   const archive = join(await makeFolder(t), 'a.tar.gz');
   await writeFile(archive, 'x');
   const hostile = ['x'.repeat(3_000_000), 'a\u001b]52;c;eA==\u0007', 'a b', 'x;rm -rf ~', '$(id)', 'é', 'a\nb', ''];

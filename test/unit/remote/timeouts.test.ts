@@ -196,7 +196,7 @@ async function trickle(socket: Socket, begin: string): Promise<void> {
   }
 }
 
-test('a service that sends a byte now and then holds no call for ever', async (t) => {
+test('a service that sends single bytes slowly cannot block a call forever', async (t) => {
   const heads = [
     'HTTP/1.1 200 OK\r\nX: ',
     'HTTP/1.1 200 OK\r\nContent-Length: 1000000000\r\n\r\n',

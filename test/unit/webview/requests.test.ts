@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readCanvasRequest } from '../../../src/webview/canvas/state/requests.ts';
-import { canvasPage } from '../../../src/webview/canvas/page.ts';
+import { webviewPage } from '../../../src/webview/webviewPage.ts';
 
 const at = { offset: 0, line: 0, column: 0 };
 
@@ -34,7 +34,7 @@ test('what a canvas sends is taken as it is', () => {
   for (const message of messages) assert.deepEqual(readCanvasRequest(message), message);
 });
 
-test('what no canvas sends does nothing', () => {
+test('messages that no canvas sends are ignored', () => {
   const messages: unknown[] = [
     null,
     'run',
@@ -53,8 +53,14 @@ test('what no canvas sends does nothing', () => {
     assert.equal(readCanvasRequest(message), undefined, JSON.stringify(message)?.slice(0, 80));
 });
 
-test('the page of a canvas runs its own script alone and reaches no network', () => {
-  const page = canvasPage({ script: 's.js', style: 's.css', source: 'https://files.example', nonce: 'n0nce' });
+test('a canvas page runs only its own script and has no network access', () => {
+  const page = webviewPage({
+    title: 'Flow',
+    script: 's.js',
+    style: 's.css',
+    source: 'https://files.example',
+    nonce: 'n0nce',
+  });
   const [, policy = ''] = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page) ?? [];
   assert.match(policy, /^default-src 'none'; script-src 'nonce-n0nce';/);
   assert.doesNotMatch(policy, /unsafe|connect-src|\*/);

@@ -3,7 +3,7 @@ import * as vscode from 'vscode';
 import { type Disposable, DisposableStore, Emitter } from '../../../core/processes/lifetime.ts';
 import type { ToCanvas } from '../../../webview/canvas/state/messages.ts';
 import { type FromCanvas, readCanvasRequest } from '../../../webview/canvas/state/requests.ts';
-import { canvasPage } from '../../../webview/canvas/page.ts';
+import { webviewPage } from '../../../webview/webviewPage.ts';
 
 /** The panel of one document's canvas. Queues messages until its page listens. */
 export class CanvasPanel implements Disposable {
@@ -32,7 +32,8 @@ export class CanvasPanel implements Disposable {
         this.dispose();
       }),
     );
-    webview.html = canvasPage({
+    webview.html = webviewPage({
+      title: 'Flow',
       script: webview.asWebviewUri(vscode.Uri.joinPath(files, 'canvas.js')).toString(),
       style: webview.asWebviewUri(vscode.Uri.joinPath(files, 'canvas.css')).toString(),
       source: webview.cspSource,

@@ -1,7 +1,7 @@
 import { assertNever } from '../../../core/errors.ts';
 import { formatBytes, formatCount } from '../../../core/text/format.ts';
-import type { FolderStatus, PassedOver } from '../../../retrieval/folder/indexService.ts';
-import type { MeaningState } from '../../../retrieval/semantic/meaning.ts';
+import type { FolderStatus, SkippedPath } from '../../../retrieval/folder/indexService.ts';
+import type { SemanticState } from '../../../retrieval/semantic/semanticRanking.ts';
 
 const WAITING = 'paused on battery';
 
@@ -38,13 +38,13 @@ export interface IndexLine {
 
 /** The rows about the index of a folder. `now` is in milliseconds. */
 export function folderLines(status: FolderStatus, now: number): readonly IndexLine[] {
-  const { files, chunks, bytes, updatedAt, problem, meaning } = status;
+  const { files, chunks, bytes, updatedAt, problem, semantic } = status;
   return [
     { id: 'state', ...stateLine(status) },
     ...(problem === undefined
       ? []
       : [{ id: 'problem', label: 'Problem', description: problem.message, icon: 'warning' }]),
-    ...(meaning === undefined ? [] : [{ id: 'meaning', label: 'Semantic ranking', ...meaningText(meaning) }]),
+    ...(semantic === undefined ? [] : [{ id: 'semantic', label: 'Semantic ranking', ...semanticText(semantic) }]),
     { id: 'files', label: 'Files', description: count(files), icon: 'files' },
     { id: 'chunks', label: 'Chunks', description: count(chunks), icon: 'list-tree' },
     { id: 'size', label: 'Size on disk', description: formatBytes(bytes), icon: 'database' },
@@ -57,23 +57,23 @@ export function folderLines(status: FolderStatus, now: number): readonly IndexLi
   ];
 }
 
-function meaningText(meaning: MeaningState): Pick<IndexLine, 'description' | 'icon'> {
-  switch (meaning.type) {
+function semanticText(semantic: SemanticState): Pick<IndexLine, 'description' | 'icon'> {
+  switch (semantic.type) {
     case 'off':
       return { description: 'off', icon: 'circle-slash' };
     case 'ready':
       return { description: 'on', icon: 'sparkle' };
     case 'failed':
-      return { description: `keyword ranking only: ${meaning.reason}`, icon: 'warning' };
+      return { description: `keyword ranking only: ${semantic.reason}`, icon: 'warning' };
     case 'unfinished': {
-      const { done, total, reason } = meaning;
+      const { done, total, reason } = semantic;
       const part = `${count(done)} of ${formatCount(total, 'text')}, keyword ranking only until then`;
       return reason === undefined
         ? { description: part, icon: 'sync~spin' }
         : { description: `${part} (${reason})`, icon: 'circle-outline' };
     }
     default:
-      return assertNever(meaning);
+      return assertNever(semantic);
   }
 }
 
@@ -149,12 +149,12 @@ export function reasonText(reason: string): string {
 }
 
 /** Skipped files by reason, the most frequent first. */
-export function byReason(items: readonly PassedOver[]): readonly (readonly [string, readonly PassedOver[]])[] {
+export function byReason(items: readonly SkippedPath[]): readonly (readonly [string, readonly SkippedPath[]])[] {
   return [...Map.groupBy(items, ({ reason }) => reason)].sort(([, a], [, b]) => b.length - a.length);
 }
 
 /** The rule that skipped a file: `*.log in .gitignore:3`. */
-export function ruleText({ rule, at }: PassedOver): string {
+export function ruleText({ rule, at }: SkippedPath): string {
   return [rule ?? '', at === undefined ? '' : `in ${at}`].filter((part) => part !== '').join(' ');
 }
 

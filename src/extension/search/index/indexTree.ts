@@ -4,7 +4,7 @@ import { formatCount } from '../../../core/text/format.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import { repeat } from '../../../core/processes/repeat.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
-import type { FolderStatus, PassedOver } from '../../../retrieval/folder/indexService.ts';
+import type { FolderStatus, SkippedPath } from '../../../retrieval/folder/indexService.ts';
 import { byReason, folderLines, type IndexLine, reasonText, ruleText } from './indexText.ts';
 import type { SearchIndex } from './searchIndex.ts';
 import { treeRow } from '../../ui/show.ts';
@@ -15,9 +15,14 @@ const TICK_MS = 30_000; // `4 min ago` stays true
 export type IndexNode =
   | { readonly type: 'folder'; readonly folder: string }
   | { readonly type: 'line'; readonly folder: string; readonly line: IndexLine }
-  | { readonly type: 'passedOver'; readonly folder: string; readonly count: number }
-  | { readonly type: 'reason'; readonly folder: string; readonly reason: string; readonly items: readonly PassedOver[] }
-  | { readonly type: 'file'; readonly folder: string; readonly item: PassedOver }
+  | { readonly type: 'skipped'; readonly folder: string; readonly count: number }
+  | {
+      readonly type: 'reason';
+      readonly folder: string;
+      readonly reason: string;
+      readonly items: readonly SkippedPath[];
+    }
+  | { readonly type: 'file'; readonly folder: string; readonly item: SkippedPath }
   | { readonly type: 'more'; readonly folder: string; readonly count: number };
 
 /** Rows of the Index view: what is indexed, when it was updated, and which files were skipped and why. */
@@ -44,8 +49,8 @@ export class IndexTree implements Disposable {
         const status = this.#index.status.find(({ folder }) => folder === node.folder);
         return status === undefined ? [] : this.#folderRows(status);
       }
-      case 'passedOver': {
-        const { total, items } = await this.#index.passedOver(node.folder, MAX_LISTED);
+      case 'skipped': {
+        const { total, items } = await this.#index.skipped(node.folder, MAX_LISTED);
         const reasons = byReason(items).map(
           ([reason, of]): IndexNode => ({ type: 'reason', folder: node.folder, reason, items: of }),
         );
@@ -86,10 +91,10 @@ export class IndexTree implements Disposable {
   }
 
   #folderRows(status: FolderStatus): IndexNode[] {
-    const { folder, passedOver: count } = status;
+    const { folder, skipped: count } = status;
     const lines = folderLines(status, Date.now()).map((line): IndexNode => ({ type: 'line', folder, line }));
     const afterFiles = lines.findIndex((node) => node.type === 'line' && node.line.id === 'files') + 1;
-    return lines.toSpliced(afterFiles, 0, { type: 'passedOver', folder, count });
+    return lines.toSpliced(afterFiles, 0, { type: 'skipped', folder, count });
   }
 }
 
@@ -107,7 +112,7 @@ function itemOf(node: IndexNode): vscode.TreeItem {
       if (node.line.id === 'problem') item.tooltip = printableLine(description);
       return item;
     }
-    case 'passedOver':
+    case 'skipped':
       return rowOf('Skipped', node.count.toLocaleString('en-US'), 'circle-slash', node.count > 0 ? Collapsed : None);
     case 'reason':
       return rowOf(capitalized(reasonText(node.reason)), String(node.items.length), 'dash', Collapsed);
@@ -120,14 +125,14 @@ function itemOf(node: IndexNode): vscode.TreeItem {
   }
 }
 
-function fileItem(folder: string, passedOver: PassedOver): vscode.TreeItem {
-  const { path, type } = passedOver;
+function fileItem(folder: string, skipped: SkippedPath): vscode.TreeItem {
+  const { path, type } = skipped;
   const uri = vscode.Uri.joinPath(vscode.Uri.file(folder), path);
   const item = treeRow(printableLine(path));
   item.resourceUri = uri;
   item.iconPath = type === 'directory' ? vscode.ThemeIcon.Folder : vscode.ThemeIcon.File;
-  item.description = printableLine(ruleText(passedOver));
-  item.tooltip = printableText([path, reasonText(passedOver.reason), ruleText(passedOver)].join('\n'));
+  item.description = printableLine(ruleText(skipped));
+  item.tooltip = printableText([path, reasonText(skipped.reason), ruleText(skipped)].join('\n'));
   item.command =
     type === 'directory'
       ? { command: 'revealInExplorer', title: 'Reveal in Explorer', arguments: [uri] }

@@ -113,13 +113,13 @@ export class SearchIndex implements Disposable {
   }
 
   /** Reads the choice of the embedding model again. */
-  async reloadMeaning(): Promise<void> {
+  async reloadEmbeddingModel(): Promise<void> {
     await this.start();
-    await this.#thread.index.reloadMeaning();
+    await this.#thread.index.reloadEmbeddingModel();
   }
 
-  async passedOver(folder: string, limit: number): ReturnType<IndexService['passedOver']> {
-    return this.#thread.index.passedOver(folder, { limit });
+  async skipped(folder: string, limit: number): ReturnType<IndexService['skipped']> {
+    return this.#thread.index.skipped(folder, { limit });
   }
 
   /** Resolves once all changes reported so far can be found. */

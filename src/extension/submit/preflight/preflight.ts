@@ -39,8 +39,8 @@ export async function showPreflight(
     const { choice } = chosen;
     if (choice === 'submit' || choice === 'submitQuietly') return { view, isQuiet: choice === 'submitQuietly' };
     const changed = await change(view, choice);
-    if (changed === undefined) return undefined;
-    if (changed !== 'back') view = await deps.view(changed);
+    // Escape goes one step back, as the Back button does.
+    if (changed !== undefined && changed !== 'back') view = await deps.view(changed);
   }
 }
 
@@ -49,7 +49,7 @@ function toItem({ choice, label, description, detail }: ReturnType<typeof prefli
   return { choice, label, ...(description ? { description } : {}), ...(detail ? { detail } : {}) };
 }
 
-/** Asks for one term again. Returns the changed draft, `back` to keep it, or undefined (Escape) to cancel the submit. */
+/** Asks for one term again. Returns the changed draft, or `back` or undefined (Escape) to keep it. */
 async function change(
   view: SubmitView,
   choice: Exclude<PreflightChoice, 'submit' | 'submitQuietly'>,
@@ -57,7 +57,7 @@ async function change(
   const { draft } = view;
   switch (choice) {
     case 'script': {
-      const chosen = await pickScript(view.selection.scripts, { folderName: view.folderName, hasBack: true });
+      const chosen = await pickScript(view.selection, { folderName: view.folderName, hasBack: true });
       return chosen === undefined || chosen === 'back' ? chosen : { ...draft, script: chosen };
     }
     case 'machine':
@@ -148,6 +148,8 @@ async function askProject(view: SubmitView): Promise<SubmitDraft | 'back'> {
   return answer.trim() === '' ? rest : { ...rest, project: answer.trim() };
 }
 
-function toggleRequirements({ venv, ...rest }: SubmitDraft): SubmitDraft {
-  return venv === undefined ? { ...rest, venv: REQUIREMENTS_VENV } : rest;
+function toggleRequirements({ venv: before, ...rest }: SubmitDraft): SubmitDraft {
+  const { requirements, ...others } = before ?? {};
+  const venv = requirements === undefined ? { ...others, ...REQUIREMENTS_VENV } : others;
+  return Object.keys(venv).length === 0 ? rest : { ...rest, venv };
 }

@@ -33,6 +33,8 @@ const ROW_OF_FINDING: Readonly<Record<JobFinding['type'], PreflightChoice>> = {
   'time-limit': 'time',
   credits: 'time',
   'upload-size': 'sent',
+  script: 'script',
+  'left-out-read': 'left',
 };
 
 /** The rows of the preflight: the summary, then each term with its value. */
@@ -42,8 +44,8 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
   const rows: PreflightRow[] = [
     {
       choice: 'submit',
-      label: label`$(rocket) Submit`,
-      description: label`to ${hostLabel(view.host)}`,
+      label: label`$(rocket) Submit ${draft.script}`,
+      description: label`to ${hostLabel(view.host)}${draft.machineClass === undefined ? '' : ` · ${draft.machineClass}`}`,
       detail: withoutIcons(
         [headline(selection, view.estimate), ...changes, ...foreignRepositories(selection)].join(' '),
       ),
@@ -62,7 +64,7 @@ export function preflightRows(view: SubmitView, changes: readonly string[]): Pre
   ];
   if (selection.hasRequirements) {
     const answer =
-      draft.venv !== undefined
+      draft.venv?.['requirements'] !== undefined
         ? `installs the packages in ${REQUIREMENTS} first`
         : `uses the installed packages only, not ${REQUIREMENTS}`;
     rows.push({ choice: 'requirements', label: label`$(package) Packages`, description: withoutIcons(answer) });
@@ -97,7 +99,7 @@ function warnings(view: SubmitView): PreflightRow[] {
     description: withoutIcons(message),
   }));
   for (const { type, summary, detail } of view.findings) {
-    rows.push({ choice: ROW_OF_FINDING[type], label: label`$(warning) ${summary}`, description: withoutIcons(detail) });
+    rows.push({ choice: ROW_OF_FINDING[type], label: label`$(warning) ${summary}`, detail: withoutIcons(detail) });
   }
   if (view.selection.fileCount === 0)
     rows.push({

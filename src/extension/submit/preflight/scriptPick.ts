@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import { pathInside } from '../../../core/files/pathInside.ts';
 import type { SelectedFolder } from '../../../jobs/selection/selectedFolder.ts';
 import { quotePath } from '../../../jobs/selection/scriptSuggestions.ts';
 import { pickOne } from '../../ui/picks.ts';
@@ -9,9 +10,9 @@ interface ScriptItem extends PickItem {
   readonly line?: string;
 }
 
-/** Asks for the script: a recent command line, a script in the folder, or any typed command line. */
+/** Asks for the script: the open file, a recent command line, a script in the folder, or any typed command line. */
 export async function pickScript(
-  { recent, found }: SelectedFolder['scripts'],
+  { root, scripts: { recent, found } }: Pick<SelectedFolder, 'root' | 'scripts'>,
   options: { folderName: string; hasBack: boolean },
 ): Promise<string | undefined> {
   const item = (line: string, icon: string): ScriptItem => ({ label: label`$(${icon}) ${line}`, line });
@@ -20,9 +21,13 @@ export async function pickScript(
     kind: vscode.QuickPickItemKind.Separator,
   });
   const items: ScriptItem[] = [];
-  if (recent.length > 0) items.push(separator('recent'), ...recent.map((line) => item(line, 'history')));
-  if (found.length > 0)
-    items.push(separator('scripts in this folder'), ...found.map((path) => item(quotePath(path), 'file-code')));
+  const sections: readonly [string, string, readonly string[]][] = [
+    ['open in the editor', 'file', openScript(root, found)],
+    ['recent', 'history', recent],
+    ['scripts in this folder', 'file-code', found.map(quotePath)],
+  ];
+  for (const [title, icon, lines] of sections)
+    if (lines.length > 0) items.push(separator(title), ...lines.map((line) => item(line, icon)));
   const chosen = await pickOne<ScriptItem>({
     title: `Submit ${options.folderName}: script`,
     placeholder: 'Select a script, or type one with its parameters: train.py --epochs 3',
@@ -36,4 +41,10 @@ export async function pickScript(
     }),
   });
   return chosen === 'back' ? chosen : chosen?.line;
+}
+
+function openScript(root: string, found: readonly string[]): readonly string[] {
+  const file = vscode.window.activeTextEditor?.document.uri.fsPath;
+  const path = file === undefined ? undefined : pathInside(root, file);
+  return path !== undefined && found.includes(path) ? [quotePath(path)] : [];
 }

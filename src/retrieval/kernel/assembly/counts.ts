@@ -4,9 +4,9 @@ import { endOfRecord } from './records.ts';
 const MAX_FREQUENCY = 0xffff;
 
 /**
- * Lists the numbers of the terms of words behind `listsEnd`, each once for a word, and returns the new end. `found` are the records of
- * the terms, distances from `terms`, of each word as many as its second number says. That becomes how many were listed, and the
- * word's first number where they begin. A term's second number says for which word it was listed last.
+ * Appends the numbers of the terms of words at `listsEnd`, each once per word, and returns the new end. `found` has the records of the
+ * terms as offsets from `terms`; a word's second number is how many it has. That number becomes how many were listed, and the word's
+ * first number where they begin. A term's second number is the last word for which it was listed.
  */
 export function listTerms(
   record: usize,
@@ -33,14 +33,14 @@ export function listTerms(
   return listsEnd;
 }
 
-/** Adds a weight to the count of each word, writes the records of those that had none, and returns the end of these. */
+/** Adds a weight to the count of each word, writes the records of those whose count was 0, and returns the end of these. */
 export function countWords(found: usize, foundEnd: usize, records: usize, weight: u32, counted: usize): usize {
   let length: u32 = 0;
   for (; found < foundEnd; found += 4) {
     const record = load<u32>(found);
     const word = records + record;
     const count = load<u32>(word, COUNT);
-    // Written again and again until it is new: the processor cannot predict which word is, and a wrong guess costs it more.
+    // Written for every word, and kept only if the word is new, because a misprediction of that branch costs more than the write.
     store<u32>(counted, record);
     counted += 4 * usize(count == 0);
     store<u32>(word, count + weight, COUNT);
@@ -51,8 +51,8 @@ export function countWords(found: usize, foundEnd: usize, records: usize, weight
 }
 
 /**
- * Adds up in `counts` how often the words that were counted have each term, writes these terms, and returns the end of what it wrote.
- * The words have no counts then.
+ * Adds the counts of the counted words to `counts` by term, writes these terms, and returns their end. The counts of the words are
+ * reset.
  */
 export function gatherTerms(
   counted: usize,
@@ -80,7 +80,7 @@ export function gatherTerms(
   return present;
 }
 
-/** Writes the terms that are present and how often, adds one to the holders of each, and clears the counts. */
+/** Writes the terms that are present with their frequencies, adds 1 to the document frequency of each, and clears the counts. */
 export function noteTerms(
   present: usize,
   presentEnd: usize,
@@ -102,8 +102,8 @@ export function noteTerms(
 }
 
 /**
- * Goes over the terms of documents, of which each has as many as its size says, and writes the number of the document and the frequency
- * where the next posting of the term goes.
+ * Inverts the terms of documents: writes the number of the document and the frequency at the next posting of each term. `sizes` has the
+ * number of terms of each document.
  */
 export function scatterPostings(
   terms: usize,

@@ -1,8 +1,8 @@
 import { writeVarint } from './varint.ts';
 
 /**
- * Writes an entry as `DictionaryWriter` describes it, and returns its end. The term replaces the last one then. It reads and writes up
- * to eight bytes behind.
+ * Writes an entry in the format of `DictionaryWriter`, and returns its end. The term then replaces the last one. Reads and writes up to
+ * eight bytes after the end.
  */
 export function writeEntry(last: usize, lastSize: u32, term: usize, size: u32, length: u32, to: usize): usize {
   const most = min(size, lastSize);

@@ -1,10 +1,10 @@
-// Multiplies one vector with many: the innermost loop of semantic search.
+// Dot products of one vector with many: the innermost loop of semantic search.
 import { NUMBERS_PER_STEP, ROWS_PER_STEP } from './layout/dots.ts';
 
 /**
- * Writes the dot product of each row with the query to `out`. All parameters but the stride are addresses: the query has signed
- * 16-bit numbers, a row signed bytes, and a product is a signed 32-bit number. `stride` is the length of a row, a multiple of
- * `NUMBERS_PER_STEP`. The rows are a multiple of `ROWS_PER_STEP`, at least one step, with memory for one more step behind them.
+ * Writes the dot product of each row with the query to `out`. All parameters except the stride are addresses. The query consists of
+ * signed 16-bit numbers, a row of signed bytes, and a product is a signed 32-bit number. `stride` is the length of a row, a multiple of
+ * `NUMBERS_PER_STEP`. The number of rows is a multiple of `ROWS_PER_STEP` and not 0, and memory for one more step follows them.
  */
 export function dots(query: usize, rows: usize, rowsEnd: usize, stride: usize, out: usize): void {
   const queryEnd = query + 2 * stride;

@@ -4,8 +4,8 @@ import { endOfRecord } from './records.ts';
 const FACTOR: u64 = 0x9e3779b97f4a7c15;
 
 /**
- * Writes the record of each word, as a distance from `records`, and returns the end of the records. New words get new records there,
- * numbered from `size` on. There must be room for all of them to be new, and free slots.
+ * Writes the record of each word, as an offset from `records`, and returns the end of the records. New words get new records there,
+ * numbered from `size` on. There must be space and free slots for all of them to be new.
  */
 export function internWords(
   spans: usize,
@@ -49,7 +49,7 @@ export function internWords(
   return recordsEnd;
 }
 
-/** Puts all records from `record` on into empty slots. */
+/** Inserts all records from `record` on into empty slots. */
 export function fillSlots(records: usize, record: usize, recordsEnd: usize, slots: usize, mask: u32): void {
   const seed = load<u64>(SEED);
   while (record < recordsEnd) {
@@ -71,12 +71,12 @@ function isWord(record: usize, start: usize, length: u32, first: u64): bool {
   return true;
 }
 
-/** Eight bytes of a word, with zeros behind its end. */
+/** Eight bytes of a word, padded with zeros. */
 function blockAt(start: usize, at: u32, length: u32): u64 {
   return load<u64>(start + at) & firstBytes(length - at);
 }
 
-/** Ones in the first bytes of eight. */
+/** A mask for the first bytes of eight. */
 function firstBytes(size: u32): u64 {
   return u64.MAX_VALUE >> u64(64 - 8 * min<u32>(size, 8));
 }

@@ -1,9 +1,9 @@
 import { HIGHEST_LEVEL, MOST_SKIPPED, RANGE } from './layout/postings.ts';
 
 /**
- * Writes the levels of a list's ranges as `readLevels` reads them, and returns their end: for each range with a document of the list a
- * byte of its level and of how many ranges were skipped since the one before, and for as many as that cannot hold a byte without a
- * level. The norm of a document is `base` and `slope` for each of its words.
+ * Writes the levels of a list's ranges as `readLevels` reads them, and returns their end: one byte per range with a document of the
+ * list, with its level and the number of ranges skipped before it, preceded by bytes without a level if that number does not fit. The
+ * norm of a document is `base` plus `slope` times its number of words.
  */
 export function writeLevels(
   documents: usize,
@@ -28,7 +28,7 @@ export function writeLevels(
     let skipped = range - before - 1;
     before = range;
     for (; skipped > u32(MOST_SKIPPED); skipped -= MOST_SKIPPED + 1) store<u8>(to++, MOST_SKIPPED);
-    // What is missing to the whole is rounded down, so the level is rounded up.
+    // The difference to 1 is rounded down, so that the level is rounded up.
     const level = HIGHEST_LEVEL - u32(least * HIGHEST_LEVEL);
     store<u8>(to++, (level << 4) | skipped);
   }

@@ -3,8 +3,8 @@ import { endOfRecord } from './records.ts';
 import { ENTRY_BYTES, RECORD } from './layout/order.ts';
 
 /**
- * Sorts words by their bytes, of which no two are the same, by merging ever longer runs, and returns where their entries are then: at
- * `entries` or at `spare`, which both have room for all of them.
+ * Sorts distinct words by their bytes with a bottom-up merge sort, and returns the address of the sorted entries: `entries` or `spare`,
+ * which both have space for all of them.
  */
 export function sortWords(record: usize, recordsEnd: usize, entries: usize, spare: usize): usize {
   let to = entries;
@@ -26,7 +26,7 @@ export function sortWords(record: usize, recordsEnd: usize, entries: usize, spar
   return entries;
 }
 
-/** Merges the run before `right` with the one from there to `rightEnd`. */
+/** Merges the run before `right` with the run from `right` to `rightEnd`. */
 function merge(left: usize, right: usize, rightEnd: usize, to: usize): void {
   const leftEnd = right;
   while (left < leftEnd && right < rightEnd) {
@@ -41,7 +41,7 @@ function merge(left: usize, right: usize, rightEnd: usize, to: usize): void {
         rightBlock = blockOf(rightRecord, at);
       }
     }
-    // Chosen without a branch: the processor cannot predict which comes first.
+    // Without a branch, because the processor cannot predict which comes first.
     const isRight = rightBlock < leftBlock;
     v128.store(to, v128.load(select(right, left, isRight)));
     to += ENTRY_BYTES;
@@ -52,7 +52,7 @@ function merge(left: usize, right: usize, rightEnd: usize, to: usize): void {
   memory.copy(to + (leftEnd - left), right, rightEnd - right);
 }
 
-/** Eight bytes of a word as a number whose order is theirs; zeros behind its end, which come before all others. */
+/** Eight bytes of a word as a number that sorts as they do, padded with zeros, which sort before all other bytes. */
 function blockOf(record: usize, at: u32): u64 {
   return select(bswap(load<u64>(record + at, BYTES)), 0, at < load<u32>(record, LENGTH));
 }

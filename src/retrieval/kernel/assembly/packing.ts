@@ -4,11 +4,11 @@ import { writeVarint } from './varint.ts';
 
 const WIDTHS_BYTES = 4 * 36;
 
-/** Packs the first `count` of the numbers at `NUMBERS`, as `postings/packing.ts` describes it, and returns the end. */
+/** Packs the first `count` of the numbers at `NUMBERS` in the format of `postings/packing.ts`, and returns the end. */
 export function pack(count: u32, to: usize): usize {
   const end = NUMBERS + 4 * count;
   const widest = countWidths(end);
-  // Each width, from the widest down: all numbers in so many bits, and those that do not fit behind them.
+  // Tries each width, from the widest down: all numbers in that many bits, followed by the exceptions.
   let exceptions: u32 = 0;
   let fewest: u32 = u32.MAX_VALUE;
   let width: u32 = 0;
@@ -33,7 +33,7 @@ export function pack(count: u32, to: usize): usize {
 /** Counts the numbers of each width, and returns the highest width. */
 function countWidths(end: usize): u32 {
   memory.fill(WIDTHS, 0, WIDTHS_BYTES);
-  // Its highest bit is that of the widest.
+  // Its highest bit is that of the widest number.
   let all: u32 = 0;
   for (let at: usize = NUMBERS; at < end; at += 4) {
     const number = load<u32>(at);
@@ -63,7 +63,7 @@ function packBits(end: usize, width: u32, to: usize): usize {
   return to + usize(bits != 0);
 }
 
-/** Writes of each number that does not fit its place and its higher bits. */
+/** Writes the position and the higher bits of each exception. */
 function writeExceptions(end: usize, width: u32, to: usize): usize {
   for (let at: usize = NUMBERS; at < end; at += 4) {
     const rest = load<u32>(at) >> width;

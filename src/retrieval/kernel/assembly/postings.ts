@@ -4,8 +4,8 @@ import { LEAST_PACKED, MOST_PACKED } from './layout/postings.ts';
 import { writeVarint } from './varint.ts';
 
 /**
- * Writes a list of postings as `PostingsWriter` describes it, and returns its end. Of a list that has several blocks, the levels lie
- * from `levels` to `blocks`, where it writes the blocks until it knows their sizes. It writes up to eight bytes behind.
+ * Writes a list of postings in the format of `PostingsWriter`, and returns its end. If the list has several blocks, its levels are
+ * between `levels` and `blocks`, where the blocks are written until their sizes are known. Writes up to eight bytes after the end.
  */
 export function writePostings(
   documents: usize,
@@ -35,7 +35,7 @@ export function writePostings(
   return to + (blocks - levels);
 }
 
-/** Writes the postings of a block, the first document as its distance from `before`, and returns the end. */
+/** Writes the postings of a block, the first document as the difference to `before`, and returns the end. */
 function writeBlock(documents: usize, frequencies: usize, size: u32, before: u32, to: usize): usize {
   return size < u32(LEAST_PACKED)
     ? writeSmall(documents, frequencies, size, before, to)

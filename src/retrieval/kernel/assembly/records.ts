@@ -5,7 +5,7 @@ export function endOfRecord(record: usize): usize {
   return record + BYTES + ((load<u32>(record, LENGTH) + 7) & -8);
 }
 
-/** The kinds of the byte at an address. */
+/** The classes of the byte at an address. */
 export function kindsAt(address: usize): u32 {
   return load<u8>(load<u8>(address), KINDS);
 }

@@ -13,17 +13,17 @@ import {
 import { endOfRecord, kindsAt } from './records.ts';
 
 const NOT_ASCII: u64 = 0x8080808080808080;
-// The bit that makes a capital small.
+// The bit that distinguishes lower case from upper case.
 const CASE_BIT = 5;
 
-// Where the next term and its span go.
+// The addresses for the next term and its span.
 let text: usize = 0;
 let spans: usize = 0;
 
 /**
- * Writes the terms of words in lower case, not stemmed yet, and their spans, and returns the end of these. The terms are the whole
- * word, and its parts where it has several, cut at case changes (fooBar, HTTPServer), digits and separators. A word's second number
- * becomes how many they are. It stops at a word that is not ASCII, and writes where.
+ * Writes the terms of words in lower case, not stemmed yet, and their spans, and returns the end of the spans. The terms are the whole
+ * word and, if there are several, its parts, split at case changes (fooBar, HTTPServer), digits and separators. A word's second number
+ * becomes the number of its terms. Stops at a word that is not ASCII, and writes its record.
  */
 export function splitWords(record: usize, recordsEnd: usize, textStart: usize, spansStart: usize): usize {
   text = textStart;
@@ -52,7 +52,7 @@ function splitWord(start: usize, end: usize): void {
     if (at == from) {
       at = skip(UPPER, from, end);
       if (at - from > 1 && at < end && kindsAt(at) & LOWER) {
-        // The last of several capitals begins the next word.
+        // The last of several capitals starts the next word.
         writeTerm(from, at - 1);
         parts++;
         from = at - 1;
@@ -62,7 +62,7 @@ function splitWord(start: usize, end: usize): void {
     writeTerm(from, at);
     parts++;
   }
-  // Of a single part only the whole stays.
+  // A word with a single part is one term.
   if (parts == 1) spans -= 8;
 }
 
@@ -73,7 +73,7 @@ function isAscii(record: usize): bool {
   return (bytes & NOT_ASCII) == 0;
 }
 
-/** The first place from `at` on whose byte is not of a kind. */
+/** The first address from `at` on whose byte is not of a class. */
 function skip(kind: u32, at: usize, end: usize): usize {
   while (at < end && kindsAt(at) & kind) at++;
   return at;

@@ -31,15 +31,15 @@ const X = 0x78;
 const Y = 0x79;
 const Z = 0x7a;
 
-// The word that is stemmed, and a bit for each of its letters that is a vowel: a `y` is a consonant at the start and behind a vowel.
+// The current word, and a bit for each of its vowels; `y` is a consonant at the start and after a vowel.
 let start: usize = 0;
 let end: usize = 0;
 let vowels: u64 = 0;
 
 /**
- * Cuts words of lower case, given by their spans, to their stems, in place, and writes their new ends (M. F. Porter, "An algorithm for
- * suffix stripping", 1980, with the departures that its author and lunr have: `bli`, `logi`, and a final `y` behind a consonant).
- * Whatever is no vowel counts as a consonant, digits and other scripts too.
+ * Stems lower-case words in place, given by their spans, and writes their new ends (M. F. Porter, "An algorithm for suffix stripping",
+ * 1980, with the changes of its author and of lunr: `bli`, `logi`, and a final `y` after a consonant). Everything that is not a vowel
+ * counts as a consonant, including digits and other scripts.
  */
 export function stemTerms(spans: usize, spansEnd: usize): void {
   for (; spans < spansEnd; spans += 8) {
@@ -61,7 +61,7 @@ export function stemTerms(spans: usize, spansEnd: usize): void {
 
 function findVowels(): void {
   vowels = 0;
-  // As if the first letter came behind a vowel.
+  // As if a vowel preceded the first letter.
   let isVowel: u32 = 1;
   for (let at = start; at < end; at++) {
     const letter = load<u8>(at);
@@ -106,7 +106,7 @@ function replaceFinalY(): void {
   vowels |= u64(1) << u64(length - 1);
 }
 
-/** Replaces the longest ending of a step that the word has, where the rest measures enough. */
+/** Replaces the word's longest ending in a step if the measure of the rest is large enough. */
 function replaceEnding(step: usize, leastMeasure: u32): void {
   const length = end - start;
   for (let rule: usize = load<u32>(step + 4 * (last(1) & LETTER_BITS)); load<u32>(rule) != 0; rule += RULE_BYTES) {
@@ -149,7 +149,7 @@ function firstVowels(count: usize): u64 {
   return vowels & firstBits(count);
 }
 
-/** How often vowels are followed by consonants in the first letters. */
+/** The measure of the first letters: how often vowels are followed by consonants. */
 function measure(count: usize): u32 {
   return u32(popcnt(vowels & ~(vowels >> 1) & firstBits(count - 1)));
 }
@@ -171,7 +171,7 @@ function isClipped(count: usize): bool {
 function isDouble(count: usize): bool {
   const letter = load<u8>(start + count - 1);
   if (count < 2 || letter != load<u8>(start + count - 2)) return false;
-  // A byte of a character of another script is no letter of its own.
+  // A byte of a multi-byte character is not a letter by itself.
   if (letter > LAST_ASCII || load<u8>(letter, KINDS) & VOWEL) return false;
   return letter != Y && letter != L && letter != S && letter != Z;
 }

@@ -1,5 +1,5 @@
-// The innermost loops of indexing: they go over every byte and every word of a folder. In JavaScript they took twice as long, and
-// in a thread that has just started several times as long, until its engine had optimized them.
+// The innermost loops of indexing, which process every byte and every word of a folder. In JavaScript they took twice as long, and in a
+// new thread several times as long until its engine had optimized them.
 import { countWords, gatherTerms, listTerms, noteTerms, scatterPostings } from './counts.ts';
 import { writeEntry } from './dictionary.ts';
 import { fillSlots, internWords } from './intern.ts';

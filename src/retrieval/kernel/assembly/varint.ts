@@ -1,4 +1,4 @@
-/** Writes a number in seven bits a byte, the lowest first, and returns the end. */
+/** Writes a number in LEB128 (seven bits per byte, lowest first), and returns the end. */
 export function writeVarint(to: usize, number: u32): usize {
   while (number > 127) {
     store<u8>(to, number | 128);

@@ -5,6 +5,7 @@ import type {
   FlowEventData,
   LogEventData,
   StateEventData,
+  UsageEventData,
 } from '../../../remote/protocol/schemas.ts';
 import { prepareAll, type Statements } from '../database/statements.ts';
 
@@ -13,6 +14,7 @@ export type ServiceEvent =
   | { type: 'state'; data: StateEventData }
   | { type: 'log'; data: LogEventData }
   | { type: 'flow'; data: FlowEventData }
+  | { type: 'usage'; data: UsageEventData }
   | { type: 'artifact'; data: ArtifactEventData }
   | { type: 'end'; data: EndEventData };
 

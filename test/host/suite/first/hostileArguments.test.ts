@@ -16,7 +16,8 @@ import { SCRIPT } from '../../support/workspace.ts';
 
 /** Commands that take arguments, which any other extension can give. */
 const COMMANDS = [
-  'submitWorkspace submitFile resubmitJob cancelJob removeJob downloadResults copyJobId showLog showEvents',
+  'submitWorkspace submitFile submitProfile resubmitJob cancelJob removeJob downloadResults copyJobId showLog showJobPage',
+  'showEvents',
   'openCanvas runFlow debugFlow submitFlow replayFlow readFlowByRunning openPrompts tryPrompt',
   'askFollowUp askAgain stopAnswer searchFolder',
 ].flatMap((names) => names.split(' '));

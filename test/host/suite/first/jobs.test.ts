@@ -39,6 +39,19 @@ suite('jobs', () => {
     assert.equal(await readFile(join(workspaceFolder(), RESULT), 'utf8'), RESULT_TEXT);
   });
 
+  test('new results are downloaded without a question if the user chose that', async () => {
+    const settings = vscode.workspace.getConfiguration('farwharf');
+    await settings.update('downloadResults', 'whenNew', vscode.ConfigurationTarget.Global);
+    try {
+      await (await prepareWorkspace('automatic')).open();
+      await submit({ script: SCRIPT });
+      await eventually(() => newestJob()?.downloadedAt ?? undefined, 'downloaded results');
+      assert.equal(await readFile(join(workspaceFolder(), RESULT), 'utf8'), RESULT_TEXT);
+    } finally {
+      await settings.update('downloadResults', undefined, vscode.ConfigurationTarget.Global);
+    }
+  });
+
   test('credits are held while a job runs and charged when it ended', async () => {
     const workspace = await prepareWorkspace('credits');
     await submit({ script: SCRIPT });

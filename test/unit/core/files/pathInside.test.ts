@@ -13,7 +13,7 @@ test('names that begin with two dots or have a colon lie inside their folder', (
   assert.equal(pathInside('/', '/x', posix), 'x');
 });
 
-test('no path outside of a folder, on another drive or in a stream of a file lies inside it', () => {
+test('paths outside a folder, on another drive or in an alternate data stream are not inside it', () => {
   for (const file of ['/', '/work/..', '/work/../x', '/workshop/x', '/other', '/work/a/../../x']) {
     assert.equal(pathInside('/work', file, posix), undefined, file);
   }

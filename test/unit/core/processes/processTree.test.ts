@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { endProcesses, processIdentity } from '../../../../src/core/processes/processTree.ts';
 
@@ -29,6 +30,14 @@ print(libc.prctl(35, 14, told, len(told), 0), flush=True)
 time.sleep(600)
 `;
 
+// Ends its first thread (exit(2)) while another one continues.
+const WITHOUT_FIRST_THREAD = `
+import ctypes, threading, time
+threading.Thread(target=time.sleep, args=(600,)).start()
+print('started', flush=True)
+ctypes.CDLL(None).syscall(60, 0)
+`;
+
 const isPossible = process.platform === 'linux' && process.arch === 'x64' && existsSync(PYTHON);
 
 test('looking for the processes of a job costs no more for one that says its environment is gigabytes long', {
@@ -50,7 +59,7 @@ test('looking for the processes of a job costs no more for one that says its env
 
 for (const { rounds, beside } of [
   { rounds: 40, beside: 0 },
-  { rounds: 4, beside: 24 },
+  { rounds: 2, beside: 16 },
 ]) {
   test(`a process that starts itself again and again, in a session of its own, is stopped beside ${beside} others that do`, {
     skip: process.platform !== 'linux' && 'only Linux shows the environment of a process',
@@ -92,5 +101,23 @@ test('a process that has the mark itself ends the others with it, and goes on', 
   `;
   const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', end], { env });
   assert.equal(stdout, 'goes on\n');
+  assert.deepEqual(await exited, [null, 'SIGTERM']);
+});
+
+test('a process whose first thread has ended is found by its mark and stopped', { skip: !isPossible }, async (t) => {
+  const mark = randomUUID();
+  const env = { PATH: process.env['PATH'], FARWHARF_TEST_MARK: mark };
+  const child = spawn(PYTHON, ['-c', WITHOUT_FIRST_THREAD], {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env,
+  });
+  t.after(() => child.kill('SIGKILL'));
+  const exited = once(child, 'exit');
+  await once(child.stdout, 'data');
+  const { pid = assert.fail() } = child;
+  while (!/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) await sleep(5);
+  assert.notEqual(processIdentity(pid), undefined);
+  await endProcesses({ group: undefined, mark: `FARWHARF_TEST_MARK=${mark}` }, 5_000);
   assert.deepEqual(await exited, [null, 'SIGTERM']);
 });

@@ -14,7 +14,7 @@ function keysIn(stored: Map<string, string>, kind: KeyKind, redactor = new Redac
   return new Keys(secrets as Secrets, redactor, kind);
 }
 
-test('a key is given out for the origin that it was entered for, and for no other', async () => {
+test('a key is returned only for the origin that it was entered for', async () => {
   const keys = keysIn(new Map(), 'modelKey');
   await keys.set('https://models.example.org/v1', 'the-secret-key');
   assert.equal(await keys.get('https://models.example.org/other/v1'), 'the-secret-key');
@@ -41,7 +41,7 @@ test('a key that was read or entered does not reach the log', async () => {
   assert.doesNotMatch(anew.redact('sent the-secret-key'), /secret/);
 });
 
-test('a key is gone when the person signs out, and no other is', async () => {
+test('signing out deletes that key and no other', async () => {
   const stored = new Map<string, string>();
   const keys = keysIn(stored, 'key');
   await keys.set('https://gpu.example.org', 'for-this');

@@ -6,21 +6,58 @@ import { jobRecord, runningJob } from '../jobs.ts';
 const NOW = Date.parse('2026-11-20T12:04:05.000Z');
 
 test('a running job says for how long, where and at what price', () => {
-  const row = jobRow(runningJob(), NOW);
-  assert.equal(row.label, 'train.py --epochs 3');
-  assert.equal(row.description, 'running 4 min · a10g · 1.2 cr');
+  const row = jobRow(runningJob(), { now: NOW });
+  assert.equal(row.label, 'train.py');
+  assert.equal(row.description, 'running 4 min · a10g · 1.2 cr · --epochs 3');
   assert.equal(row.icon, 'sync~spin');
   assert.equal(row.contextValue, 'job.running');
 });
 
 test('a screen reader hears whole words instead of dots and abbreviations', () => {
-  assert.equal(jobRow(runningJob(), NOW).spoken, 'train.py --epochs 3, running 4 min, a10g, 1.2 credits');
+  assert.equal(jobRow(runningJob(), { now: NOW }).spoken, 'train.py, running 4 min, a10g, 1.2 credits, --epochs 3');
+});
+
+test('rows of several folders and services name them', () => {
+  const context = { now: NOW, hasSeveralFolders: true, hasSeveralHosts: true };
+  const { description } = jobRow(runningJob({ script: 'train.py', host: 'https://gpu.example.org' }), context);
+  assert.equal(description, 'running 4 min · a10g · 1.2 cr · model · gpu.example.org');
+});
+
+test('a running job shows its progress right after the time', () => {
+  const job = runningJob({ lastLogLine: ' 62%|████  | 62/100 [00:10<04:06,  6.20it/s]' });
+  assert.match(jobRow(job, { now: NOW }).description, /^running 4 min · 62 % · 4 min left · a10g/);
+});
+
+test('a job that has ended says what came out, before what distinguishes it, until that is downloaded', () => {
+  const fields = { script: 'train.py --epochs 3', results: { files: 4, added: 3 }, downloadedAt: null };
+  const text = (more: object): string => jobRow(jobRecord({ ...fields, ...more }), { now: NOW }).description;
+  assert.match(text({}), / cr · 3 new files, 1 changed · --epochs 3$/);
+  assert.match(text({ state: 'failed', exitCode: 1, reason: 'boom' }), /^exit 1: boom · 3 new files, 1 changed · /);
+  assert.match(text({ downloadedAt: '2026-11-20T12:00:00.000Z' }), / cr · results downloaded · --epochs 3$/);
+  assert.match(text({ results: { files: 0, added: 0 } }), / cr · --epochs 3$/);
+});
+
+test('a job whose service does not respond is shown as last seen, does not move, and can be removed', () => {
+  const since = new Date(2026, 10, 20, 10, 52).getTime();
+  const job = runningJob({ host: 'https://gpu.example.org' });
+  const row = jobRow(job, { now: NOW, lost: { reason: 'unreachable', since } });
+  assert.match(row.description, /^last seen running, 10:52.* · gpu\.example\.org does not respond/);
+  assert.deepEqual([row.icon, row.color], ['warning', 'list.warningForeground']);
+  assert.equal(row.contextValue, 'job.running.unreachable');
+});
+
+test('a job whose key is refused asks to sign in; one that has ended does not', () => {
+  const lost = { reason: 'refused', since: NOW } as const;
+  const row = jobRow(runningJob({ host: 'https://gpu.example.org' }), { now: NOW, lost });
+  assert.match(row.description, /sign in to gpu\.example\.org/);
+  assert.equal(row.contextValue, 'job.running.refused');
+  assert.equal(jobRow(jobRecord(), { now: NOW, lost }).contextValue, 'job.succeeded');
 });
 
 test('each state has an icon of its own, so that colour is never all', () => {
   const active = ['sending', 'queued', 'running', 'unknown'].map((state) => runningJob({ state }));
   const over = ['succeeded', 'failed', 'cancelled', 'timed_out'].map((state) => jobRecord({ state, exitCode: null }));
-  const icons = [...active, ...over].map((record) => jobRow(record, NOW).icon);
+  const icons = [...active, ...over].map((record) => jobRow(record, { now: NOW }).icon);
   assert.equal(new Set(icons).size, icons.length);
 });
 
@@ -56,5 +93,5 @@ test('text of a job cannot become a link, an image, an icon, HTML or another cel
 });
 
 test('the label of a row has no control characters', () => {
-  assert.equal(jobRow(jobRecord({ script: 'a\u001b[2Jb\u202e.py' }), NOW).label, 'ab.py');
+  assert.equal(jobRow(jobRecord({ script: 'a\u001b[2Jb\u202e.py' }), { now: NOW }).label, 'ab.py');
 });

@@ -70,6 +70,23 @@ test('jobs that were over when the window opened are not told as ended', async (
   assert.deepEqual(changes[0]?.ended, []);
 });
 
+test('a job whose results were counted is told once, also if that was done between two readings', async () => {
+  const results = { files: 2, added: 1 };
+  const { ledger, store, changes } = storeOf([runningJob({ id: 'a' }), jobRecord({ id: 'before', results })]);
+  await store.refresh();
+  ledger.records = [jobRecord({ id: 'a' })];
+  await store.refresh();
+  ledger.records = [jobRecord({ id: 'a', results })];
+  await store.refresh();
+  const finishedAt = new Date(Date.now() + 1000).toISOString();
+  ledger.records = [jobRecord({ id: 'a', results }), jobRecord({ id: 'quick', results, finishedAt })];
+  await store.refresh();
+  assert.deepEqual(
+    changes.map(({ counted }) => counted.map(({ id }) => id)),
+    [[], [], ['a'], ['quick']],
+  );
+});
+
 test('10,000 jobs come page by page', async () => {
   const { store } = storeOf(Array.from({ length: 10_000 }, (_, index) => jobRecord({ id: String(index) })));
   await store.refresh();

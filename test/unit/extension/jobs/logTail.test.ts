@@ -32,3 +32,41 @@ test('a view never holds more than twice the limit', () => {
     assert.ok(shown <= 2100, `${shown} characters after step ${step}`);
   }
 });
+
+test('a moving line is replaced as it moves, stays below new text, and leaves nothing behind', () => {
+  const tail = new LogTail('heading\n');
+  let view = '';
+  const show = (): string => {
+    const { type, text } = tail.take();
+    view = type === 'replace' ? text : view + text;
+    return view;
+  };
+  tail.push('a\n');
+  assert.ok(tail.setMoving('10 %'));
+  assert.equal(show(), 'heading\na\n10 %');
+  tail.setMoving('20 %');
+  assert.equal(show(), 'heading\na\n20 %');
+  assert.equal(tail.take().text, '');
+  tail.push('b');
+  assert.equal(show(), 'heading\na\nb\n20 %');
+  tail.push('\n100 %\n');
+  tail.setMoving('');
+  assert.equal(show(), 'heading\na\nb\n100 %\n');
+  tail.push('c\n');
+  assert.deepEqual(tail.take(), { type: 'append', text: 'c\n' });
+});
+
+test('below a long text no line moves, and nothing of the text is lost', () => {
+  const tail = new LogTail('');
+  const lines = Array.from({ length: 3_000 }, (_, index) => `line ${index} ${'x'.repeat(40)}\n`);
+  let view = '';
+  let hasStopped = false;
+  for (const line of lines) {
+    tail.push(line);
+    hasStopped ||= !tail.setMoving('50 %');
+    const { type, text } = tail.take();
+    view = type === 'replace' ? text : view + text;
+  }
+  assert.ok(hasStopped);
+  assert.equal(view, lines.join(''));
+});

@@ -1,12 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  decisionsFor,
-  needsDecision,
-  resultRows,
-  tickedOneByOne,
-  toggled,
-} from '../../../../src/extension/results/resultRows.ts';
+import { allowedTicks, decisionsFor, needsDecision, resultRows } from '../../../../src/extension/results/resultRows.ts';
 import type { PlannedResult, ResultStatus } from '../../../../src/workspace/results/results.ts';
 
 const planned = (path: string, status: ResultStatus): PlannedResult => ({ path, status, size: 1200 });
@@ -19,12 +13,36 @@ const plan = [
   { ...planned('.npmrc', 'review'), review: { reason: 'hidden', isNew: true } },
   { ...planned('conf/.hydra/x', 'review'), review: { reason: 'hidden', isNew: false } },
 ] as const;
+const items = resultRows(plan).map((row) => ({ row }));
+const ticked = items.filter(({ row }) => row.isTicked);
+const [keepBoth, useResult, keepMine] = items;
+assert.ok(keepBoth && useResult && keepMine);
 
 test('the hardest decisions come first and what is chosen one by one last; what is the same is not asked about', () => {
   assert.deepEqual(
-    resultRows(plan).map(({ path }) => path),
+    [...new Set(items.map(({ row }) => row.path))],
     ['both.txt', 'changed.txt', 'new.txt', '.npmrc', 'conf/.hydra/x', '.vscode/settings.json'],
   );
+});
+
+test('a conflict has one line for each choice, in words', () => {
+  assert.deepEqual(
+    items.slice(0, 3).map(({ row }) => [row.decision, row.description, row.isTicked, row.canCompare]),
+    [
+      ['keep-both', 'you and the job changed it · keep both: save the result beside your file · 1.2 KB', true, true],
+      ['write', 'use the result: replace your file', false, true],
+      ['skip', 'keep mine: do not save the result', false, true],
+    ],
+  );
+});
+
+test('of the choices for a file only the last one stays', () => {
+  assert.deepEqual(
+    allowedTicks(ticked, [...ticked, useResult]),
+    [...ticked, useResult].filter((item) => item !== keepBoth),
+  );
+  assert.deepEqual(allowedTicks([useResult], [keepMine, useResult]), [keepMine]);
+  assert.deepEqual(allowedTicks([useResult], []), [], 'unchecking a choice is one too');
 });
 
 test('what may change what tools do is not ticked, and has a diff, also when it is new', () => {
@@ -37,27 +55,27 @@ test('what may change what tools do is not ticked, and has a diff, also when it 
       { path: '.vscode/settings.json', isTicked: false, canCompare: true, isNew: true },
     ],
   );
-  assert.deepEqual(
-    resultRows(plan).filter(({ isTicked, isApart }) => isTicked === isApart),
-    [],
-  );
+  assert.match(apart[1]?.description ?? '', /^replaces your file · hidden/);
 });
 
-test('a tick for all rows at once does not tick what is chosen one by one', () => {
-  const items = resultRows(plan).map((row) => ({ row }));
-  const ticked = items.filter(({ row }) => row.isTicked);
-  assert.deepEqual(tickedOneByOne([], items), ticked);
+test('selecting all rows selects the default of each file, and none that is selected one at a time', () => {
+  assert.deepEqual(allowedTicks([], items), ticked);
   const [npmrc] = items.filter(({ row }) => row.path === '.npmrc');
   assert.ok(npmrc);
   const withOne = [...ticked, npmrc];
-  assert.deepEqual(tickedOneByOne(ticked, withOne), withOne);
-  assert.deepEqual(tickedOneByOne(withOne, items), withOne, 'what was ticked by itself stays ticked');
+  assert.deepEqual(allowedTicks(ticked, withOne), withOne);
+  assert.deepEqual(allowedTicks(withOne, items), withOne, 'what was ticked by itself stays ticked');
+  assert.deepEqual(
+    allowedTicks([keepMine], items),
+    [keepMine, ...ticked.filter((item) => item !== keepBoth)],
+    'a choice stays',
+  );
 });
 
 test('as it stands, a conflict keeps both, and nothing unticked is written', () => {
   const decisions = decisionsFor(
     plan,
-    resultRows(plan).filter(({ isTicked }) => isTicked),
+    ticked.map(({ row }) => row),
   );
   assert.deepEqual(Object.fromEntries(decisions), {
     'new.txt': 'write',
@@ -68,16 +86,8 @@ test('as it stands, a conflict keeps both, and nothing unticked is written', () 
     '.npmrc': 'skip',
     'conf/.hydra/x': 'skip',
   });
-});
-
-test('a conflict can be switched to overwriting and back, and says so', () => {
-  const [row] = resultRows([planned('both.txt', 'conflict')]);
-  assert.ok(row);
-  assert.match(row.description, /^keep both · changed by the job and by you · 1\.2 KB$/);
-  const other = toggled(row);
-  assert.equal(other.decision, 'write');
-  assert.match(other.description, /^overwrite · changed by the job and by you/);
-  assert.deepEqual(toggled(other), row);
+  assert.equal(decisionsFor(plan, [useResult.row]).get('both.txt'), 'write');
+  assert.equal(decisionsFor(plan, [keepMine.row]).get('both.txt'), 'skip');
 });
 
 test('nobody is asked while every file is new or the same', () => {

@@ -20,9 +20,9 @@ const facts: StatusFacts = {
 
 test('while idle the balance is all there is', () => {
   const view = statusView(facts);
-  assert.equal(view?.text, '$(rocket) 312 cr');
-  assert.equal(view?.spoken, 'Farwharf, 312 credits left');
-  assert.equal(view?.isWarning, false);
+  assert.equal(view.text, '$(rocket) 312 cr');
+  assert.equal(view.spoken, 'Farwharf, 312 credits left');
+  assert.equal(view.isWarning, false);
 });
 
 test('while jobs run their number stands beside what is left after what they have cost', () => {
@@ -31,40 +31,42 @@ test('while jobs run their number stands beside what is left after what they hav
     account: { ...facts.account, balance: 294 } as StatusFacts['account'],
     jobs: [runningJob({ createdAt: '2026-11-20T11:59:00.000Z' })],
   });
-  assert.equal(view?.text, '$(sync~spin) 1 · 310.8 cr');
-  assert.match(view?.tooltip ?? '', /train\\\.py/);
+  assert.equal(view.text, '$(sync~spin) 1 · 310.8 cr');
+  assert.match(view.tooltip, /train\\\.py/);
 });
 
 test('a hold that the balance does not know of yet is not given back', () => {
   const justSubmitted = runningJob({ createdAt: '2026-11-20T12:00:01.000Z' });
-  assert.equal(statusView({ ...facts, jobs: [justSubmitted] })?.text, '$(sync~spin) 1 · 310.8 cr');
+  assert.equal(statusView({ ...facts, jobs: [justSubmitted] }).text, '$(sync~spin) 1 · 310.8 cr');
 });
 
 test('jobs of other hosts are counted, but cost nothing here', () => {
   const view = statusView({ ...facts, jobs: [runningJob({ host: 'https://gpu.example.org' })] });
-  assert.equal(view?.text, '$(sync~spin) 1 · 312 cr');
+  assert.equal(view.text, '$(sync~spin) 1 · 312 cr');
 });
 
 test('it warns under the threshold, not at it', () => {
   const account = { ...facts.account, balance: 10 } as StatusFacts['account'];
-  assert.equal(statusView({ ...facts, account })?.isWarning, false);
-  assert.equal(statusView({ ...facts, account, lowCredits: 10.5 })?.isWarning, true);
+  assert.equal(statusView({ ...facts, account }).isWarning, false);
+  assert.equal(statusView({ ...facts, account, lowCredits: 10.5 }).isWarning, true);
 });
 
-test('it is hidden when signed out', () => {
-  assert.equal(statusView({ ...facts, state: 'signedOut' }), undefined);
+test('it offers to sign in when signed out', () => {
+  const { text, command, tooltip } = statusView({ ...facts, state: 'signedOut' });
+  assert.deepEqual([text, command], ['$(key) Sign In', 'farwharf.signIn']);
+  assert.match(tooltip, /Sign in with the API key of your account/);
 });
 
 test('a balance that is not known is not made up', () => {
   const view = statusView({ ...facts, account: undefined });
-  assert.equal(view?.text, '$(rocket)');
-  assert.equal(view?.isWarning, false);
+  assert.equal(view.text, '$(rocket)');
+  assert.equal(view.isWarning, false);
 });
 
 test('a service that does not respond is reported, with its last known state', () => {
   const view = statusView({ ...facts, state: 'unreachable' });
-  assert.equal(view?.text, '$(debug-disconnect) 312 cr');
-  assert.match(view?.tooltip ?? '', /does not respond/);
+  assert.equal(view.text, '$(debug-disconnect) 312 cr');
+  assert.match(view.tooltip, /does not respond/);
 });
 
 test('the rate card is a table whose cells cannot break it', () => {
@@ -72,7 +74,7 @@ test('the rate card is a table whose cells cannot break it', () => {
 });
 
 test('the hover links to commands of our own only', () => {
-  const tooltip = statusView({ ...facts, jobs: [runningJob({ script: '[x](command:evil)' })] })?.tooltip ?? '';
+  const tooltip = statusView({ ...facts, jobs: [runningJob({ script: '[x](command:evil)' })] }).tooltip ?? '';
   const links = [...tooltip.matchAll(/(?<!\\)\]\(([^)]*)\)/g)].map(([, target = '']) => target);
   assert.deepEqual(links, [
     'command:farwharf.submitWorkspace',

@@ -43,6 +43,12 @@ test('every failure is a sentence, never a code alone', () => {
   for (const failure of failures) assert.match(explain(failure).sentence, /^[A-Z].{40,}\.$/);
 });
 
+test('a host that cannot be reached is named', () => {
+  const { kind, sentence } = explain(system('ECONNREFUSED'), 'https://gpu.example.org');
+  assert.equal(kind, 'unreachable');
+  assert.equal(sentence, 'Could not reach gpu.example.org: nothing answers at that address.');
+});
+
 test('a certificate problem is not offered to be tried again', () => {
   assert.deepEqual(explain(system('CERT_HAS_EXPIRED')).actions, ['openLog']);
 });

@@ -23,7 +23,7 @@ test('a message is one line', () => {
   assert.equal(messageText('Job failed\n\nFarwharf: your key is void'), 'Job failed Farwharf: your key is void');
 });
 
-test('an icon that a file is named after is text; ours is an icon', () => {
+test('an icon code in a file name is text; our own is an icon', () => {
   assert.equal(label`$(file) ${'$(check)\u200b $\u202e(shield) ok'}`, '$(file) $ (check) $ (shield) ok');
   assert.equal(withoutIcons('$(date)\nnext'), '$ (date) next');
 });

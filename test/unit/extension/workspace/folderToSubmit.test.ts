@@ -6,7 +6,7 @@ const folder = (fsPath: string, scheme = 'file') => ({ uri: { scheme, fsPath } }
 const [app, library, inner] = [folder('/w/app'), folder('/w/library'), folder('/w/app/inner')];
 const remote = folder('/w/virtual', 'vscode-vfs');
 
-test('of several folders the one of the file is submitted, and of one inside another the inner one', () => {
+test('the innermost workspace folder that contains the file is submitted', () => {
   const all = [app, library, inner];
   assert.equal(folderToSubmit(all, { file: '/w/app/main.py' }), app);
   assert.equal(folderToSubmit(all, { file: '/w/app/inner/main.py' }), inner);
@@ -15,7 +15,7 @@ test('of several folders the one of the file is submitted, and of one inside ano
   assert.equal(folderToSubmit(all, {}), undefined, 'a person picks');
 });
 
-test('a folder that is not on a disk, or not of this window, is never submitted', () => {
+test('a folder that is not on a local disk or not open in this window is never submitted', () => {
   assert.deepEqual(onDisk([remote, app]), [app]);
   assert.throws(() => folderToSubmit([], {}), { code: 'missing' });
   assert.throws(() => folderToSubmit([remote], {}), { code: 'refused', message: /virtual/ });

@@ -7,6 +7,7 @@ import { type FollowDeps, followJob, watchJob } from '../../../../src/jobs/log/f
 import { JobLedger } from '../../../../src/jobs/ledger/ledger.ts';
 import type { JobRecord } from '../../../../src/jobs/ledger/record.ts';
 import { EventSpool, type SpooledEvent } from '../../../../src/jobs/log/spool.ts';
+import { ResultCounter } from '../../../../src/jobs/log/resultCounter.ts';
 import type { JobEvent } from '../../../../src/remote/protocol/schemas.ts';
 import { GUARD_MS, withGrowingLimit } from '../../timeLimits.ts';
 import { makeRecord, tempHome } from '../fixtures.ts';
@@ -36,7 +37,8 @@ async function setUp(t: TestContext, answers: Answers, fields: Partial<JobRecord
   const record = makeRecord(fields);
   jobs.insert(record);
   const spool = new EventSpool(home, record.id);
-  return { record, http, jobs, home, spool, ledger: directLedger(jobs), service: connectTo(http.url) };
+  const results = new ResultCounter(home);
+  return { record, http, jobs, home, spool, results, ledger: directLedger(jobs), service: connectTo(http.url) };
 }
 
 async function spooled(spool: EventSpool): Promise<SpooledEvent[]> {
@@ -204,7 +206,7 @@ for (const [how, end] of [
   });
 }
 
-test('a network that is missing after a job ended is waited out, and the rest of its log read', async (t) => {
+test("the rest of a finished job's log is read once the network is back", async (t) => {
   let missing = 20;
   const isMissing = (): boolean => missing > 0 && missing-- > 0;
   const setting = await setUp(t, {
@@ -240,7 +242,7 @@ test('a log without numbers ends where a service that knows the job to be over c
   assert.deepEqual(kinds(await spooled(setting.spool)), ['log', 'end']);
 });
 
-test('a missing network is waited out', async (t) => {
+test('a missing network is waited out, and reported until the service responds again', async (t) => {
   const setting = await setUp(t, {});
   const { port } = setting.http;
   setting.http.stop();
@@ -249,8 +251,11 @@ test('a missing network is waited out', async (t) => {
     failed.resolve();
     return setting.service;
   };
-  const following = followJob({ ...setting, reconnect }, setting.record.id, { ...FAST, signal: t.signal });
+  const contacts = new Set<boolean>();
+  const onContact = (isReachable: boolean): void => void contacts.add(isReachable);
+  const following = followJob({ ...setting, reconnect }, setting.record.id, { ...FAST, signal: t.signal, onContact });
   await failed.promise;
+  assert.deepEqual([...contacts], [false]);
   await TestService.start(
     t,
     {
@@ -263,6 +268,7 @@ test('a missing network is waited out', async (t) => {
     port,
   );
   assert.equal((await following).state, 'succeeded');
+  assert.deepEqual([...contacts], [false, true]);
 });
 
 test('a service that comes back elsewhere is found through reconnect', async (t) => {
@@ -407,7 +413,7 @@ test('a job whose id was never told cannot be followed, and that is said', async
   await assert.rejects(followJob(setting, setting.record.id, { ...FAST, signal: t.signal }), { code: 'missing' });
 });
 
-test('the list keeps of a service no more than a person reads, and no time that is none', async (t) => {
+test('the job list truncates service text and drops invalid times', async (t) => {
   const huge = 'x'.repeat(1_000_000);
   const setting = await setUp(t, {
     events: (_, response) => {
@@ -434,4 +440,24 @@ test('the list keeps of a service no more than a person reads, and no time that 
   assert.equal(last.startedAt, null);
   assert.ok(!Number.isNaN(Date.parse(last.finishedAt ?? '')));
   assert.ok(JSON.stringify(setting.jobs.get(setting.record.id)).length < 5_000);
+});
+
+test('the results are counted after the end, also by a process that comes later', async (t) => {
+  const artifact: JobEvent = { event: 'artifact', data: { path: 'made.txt', size: 1 } };
+  const setting = await setUp(t, {
+    events: (_, response) => {
+      sendEvents(response, [state('running'), artifact, end], 1);
+      response.end();
+    },
+    job: (_, response) => sendJson(response, done),
+  });
+  const updates: JobRecord['results'][] = [];
+  const onUpdate = ({ results }: JobRecord): void => void updates.push(results);
+  const last = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal, onUpdate });
+  assert.deepEqual(last.results, { files: 1, added: null });
+  assert.deepEqual(updates.at(-1), last.results);
+  assert.deepEqual(setting.jobs.get(setting.record.id)?.results, last.results);
+  setting.jobs.update(setting.record.id, { results: null });
+  const again = await followJob(setting, setting.record.id, { ...FAST, signal: t.signal });
+  assert.deepEqual(again.results, last.results);
 });

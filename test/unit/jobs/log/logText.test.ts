@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MarkedLineWriter } from '../../../../src/core/text/markedLines.ts';
-import { LogText, type LogTextOptions } from '../../../../src/jobs/log/logText.ts';
+import { isInLog, LogText, type LogTextOptions } from '../../../../src/jobs/log/logText.ts';
 import type { SpooledEvent } from '../../../../src/jobs/log/spool.ts';
 
 const ESC = '\u001b';
@@ -16,9 +16,9 @@ const make = (event: string, data: unknown, extra: Partial<SpooledEvent> = {}): 
 const log = (text: string): SpooledEvent => make('log', { stream: 'stdout', text });
 const running = make('state', { state: 'running', at: '2026-01-01T00:00:00.000Z' });
 
-function render(options: LogTextOptions, events: readonly SpooledEvent[]): string {
+function render(options: LogTextOptions, events: readonly SpooledEvent[], results?: string): string {
   const text = new LogText(options);
-  return events.map((event) => text.push(event)).join('') + text.flush();
+  return events.map((event) => text.push(event, results)).join('') + text.flush();
 }
 const plain = (...events: SpooledEvent[]): string => render({ colour: false }, events);
 const terminal = (...events: SpooledEvent[]): string => render({ colour: true }, events);
@@ -34,8 +34,8 @@ test('a whole log: phases, the program’s lines, one line at the end', () => {
     make('end', { state: 'succeeded', exit_code: 0, credits_charged: 0.07 }),
   ];
   assert.equal(
-    render({ colour: false, machine: 'local', results: 'results in /home/ada' }, events),
-    'packed 3.2 MB in 0.2 s\nqueued\nstarted on local\nepoch 1\nepoch 2\nsucceeded after 42 s · 0.07 credits · results in /home/ada\n',
+    render({ colour: false, machine: 'local' }, events, '3 new files: Download Results'),
+    'packed 3.2 MB in 0.2 s\nqueued\nstarted on local\nepoch 1\nepoch 2\nsucceeded after 42 s · 0.07 credits · 3 new files: Download Results\n',
   );
 });
 
@@ -111,4 +111,26 @@ test('what a flow tells in marked lines is no text of the log', () => {
   const [first = '', second = ''] = lines;
   const texts = [`a\n${first}b`, `\n${second.slice(0, 40)}`, `${second.slice(40)}c\n@`];
   assert.equal(plain(...texts.map(log), make('end', { state: 'succeeded' })), 'a\nb\nc\n@\nsucceeded\n');
+});
+
+test('events that show nothing have no place in a log, whatever a service sends', () => {
+  const shown = [
+    log('text'),
+    running,
+    make('end', {}),
+    make('phase', { text: 'packed' }, { own: true }),
+    make('message', 'text'),
+  ];
+  assert.deepEqual(
+    shown.filter((event) => !isInLog(event)),
+    [],
+  );
+  const silent = [
+    make('usage', { cpu_cores: 1 }),
+    make('flow', { type: 'x' }),
+    make('gpu.usage', 'text'),
+    make('log', {}),
+  ];
+  assert.deepEqual(silent.filter(isInLog), []);
+  assert.equal(plain(...silent), '');
 });

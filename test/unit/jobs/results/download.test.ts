@@ -164,7 +164,7 @@ test('a damaged archive is refused and the folder is as it was', async (t) => {
   isClean(setting);
 });
 
-test('an endless answer that is no gzip archive is refused by its first bytes', async (t) => {
+test('an endless response that is not gzip is refused by its first bytes', async (t) => {
   const sent = { bytes: 0 };
   const setting = await setUp(t, (_, response) => {
     response.writeHead(200, { 'content-type': 'application/gzip' });

@@ -38,7 +38,7 @@ function findLastPoint(t: TestContext): KillPoint {
   return kill;
 }
 
-test('the next command takes an interrupted download back, and says so', (t) => {
+test('the next command undoes an interrupted download and reports it', (t) => {
   if (!canKill()) return t.skip(NO_STRACE);
   const place = makePlace(temporaryFolder(t));
   const before = snapshot(place.folder);
@@ -52,7 +52,7 @@ test('the next command takes an interrupted download back, and says so', (t) => 
   assert.doesNotMatch(jobs(), /stopped while it was writing/);
 });
 
-test('files that were edited after a kill stay, with the versions from before beside them', async (t) => {
+test('files edited after a kill are kept, with their previous versions beside them', async (t) => {
   if (!canKill()) return t.skip(NO_STRACE);
   const place = makePlace(temporaryFolder(t));
   killAtTheEnd(t, place);
@@ -71,7 +71,7 @@ test('files that were edited after a kill stay, with the versions from before be
   assert.deepEqual(leftOvers(place), []);
 });
 
-test('a download that still runs is not taken back, and one that was killed is taken back once by two commands', async (t) => {
+test('a running download is not undone, and two commands undo a killed one once', async (t) => {
   if (!canKill()) return t.skip(NO_STRACE);
   const place = makePlace(temporaryFolder(t));
   const before = snapshot(place.folder);

@@ -27,7 +27,7 @@ const refusals: readonly [string, string, Selection, RegExp][] = [
   ['the wrong case', 'Train.py', select(['train.py']), /Did you mean train\.py\?/],
   ['backslashes', 'src\\train.py', select(['src/train.py']), /Did you mean src\/train\.py\?/],
   ['nothing alike', 'qqqqqq.sh', select(['train.py']), /Paths are relative to the folder/],
-  ['an empty folder', 'train.py', select([]), /No file in .* would be sent/],
+  ['an empty folder', 'train.py', select([]), /No file in .* is selected, so nothing was sent/],
   ['no script', '   ', select(['train.py']), /No script is specified/],
   [
     'an ignored file, with rule and place',

@@ -13,7 +13,7 @@ test('the flag wins over the variable, which wins over the embedded service', ()
   assert.equal(resolve('https://B.example.org:443/api//', {}), 'https://b.example.org/api');
 });
 
-test('http is for this machine alone', () => {
+test('http is allowed only for this machine', () => {
   for (const host of ['localhost:8080', '127.0.0.1:9', '127.1.2.3', '[::1]:7']) {
     assert.equal(resolve(`http://${host}`), `http://${host}`);
   }
@@ -45,7 +45,7 @@ test('the key comes from the environment, and its lack names the variable', () =
   });
 });
 
-test('a key belongs to one address: another port, scheme, path or name gets none', () => {
+test('a key belongs to one address: another port, scheme, path or host gets none', () => {
   const home = '/nowhere';
   for (const other of ['https://x:8443', 'https://x/team', 'https://x.evil.org', 'http://localhost:1']) {
     for (const belongs of ['https://x', 'local', '', 'not an address']) {

@@ -60,7 +60,7 @@ test('a small folder may grow without a question', () => {
   assert.deepEqual(consentChanges({ ...agreed, bytes: 100 }, { ...agreed, bytes: 900_000 }), []);
 });
 
-test('the agreement names secrets that stay and secrets that are sent', () => {
+test('the consent names excluded secrets and included secrets', () => {
   const selection: Selection = {
     root: '/w',
     files: [],

@@ -104,7 +104,7 @@ test('a service that is not there: the system error passes through and nothing i
   assert.deepEqual(readdirSync(join(setting.home, 'archives')), []);
 });
 
-test('the connection is lost after all was sent: unknown, said, kept, not repeated', async (t) => {
+test('a connection lost after the upload is reported as unknown, stored and not repeated', async (t) => {
   const setting = await setUp(t, {
     submit: async (request) => {
       await readAll(request);

@@ -96,7 +96,7 @@ test('a connection that is cut is an error, not the end of the events', async (t
   assert.deepEqual(seen, [1]);
 });
 
-test('an id that no header can carry ends no stream, and others go back as they came', async (t) => {
+test('an event ID that is invalid in a header does not end the stream; others are sent back unchanged', async (t) => {
   const sent: (string | undefined)[] = [];
   const { client } = await serve(t, (request, response) => {
     const id = request.headers['last-event-id'];

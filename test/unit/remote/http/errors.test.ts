@@ -65,7 +65,7 @@ test('a detail is cut at 2,000 characters and free of escape sequences', async (
   assert.equal(error.message.length, 'HTTP 400: '.length + 2000);
 });
 
-test('a redirect is an error, and its target is never asked', async (t) => {
+test('a redirect is an error, and its target is never requested', async (t) => {
   let wasAsked = false;
   const target = await listen(
     t,
@@ -147,7 +147,7 @@ test('a connection that breaks inside an answer is the error of the system', asy
   assert.equal(((await rejection(client.me())) as NodeJS.ErrnoException).code, 'ECONNRESET');
 });
 
-test('a certificate that is not trusted is the error of the system', async (t) => {
+test("an untrusted certificate causes the system's own error", async (t) => {
   const folder = join(import.meta.dirname, '../../../fixtures/tls');
   const [key, cert] = ['key.pem', 'cert.pem'].map((name) => readFileSync(join(folder, name)));
   let wasAsked = false;

@@ -110,7 +110,7 @@ test('a folder is searched with text, lines and names', async (t) => {
       scope: [],
     },
   );
-  assert.deepEqual(index.stats, { files: 3, chunks: 3, passedOver: {} });
+  assert.deepEqual(index.stats, { files: 3, chunks: 3, skipped: {} });
 });
 
 test('opened again it is as it was left, and changes made meanwhile are found', async (t) => {
@@ -212,7 +212,7 @@ test('what cannot be indexed is passed over with its reason, read once, and take
   using index = await place.open();
   const special = ['link.txt', 'pipe.txt'].map((path) => ({ path, size: 9, mtimeMs: 9 }));
   await index.sync([...(await place.list()), ...special]);
-  assert.deepEqual(index.stats.passedOver, { binary: 1, 'too-large': 1, unreadable: 2 });
+  assert.deepEqual(index.stats.skipped, { binary: 1, 'too-large': 1, unreadable: 2 });
   assert.deepEqual((await pathsOf(index, 'zebra')).sort(), [
     'broken.ipynb',
     'latin.txt',

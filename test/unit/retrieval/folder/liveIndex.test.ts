@@ -123,18 +123,18 @@ for (const isGit of [false, true]) {
     await window.write('more/d.md', 'zebra');
     await window.notify(['created', '.gitignore'], ['created', 'more/d.md']);
     assert.deepEqual(await window.find('zebra'), ['a.md', 'sub/c.txt']);
-    const { items, total } = await window.index.passedOver(window.folder, { limit: 9 });
+    const { items, total } = await window.index.skipped(window.folder, { limit: 9 });
     assert.equal(items.find(({ path }) => path === 'more')?.reason, 'gitignore');
     const rule = items.find(({ path }) => path === 'sub/b.md');
     assert.deepEqual([rule?.reason, rule?.rule, rule?.at], ['gitignore', '*.md', 'sub/.gitignore:1']);
-    assert.equal(total, (await window.status()).passedOver);
+    assert.equal(total, (await window.status()).skipped);
     await rm(window.at('sub/.gitignore'));
     await rm(window.at('.gitignore'));
     await window.notify(['deleted', 'sub/.gitignore'], ['deleted', '.gitignore']);
     assert.deepEqual(await window.find('zebra'), ['a.md', 'more/d.md', 'sub/b.md', 'sub/c.txt']);
     await window.write('.gitignore', 'more/\n');
     await window.notify(['created', '.gitignore']);
-    const again = await window.index.passedOver(window.folder, { limit: 9 });
+    const again = await window.index.skipped(window.folder, { limit: 9 });
     assert.deepEqual(
       [again.items.map(({ path }) => path).filter((path) => path !== '.git'), await window.find('zebra')],
       [['more'], ['a.md', 'sub/b.md', 'sub/c.txt']],
@@ -146,7 +146,7 @@ for (const isGit of [false, true]) {
     await window.write('a.md', `zebra npm_${'k3J9xQ2mV7bT1zR5wY8nL4pH6cD0fG'.repeat(2).slice(0, 36)}`);
     await window.notify(['changed', 'a.md']);
     assert.deepEqual(await window.find('zebra'), []);
-    const { items } = await window.index.passedOver(window.folder, { limit: 9 });
+    const { items } = await window.index.skipped(window.folder, { limit: 9 });
     assert.deepEqual(
       items.filter(({ path }) => path === 'a.md').map(({ reason, rule }) => [reason, rule]),
       [['secret', 'npm token']],
@@ -156,7 +156,7 @@ for (const isGit of [false, true]) {
     assert.deepEqual(
       [
         await window.find('zebra'),
-        (await window.index.passedOver(window.folder, { limit: 9 })).items.some(({ path }) => path === 'a.md'),
+        (await window.index.skipped(window.folder, { limit: 9 })).items.some(({ path }) => path === 'a.md'),
       ],
       [['a.md'], false],
     );

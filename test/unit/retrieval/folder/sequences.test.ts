@@ -34,7 +34,7 @@ class Life {
   /** What was done, to be told when it goes wrong. */
   readonly story: string[] = [];
   #index: FolderIndex;
-  #keeper: IndexUpdater;
+  #updater: IndexUpdater;
   /** Whether something changed that the index was not told of. */
   #isBehind = true;
   #time = Date.parse('2026-01-01T00:00:00Z');
@@ -44,7 +44,7 @@ class Life {
     this.home = join(base, 'home');
     this.random = random;
     this.#index = index;
-    this.#keeper = this.#keep(index);
+    this.#updater = this.#updaterOf(index);
   }
 
   static async begin(base: string, random: Below): Promise<Life> {
@@ -118,7 +118,7 @@ class Life {
     this.#index = await FolderIndex.open({ root: this.root, home: this.home });
     assert.equal(this.#index.isWriter, true);
     for (const [path, text] of this.overlays) this.#index.setOverlay(path, text);
-    this.#keeper = this.#keep(this.#index);
+    this.#updater = this.#updaterOf(this.#index);
   }
 
   /** A file of the index is cut, damaged or gone. */
@@ -158,7 +158,7 @@ class Life {
 
   /** What the index finds is what one finds that was built from the folder as it is. */
   async check(): Promise<void> {
-    if (this.#isBehind) await this.#keeper.take({ isAll: true, paths: new Set() }, OPTIONS);
+    if (this.#isBehind) await this.#updater.take({ isAll: true, paths: new Set() }, OPTIONS);
     this.#isBehind = false;
     const home = `${this.home}-fresh`;
     await rm(home, { recursive: true, force: true });
@@ -180,13 +180,13 @@ class Life {
     this.#index[Symbol.dispose]();
   }
 
-  #keep(index: FolderIndex): IndexUpdater {
+  #updaterOf(index: FolderIndex): IndexUpdater {
     return new IndexUpdater(index, this.root, { path: this.root, isTrusted: false }, SELECTOR);
   }
 
   async #tell(paths: readonly string[]): Promise<void> {
     if (this.random(4) === 0) this.#isBehind = true;
-    else await this.#keeper.take({ isAll: false, paths: new Set(paths) }, OPTIONS);
+    else await this.#updater.take({ isAll: false, paths: new Set(paths) }, OPTIONS);
   }
 
   async #write(path: string): Promise<void> {

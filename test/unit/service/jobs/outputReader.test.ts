@@ -44,6 +44,24 @@ test('what was written is read once, joined by stream, with whole characters', a
   log.close();
 });
 
+test('usage is read between the output, and frames that no runner wrote are not', async (t) => {
+  const path = logPath(t);
+  const log = new OutputLog(path, 10);
+  const usage = { at: '2026-01-01T00:00:00.000Z', cpu_cores: 1.5, memory_bytes: 7e8 };
+  log.append('stdout', Buffer.from('more than the log stores\n'));
+  log.usage(usage);
+  log.close();
+  const deep = `${'['.repeat(5_000)}${']'.repeat(5_000)}`;
+  const forged = ['{}', '{"at":"","cpu_cores":-1}', '{"at":"","cpu_cores":1e999}', '{"at":1}', '[]'];
+  appendFileSync(path, forged.map((each) => `{"usage":${each}}\n`).join(''));
+  appendFileSync(path, `{"usage":{"at":"","deep":${deep}}}\n`);
+  const events = (await read(path, 0))?.events.filter(({ type }) => type === 'usage');
+  assert.deepEqual(events, [
+    { type: 'usage', data: usage },
+    { type: 'usage', data: { at: '' } },
+  ]);
+});
+
 test('a link or a pipe in its place is neither followed nor waited for', async (t) => {
   const path = logPath(t);
   for (const place of [() => symlinkSync('/etc/hostname', path), () => execFileSync('mkfifo', [path])]) {

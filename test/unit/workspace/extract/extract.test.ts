@@ -302,7 +302,7 @@ test('limits on bytes, entries and depth hold, and say so', async (t) => {
   await assert.rejects(stageArchive(archive, folder, { limits: { depth: 2 } }), { code: 'limit' });
 });
 
-test('10 KB of archive cannot name 144,000 folders: it is refused before one is made', async (t) => {
+test('a 10 KB archive with 144,000 folders is refused before any is created', async (t) => {
   const deep = (index: number): Buffer[] => [
     paxHeader({ path: `${index}/${'d/'.repeat(239)}file` }),
     tarEntry({ name: 'x', body: '' }),
@@ -314,7 +314,7 @@ test('10 KB of archive cannot name 144,000 folders: it is refused before one is 
   assert.deepEqual(made, []);
 });
 
-test('nothing is made before the last entry of an archive was judged', async (t) => {
+test('nothing is created before the last entry of an archive was checked', async (t) => {
   const { archive, folder } = place(t, pair('a', '../out'));
   const made = await namesMade(folder, () => assert.rejects(stageArchive(archive, folder), { code: 'refused' }));
   assert.deepEqual(made, []);
@@ -352,7 +352,7 @@ test('limits on folders, path components, name bytes and time hold', async (t) =
   assert.equal((await stageArchive(archive, folder, { limits })).entries.length, 2);
 });
 
-test('a folder that is swapped for a link while an archive is unpacked gets nothing written outside', async (t) => {
+test('nothing is written outside if a folder is replaced by a link during unpacking', async (t) => {
   if (process.platform === 'win32') return t.skip('making a link needs a right on Windows');
   const files = Array.from({ length: 4_000 }, (_, index) => tarEntry({ name: `out/${index}`, body: 'r' }));
   const { archive, folder } = place(t, tarGz(...files));

@@ -112,7 +112,7 @@ test('progress ends at the whole', async (t) => {
   assert.deepEqual(last, [selection.totalBytes, selection.totalBytes]);
 });
 
-test('a file that was removed, became a link, a folder or a pipe, or led out of the folder is named, and nothing is left', async (t) => {
+test('a file that was removed, replaced by a link, folder or pipe, or moved outside is named, and no archive remains', async (t) => {
   const { root, out, selection } = await selectTree(t);
   const cases: readonly { code: string; change: () => void }[] = [
     { code: 'missing', change: () => {} },

@@ -47,7 +47,7 @@ const ORDINARY =
   words(`model.pth metrics.json out/loss.png train.py config.yaml sub/config.json data.v1.csv notes.md run.log weights~best.bin
   environment.yml requirements.txt settings.json a...b/c.txt`);
 
-test('names are judged by what acts on them, in any spelling', () => {
+test('names that tools act on are held back in any spelling', () => {
   const risks = (paths: readonly string[]): unknown[] => [...new Set(paths.map((path) => riskOf(path)))];
   assert.deepEqual(risks(HIDDEN), ['hidden']);
   assert.deepEqual(risks([...TOOLS, ...ALSO_TOOLS]), ['tool']);
@@ -56,7 +56,7 @@ test('names are judged by what acts on them, in any spelling', () => {
   assert.deepEqual(risks(ORDINARY), [undefined]);
 });
 
-test('results that tools act on are never written with the rest, new or changed', async (t) => {
+test('new or changed results that tools act on are never written with other results', async (t) => {
   const paths = [...new Set([...HIDDEN.slice(0, 13), ...TOOLS, ...SELECTION.slice(0, 2)])];
   const changed = { '.npmrc': 'mine', Makefile: 'mine', '.gitignore': 'mine' };
   const results = Object.fromEntries([...paths, ...ORDINARY].map((path) => [path, 'theirs']));
@@ -92,7 +92,7 @@ test('a result that was chosen by itself is written in its place', async (t) => 
   assert.equal(readFileSync(join(folder, '.gitignore'), 'utf8'), 'theirs');
 });
 
-test('a result cannot open private files to the next submit', async (t) => {
+test('a result cannot make the next submit send private files', async (t) => {
   const local = { '.farwharfignore': 'private/\n', 'private/key.txt': 'mine', 'train.py': '' };
   const results = { '.farwharfignore': '!private/**\n', 'sub/.farwharfignore': '!../private/**\n', 'out.txt': 'x' };
   const { folder, staged, apply } = await stage(t, local, results);
@@ -114,7 +114,7 @@ test('a result cannot open private files to the next submit', async (t) => {
   assert.ok(excluded.some(({ path, rule }) => path === '.farwharf-results' && rule === '.farwharf-results'));
 });
 
-test('what was set aside is never sent, also when an ignore file asks for it', async (t) => {
+test('held-back results are never sent, even if an ignore file includes them', async (t) => {
   const folder = temporaryFolder(t);
   writeTree(folder, { 'a.txt': '', '.farwharf-results/7/.npmrc': 'x', '.farwharfignore': '!.farwharf-results/**\n' });
   const { files } = await selectFiles(folder, { isTrusted: false });
@@ -137,7 +137,7 @@ test('results that are set aside twice are there once, and another version is pu
   assert.deepEqual(readdirSync(join(folder, '.farwharf-results/7')).sort(), ['.npmrc', '.npmrc (job 7)', 'AGENTS.md']);
 });
 
-test('a folder that is swapped for a link while results are written gets nothing written outside', async (t) => {
+test('nothing is written outside if a folder is replaced by a link while results are written', async (t) => {
   if (process.platform === 'win32') return t.skip('making a link needs a right on Windows');
   const results = Object.fromEntries(Array.from({ length: 4_000 }, (_, index) => [`out/${index}`, 'r']));
   const { folder, staged, apply } = await stage(t, { 'out/mine': '' }, results);

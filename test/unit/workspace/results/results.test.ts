@@ -170,7 +170,7 @@ test('without a plan nothing is written', async (t) => {
   assert.deepEqual(ownFiles(folder), []);
 });
 
-test('protected names are known in every spelling', () => {
+test('protected names are recognized in every spelling', () => {
   const spellings =
     `.git/config|.GIT/config|a/.Git/x|.git./x|.git ./x|.git::$INDEX_ALLOCATION/x|git~1/config|.g\u200cit/x|\uff0egit/x
 |.gitmodules|.gitattributes|.vscode/tasks.json|.VSCode/x|.v\u017fcode/x|.devcontainer/x|.husky/x|.ssh/id|.env|.env.local|.ENV|.envrc

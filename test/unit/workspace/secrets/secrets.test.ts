@@ -63,7 +63,7 @@ const SERVICE_ACCOUNT = JSON.stringify(
   2,
 );
 
-test('a key of no service that flows can use leaves the folder', async (t) => {
+test('keys of the services that flows can use are never sent', async (t) => {
   const hosted = PROVIDER_NAMES.filter((name) => !resolveEndpoint({ provider: name }).keyAdvice.includes('undefined'));
   for (const name of hosted) {
     const variable = resolveEndpoint({ provider: name }).keyVariable;
@@ -77,7 +77,7 @@ test('a key of no service that flows can use leaves the folder', async (t) => {
   }
 });
 
-test('tokens of other services, and service accounts with escaped line ends, stay', async (t) => {
+test('tokens of other services and service accounts with escaped line endings are not sent', async (t) => {
   const root = temporaryFolder(t);
   for (const [index, token] of OTHER_TOKENS.entries()) writeTree(root, { [`${index}.txt`]: `x ${token}\n` });
   writeTree(root, { 'account.json': SERVICE_ACCOUNT, 'nested.json': JSON.stringify({ text: SERVICE_ACCOUNT }) });
@@ -137,7 +137,7 @@ test('code, hashes, identifiers, base64 and placeholders are no secrets', async 
 
 const FILLER = 'a line of text that nobody reads\n'.repeat(40_000);
 
-test('a secret after the first 64 KB, and in UTF-16 of either order with and without its mark, stays', async (t) => {
+test('secrets after the first 64 KB and in UTF-16 of either byte order, with or without a BOM, are not sent', async (t) => {
   const root = temporaryFolder(t);
   const text = `key = "${GITHUB}" # and some more text in Latin letters\n`;
   const little = Buffer.from(text, 'utf16le');
@@ -153,7 +153,7 @@ test('a secret after the first 64 KB, and in UTF-16 of either order with and wit
   assert.deepEqual(pathsOf(await selectFiles(root, { isTrusted: false })), []);
 });
 
-test('a secret anywhere in a large file, across the borders of its parts too, is found when it is packed', async (t) => {
+test('packing finds a secret anywhere in a large file, even across chunk boundaries', async (t) => {
   const MEGABYTE = 1 << 20;
   const large = FILLER.repeat(3);
   for (const encoding of ['utf8', 'utf16le'] as const) {
@@ -173,7 +173,7 @@ test('a secret anywhere in a large file, across the borders of its parts too, is
   }
 });
 
-test('a file that gets a secret after the selection looked at it is not packed, whatever its size and time say', async (t) => {
+test('a file that gets a secret after selection is not packed, even with the same size and time', async (t) => {
   const folder = temporaryFolder(t);
   const root = join(folder, 'in');
   for (const path of ['notes.md', 'data.bin', 'x.zip']) {

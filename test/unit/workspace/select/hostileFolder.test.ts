@@ -83,7 +83,7 @@ for (const isTrusted of [true, false]) {
   });
 }
 
-test('6,000 files are listed while others have their turn, and an abort ends it', async (t) => {
+test('listing 6,000 files yields to the event loop and stops on abort', async (t) => {
   const root = temporaryFolder(t);
   git(root, 'init');
   for (let index = 0; index < MANY; index += 1) {
@@ -107,7 +107,7 @@ test('6,000 files are listed while others have their turn, and an abort ends it'
   }
 });
 
-test('a folder that becomes a link while its files are packed does not lead out', { skip }, async (t) => {
+test('a folder replaced by a link during packing does not lead outside', { skip }, async (t) => {
   const folder = temporaryFolder(t);
   const root = join(folder, 'in');
   const large = 'inside '.repeat(1_400_000);
@@ -130,7 +130,7 @@ test('a folder that becomes a link while its files are packed does not lead out'
   assert.throws(() => readFileSync(archive));
 });
 
-test('folders and files that the user may not read are named, and the rest is listed', { skip }, async (t) => {
+test('unreadable folders and files are reported, and all others are listed', { skip }, async (t) => {
   const folder = temporaryFolder(t);
   const root = join(folder, 'in');
   writeTree(root, { 'closed/x': '', 'half/x': '', secretive: '', open: '' });

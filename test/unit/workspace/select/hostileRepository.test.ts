@@ -22,7 +22,7 @@ import { writeIndex } from './writeIndex.ts';
 
 const pathsOf = ({ files }: Selection): string[] => files.map(({ path }) => path);
 
-test('no program that a repository configures runs when its files are listed, and no log is written', async (t) => {
+test('listing files runs no program configured by the repository and writes no log', async (t) => {
   const sprung: string[] = [];
   for (const key of PROGRAM_KEYS) {
     const repository = hostileRepository(t);
@@ -38,7 +38,7 @@ test('no program that a repository configures runs when its files are listed, an
   assert.deepEqual(sprung, []);
 });
 
-test('no key of a repository or of the user reaches git while it lists files', async (t) => {
+test('git sees no key from the repository or user configuration while listing files', async (t) => {
   const { root, trap } = hostileRepository(t);
   git(root, 'config', 'hook.invented.by.the.next.git', trap);
   git(root, 'config', 'core.fsmonitor', trap);
@@ -71,7 +71,7 @@ test('no key of a repository or of the user reaches git while it lists files', a
   assert.equal(existsSync(join(home, 'log')), false);
 });
 
-test('a .git file that points into a prepared folder runs nothing', async (t) => {
+test('a .git file that points to a prepared folder runs nothing', async (t) => {
   const hostile = hostileRepository(t);
   setTrap(hostile, { key: 'remote.origin.uploadpack', value: 'TRAP' });
   setTrap(hostile, { key: 'core.fsmonitor', value: 'TRAP' });
@@ -82,7 +82,7 @@ test('a .git file that points into a prepared folder runs nothing', async (t) =>
   assert.deepEqual(hostile.sprung(), []);
 });
 
-test('objects that a repository borrows from elsewhere are never looked up', async (t) => {
+test('objects from alternate object stores are never looked up', async (t) => {
   const { root } = hostileRepository(t);
   writeTree(root, { 'debug.log': '' });
   const elsewhere = join(root, '../other');
@@ -94,7 +94,7 @@ test('objects that a repository borrows from elsewhere are never looked up', asy
   assert.deepEqual(pathsOf(await selectFiles(root, { isTrusted: true })), ['debug.log', 'extra.py', 'train.py']);
 });
 
-test('a repository of another user is not read by git, and the selection says so', async (t) => {
+test('git does not read a repository owned by another user, and the selection reports it', async (t) => {
   if (process.geteuid?.() !== 0) return t.skip('SKIPPED: only root can give a folder to another user');
   for (const part of ['.git', '.git/objects', '.git/HEAD', '']) {
     const hostile = hostileRepository(t);
@@ -134,7 +134,7 @@ for (const paths of [
   });
 }
 
-test('files that git tracks behind a link that took the place of their folder are neither listed nor read', async (t) => {
+test('tracked files whose folder was replaced by a link are neither listed nor read', async (t) => {
   const { root } = hostileRepository(t);
   writeTree(root, { 'data/rows.csv': '1', 'data/deep/more.csv': '2' });
   git(root, 'add', 'data');
@@ -153,7 +153,7 @@ test('files that git tracks behind a link that took the place of their folder ar
   }
 });
 
-test('ignore rules and git files that are pipes, devices or endless do not hold anything up', async (t) => {
+test('ignore files and git files that are pipes, devices or endless do not block', async (t) => {
   if (process.platform === 'win32') return t.skip('Windows has no pipes and devices in folders');
   const endless = (root: string, path: string): void => symlinkSync('/dev/zero', join(root, path));
   const pipe = (root: string, path: string): void => void execFileSync('mkfifo', [join(root, path)]);

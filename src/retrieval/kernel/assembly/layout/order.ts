@@ -1,4 +1,4 @@
-/** What is sorted of a word: its first eight bytes as a number whose order is theirs, and the address of its record. */
+/** The sort entry of a word: its first eight bytes as a number that sorts as they do, and the address of its record. */
 export const ENTRY_BYTES = 16;
-/** Where in an entry the address of the record lies. */
+/** The offset of the record's address in an entry. */
 export const RECORD = 8;

@@ -1,17 +1,17 @@
-// What the code that writes postings and the code that reads them must agree on.
+// The format that the code for writing and for reading postings shares.
 
-/** So many numbers are packed together at most. */
+/** The maximum number of packed numbers. */
 export const MOST_PACKED = 128;
-/** Fewer are shorter as single numbers. */
+/** Fewer numbers are shorter as single numbers. */
 export const LEAST_PACKED = 24;
-/** What is wider goes behind the others, so that four bytes hold a number wherever its first bit lies in the first of them. */
+/** The maximum width, so that four bytes contain a number wherever it starts in the first of them. Wider numbers are exceptions. */
 export const MOST_WIDTH = 24;
 
 /**
- * A range is as many documents as a number has bits: few, since the fewer they are the nearer a bound is to what each of them gets.
+ * The number of documents in a range, one per bit of a number. It is small, because smaller ranges have tighter bounds.
  */
 export const RANGE = 32;
-/** The highest level. Of a range without a document that has the term the level is 0. */
+/** The highest level. A range without a document that contains the term has level 0. */
 export const HIGHEST_LEVEL = 15;
-/** Ranges that a byte can skip. */
+/** The number of ranges that a byte can skip. */
 export const MOST_SKIPPED = 15;

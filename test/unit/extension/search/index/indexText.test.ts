@@ -15,7 +15,7 @@ const READY: FolderStatus = {
   files: 12_345,
   chunks: 40_000,
   bytes: 3_200_000,
-  passedOver: 3,
+  skipped: 3,
   pending: 0,
   progress: undefined,
   updatedAt: 60_000,
@@ -65,8 +65,8 @@ test('the view tells files, chunks, size, age, and what is wrong', () => {
 });
 
 test('the view tells how far the ranking by meaning is, and why there is none', () => {
-  const line = (meaning: FolderStatus['meaning']): string | undefined =>
-    folderLines({ ...READY, meaning }, 0).find(({ id }) => id === 'meaning')?.description;
+  const line = (semantic: FolderStatus['semantic']): string | undefined =>
+    folderLines({ ...READY, semantic }, 0).find(({ id }) => id === 'semantic')?.description;
   assert.equal(line(undefined), undefined);
   assert.equal(line({ type: 'ready' }), 'on');
   const unfinished = { type: 'unfinished', done: 1200, total: 5000 } as const;

@@ -44,9 +44,11 @@ const view: SubmitView = {
 const find = (rows: readonly PreflightRow[], choice: PreflightRow['choice']) =>
   rows.find((row) => row.choice === choice);
 
-test('the first row submits and says what is sent and what it costs at most', () => {
+test('the first row submits and shows the script, the place, what is sent and the maximum cost', () => {
   const [first] = preflightRows(view, []);
   assert.equal(first?.choice, 'submit');
+  assert.equal(first?.label, '$(rocket) Submit train.py');
+  assert.equal(first?.description, 'to gpu.example.org · a10g');
   assert.equal(first?.detail, '3 files, 3.0 MB will be sent. At most 6 credits of 312.');
 });
 
@@ -95,17 +97,14 @@ test('what the service would refuse, findings and an empty folder are pointed ou
       rows.findIndex(({ label }) => label === 'Job'),
     )
     .join('\n');
-  assert.equal(
-    find(rows.slice(2), 'machine')?.description,
-    'Available: a10g (0.3 credits a minute). Did you mean "a10g"?',
-  );
+  assert.equal(find(rows.slice(2), 'machine')?.detail, 'Available: a10g (0.3 credits a minute). Did you mean "a10g"?');
   assert.match(
     labels,
     /config\.py[^]*class "a10" does not exist on gpu\.example\.org[^]*20 min is too long[^]*No file would be sent/,
   );
 });
 
-test('secrets are named and come first among what is left out', () => {
+test('secrets are named and listed first among excluded files', () => {
   const excluded = [left('x', 'cache'), ...['a', 'b', 'c', 'd'].map((name) => left(`${name}.pem`, 'secret'))];
   assert.equal(
     exclusionSentence(summarize({ excluded }).exclusions),

@@ -1,5 +1,5 @@
 /** A chunk of a file in a semantic ranking. */
-export interface ChunkPlace {
+export interface ChunkLocation {
   readonly path: string;
   /** The hash of the file's bytes from which it was cut. */
   readonly hash: string;
@@ -8,7 +8,7 @@ export interface ChunkPlace {
 }
 
 /** The state of semantic ranking. Unless it is `ready`, search uses keywords only. */
-export type MeaningState =
+export type SemanticState =
   | { readonly type: 'off' }
   /** Some chunks have no vector yet; `reason` says why no work is in progress, if so. */
   | { readonly type: 'unfinished'; readonly done: number; readonly total: number; readonly reason?: string }
@@ -23,8 +23,8 @@ export interface NearestOptions {
 }
 
 /** Semantic ranking of a folder's chunks, in addition to keyword ranking. */
-export interface MeaningRanking {
-  readonly state: MeaningState;
+export interface SemanticRanking {
+  readonly state: SemanticState;
   /** The `limit` chunks closest to the query, best first; none unless it is ready. Rejects only on abort. */
-  nearest(query: string, limit: number, options?: NearestOptions): Promise<readonly ChunkPlace[]>;
+  nearest(query: string, limit: number, options?: NearestOptions): Promise<readonly ChunkLocation[]>;
 }

@@ -6,7 +6,7 @@ import { writeAtomically } from '../../core/files/atomicFile.ts';
 const FILE = 'model.json';
 
 /** The model that the user selected for a folder's semantic ranking, without keys. */
-export interface MeaningChoice {
+export interface EmbeddingChoice {
   /** `local`, or the name of a service. */
   readonly provider: string;
   readonly model?: string | undefined;
@@ -20,18 +20,22 @@ export function vectorsFolder(home: string, root: string): string {
 }
 
 /** The choice for a folder; undefined if none was made, so that keyword ranking is used. */
-export async function readMeaningChoice(home: string, root: string): Promise<MeaningChoice | undefined> {
+export async function readEmbeddingChoice(home: string, root: string): Promise<EmbeddingChoice | undefined> {
   try {
     const choice: unknown = JSON.parse(await readFile(join(vectorsFolder(home, root), FILE), 'utf8'));
     const isChoice = typeof choice === 'object' && choice !== null && 'provider' in choice;
-    return isChoice && typeof choice.provider === 'string' ? (choice as MeaningChoice) : undefined;
+    return isChoice && typeof choice.provider === 'string' ? (choice as EmbeddingChoice) : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Stores the choice; undefined removes the folder's vectors. @throws the system's error. */
-export async function writeMeaningChoice(home: string, root: string, choice: MeaningChoice | undefined): Promise<void> {
+export async function writeEmbeddingChoice(
+  home: string,
+  root: string,
+  choice: EmbeddingChoice | undefined,
+): Promise<void> {
   const folder = vectorsFolder(home, root);
   if (choice === undefined) {
     // The choice is removed first, so that keyword ranking is used from now on, whatever happens to the vectors.

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../../../src/core/errors.ts';
 import type { FolderStatus } from '../../../../src/retrieval/folder/indexService.ts';
 import { LiveIndex } from '../../../../src/retrieval/folder/liveIndex.ts';
-import { writeMeaningChoice } from '../../../../src/retrieval/semantic/meaningChoice.ts';
+import { writeEmbeddingChoice } from '../../../../src/retrieval/semantic/embeddingChoice.ts';
 import { inspectSearchable, selectSearchable } from '../../../../src/workspace/select/searchableFiles.ts';
 import { WordEmbedder } from './wordEmbedder.ts';
 import { GUARD_MS } from '../../timeLimits.ts';
@@ -40,19 +40,19 @@ async function openWindow(t: TestContext, openModel: () => Promise<LocalWords>) 
   });
   await index.open([{ path: folder, isTrusted: false }]);
   await index.settle();
-  const until = async (isSo: (meaning: FolderStatus['meaning']) => boolean): Promise<void> => {
+  const until = async (isSo: (semantic: FolderStatus['semantic']) => boolean): Promise<void> => {
     for (const end = Date.now() + GUARD_MS; ; ) {
       const [status] = await index.status();
-      if (isSo(status?.meaning)) return;
-      assert.ok(Date.now() < end, `it stays ${JSON.stringify(status?.meaning)}`);
+      if (isSo(status?.semantic)) return;
+      assert.ok(Date.now() < end, `it stays ${JSON.stringify(status?.semantic)}`);
       await sleep(20);
     }
   };
   const find = async (query: string, isTyping = false): Promise<string[]> =>
     (await index.search(query, { limit: 5, isTyping })).map(({ path }) => path);
   const choose = async (provider: string | undefined): Promise<void> => {
-    await writeMeaningChoice(home, folder, provider === undefined ? undefined : { provider });
-    await index.reloadMeaning();
+    await writeEmbeddingChoice(home, folder, provider === undefined ? undefined : { provider });
+    await index.reloadEmbeddingModel();
   };
   return { folder, index, until, find, choose };
 }
@@ -61,15 +61,15 @@ test('an open folder is ranked by meaning once a model is chosen, keeps up with 
   const model = new LocalWords();
   const { folder, index, until, find, choose } = await openWindow(t, async () => model);
   assert.deepEqual(await find('ship'), [], 'off until it is chosen');
-  assert.equal((await index.status())[0]?.meaning, undefined);
+  assert.equal((await index.status())[0]?.semantic, undefined);
   await choose('local');
-  await until((meaning) => meaning?.type === 'ready');
+  await until((semantic) => semantic?.type === 'ready');
   assert.equal((await find('ship'))[0], 'sea.md');
   assert.equal((await index.related('a boat', { limit: 1 }))[0]?.path, 'sea.md');
   model.embedded.length = 0;
   assert.deepEqual(await find('ship', true), [], 'not while the word is being typed');
   assert.equal(model.embedded.length, 0);
-  const paused = await index.search('ship', { limit: 5, isTyping: true, byMeaning: true });
+  const paused = await index.search('ship', { limit: 5, isTyping: true, isSemantic: true });
   assert.equal(paused[0]?.path, 'sea.md', 'but when that is asked for');
 
   await writeFile(join(folder, 'food.md'), 'The boat is here.\n');
@@ -92,7 +92,7 @@ test('on battery few texts are embedded and many wait for power', async (t) => {
   const model = new LocalWords();
   const { folder, index, until, choose } = await openWindow(t, async () => model);
   await choose('local');
-  await until((meaning) => meaning?.type === 'ready');
+  await until((semantic) => semantic?.type === 'ready');
   await index.saveEnergy(true);
   const write = async (name: string, chunks: number): Promise<void> => {
     const text = Array.from({ length: chunks }, (_, number) => `# Part ${number} of ${name}\n\nThe boat is here.\n`);
@@ -103,9 +103,9 @@ test('on battery few texts are embedded and many wait for power', async (t) => {
   await write('few.md', 20);
   await until(() => model.embedded.some((text) => text.includes('few.md')));
   await write('many.md', 2000);
-  await until((meaning) => meaning?.type === 'unfinished' && /waits for power/.test(meaning.reason ?? ''));
+  await until((semantic) => semantic?.type === 'unfinished' && /waits for power/.test(semantic.reason ?? ''));
   await index.saveEnergy(false);
-  await until((meaning) => meaning?.type === 'ready');
+  await until((semantic) => semantic?.type === 'ready');
 });
 
 test('a model that cannot be opened is told, and search goes on by words', async (t) => {
@@ -113,7 +113,7 @@ test('a model that cannot be opened is told, and search goes on by words', async
     Promise.reject(new AppError('missing', 'There is no model.')),
   );
   await choose('local');
-  await until((meaning) => meaning?.type === 'failed' && meaning.reason === 'There is no model.');
+  await until((semantic) => semantic?.type === 'failed' && semantic.reason === 'There is no model.');
   assert.deepEqual(await find('vessel'), ['sea.md']);
 });
 
@@ -121,7 +121,7 @@ test('what a service embeds is left alone', async (t) => {
   const model = new LocalWords();
   const { index, find, choose } = await openWindow(t, async () => model);
   await choose('openai');
-  assert.equal((await index.status())[0]?.meaning, undefined);
+  assert.equal((await index.status())[0]?.semantic, undefined);
   assert.deepEqual(await find('ship'), []);
   assert.deepEqual(model.embedded, []);
 });

@@ -6,8 +6,8 @@ import type { Query } from '../search/query.ts';
 import type { Source } from '../segments/segment.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import { FolderVectors } from './folderVectors.ts';
-import type { ChunkPlace, MeaningState } from './meaning.ts';
-import { type MeaningChoice, readMeaningChoice } from './meaningChoice.ts';
+import type { ChunkLocation, SemanticState } from './semanticRanking.ts';
+import { type EmbeddingChoice, readEmbeddingChoice } from './embeddingChoice.ts';
 
 // Files that are saved in quick succession are embedded together.
 const QUIET_MS = 1000;
@@ -19,9 +19,9 @@ const FEW_TEXTS = 100;
 const NEAR = 100;
 
 /** Opens the model that was selected for a folder; undefined for one that is not used here. */
-export type OpenModel = (choice: MeaningChoice) => Promise<Embedder & Disposable> | undefined;
+export type OpenModel = (choice: EmbeddingChoice) => Promise<Embedder & Disposable> | undefined;
 
-export interface LiveMeaningOptions {
+export interface SemanticIndexOptions {
   /** The real path of the folder. */
   readonly root: string;
   /** FARWHARF_HOME. */
@@ -33,8 +33,8 @@ export interface LiveMeaningOptions {
 }
 
 /** Semantic ranking of an open folder with the selected model. Vectors are updated in the background, after all other work. */
-export class LiveMeaning implements Disposable {
-  readonly #options: LiveMeaningOptions;
+export class SemanticIndex implements Disposable {
+  readonly #options: SemanticIndexOptions;
   readonly #end = new AbortController();
   readonly #energy: Disposable;
   #embedder: (Embedder & Disposable) | undefined;
@@ -42,12 +42,12 @@ export class LiveMeaning implements Disposable {
   /** Why the model could not be opened. */
   #failure: string | undefined;
   #isPaused = false;
-  #news = Promise.withResolvers<void>();
+  #changed = Promise.withResolvers<void>();
   /** Stops the current embedding. */
   #work = new AbortController();
   #opening: Promise<void>;
 
-  constructor(options: LiveMeaningOptions) {
+  constructor(options: SemanticIndexOptions) {
     this.#options = options;
     this.#energy = options.energy.onDidChange(() => {
       this.#work.abort();
@@ -58,7 +58,7 @@ export class LiveMeaning implements Disposable {
   }
 
   /** Undefined if the folder uses keyword ranking. */
-  get state(): MeaningState | undefined {
+  get state(): SemanticState | undefined {
     return this.#failure === undefined ? this.#vectors?.state : { type: 'failed', reason: this.#failure };
   }
 
@@ -72,11 +72,11 @@ export class LiveMeaning implements Disposable {
 
   /** The folder has changed, or may have. */
   update(): void {
-    this.#news.resolve();
+    this.#changed.resolve();
   }
 
   /** The results closest to a query; none while chunks lack vectors. Each call runs the model. */
-  async near(query: Query): Promise<readonly ChunkPlace[]> {
+  async nearest(query: Query): Promise<readonly ChunkLocation[]> {
     const accepts = (path: string): boolean => query.paths.accepts(path);
     return (await this.#vectors?.nearest(query.text, NEAR, { accepts, signal: this.#end.signal })) ?? [];
   }
@@ -102,7 +102,7 @@ export class LiveMeaning implements Disposable {
     this.#close();
     const { root, home, openModel, onDidChange } = this.#options;
     try {
-      const choice = await readMeaningChoice(home, root);
+      const choice = await readEmbeddingChoice(home, root);
       const model = choice === undefined ? undefined : openModel(choice);
       if (model === undefined) return;
       const embedder = await model;
@@ -125,9 +125,9 @@ export class LiveMeaning implements Disposable {
   async #run(): Promise<void> {
     const { signal } = this.#end;
     while (!signal.aborted) {
-      await this.#news.promise;
+      await this.#changed.promise;
       await sleep(QUIET_MS, undefined, { signal });
-      this.#news = Promise.withResolvers<void>();
+      this.#changed = Promise.withResolvers<void>();
       await this.#opening;
       if (!this.#isPaused) await this.#embed();
     }
@@ -141,13 +141,13 @@ export class LiveMeaning implements Disposable {
     try {
       await this.#vectors?.embed(sources(), { signal, mostTexts, onProgress: onDidChange });
     } catch (error) {
-      if (error instanceof AppError && error.code === 'conflict') await this.#lookAgain();
+      if (error instanceof AppError && error.code === 'conflict') await this.#retry();
       // The state shows any other failure, and the next change tries again.
     }
     onDidChange();
   }
 
-  async #lookAgain(): Promise<void> {
+  async #retry(): Promise<void> {
     await sleep(RETRY_MS, undefined, { signal: this.#end.signal });
     await this.reload();
   }

@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { systemCode } from '../../../../src/core/errors.ts';
 import {
-  readMeaningChoice,
+  readEmbeddingChoice,
   vectorsFolder,
-  writeMeaningChoice,
-} from '../../../../src/retrieval/semantic/meaningChoice.ts';
+  writeEmbeddingChoice,
+} from '../../../../src/retrieval/semantic/embeddingChoice.ts';
 import { temporaryFolder } from '../../workspace/temporaryFolder.ts';
 
 const FILES = 1_000;
@@ -18,15 +18,15 @@ test('a choice is taken back while a process still writes vectors', async (t) =>
   const root = join(home, 'project');
   const folder = vectorsFolder(home, root);
   const write = (name: string): Promise<void> => writeFile(join(folder, name), 'a vector');
-  await writeMeaningChoice(home, root, { provider: 'local' });
+  await writeEmbeddingChoice(home, root, { provider: 'local' });
   for (let index = 0; index < FILES; index++) await write(`${index}.vectors`);
   const over = new AbortController();
-  const removed = writeMeaningChoice(home, root, undefined).finally(() => over.abort());
+  const removed = writeEmbeddingChoice(home, root, undefined).finally(() => over.abort());
   removed.catch(() => {}); // awaited below
   for (let index = 0; !over.signal.aborted; index++) {
     await write(`late-${index}.vectors`).catch((error: unknown) => assert.equal(systemCode(error), 'ENOENT'));
   }
   await removed;
   assert.equal(existsSync(folder), false);
-  assert.equal(await readMeaningChoice(home, root), undefined);
+  assert.equal(await readEmbeddingChoice(home, root), undefined);
 });

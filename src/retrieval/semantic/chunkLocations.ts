@@ -1,18 +1,19 @@
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
-import type { ChunkPlace } from './meaning.ts';
+import { INDEX_VERSION } from '../segments/segmentFile.ts';
+import type { ChunkLocation } from './semanticRanking.ts';
 
 /** A file's chunks by the keys of their texts. */
-interface PlacedFile {
+interface LocatedFile {
   readonly hash: string;
   readonly keys: readonly string[];
 }
 
 /** The locations of a folder's chunk texts, stored so that no file must be read again to find them. */
-export class ChunkPlaces {
-  readonly #files = new Map<string, PlacedFile>();
-  readonly #places = new Map<string, ChunkPlace[]>();
+export class ChunkLocations {
+  readonly #files = new Map<string, LocatedFile>();
+  readonly #locations = new Map<string, ChunkLocation[]>();
   #hasChanged = true;
 
   get chunkCount(): number {
@@ -22,7 +23,7 @@ export class ChunkPlaces {
   }
 
   get textCount(): number {
-    return this.#places.size;
+    return this.#locations.size;
   }
 
   get paths(): Iterable<string> {
@@ -30,37 +31,37 @@ export class ChunkPlaces {
   }
 
   get keys(): Iterable<string> {
-    return this.#places.keys();
+    return this.#locations.keys();
   }
 
   hasKey(key: string): boolean {
-    return this.#places.has(key);
+    return this.#locations.has(key);
   }
 
-  placesOf(key: string): readonly ChunkPlace[] {
-    return this.#places.get(key) ?? [];
+  locationsOf(key: string): readonly ChunkLocation[] {
+    return this.#locations.get(key) ?? [];
   }
 
-  file(path: string): PlacedFile | undefined {
+  file(path: string): LocatedFile | undefined {
     return this.#files.get(path);
   }
 
-  set(path: string, file: PlacedFile): void {
+  set(path: string, file: LocatedFile): void {
     this.delete(path);
     this.#hasChanged = true;
     this.#files.set(path, file);
     for (const [ordinal, key] of file.keys.entries()) {
-      const places = this.#places.get(key) ?? [];
-      places.push({ path, hash: file.hash, ordinal });
-      this.#places.set(key, places);
+      const locations = this.#locations.get(key) ?? [];
+      locations.push({ path, hash: file.hash, ordinal });
+      this.#locations.set(key, locations);
     }
   }
 
   delete(path: string): void {
     for (const key of this.#files.get(path)?.keys ?? []) {
-      const left = this.placesOf(key).filter((place) => place.path !== path);
-      if (left.length === 0) this.#places.delete(key);
-      else this.#places.set(key, left);
+      const left = this.locationsOf(key).filter((location) => location.path !== path);
+      if (left.length === 0) this.#locations.delete(key);
+      else this.#locations.set(key, left);
     }
     this.#hasChanged = this.#files.delete(path) || this.#hasChanged;
   }
@@ -69,20 +70,24 @@ export class ChunkPlaces {
   async write(path: string): Promise<void> {
     if (!this.#hasChanged) return;
     const text = JSON.stringify([...this.#files].map(([file, { hash, keys }]) => [file, hash, keys.join('')]));
-    await writeAtomically(path, `${crc32(text)}\n${text}`);
+    await writeAtomically(path, `${checksumOf(text)}\n${text}`);
     this.#hasChanged = false;
   }
 
-  /** The stored locations; empty if they are missing or damaged. */
-  static async read(path: string): Promise<ChunkPlaces> {
-    const places = new ChunkPlaces();
+  /** The stored locations; empty if they are missing, damaged or of another index version, which may chunk differently. */
+  static async read(path: string): Promise<ChunkLocations> {
+    const locations = new ChunkLocations();
     const stored = await readFile(path, 'utf8').catch(() => '');
     const end = stored.indexOf('\n');
     const text = stored.slice(end + 1);
-    if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return places;
+    if (end < 1 || stored.slice(0, end) !== String(checksumOf(text))) return locations;
     const files = JSON.parse(text) as [string, string, string][]; // the checksum proves that this program wrote it
-    for (const [file, hash, keys] of files) places.set(file, { hash, keys: keys.match(/.{32}/g) ?? [] });
-    places.#hasChanged = false;
-    return places;
+    for (const [file, hash, keys] of files) locations.set(file, { hash, keys: keys.match(/.{32}/g) ?? [] });
+    locations.#hasChanged = false;
+    return locations;
   }
+}
+
+function checksumOf(text: string): number {
+  return crc32(text, INDEX_VERSION);
 }

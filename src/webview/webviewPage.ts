@@ -1,5 +1,6 @@
 interface PageOptions {
-  /** URLs of `dist/webview/canvas.js` and `canvas.css` for the webview. */
+  readonly title: 'Flow' | 'Job';
+  /** URLs of the page's files in `dist/webview`. */
   readonly script: string;
   readonly style: string;
   /** The source of the webview's own resources: `webview.cspSource`. */
@@ -8,8 +9,8 @@ interface PageOptions {
   readonly nonce: string;
 }
 
-/** The page of the canvas. Only its own script and style are allowed, and no network access. */
-export function canvasPage({ script, style, source, nonce }: PageOptions): string {
+/** A page of a webview. Only its own script and style are allowed, and no network access. */
+export function webviewPage({ title, script, style, source, nonce }: PageOptions): string {
   const policy = `default-src 'none'; script-src 'nonce-${nonce}'; style-src ${source}; img-src data:; base-uri 'none'; form-action 'none'`;
   return `<!doctype html>
 <html lang="en">
@@ -17,7 +18,7 @@ export function canvasPage({ script, style, source, nonce }: PageOptions): strin
     <meta charset="utf-8">
     <meta http-equiv="Content-Security-Policy" content="${policy}">
     <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>Flow</title>
+    <title>${title}</title>
     <link rel="stylesheet" href="${style}">
   </head>
   <body>

@@ -1,0 +1,99 @@
+import { resolve } from 'node:path';
+import { AppError } from '../../core/errors.ts';
+import { pathInside } from '../../core/files/pathInside.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { shellWord } from '../../core/text/shellWord.ts';
+import {
+  describeAccess,
+  hostOfProfile,
+  missingConsent,
+  needsConsent,
+  saveConsent,
+} from '../../jobs/profiles/profileConsent.ts';
+import { findProfile, readProfiles } from '../../jobs/profiles/profileFile.ts';
+import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
+import { resolveHost } from '../../jobs/service/host.ts';
+import type { SubmitIntent } from '../../jobs/submit/draft.ts';
+import { confirm } from '../command/confirm.ts';
+import type { Context } from '../command/context.ts';
+import { Session } from '../jobs/session.ts';
+import { checkIncluded } from './chosenPaths.ts';
+import type { SubmitFlags } from './submitFlags.ts';
+
+/** The profile that `--profile` names. @throws AppError as `readProfiles` and `findProfile` do. */
+export async function readProfileJob(
+  folder: string,
+  { profile, script }: SubmitFlags,
+): Promise<ProfileJob | undefined> {
+  return profile === undefined ? undefined : profileJob(findProfile(await readProfiles(folder), profile), script);
+}
+
+/** The terms of a submit: the flags, over the values of the profile. Included and excluded paths add up. */
+export async function submitTerms(
+  folder: string,
+  job: ProfileJob | undefined,
+  flags: SubmitFlags,
+  env: NodeJS.ProcessEnv,
+): Promise<SubmitIntent> {
+  await checkIncluded(folder, flags.include ?? []);
+  // The command line has no open file.
+  const terms = job?.terms({ env, file: undefined });
+  if (job !== undefined) await checkIncluded(folder, terms?.include ?? [], `"include" of profile ${job.name}:`);
+  return {
+    ...terms,
+    ...flags,
+    include: [...(terms?.include ?? []), ...(flags.include ?? [])],
+    exclude: [...(terms?.exclude ?? []), ...(flags.exclude ?? [])],
+    venv: terms?.venv,
+  };
+}
+
+/** The context with the service that the profile names, unless `--remote` names one. @throws AppError `missing` for an unknown service. */
+export async function withServiceOf(job: ProfileJob | undefined, context: Context): Promise<Context> {
+  if (job?.service === undefined || context.remote !== undefined) return context;
+  await using session = new Session(context);
+  return { ...context, remote: hostOfProfile(job.service, [session.host, ...session.ledger.hosts()]) };
+}
+
+/**
+ * Says what the profile sends, and asks once for each folder before it sends variables and included paths or chooses the service. Without a terminal,
+ * only `--env`, `--include` and `--remote` allow it.
+ *
+ * @param context the context of the command line, without the service of the profile.
+ * @throws AppError `refused` if the user did not agree.
+ */
+export async function agreeToProfile(
+  job: ProfileJob,
+  session: Session,
+  context: Context,
+  { folder, flags }: { readonly folder: string; readonly flags: SubmitFlags },
+): Promise<void> {
+  const { home, host, hostName } = session;
+  const { env, remote, terminal } = context;
+  const { env: allowed = [], include: typed = [] } = flags;
+  const isSwitch = remote === undefined && host !== resolveHost({ env });
+  const isTyped = (path: string): boolean =>
+    typed.some((one) => pathInside(resolve('/', one), resolve('/', path)) !== undefined);
+  const { variables, include } = job;
+  const access = { host, isSwitch, variables, include };
+  const asked = {
+    ...access,
+    variables: variables.filter((name) => !allowed.includes(name)),
+    include: include.filter((path) => !isTyped(path)),
+  };
+  const missing = await missingConsent(home, folder, asked);
+  if (missing === undefined) {
+    if (needsConsent(access)) terminal.note(`  note: ${describeAccess(job, access, hostName)}`);
+    return;
+  }
+  const what = describeAccess(job, missing, hostName);
+  if (!(await confirm(`${what} Allow this from now on?`, context))) {
+    const allowing = [
+      ...(missing.isSwitch ? [`--remote ${host}`] : []),
+      ...missing.variables.map((name) => `--env ${name}`),
+      ...missing.include.map((path) => `--include ${shellWord(printableLine(path))}`),
+    ].join(' ');
+    throw new AppError('refused', `${what} You have not allowed this, so nothing was sent. Allow it with ${allowing}`);
+  }
+  await saveConsent(home, folder, missing);
+}

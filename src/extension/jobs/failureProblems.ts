@@ -1,0 +1,86 @@
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
+import type { Logger } from '../../core/log.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { hasSucceeded, isOver, type JobRecord } from '../../jobs/ledger/record.ts';
+import { lastLines } from '../../jobs/log/lastLines.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
+import { scriptPath } from '../../jobs/selection/script.ts';
+import { failureReference } from '../../jobs/source/failureReference.ts';
+import { SourceFiles } from '../../jobs/source/sourceFiles.ts';
+import type { SubmitMemory } from '../submit/preflight/submitMemory.ts';
+import type { JobStore } from './jobStore.ts';
+import type { SourceLines } from './sourceLines.ts';
+
+interface ProblemDeps {
+  readonly home: string;
+  readonly signal: AbortSignal;
+  readonly store: JobStore;
+  readonly memory: Pick<SubmitMemory, 'wasSubmittedHere'>;
+  readonly sourceLines: SourceLines;
+  readonly log: Logger;
+}
+
+/** Shows in the Problems view at which line a job of this window failed, until the script is submitted again. */
+export class FailureProblems implements Disposable {
+  readonly #deps: ProblemDeps;
+  readonly #collection = vscode.languages.createDiagnosticCollection('farwharf jobs');
+  readonly #problems = new Map<string, { readonly location: vscode.Location; readonly message: string }>();
+  readonly #disposables = new DisposableStore();
+
+  constructor(deps: ProblemDeps) {
+    this.#deps = deps;
+    this.#disposables.add(this.#collection);
+    this.#disposables.add(
+      deps.store.onDidChange(({ ids, ended }) => {
+        for (const id of ids) this.#forget(id);
+        for (const record of ended) {
+          if (hasSucceeded(record) || record.state === 'cancelled' || !deps.memory.wasSubmittedHere(record.id))
+            continue;
+          this.#find(record).catch((error: unknown) => deps.log.warn('the line of a failure was not found', { error }));
+        }
+      }),
+    );
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  async #find(record: JobRecord): Promise<void> {
+    const { home, signal, sourceLines } = this.#deps;
+    const lines = await lastLines(new EventSpool(home, record.id));
+    const reference = await failureReference(lines, new SourceFiles(record));
+    const location = reference && (await sourceLines.locate(record, reference, signal, { isQuiet: true }));
+    if (location === undefined) return;
+    const message = lines.findLast((line) => line.trim() !== '') ?? '';
+    this.#problems.set(keyOf(record), { location, message });
+    this.#show();
+  }
+
+  /** Removes the problem of an earlier job when its script is submitted again. */
+  #forget(id: string): void {
+    const record = this.#deps.store.get(id);
+    if (record !== undefined && !isOver(record) && this.#problems.delete(keyOf(record))) this.#show();
+  }
+
+  #show(): void {
+    const byFile = Map.groupBy(this.#problems.values(), ({ location }) => location.uri.toString());
+    this.#collection.clear();
+    for (const found of byFile.values()) {
+      const [first] = found;
+      if (first !== undefined) this.#collection.set(first.location.uri, found.map(toDiagnostic));
+    }
+  }
+}
+
+function toDiagnostic({ location, message }: { location: vscode.Location; message: string }): vscode.Diagnostic {
+  const diagnostic = new vscode.Diagnostic(location.range, printableLine(message));
+  diagnostic.source = 'farwharf job';
+  return diagnostic;
+}
+
+/** Jobs with the same key run the same script of the same folder. */
+function keyOf({ folder, script }: JobRecord): string {
+  return `${folder}\n${scriptPath(script)}`;
+}

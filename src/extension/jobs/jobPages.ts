@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import { isAbort } from '../../core/errors.ts';
+import { type Disposable, DisposableStore } from '../../core/processes/lifetime.ts';
+import type { Logger } from '../../core/log.ts';
+import { repeat } from '../../core/processes/repeat.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
+import { JobPage } from '../../jobs/page/jobPage.ts';
+import { webviewPage } from '../../webview/webviewPage.ts';
+import type { Account } from '../../remote/protocol/schemas.ts';
+import type { Hosts } from '../connection/hosts.ts';
+import type { JobStore } from './jobStore.ts';
+import { viewOf } from './pageView.ts';
+
+const TYPE = 'farwharf.jobPage';
+const EVERY_MS = 1_000;
+// Without news, only how long the job has run changes.
+const WITHOUT_NEWS_MS = 30_000;
+
+interface JobPagesDeps {
+  /** FARWHARF_HOME. */
+  readonly home: string;
+  readonly store: JobStore;
+  readonly hosts: Pick<Hosts, 'account'>;
+  readonly log: Logger;
+  readonly extension: vscode.Uri;
+}
+
+/** The open pages of jobs, one for each job. They read the spool, so they are complete after a reload and live while the job runs. */
+export class JobPages implements Disposable {
+  readonly #deps: JobPagesDeps;
+  readonly #open = new Map<string, vscode.WebviewPanel>();
+  readonly #disposables = new DisposableStore();
+
+  constructor(deps: JobPagesDeps) {
+    this.#deps = deps;
+  }
+
+  show(record: JobRecord): void {
+    const known = this.#open.get(record.id);
+    if (known !== undefined) return known.reveal();
+    const { log, extension } = this.#deps;
+    const files = vscode.Uri.joinPath(extension, 'dist', 'webview');
+    const panel = vscode.window.createWebviewPanel(TYPE, printableLine(record.script), vscode.ViewColumn.Active, {
+      enableScripts: true,
+      localResourceRoots: [files],
+    });
+    this.#open.set(record.id, panel);
+    this.#disposables.add(panel);
+    const closed = new AbortController();
+    panel.onDidDispose(() => {
+      closed.abort();
+      this.#open.delete(record.id);
+    });
+    this.#follow(panel, record, closed.signal).catch((error: unknown) => {
+      if (!isAbort(error)) log.error('a job page could not be read', { id: record.id, error });
+    });
+    const { webview } = panel;
+    webview.html = webviewPage({
+      title: 'Job',
+      script: webview.asWebviewUri(vscode.Uri.joinPath(files, 'jobPage.js')).toString(),
+      style: webview.asWebviewUri(vscode.Uri.joinPath(files, 'jobPage.css')).toString(),
+      source: webview.cspSource,
+      nonce: randomBytes(16).toString('base64url'),
+    });
+  }
+
+  dispose(): void {
+    this.#disposables.dispose();
+  }
+
+  /** Sends the page whenever it loads or the job's record changes, and at most once a second for new events. */
+  async #follow(panel: vscode.WebviewPanel, record: JobRecord, signal: AbortSignal): Promise<void> {
+    const { home, store, hosts } = this.#deps;
+    const page = new JobPage();
+    // A page without prices lacks its advice only.
+    let account: Account | undefined;
+    const priced = hosts
+      .account(record.host, { signal })
+      .then((known) => void (account = known))
+      .catch(() => {});
+    let hasNews = false;
+    let sentAt = 0;
+    const send = (): void => {
+      hasNews = false;
+      sentAt = Date.now();
+      const latest = store.get(record.id) ?? record;
+      void panel.webview.postMessage(viewOf(page, latest, account, Date.now()));
+    };
+    // A page that was hidden is loaded again, and needs everything again.
+    const listening = vscode.Disposable.from(
+      panel.webview.onDidReceiveMessage(send),
+      store.onDidChange(({ ids }) => ids.has(record.id) && send()),
+    );
+    signal.addEventListener('abort', () => void listening.dispose());
+    const draw = (): void => {
+      if (panel.visible && (hasNews || Date.now() - sentAt > WITHOUT_NEWS_MS)) send();
+    };
+    const drawing = new AbortController();
+    const isDrawn = repeat(draw, EVERY_MS, AbortSignal.any([signal, drawing.signal]));
+    try {
+      for await (const event of new EventSpool(home, record.id).follow({ signal })) {
+        page.push(event);
+        hasNews = true;
+      }
+    } finally {
+      drawing.abort();
+      await isDrawn;
+    }
+    await priced;
+    signal.throwIfAborted();
+    send();
+  }
+}

@@ -1,0 +1,115 @@
+import { basename, dirname, join } from 'node:path';
+import * as vscode from 'vscode';
+import { DisposableStore, type Disposable } from '../../core/processes/lifetime.ts';
+import { printableText } from '../../core/text/printable.ts';
+import { checkProfile, type ProfileSurroundings } from '../../jobs/profiles/checkProfile.ts';
+import { parseProfiles, PROFILE_FILE, type ProfileProblem } from '../../jobs/profiles/profileFile.ts';
+import { isRegularFile } from '../../workspace/files/boundedRead.ts';
+import type { Services } from '../services/services.ts';
+import { diskFolders } from '../workspace/folders.ts';
+import { completeProfile } from './profileCompletion.ts';
+
+// Long enough to finish typing a word before it is checked.
+const AFTER_MS = 300;
+const SELECTOR: vscode.DocumentSelector = { scheme: 'file', pattern: `**/${PROFILE_FILE}` };
+
+/** Whether a document is the file of profiles of a folder of this window. */
+function isProfileFile({ uri }: vscode.TextDocument): boolean {
+  const folder = dirname(uri.fsPath);
+  return basename(uri.fsPath) === PROFILE_FILE && diskFolders().some((one) => one.uri.fsPath === folder);
+}
+
+/** Shows the actions of each profile, completes names of the service, and marks what would make a submit fail. */
+export class ProfileEditor implements vscode.CodeLensProvider, Disposable {
+  readonly #services: Services;
+  readonly #warnings = vscode.languages.createDiagnosticCollection('farwharf profiles');
+  readonly #timers = new Map<string, NodeJS.Timeout>();
+  readonly #disposables = new DisposableStore();
+
+  constructor(services: Services) {
+    this.#services = services;
+    const checkAll = (): void => vscode.workspace.textDocuments.forEach((document) => this.#checkSoon(document));
+    for (const one of [
+      this.#warnings,
+      vscode.languages.registerCodeLensProvider(SELECTOR, this),
+      vscode.languages.registerCompletionItemProvider(
+        SELECTOR,
+        { provideCompletionItems: (document, position) => completeProfile(services, document, position) },
+        '"',
+      ),
+      vscode.workspace.onDidOpenTextDocument((document) => this.#checkSoon(document)),
+      vscode.workspace.onDidChangeTextDocument(({ document }) => this.#checkSoon(document)),
+      vscode.workspace.onDidCloseTextDocument(({ uri }) => this.#warnings.delete(uri)),
+      services.account.onDidChange(checkAll),
+    ]) {
+      this.#disposables.add(one);
+    }
+    checkAll();
+  }
+
+  provideCodeLenses(document: vscode.TextDocument): vscode.CodeLens[] {
+    if (!isProfileFile(document)) return [];
+    return parseProfiles(document.getText()).profiles.flatMap(({ name, start }) => {
+      const at = document.positionAt(start);
+      const target = { folder: dirname(document.uri.fsPath), profile: name };
+      const lens = (title: string, tooltip: string, argument: object): vscode.CodeLens =>
+        new vscode.CodeLens(new vscode.Range(at, at), {
+          title,
+          tooltip,
+          command: 'farwharf.submitProfile',
+          arguments: [argument],
+        });
+      return [
+        lens('$(rocket) Submit', `Submit ${name} as a job`, target),
+        lens('$(checklist) Look first', `Show what ${name} sends and costs`, { ...target, lookFirst: true }),
+      ];
+    });
+  }
+
+  dispose(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+    this.#disposables.dispose();
+  }
+
+  #checkSoon(document: vscode.TextDocument): void {
+    if (!isProfileFile(document)) return;
+    const key = document.uri.toString();
+    clearTimeout(this.#timers.get(key));
+    const check = (): void => {
+      this.#timers.delete(key);
+      this.#check(document).catch((error: unknown) =>
+        this.#services.log.error('profiles could not be checked', { error }),
+      );
+    };
+    this.#timers.set(key, setTimeout(check, AFTER_MS));
+  }
+
+  async #check(document: vscode.TextDocument): Promise<void> {
+    const { version } = document;
+    const surroundings = await this.#surroundings(dirname(document.uri.fsPath));
+    const { profiles } = parseProfiles(document.getText());
+    const found = await Promise.all(profiles.map((profile) => checkProfile(profile, surroundings)));
+    if (document.isClosed || document.version !== version) return; // a later check follows
+    const toDiagnostic = ({ message, start, end }: ProfileProblem): vscode.Diagnostic => {
+      const range = new vscode.Range(document.positionAt(start), document.positionAt(end));
+      const diagnostic = new vscode.Diagnostic(range, printableText(message), vscode.DiagnosticSeverity.Warning);
+      diagnostic.source = 'farwharf';
+      return diagnostic;
+    };
+    this.#warnings.set(document.uri, found.flat().map(toDiagnostic));
+  }
+
+  async #surroundings(folder: string): Promise<ProfileSurroundings> {
+    const { account, hosts, ledger } = this.#services;
+    const current = hosts.currentIfUsable();
+    return {
+      current,
+      hosts: [...(current === undefined ? [] : [current]), ...(await ledger.hosts())],
+      classesOf: (host) => {
+        const classes = (account.last(host)?.rates ?? []).map(({ machineClass }) => machineClass);
+        return classes.length === 0 || classes.includes(null) ? undefined : classes.filter((name) => name !== null);
+      },
+      hasFile: (path) => isRegularFile(join(folder, path), Number.MAX_SAFE_INTEGER),
+    };
+  }
+}

@@ -1,0 +1,53 @@
+import * as vscode from 'vscode';
+import { formatCount } from '../../core/text/format.ts';
+import { describeOutcome, describeResultCount } from '../../jobs/describe.ts';
+import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
+import { readSetting } from '../contributions/config.ts';
+import { JOBS_VIEW } from '../contributions/names.ts';
+import type { Services } from '../services/services.ts';
+import { reportError } from '../ui/report.ts';
+import { showInformation } from '../ui/show.ts';
+import { downloadNew } from './results.ts';
+
+const DOWNLOAD = 'Download Results';
+const SHOW = 'Show Jobs';
+
+/** Offers or downloads the results of jobs that were submitted from this window and succeeded, as the setting asks. */
+export async function announceResults(counted: readonly JobRecord[], services: Services): Promise<void> {
+  const mode = readSetting('downloadResults');
+  if (mode === 'onRequest') return;
+  const waiting: JobRecord[] = [];
+  for (const record of counted.filter((each) => isAnnounced(each, services))) {
+    const isDownloaded = mode === 'whenNew' && (await downloadOrReport(services, record));
+    if (!isDownloaded) waiting.push(record);
+  }
+  const [first, ...others] = waiting;
+  if (first === undefined) return;
+  if (others.length === 0) return offerDownload(first);
+  const scripts = waiting.map(({ script }) => script).join(', ');
+  const choice = await showInformation(`${formatCount(waiting.length, 'job')} with results: ${scripts}`, SHOW);
+  if (choice === SHOW) await vscode.commands.executeCommand(`${JOBS_VIEW}.focus`);
+}
+
+function isAnnounced(record: JobRecord, { memory }: Services): boolean {
+  const hasResults = record.results !== null && record.results.files > 0 && record.downloadedAt === null;
+  return hasResults && hasSucceeded(record) && memory.wasSubmittedHere(record.id);
+}
+
+/** @returns false if nothing was downloaded; a failure has been shown then. */
+async function downloadOrReport(services: Services, record: JobRecord): Promise<boolean> {
+  try {
+    return await downloadNew(services, record);
+  } catch (error) {
+    void reportError(services.log, error);
+    return false;
+  }
+}
+
+async function offerDownload(record: JobRecord): Promise<void> {
+  const choice = await showInformation(
+    `${record.script}: ${describeOutcome(record, describeResultCount(record))}`,
+    DOWNLOAD,
+  );
+  if (choice === DOWNLOAD) await vscode.commands.executeCommand('farwharf.downloadResults', record.id);
+}

@@ -1,0 +1,89 @@
+import * as vscode from 'vscode';
+import { pathInside } from '../../core/files/pathInside.ts';
+import {
+  describeAccess,
+  hostOfProfile,
+  missingConsent,
+  needsConsent,
+  saveConsent,
+} from '../../jobs/profiles/profileConsent.ts';
+import { findProfile, type NamedProfile, PROFILE_FILE, readProfiles } from '../../jobs/profiles/profileFile.ts';
+import { type ProfileJob, profileJob } from '../../jobs/profiles/profileJob.ts';
+import type { SubmitIntent } from '../../jobs/submit/draft.ts';
+import type { Services } from '../services/services.ts';
+import { askModal, pickRow } from '../ui/show.ts';
+import { label, withoutIcons } from '../ui/labels.ts';
+import { hostLabel } from '../ui/words.ts';
+import type { SubmitArguments } from './submitArguments.ts';
+
+/** A profile of a folder, ready to be submitted once the user has agreed to what it sends. */
+export interface UsedProfile {
+  readonly job: ProfileJob;
+  readonly host: string;
+  /** Whether the profile chose the host. */
+  readonly isSwitch: boolean;
+  readonly terms: SubmitIntent;
+}
+
+/**
+ * Reads the profile that the arguments name.
+ *
+ * @param wanted the host that the user chose instead of that of the profile.
+ * @throws AppError as `readProfiles` and `findProfile` do; `missing` for an unknown service or a variable without a value.
+ */
+export async function useProfile(
+  { hosts, ledger }: Services,
+  folder: string,
+  { profile: name = '', script }: SubmitArguments,
+  wanted?: string,
+): Promise<UsedProfile> {
+  const job = profileJob(findProfile(await readProfiles(folder), name), script);
+  const current = wanted ?? hosts.current();
+  const isFree = wanted === undefined && job.service !== undefined;
+  const host = isFree ? hostOfProfile(job.service, [current, ...(await ledger.hosts())]) : current;
+  const open = vscode.window.activeTextEditor?.document.uri;
+  const file = open?.scheme === 'file' ? pathInside(folder, open.fsPath) : undefined;
+  return { job, host, isSwitch: host !== current, terms: job.terms({ env: process.env, file }) };
+}
+
+/**
+ * Asks once for each folder before a profile sends variables and included paths or chooses the service.
+ *
+ * @returns what the user should know, one sentence each; undefined if the user did not agree.
+ */
+export async function agreeToProfile(
+  { home }: Services,
+  { job, host, isSwitch }: UsedProfile,
+  folder: string,
+): Promise<readonly string[] | undefined> {
+  const access = { host, isSwitch, variables: job.variables, include: job.include };
+  const missing = await missingConsent(home, folder, access);
+  if (missing !== undefined) {
+    const detail = `${PROFILE_FILE} in this folder asks for this. Farwharf remembers that you allowed it for this folder.`;
+    const allow = 'Allow';
+    const question = describeAccess(job, missing, hostLabel(host));
+    if ((await askModal(question, { detail, isWarning: true }, allow)) !== allow) return undefined;
+    await saveConsent(home, folder, missing);
+  }
+  const { environment } = job;
+  return [
+    ...(needsConsent(access) ? [describeAccess(job, access, hostLabel(host))] : []),
+    ...(environment.length > 0 ? [`The job gets the variables ${environment.join(', ')}.`] : []),
+  ];
+}
+
+/** The profile that the user picks; undefined if none. @throws AppError as `readProfiles` does. */
+export async function pickProfile(folder: vscode.WorkspaceFolder): Promise<string | undefined> {
+  const row = ({ name, profile: { script, machineClass } }: NamedProfile) => ({
+    label: withoutIcons(name),
+    description: machineClass === undefined ? withoutIcons(script) : label`${script} · ${machineClass}`,
+    name,
+  });
+  const title = `Submit a profile of ${folder.name}`;
+  const chosen = await pickRow((await readProfiles(folder.uri.fsPath)).map(row), {
+    title,
+    placeHolder: `Select a job of ${PROFILE_FILE}.`,
+    matchOnDescription: true,
+  });
+  return chosen?.name;
+}

@@ -1,0 +1,102 @@
+import * as vscode from 'vscode';
+import { isAbort } from '../../core/errors.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { describeResultCount } from '../../jobs/describe.ts';
+import { hasSucceeded, isActive, type JobRecord } from '../../jobs/ledger/record.ts';
+import { LogText } from '../../jobs/log/logText.ts';
+import { patchFromEvent } from '../../jobs/log/progress.ts';
+import { EventSpool } from '../../jobs/log/spool.ts';
+import { cancelJob } from '../jobList/jobCommands.ts';
+import type { Services } from '../services/services.ts';
+import { submit } from '../submit/submit.ts';
+import { explain } from '../ui/errorText.ts';
+
+const CTRL_C = '\u0003';
+const FAILED = 1;
+const RED = '\u001b[31m';
+const RESET = '\u001b[0m';
+
+/** The terminal of a task: submits a job, shows its log in colour as it arrives, and exits as the job does. Ctrl+C and the end of the task cancel the job. */
+export class JobTerminal implements vscode.Pseudoterminal {
+  readonly #services: Services;
+  readonly #argument: object;
+  readonly #written = new vscode.EventEmitter<string>();
+  readonly #closed = new vscode.EventEmitter<number>();
+  readonly #reading = new AbortController();
+  #id: string | undefined;
+  #isCancelled = false;
+  readonly onDidWrite = this.#written.event;
+  readonly onDidClose = this.#closed.event;
+
+  /** @param argument as for the command that submits. */
+  constructor(services: Services, argument: object) {
+    this.#services = services;
+    this.#argument = argument;
+  }
+
+  open(): void {
+    this.#run().then(
+      (exit) => this.#closed.fire(exit),
+      (error: unknown) => {
+        if (isAbort(error)) return; // the terminal is gone
+        this.#services.log.error('a task failed', { error });
+        this.#write(`${RED}${printableLine(explain(error).sentence)}${RESET}\n`);
+        this.#closed.fire(FAILED);
+      },
+    );
+  }
+
+  /** Called when the task is terminated or its terminal is closed; after the job ended, nothing is left to cancel. */
+  close(): void {
+    this.#cancel();
+    this.#reading.abort();
+  }
+
+  handleInput(data: string): void {
+    if (data === CTRL_C) this.#cancel();
+  }
+
+  async #run(): Promise<number> {
+    this.#id = await submit(this.#services, this.#argument, { showsLog: false });
+    if (this.#id === undefined) {
+      this.#write('Nothing was submitted.\n');
+      return FAILED;
+    }
+    const record = await this.#services.ledger.get(this.#id);
+    if (record === undefined) return FAILED; // removed from the list meanwhile
+    if (this.#isCancelled) this.#cancel();
+    return this.#follow(record);
+  }
+
+  async #follow(record: JobRecord): Promise<number> {
+    const { machineClass: machine } = record;
+    const text = new LogText({ colour: true, ...(machine !== null && { machine }) });
+    const spool = new EventSpool(this.#services.home, record.id);
+    // The ledger may say later than the log how the job ended.
+    let current = record;
+    for await (const event of spool.follow({ signal: this.#reading.signal })) {
+      const results = event.event === 'end' ? await this.#services.results.count(record.id) : null;
+      this.#write(text.push(event, describeResultCount({ results })));
+      current = { ...current, ...patchFromEvent(event.event, event.data, event.at, current) };
+    }
+    this.#write(text.flush());
+    return hasSucceeded(current) ? 0 : current.exitCode || FAILED;
+  }
+
+  #cancel(): void {
+    this.#isCancelled = true;
+    this.#cancelJob().catch((error: unknown) => {
+      this.#services.log.warn('the job of a task could not be cancelled', { error });
+      this.#write(`${RED}${printableLine(explain(error).sentence)}${RESET}\n`);
+    });
+  }
+
+  async #cancelJob(): Promise<void> {
+    const record = this.#id === undefined ? undefined : await this.#services.ledger.get(this.#id);
+    if (record !== undefined && isActive(record)) await cancelJob(this.#services, record);
+  }
+
+  #write(text: string): void {
+    if (text !== '') this.#written.fire(text.replaceAll('\n', '\r\n'));
+  }
+}

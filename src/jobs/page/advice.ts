@@ -1,0 +1,99 @@
+import { formatCredits, formatDuration } from '../../core/text/format.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { type Account, type RateCardItem, receivedAccount } from '../../remote/protocol/schemas.ts';
+import { hasSucceeded, isOver, type JobRecord } from '../ledger/record.ts';
+import { elapsedSeconds } from '../describe.ts';
+import type { UsageSeries } from '../metrics/usageSeries.ts';
+
+// The next run may need a little more than this one.
+const MEMORY_HEADROOM = 1.2;
+const CORE_HEADROOM = 1.05;
+const MIN_SAVING = 0.1;
+// The unit of `memory_gb` in a rate card.
+const GIGABYTE = 2 ** 30;
+
+/** What a job that has ended used of what it had, and what would have been enough. */
+export interface Advice {
+  readonly sentence: string;
+  /** The cheapest class that would have been enough, if it saves a tenth or more, with its credits. */
+  readonly cheaper: { readonly machineClass: string; readonly credits: number } | null;
+}
+
+/**
+ * Advice after a job, from what was measured and the rate card; undefined while it runs or if nothing is known. A class is recommended
+ * only for a job that succeeded, and only if the service states the cores and the memory of both classes.
+ *
+ * @param account the response of `GET /v1/me`.
+ */
+export function adviseOn(record: JobRecord, usage: UsageSeries, account: unknown): Advice | undefined {
+  const seconds = elapsedSeconds(record, Date.parse(record.finishedAt ?? ''));
+  if (!isOver(record) || seconds === null) return undefined;
+  const card: NonNullable<Account['rate_card']> = receivedAccount.safeParse(account).data?.rate_card ?? [];
+  const own = card.find(({ machine_class: name }) => name === record.machineClass);
+  const cheaper = own && hasSucceeded(record) ? cheaperClass(own, card, usage, seconds) : undefined;
+  // What was charged may be rounded, so its part is more accurate than the time at the new rate.
+  const charged = record.creditsCharged ?? (seconds / 60) * (own?.credits_per_minute ?? 0);
+  const credits = cheaper && charged * cheaper.part;
+  const used = describeUsed(record, usage, own, seconds);
+  const saving =
+    cheaper === undefined || credits === undefined
+      ? ''
+      : ` The class ${printableLine(cheaper.machineClass)} would have cost ${formatCredits(credits)} instead of ${formatCredits(charged)} credits.`;
+  return {
+    sentence: `Used ${used}.${saving}`,
+    cheaper: cheaper === undefined || credits === undefined ? null : { machineClass: cheaper.machineClass, credits },
+  };
+}
+
+/** The cheapest class that has what the job used, and the part of the own price that it costs. */
+function cheaperClass(
+  own: RateCardItem,
+  card: readonly RateCardItem[],
+  usage: UsageSeries,
+  seconds: number,
+): { readonly machineClass: string; readonly part: number } | undefined {
+  const memory = usage.get('memory_bytes')?.max;
+  const cores = usage.get('cpu_cores')?.max;
+  const price = own.credits_per_minute ?? 0;
+  if (memory === undefined || cores === undefined || price <= 0 || seconds === 0) return undefined;
+  const areGpusIdle = usage.get('gpus')?.max === 0 && usage.get('gpu_memory_bytes')?.max === 0;
+  const needed = {
+    memory: (memory * MEMORY_HEADROOM) / GIGABYTE,
+    // A job that used all cores of its class would have been slower with fewer.
+    cpus: Math.min(own.cpus ?? Number.POSITIVE_INFINITY, cores * CORE_HEADROOM),
+    gpus: areGpusIdle ? 0 : (own.gpus ?? 0),
+  };
+  const [best] = card
+    .flatMap(({ machine_class: machineClass, credits_per_minute: rate, memory_gb: gigabytes, cpus, gpus }) => {
+      const isEnough =
+        (gigabytes ?? 0) >= needed.memory && (cpus ?? 0) >= needed.cpus && (gpus ?? 0) >= needed.gpus && machineClass;
+      return isEnough && typeof rate === 'number' && rate >= 0 ? [{ machineClass, part: rate / price }] : [];
+    })
+    .toSorted((a, b) => a.part - b.part);
+  return best !== undefined && best.part <= 1 - MIN_SAVING ? best : undefined;
+}
+
+/** `2.1 of 16 GB, 1.5 of 8 cores and 11 min of 1 h`; what is unknown is left out. */
+function describeUsed(
+  { maxRuntime }: JobRecord,
+  usage: UsageSeries,
+  own: RateCardItem | undefined,
+  seconds: number,
+): string {
+  const memory = usage.get('memory_bytes')?.max;
+  const cores = usage.get('cpu_cores')?.max;
+  const parts = [
+    memory === undefined ? undefined : `${part(memory / GIGABYTE, own?.memory_gb)} GB`,
+    cores === undefined
+      ? undefined
+      : `${part(cores, own?.cpus)} ${cores === 1 && typeof own?.cpus !== 'number' ? 'core' : 'cores'}`,
+    maxRuntime > 0 ? `${formatDuration(seconds)} of ${formatDuration(maxRuntime)}` : formatDuration(seconds),
+  ].filter((each) => each !== undefined);
+  return new Intl.ListFormat('en-GB').format(parts);
+}
+
+/** `2.1 of 16`. */
+function part(used: number, all: number | null | undefined): string {
+  const text = String(Number(used.toPrecision(2)));
+  return typeof all === 'number' ? `${text} of ${all}` : text;
+}

@@ -1,0 +1,44 @@
+import { numberField, textField } from '../../core/jsonFields.ts';
+import type { SpooledEvent } from '../log/spool.ts';
+import { MetricLines } from '../metrics/metricLines.ts';
+import { UsageSeries } from '../metrics/usageSeries.ts';
+import { Timeline } from './timeline.ts';
+
+const MAX_NAMED = 100;
+
+/** The files that a job created or changed, as far as its events name them. */
+export interface PageResults {
+  readonly count: number;
+  readonly bytes: number;
+  /** The first 100, as the service sent their names. */
+  readonly first: readonly { readonly path: string; readonly bytes: number }[];
+}
+
+/** Collects what a job's page shows from the job's events, in bounded memory however many there are. */
+export class JobPage {
+  readonly timeline = new Timeline();
+  readonly usage = new UsageSeries();
+  readonly metrics = new MetricLines();
+  #results: PageResults = { count: 0, bytes: 0, first: [] };
+
+  /** Adds an event; in order. */
+  push(event: SpooledEvent): void {
+    this.timeline.push(event);
+    this.usage.push(event);
+    this.metrics.push(event);
+    if (event.event === 'artifact') this.#addResult(event.data);
+  }
+
+  get results(): PageResults {
+    return this.#results;
+  }
+
+  #addResult(data: unknown): void {
+    const path = textField(data, 'path');
+    if (path === undefined) return;
+    const size = Math.max(0, numberField(data, 'size') ?? 0);
+    const { count, bytes, first } = this.#results;
+    const named = first.length < MAX_NAMED ? [...first, { path, bytes: size }] : first;
+    this.#results = { count: count + 1, bytes: bytes + size, first: named };
+  }
+}

@@ -1,0 +1,69 @@
+import { textField } from '../../core/jsonFields.ts';
+import { formatDuration } from '../../core/text/format.ts';
+import { isOver, type JobRecord } from '../ledger/record.ts';
+import type { SpooledEvent } from '../log/spool.ts';
+import { stateOf } from '../log/progress.ts';
+
+// A job waits for some reasons, and a service may send any number.
+const MAX_PHASES = 200;
+
+/** A part of a job's life: in one state, for one reason. */
+export interface Phase {
+  readonly state: string;
+  /** Why the job waits or how it ended, if the service says so. */
+  readonly reason: string | null;
+  /** When it began, ISO 8601. */
+  readonly at: string;
+  /** Null for the state in which the job ended. */
+  readonly seconds: number | null;
+}
+
+type Start = Omit<Phase, 'seconds'>;
+
+/** Collects what a job went through from its `state` events. */
+export class Timeline {
+  readonly #starts: Start[] = [];
+
+  push({ event, data, at, own }: SpooledEvent): void {
+    const state = stateOf(data);
+    if (event !== 'state' || own === true || state === undefined) return;
+    const reason = textField(data, 'reason') ?? null;
+    const last = this.#starts.at(-1);
+    if (last?.state === state && last.reason === reason) return;
+    this.#starts.push({ state, reason, at: timeOf(textField(data, 'at')) ?? at });
+    if (this.#starts.length > MAX_PHASES) this.#starts.shift();
+  }
+
+  /** The last 200 phases; from the times in the record if the service sends no states. @param now milliseconds. */
+  phases(record: JobRecord, now: number): readonly Phase[] {
+    const starts = this.#starts.length > 0 ? this.#starts : startsOf(record);
+    return starts.map((start, index) => {
+      const next = starts[index + 1]?.at;
+      if (next === undefined && isOver(record)) return { ...start, seconds: null };
+      const end = next === undefined ? now : Date.parse(next);
+      return { ...start, seconds: Math.max(0, end - Date.parse(start.at)) / 1000 };
+    });
+  }
+}
+
+/** `queued 12 min: Resources`. */
+export function describePhase({ state, reason, seconds }: Phase): string {
+  const time = seconds === null ? '' : ` ${formatDuration(seconds)}`;
+  return `${state.replaceAll('_', ' ')}${time}${reason === null ? '' : `: ${reason}`}`;
+}
+
+function startsOf({ createdAt, startedAt, finishedAt, state }: JobRecord): readonly Start[] {
+  const starts = [
+    { state: 'queued', at: createdAt },
+    { state: 'running', at: startedAt },
+    { state, at: finishedAt },
+  ];
+  return starts.flatMap(({ state: each, at }) => {
+    const time = timeOf(at ?? undefined);
+    return time === undefined ? [] : [{ state: each, reason: null, at: time }];
+  });
+}
+
+function timeOf(text: string | undefined): string | undefined {
+  return text === undefined || Number.isNaN(Date.parse(text)) ? undefined : text;
+}

@@ -1,0 +1,108 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { writeAtomically } from '../../core/files/atomicFile.ts';
+import { makeFolder } from '../../core/files/makeFolder.ts';
+import { printableLine } from '../../core/text/printable.ts';
+import { nearest } from '../../core/text/similar.ts';
+import { AppError } from '../../core/errors.ts';
+import { LOCAL_HOST } from '../service/host.ts';
+import type { ProfileJob } from './profileJob.ts';
+
+/** What the profiles of a folder may do only after the user agreed: read variables of this machine, send what rules leave out, and choose the service. */
+export interface ProfileAccess {
+  /** The host that gets the job. */
+  readonly host: string;
+  /** Whether the profile chose the host. */
+  readonly isSwitch: boolean;
+  readonly variables: readonly string[];
+  /** Paths that the profile includes although rules may leave them out, such as secrets. */
+  readonly include: readonly string[];
+}
+
+const FILE = 'profileConsents.json';
+const MOST_FOLDERS = 1_000;
+/** By folder: hosts that its profiles may choose, `NAME host` for variables and `./PATH host` for included paths that they may send to a host. */
+const consents = z.record(z.string(), z.array(z.string()));
+
+/** The part of the access to which the user has not agreed for this folder; undefined if all of it was agreed to. */
+export async function missingConsent(
+  home: string,
+  folder: string,
+  access: ProfileAccess,
+): Promise<ProfileAccess | undefined> {
+  const agreed = new Set((await readConsents(home))[folder]);
+  const { host } = access;
+  const isSwitch = access.isSwitch && !agreed.has(host);
+  const variables = access.variables.filter((name) => !agreed.has(`${name} ${host}`));
+  const include = access.include.filter((path) => !agreed.has(`./${path} ${host}`));
+  const missing = { host, isSwitch, variables, include };
+  return needsConsent(missing) ? missing : undefined;
+}
+
+/** Whether there is anything to agree to. */
+export function needsConsent({ isSwitch, variables, include }: ProfileAccess): boolean {
+  return isSwitch || variables.length > 0 || include.length > 0;
+}
+
+/** Remembers that the user agreed. Folders cannot write the file. */
+export async function saveConsent(
+  home: string,
+  folder: string,
+  { host, isSwitch, variables, include }: ProfileAccess,
+): Promise<void> {
+  const { [folder]: before = [], ...others } = await readConsents(home);
+  const sent = [...variables, ...include.map((path) => `./${path}`)].map((what) => `${what} ${host}`);
+  const now = [...before, ...(isSwitch ? [host] : []), ...sent];
+  const kept = Object.entries(others).slice(0, MOST_FOLDERS);
+  makeFolder(home);
+  await writeAtomically(join(home, FILE), JSON.stringify({ [folder]: [...new Set(now)], ...Object.fromEntries(kept) }));
+}
+
+/** What the profile is going to do, as the question or the refusal says it. */
+export function describeAccess(
+  { name }: Pick<ProfileJob, 'name'>,
+  { isSwitch, variables, include }: ProfileAccess,
+  service: string,
+): string {
+  const [them, rules] = [
+    variables.length === 1 ? 'it' : 'them',
+    include.length === 1 ? 'leaves it out' : 'leaves them out',
+  ];
+  const parts = [
+    ...(isSwitch ? [`sends this folder to ${service}, which is not your selected service`] : []),
+    ...(variables.length > 0
+      ? [`reads ${variables.join(', ')} from your environment and sends ${them} to ${service}`]
+      : []),
+    ...(include.length > 0
+      ? [`sends ${include.map((path) => printableLine(path)).join(', ')} to ${service} even if a rule ${rules}`]
+      : []),
+  ];
+  return `Profile ${name} ${parts.join(', and ')}.`;
+}
+
+/**
+ * The host of the service that a profile names.
+ *
+ * @param hosts the user's services; the embedded one is always known.
+ * @throws AppError `missing` if the user has no service of this name; its address is never taken from the folder.
+ */
+export function hostOfProfile(service: string, hosts: readonly string[]): string {
+  const label = (host: string): string => host.replace(/^https?:\/\//, '');
+  const found = [LOCAL_HOST, ...hosts].find((host) => label(host) === service);
+  if (found !== undefined) return found;
+  const guess = nearest(service, hosts.map(label));
+  const hint = guess === undefined ? '' : ` Did you mean ${guess}?`;
+  throw new AppError(
+    'missing',
+    `The profile names the service ${service}, which you have not used yet.${hint} Select it yourself first, or remove "service" from the profile.`,
+  );
+}
+
+async function readConsents(home: string): Promise<Readonly<Record<string, readonly string[]>>> {
+  try {
+    return consents.parse(JSON.parse(await readFile(join(home, FILE), 'utf8')));
+  } catch {
+    return {}; // missing or damaged: the user is asked again
+  }
+}

@@ -1,0 +1,89 @@
+import * as z from 'zod';
+import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
+
+const MOST_PROFILES = 200;
+const MOST_ITEMS = 1_000;
+// All of them are shown before the user agrees to send them.
+const MOST_INCLUDED = 50;
+
+/** Text that matches a pattern. The editor shows the same message as the command line. */
+function matching(pattern: RegExp, message: string, description: string, maxLength = 1_000) {
+  return z.string().max(maxLength).regex(pattern, message).meta({ description, patternErrorMessage: message });
+}
+
+const VARIABLE = String.raw`\$(?!\{)|\$\{(?:env:[A-Za-z_]\w*|workspaceFolder|file)\}`;
+const ONE_LINE = 'Must be one line of text. Its variables are ${env:NAME}, ${workspaceFolder} and ${file}.';
+const oneLine = (description: string, start = '(?=.*\\S)') =>
+  matching(new RegExp(`^${start}(?:[^$\\r\\n\\0]|${VARIABLE})*$`), ONE_LINE, description);
+const innerPath = (description: string) =>
+  matching(
+    /^(?![/\\]|[A-Za-z]:)(?!(?:.*[/\\])?\.\.(?:[/\\]|$))(?!.*\$\{)[^\r\n\0]+$/,
+    'Must be a path inside the folder, without variables.',
+    description,
+    300,
+  );
+
+/** A job with a name, as written in the file. */
+const profile = z
+  .strictObject({
+    script: oneLine('The file to run, with arguments if you like, as in a terminal: "train.py --epochs 3".'),
+    arguments: z
+      .array(oneLine('One argument; spaces need no quotes.', ''))
+      .max(MOST_ITEMS)
+      .describe('More arguments, one each.')
+      .optional(),
+    maxRuntime: z
+      .int()
+      .min(1)
+      .max(MAX_RUNTIME_SECONDS)
+      .describe('The time limit in seconds. The service stops the job at its limit, which also limits the cost.')
+      .optional(),
+    machineClass: oneLine("The machine class, from the service's rate card.").optional(),
+    project: oneLine('The project to charge the job to.').optional(),
+    service: matching(
+      /^[\w.-]+(?::\d{1,5})?(?:\/[\w./-]*)?$/,
+      'Must be the name of a service that you use, such as gpu.example.org, or local; not a URL.',
+      'One of your services, by its name, such as "gpu.example.org"; "local" for this machine. Farwharf asks once before it sends the folder there.',
+    ).optional(),
+    environment: z
+      .record(
+        z.string().regex(/^(?!FARWHARF_)[A-Za-z_]\w*$/, 'Must be the name of an environment variable.'),
+        matching(
+          new RegExp(`^(?:[^$\\0]|${VARIABLE})*$`),
+          'Its variables are ${env:NAME}, ${workspaceFolder} and ${file}.',
+          'The value of the variable.',
+          100_000,
+        ),
+      )
+      .describe(
+        'Environment variables of the job. "${env:NAME}" passes on a variable of yours; Farwharf asks before it is read.',
+      )
+      .optional(),
+    requirements: innerPath(
+      'A requirements file, whose packages are installed before the job starts: "requirements.txt".',
+    ).optional(),
+    include: z
+      .array(innerPath('A path in the folder.'))
+      .max(MOST_INCLUDED)
+      .describe('Paths to send although a rule leaves them out. Farwharf asks once before it sends them.')
+      .optional(),
+    exclude: z.array(innerPath('A path in the folder.')).max(MOST_ITEMS).describe('Paths not to send.').optional(),
+    results: matching(
+      /^[^./\\:$\r\n\0][^/\\:$\r\n\0]*(?:\/[^./\\:$\r\n\0][^/\\:$\r\n\0]*)*$/,
+      'Must be a folder inside this one, with / and without hidden names, such as results/train.',
+      'The folder for the results, relative to this one: "results/train".',
+    ).optional(),
+  })
+  .describe('A job with a name.');
+export type Profile = Readonly<z.output<typeof profile>>;
+
+/** The structure of `farwharf.json`. */
+export const profileFile = z
+  .strictObject({
+    $schema: z.string().optional(),
+    profiles: z
+      .record(z.string().regex(/^\w[\w.-]{0,63}$/, 'Must consist of letters, digits, ".", "_" and "-".'), profile)
+      .refine((profiles) => Object.keys(profiles).length <= MOST_PROFILES, `Must be at most ${MOST_PROFILES} profiles.`)
+      .describe('Jobs by name: farwharf submit --profile NAME.'),
+  })
+  .describe('Jobs of this folder for Farwharf.');

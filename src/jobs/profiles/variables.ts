@@ -1,0 +1,43 @@
+import { AppError } from '../../core/errors.ts';
+
+/** Where the values of variables come from. */
+export interface VariableValues {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The file that is open in the editor, relative to the folder; undefined if there is none. */
+  readonly file: string | undefined;
+}
+
+const VARIABLE = /\$\{([^}]*)\}/g;
+const ENVIRONMENT = /^env:([A-Za-z_]\w*)$/;
+/** A job runs in its own copy of the folder, so the path of the original would be wrong there. */
+const FOLDER_OF_JOB = '.';
+
+/** The names of the environment variables that a text reads. */
+export function environmentNames(text: string): string[] {
+  return [...text.matchAll(VARIABLE)].flatMap(([, name = '']) => ENVIRONMENT.exec(name)?.[1] ?? []);
+}
+
+/**
+ * The text with the values of its variables.
+ *
+ * @param quote how to write a value, in a command line.
+ * @throws AppError `missing` for an environment variable that is not set, or `${file}` without an open file.
+ */
+export function expandVariables(
+  text: string,
+  { env, file }: VariableValues,
+  quote: (value: string) => string = (value) => value,
+): string {
+  return text.replaceAll(VARIABLE, (_, name: string) => {
+    if (name === 'workspaceFolder') return FOLDER_OF_JOB;
+    const variable = ENVIRONMENT.exec(name)?.[1];
+    const value = variable === undefined ? file : env[variable];
+    if (value !== undefined) return quote(value);
+    throw new AppError(
+      'missing',
+      variable === undefined
+        ? 'The profile runs the file that is open in the editor, and none is open, so nothing was sent. Open one, or specify a script.'
+        : `The profile reads the environment variable ${variable}, which is not set, so nothing was sent. Set it first.`,
+    );
+  });
+}

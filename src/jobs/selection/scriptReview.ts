@@ -1,0 +1,113 @@
+import { lstat, open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { printableLine } from '../../core/text/printable.ts';
+import type { Exclusion, ExclusionReason, SelectedFile, Selection } from '../../workspace/select/selection.ts';
+import { describeExclusion } from './exclusions.ts';
+import { findScriptProblem, type ScriptProblem, scriptPath } from './script.ts';
+import { guessReads, type PathRead } from './sourceReads.ts';
+
+/** Something about the script of a job: the job cannot run (`error`), or may lack a file (`warning`). */
+export interface ScriptFinding extends ScriptProblem {
+  readonly type: 'script' | 'left-out-read';
+  readonly severity: 'error' | 'warning';
+}
+
+const MAX_SOURCES = 50;
+const MAX_SOURCE_BYTES = 256 * 1024;
+const MAX_READS = 5;
+// Nobody reads these on purpose, and installed packages are found elsewhere.
+const NEVER_READ: ReadonlySet<ExclusionReason> = new Set(['git', 'cache', 'venv', 'special']);
+
+/**
+ * Checks that the files to send contain the script, and guesses from its source, and from the code it imports, whether it reads files
+ * that are left out. At most 50 files are read, 256 KiB of each.
+ */
+export async function reviewScript(selection: Selection, script: string): Promise<readonly ScriptFinding[]> {
+  const problem = findScriptProblem(selection, script);
+  if (problem !== undefined) return [{ type: 'script', severity: 'error', ...problem }];
+  const excluded = selection.excluded.filter(({ reason }) => !NEVER_READ.has(reason));
+  if (excluded.length === 0) return [];
+  const reads = await findReads(selection, excluded, scriptPath(script));
+  return reads.slice(0, MAX_READS).map(describeRead);
+}
+
+interface LeftOutRead {
+  readonly reader: string;
+  readonly line: number;
+  readonly path: string;
+  readonly exclusion: Exclusion;
+}
+
+async function findReads(
+  selection: Selection,
+  excluded: readonly Exclusion[],
+  script: string,
+): Promise<readonly LeftOutRead[]> {
+  const files = new Map(selection.files.map((file) => [file.path, file]));
+  const rules = new Map(excluded.map((exclusion) => [exclusion.path, exclusion]));
+  const found = new Map<string, LeftOutRead>();
+  // Grows while it is read: the code that each file imports.
+  const sources = new Set([script]);
+  for (const reader of sources) {
+    const file = files.get(reader);
+    if (file === undefined) continue;
+    for (const read of guessReads(await readSource(selection.root, file), reader, script)) {
+      const sent = read.paths.find((path) => files.has(path));
+      if (sent !== undefined) {
+        if (read.isImport && sources.size < MAX_SOURCES) sources.add(sent);
+        continue;
+      }
+      const leftOut = await findLeftOut(selection.root, rules, read);
+      if (leftOut !== undefined && !found.has(leftOut.path))
+        found.set(leftOut.path, { reader, line: read.line, ...leftOut });
+    }
+  }
+  return [...found.values()];
+}
+
+async function findLeftOut(
+  root: string,
+  rules: ReadonlyMap<string, Exclusion>,
+  { paths }: PathRead,
+): Promise<Pick<LeftOutRead, 'path' | 'exclusion'> | undefined> {
+  for (const path of paths) {
+    if (path.startsWith('..')) continue;
+    const exclusion = ruleOf(rules, path);
+    if (exclusion === undefined) continue;
+    if (exclusion.path === path || (await lstat(join(root, path)).catch(() => undefined))) return { path, exclusion };
+  }
+  return undefined;
+}
+
+/** The exclusion of a path, or of a folder that contains it. */
+function ruleOf(rules: ReadonlyMap<string, Exclusion>, path: string): Exclusion | undefined {
+  for (let end = path.length; end > 0; end = path.lastIndexOf('/', end - 1)) {
+    const exclusion = rules.get(path.slice(0, end));
+    if (exclusion !== undefined) return exclusion;
+  }
+  return undefined;
+}
+
+function describeRead({ reader, line, path, exclusion }: LeftOutRead): ScriptFinding {
+  const remedy =
+    exclusion.reason === 'secret'
+      ? 'Secrets are not sent unless you include them.'
+      : 'Include the file if the job needs it.';
+  return {
+    type: 'left-out-read',
+    severity: 'warning',
+    summary: printableLine(`${reader} may read ${path}, which is left out`),
+    detail: printableLine(`Reason: ${describeExclusion(exclusion)}. This is a guess from line ${line}. ${remedy}`),
+  };
+}
+
+async function readSource(root: string, { path, source }: SelectedFile): Promise<string> {
+  try {
+    await using file = await open(source ?? join(root, path));
+    const buffer = Buffer.alloc(MAX_SOURCE_BYTES);
+    const { bytesRead } = await file.read(buffer, 0, buffer.length, 0);
+    return buffer.toString('utf8', 0, bytesRead);
+  } catch {
+    return ''; // packing reports files that cannot be read
+  }
+}

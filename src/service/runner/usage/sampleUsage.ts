@@ -1,0 +1,54 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { UsageEventData } from '../../../remote/protocol/schemas.ts';
+import { GpuMeter } from './gpuMeter.ts';
+import { UsageMeter } from './usageMeter.ts';
+
+// Jobs that are shorter have no reports.
+const FIRST_PERIOD_MS = 2_000;
+const REPORTS_PER_PERIOD = 60;
+// Memory is measured more often than reported, to find its peak.
+const MAX_LOOK_MS = 5_000;
+// Half of what sampling may cost: 1 % of a core.
+const COST_SHARE = 1 / 200;
+// A timer may fire a moment early.
+const TIMER_MS = 10;
+
+/** The time that the next report covers. It doubles every 60 reports, so that 30 days, the longest time limit, have fewer than 1,000. */
+export function reportPeriodMs(reports: number): number {
+  return FIRST_PERIOD_MS * 2 ** Math.floor(reports / REPORTS_PER_PERIOD);
+}
+
+/**
+ * Reports what a job uses until the signal aborts: every two seconds at first, and less and less often. Sampling pauses in proportion
+ * to the time that it took, so it stays below 1 % of a core, however many processes a job has. Only on Linux.
+ *
+ * @param root the job's first process, which has just started.
+ */
+export async function sampleUsage(
+  root: number,
+  report: (usage: UsageEventData) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  if (process.platform !== 'linux') return;
+  const now = (): number => performance.now();
+  const meter = new UsageMeter(root, now());
+  const gpus = new GpuMeter(process.env, COST_SHARE);
+  const send = (): void => report({ at: new Date().toISOString(), ...meter.take(), ...gpus.latest });
+  let reports = 0;
+  while (!signal.aborted) {
+    void gpus.look(now, signal);
+    const before = process.cpuUsage();
+    meter.look(now());
+    const periodMs = reportPeriodMs(reports);
+    if (meter.elapsedMs >= periodMs - TIMER_MS) {
+      send();
+      reports += 1;
+    }
+    const { user, system } = process.cpuUsage(before);
+    const costMs = (user + system) / 1000;
+    const lookMs = Math.max(Math.min(periodMs / 2, MAX_LOOK_MS), costMs / COST_SHARE);
+    await sleep(lookMs, undefined, { signal, ref: false }).catch(() => {});
+  }
+  // The end of a long job, where its memory may be the highest.
+  if (reports > 0 && meter.elapsedMs > 0) send();
+}

@@ -1,0 +1,87 @@
+import { filesInMemory, proportionalMemory, readProcesses, readTotals, type Totals } from './jobProcesses.ts';
+
+// Of a job with more processes and threads, only a part is measured.
+const MAX_PROCESSES = 10_000;
+// Below this part, memory that processes share cannot matter.
+const MIN_SHARED_PART = 0.02;
+const NOTHING: Totals = { cpuSeconds: 0, diskRead: 0, diskWritten: 0 };
+
+type MeteredUsage = Readonly<
+  Record<'cpu_cores' | 'memory_bytes' | 'disk_read_bytes_per_second' | 'disk_write_bytes_per_second', number>
+>;
+
+/** Adds up what the processes of a job use between two reports: mean rates, and the highest memory. */
+export class UsageMeter {
+  readonly #root: number;
+  /** The totals that `#used` includes. */
+  #counted = NOTHING;
+  #used = NOTHING;
+  /** What the reports so far include. */
+  #reported = NOTHING;
+  #isBehind = false;
+  #memory = 0;
+  #since: number;
+  #until: number;
+
+  /** @param root the job's first process, which has just started. @param now milliseconds of a steady clock. */
+  constructor(root: number, now: number) {
+    this.#root = root;
+    this.#since = now;
+    this.#until = now;
+  }
+
+  /** Milliseconds since the last report. */
+  get elapsedMs(): number {
+    return this.#until - this.#since;
+  }
+
+  /** @param now milliseconds of the same clock. */
+  look(now: number): void {
+    const processes = readProcesses(this.#root, MAX_PROCESSES);
+    this.#memory = Math.max(this.#memory, memoryOf(processes));
+    this.#count(readTotals(processes.ids));
+    this.#until = now;
+  }
+
+  /** The usage since the last report. Call it only after a look at a later time. */
+  take(): MeteredUsage {
+    const seconds = this.elapsedMs / 1000;
+    const rate = (name: keyof Totals): number => (this.#used[name] - this.#reported[name]) / seconds;
+    const usage = {
+      cpu_cores: Number(rate('cpuSeconds').toFixed(3)),
+      memory_bytes: Math.round(this.#memory),
+      disk_read_bytes_per_second: Math.round(rate('diskRead')),
+      disk_write_bytes_per_second: Math.round(rate('diskWritten')),
+    };
+    this.#reported = this.#used;
+    this.#memory = 0;
+    this.#since = this.#until;
+    return usage;
+  }
+
+  /**
+   * Adds the growth of the totals. They fall while a process that has ended is no longer listed and its parent has not inherited its
+   * totals yet, and for good if nobody inherits them. Only the second fall in succession counts as for good.
+   */
+  #count(totals: Totals): void {
+    const growth = (name: keyof Totals): number => totals[name] - this.#counted[name];
+    const isFall = [growth('cpuSeconds'), growth('diskRead'), growth('diskWritten')].some((each) => each < 0);
+    if (!isFall) {
+      this.#used = {
+        cpuSeconds: this.#used.cpuSeconds + growth('cpuSeconds'),
+        diskRead: this.#used.diskRead + growth('diskRead'),
+        diskWritten: this.#used.diskWritten + growth('diskWritten'),
+      };
+    }
+    if (!isFall || this.#isBehind) this.#counted = totals;
+    this.#isBehind = isFall && !this.#isBehind;
+  }
+}
+
+/** Bytes. Processes that share memory are measured precisely, which takes longer. */
+function memoryOf({ ids, memory, largest }: ReturnType<typeof readProcesses>): number {
+  const files = filesInMemory(ids[1]);
+  if (files === 0 && memory - largest <= MIN_SHARED_PART * memory) return memory;
+  // The system may not allow it for a process of another user.
+  return proportionalMemory(ids, files) || memory;
+}

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ToJobPage } from '../../src/webview/jobPage/messages.ts';
+import { CanvasBench, type CanvasPage } from './support/canvas.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const PAGE: ToJobPage = {
+  type: 'page',
+  facts: [
+    ['job', '3f2a'],
+    ['state', 'running'],
+    ['script', 'train.py'],
+  ],
+  timeline: ['queued 12 min: Resources', 'running 4 min'],
+  plots: [
+    {
+      name: 'cores',
+      text: '1.5, at most 2',
+      axis: 'time',
+      points: Array.from({ length: 60 }, (_, index) => [START + index * 2_000, 1 + Math.sin(index / 5)]),
+    },
+    {
+      name: 'loss',
+      text: 'NaN',
+      axis: 'step',
+      points: [
+        [1, 3],
+        [2, 1],
+        [3, null],
+        [2, 2],
+      ],
+    },
+  ],
+  otherMetrics: 960,
+  results: '3 files, 1.2 MB: model.pt (1.1 MB) and 2 more',
+  advice: null,
+};
+
+/** How wide and high each curve is, in CSS pixels. */
+function drawnSizes({ page }: CanvasPage): Promise<{ readonly width: number; readonly height: number }[]> {
+  return page.evaluate(`[...document.querySelectorAll('.plot path')].map((path) => {
+    const { width, height } = path.getBoundingClientRect();
+    return { width, height };
+  })`);
+}
+
+test("a job's page shows what it is sent, in each theme and width, under its own content policy", async (t) => {
+  const bench = await CanvasBench.start((reason) => t.skip(reason), 'jobPage');
+  if (bench === undefined) return;
+  await using _ = bench;
+  for (const [theme, width] of [
+    ['dark', 900],
+    ['light', 200],
+  ] as const) {
+    const shown: CanvasPage = await bench.page({ theme, width });
+    const { page } = shown;
+    await shown.send(PAGE);
+    const text = await page.locator('main').innerText();
+    for (const each of [
+      '3f2a',
+      'queued 12 min: Resources',
+      'cores: 1.5, at most 2',
+      'loss: NaN',
+      '960 more metrics',
+      'model.pt',
+    ]) {
+      assert.ok(text.includes(each), `${each} is missing in: ${text}`);
+    }
+    for (const name of ['Plot of cores: 1.5, at most 2', 'Plot of loss: NaN']) {
+      assert.equal(await page.getByRole('img', { name, exact: true }).count(), 1, name);
+    }
+    assert.equal(await page.getByRole('status').isVisible(), false);
+    const [cores, loss, ...more] = await drawnSizes(shown);
+    assert.equal(more.length, 0);
+    for (const size of [cores, loss])
+      assert.ok((size?.width ?? 0) > 40 && (size?.height ?? 0) > 80, JSON.stringify(size));
+    const curve = await page.locator('.plot path').nth(1).getAttribute('d');
+    assert.equal(curve, 'M0.00 0.00h0L50.00 100.00L50.00 50.00', 'steps in their order; the gap is at the end');
+    assert.equal(
+      await page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth'),
+      false,
+    );
+
+    // A later message replaces texts and continues the plots.
+    await shown.send({
+      ...PAGE,
+      plots: PAGE.plots.slice(0, 1),
+      advice: 'Used 11 min of 1 h.',
+      results: null,
+      otherMetrics: 0,
+    });
+    assert.equal(await page.getByRole('status').innerText(), 'Used 11 min of 1 h.');
+    assert.equal(await page.getByRole('region', { name: 'Results' }).isVisible(), false);
+    assert.equal(await page.locator('.plot').count(), 2);
+    assert.deepEqual(shown.errors, []);
+    await shown.close();
+  }
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { viewOf } from '../../../../src/extension/jobs/pageView.ts';
+import { JobPage } from '../../../../src/jobs/page/jobPage.ts';
+import { makeRecord } from '../../jobs/fixtures.ts';
+
+const AT = '2026-01-01T00:00:00.000Z';
+
+function pageOf(...events: readonly (readonly [event: string, data: unknown])[]): JobPage {
+  const page = new JobPage();
+  for (const [event, data] of events) page.push({ seq: 0, at: AT, event, data });
+  return page;
+}
+
+test('a page is data without control characters, with gaps where a value is not finite', () => {
+  const page = pageOf(
+    ['state', { state: 'queued', at: AT, reason: 'Re\u001b[2Jsources\n' }],
+    ['usage', { at: AT, cpu_cores: 1.5, disk_read_bytes_per_second: 0 }],
+    ['log', 'farwharf:metric {"loss": NaN}\n'],
+    ['artifact', { path: 'a\u202eb', size: 2_000 }],
+  );
+  const record = makeRecord({ state: 'running', script: 'train.py --lr 1', jobId: '3f2a' });
+  const view = viewOf(page, record, undefined, Date.parse(AT));
+  assert.deepEqual(structuredClone(view), view);
+  assert.deepEqual(view.timeline, ['queued 0.0 s: Resources ']);
+  assert.deepEqual(view.plots, [
+    { name: 'cores', text: '1.5, at most 1.5', axis: 'time', points: [[Date.parse(AT), 1.5]] },
+    { name: 'loss', text: 'NaN', axis: 'step', points: [[1, null]] },
+  ]);
+  assert.equal(view.results, '1 file, 2.0 KB: ab (2.0 KB)');
+  assert.deepEqual(
+    view.facts.filter(([label]) => ['script', 'arguments'].includes(label)),
+    [
+      ['script', 'train.py'],
+      ['arguments', '--lr 1'],
+    ],
+  );
+  assert.equal(view.advice, null);
+});
+
+test('a job with a thousand metrics has forty plots, and says how many it has more', () => {
+  const page = pageOf(
+    ...Array.from({ length: 1_000 }, (_, index) => ['log', `farwharf:metric {"m${index}": 1}\n`] as const),
+  );
+  const { plots, otherMetrics } = viewOf(page, makeRecord(), undefined, 0);
+  assert.deepEqual([plots.length, otherMetrics], [40, 960]);
+});

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { reviewScript } from '../../../../src/jobs/selection/scriptReview.ts';
+import { selectFiles } from '../../../../src/workspace/select/selection.ts';
+import { tempHome } from '../fixtures.ts';
+
+async function review(t: test.TestContext, files: Readonly<Record<string, string>>, script = 'train.py') {
+  const folder = tempHome(t);
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  return reviewScript(await selectFiles(folder, { isTrusted: false }), script);
+}
+
+test('a file that the script reads and the archive lacks is named, with the line and the rule', async (t) => {
+  const findings = await review(t, {
+    '.gitignore': 'data/\n',
+    'train.py': '\nrows = open("data/train.csv")\n',
+    'data/train.csv': 'a,b',
+  });
+  assert.deepEqual(findings, [
+    {
+      type: 'left-out-read',
+      severity: 'warning',
+      summary: 'train.py may read data/train.csv, which is left out',
+      detail:
+        'Reason: ignored by git: data/ (.gitignore:1). This is a guess from line 2. Include the file if the job needs it.',
+    },
+  ]);
+});
+
+test('the code that the script imports is searched too', async (t) => {
+  const findings = await review(t, {
+    '.gitignore': '*.bin\ngenerated.py\n',
+    'train.py': 'from lib import model',
+    'lib/__init__.py': '',
+    'lib/model.py': 'import train\nfrom . import weights\nimport generated',
+    'lib/weights.py': 'load("lib/w.bin"); load("b.bin"); load("missing.bin")',
+    'lib/w.bin': '',
+    'lib/b.bin': '',
+    'generated.py': '',
+  });
+  assert.deepEqual(findings.map(({ summary }) => summary).toSorted(), [
+    'lib/model.py may read generated.py, which is left out',
+    'lib/weights.py may read lib/b.bin, which is left out',
+    'lib/weights.py may read lib/w.bin, which is left out',
+  ]);
+});
+
+test('including a secret is not recommended', async (t) => {
+  const [finding] = await review(t, { 'train.py': 'load_dotenv(".env")\nopen("./.env")', '.env': 'A=1' });
+  assert.match(finding?.detail ?? '', /Secrets are not sent unless you include them\.$/);
+});
+
+test('files that are sent, results, caches and paths outside the folder are not mentioned', async (t) => {
+  const findings = await review(t, {
+    '.gitignore': 'out/\n',
+    'train.py': 'open("a.csv"); df.to_csv("out/b.csv"); open("__pycache__/c.pyc"); open("../d.csv")',
+    'a.csv': '',
+    'out/b.csv': '',
+    '__pycache__/c.pyc': '',
+  });
+  assert.deepEqual(findings, []);
+});
+
+test('a script that is not sent is the only finding, and an error', async (t) => {
+  const findings = await review(t, { 'train.py': 'open("a.log")', '.gitignore': '*.log', 'a.log': '' }, 'trian.py');
+  assert.deepEqual(findings, [
+    {
+      type: 'script',
+      severity: 'error',
+      summary: 'trian.py does not exist in the folder',
+      detail: 'Did you mean train.py?',
+    },
+  ]);
+});
+
+const hostile: readonly [string, string][] = [
+  ['train.py', `x = "${'\\"'.repeat(60_000)}`],
+  ['train.py', `from ${'.'.repeat(120_000)}`],
+  ['train.py', 'from . import a, '.repeat(10_000)],
+  ['train.js', '/*'.repeat(60_000)],
+  ['train.js', '`'.repeat(60_001)],
+];
+for (const [path, source] of hostile) {
+  test(`a source that is made to be read slowly is not: ${source.slice(0, 8)}…`, async (t) => {
+    assert.deepEqual(await review(t, { [path]: source, '.gitignore': 'b', b: '' }, path), []);
+  });
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { GpuMeter } from '../../../../../src/service/runner/usage/gpuMeter.ts';
+import { UsageMeter } from '../../../../../src/service/runner/usage/usageMeter.ts';
+
+const MEGABYTES = 200;
+const skip = process.platform === 'linux' ? false : 'only Linux has /proc';
+
+/** A job with a child, each of which works for a known time, holds memory until it is told to end, and reports its own CPU time. */
+const PROGRAM = `
+  const { spawn } = require('node:child_process');
+  const spin = (ms) => { while (process.cpuUsage().user / 1000 < ms); };
+  const seconds = () => { const { user, system } = process.cpuUsage(); return (user + system) / 1e6; };
+  const memory = Buffer.alloc(${MEGABYTES}e6, 1);
+  const worker = "const spin = " + spin + "; spin(300); console.log(" + "(" + seconds + ")()" + ")";
+  const child = spawn(process.execPath, ['-e', worker + "; process.stdin.once('data', () => process.exit())"]);
+  spin(400);
+  child.stdout.once('data', (own) => {
+    console.log(Number(own) + seconds() + 0 * memory.length);
+    process.stdin.once('data', () => {
+      child.once('exit', () => console.log('child ended'));
+      child.stdin.write('end');
+    });
+  });
+`;
+
+function start(
+  t: TestContext,
+  program: string,
+): { readonly child: ChildProcess; readonly next: () => Promise<string> } {
+  const child = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'pipe', 'inherit'] });
+  t.after(() => child.kill('SIGKILL'));
+  const { stdout } = child;
+  return { child, next: async () => String((await once(stdout, 'data'))[0]) };
+}
+
+test('the CPU time and memory of a job and its children agree with what they report themselves', {
+  skip,
+}, async (t) => {
+  const { child, next } = start(t, PROGRAM);
+  const meter = new UsageMeter(child.pid ?? 0, 0);
+  const ownSeconds = Number(await next());
+  meter.look(2_000);
+  const usage = meter.take();
+  const seconds = 2 * usage.cpu_cores;
+  // The kernel counts in hundredths of a second, and both processes print after they have measured themselves.
+  assert.ok(Math.abs(seconds - ownSeconds) < 0.03 * ownSeconds + 0.05, `${seconds} s instead of ${ownSeconds} s`);
+  const megabytes = usage.memory_bytes / 1e6;
+  assert.ok(megabytes >= MEGABYTES && megabytes < MEGABYTES + 150, `${megabytes} MB instead of ${MEGABYTES} MB`);
+
+  child.stdin?.write('go on');
+  assert.equal(await next(), 'child ended\n');
+  for (const at of [3_000, 4_000, 5_000]) meter.look(at);
+  const idle = meter.take();
+  assert.ok(idle.cpu_cores < 0.1, `a child that ended counts once, not as ${idle.cpu_cores} more cores`);
+});
+
+test('memory that a job frees before the report still counts as its highest', { skip }, async (t) => {
+  const { child, next } = start(
+    t,
+    `require('node:v8').setFlagsFromString('--expose-gc');
+     const gc = require('node:vm').runInNewContext('gc');
+     let memory = Buffer.alloc(${MEGABYTES}e6, 1);
+     console.log('full ' + memory.length);
+     process.stdin.once('data', () => { memory = undefined; gc(); console.log('empty'); process.stdin.resume(); });`,
+  );
+  const meter = new UsageMeter(child.pid ?? 0, 0);
+  await next();
+  meter.look(1_000);
+  child.stdin?.write('free');
+  await next();
+  meter.look(2_000);
+  assert.ok(meter.take().memory_bytes >= MEGABYTES * 1e6);
+  meter.look(3_000);
+  assert.ok(meter.take().memory_bytes < MEGABYTES * 1e6);
+});
+
+test('a job that has ended uses nothing', { skip }, async (t) => {
+  const { child } = start(t, '');
+  await once(child, 'exit');
+  const meter = new UsageMeter(child.pid ?? 0, 0);
+  meter.look(1_000);
+  const nothing = { cpu_cores: 0, memory_bytes: 0, disk_read_bytes_per_second: 0, disk_write_bytes_per_second: 0 };
+  assert.deepEqual(meter.take(), nothing);
+});
+
+test('GPUs are measured if the machine has nvidia-smi, and those that measure nothing are left out', {
+  skip,
+}, async (t) => {
+  const folder = await mkdtemp(join(tmpdir(), 'farwharf-gpu-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const { signal } = new AbortController();
+  const without = new GpuMeter({ PATH: folder }, 1);
+  await without.look(() => 0, signal);
+  assert.deepEqual(without.latest, {});
+  const program = join(folder, 'nvidia-smi');
+  await writeFile(program, `#!/bin/sh\n[ "$1 $2" = "-i 0,1,2" ] && printf '93, 20480\\n7, 1024\\n[N/A], [N/A]\\n'\n`);
+  await chmod(program, 0o755);
+  const meter = new GpuMeter({ PATH: folder, CUDA_VISIBLE_DEVICES: '0,1,2' }, 1);
+  await meter.look(() => 0, signal);
+  assert.deepEqual(meter.latest, { gpus: 1, gpu_memory_bytes: 21_504 * 2 ** 20 });
+  await writeFile(program, 'exit 1');
+  await meter.look(() => 1_000, signal);
+  assert.equal(meter.latest.gpus, 1, 'it is not asked again so soon');
+  await meter.look(() => 6_000, signal);
+  assert.deepEqual(meter.latest, {});
+});
