@@ -6,9 +6,10 @@ import { environmentOf, namespaceOf, processIds, readStat, readText, runningProc
 
 const POLL_MS = 25;
 const KILL_WAIT_MS = 2_000;
-// Starting a program can take 100 ms on a busy machine. After these looks, 2 s or more, a process was started without an environment.
+// Starting a program can take 100 ms on a busy machine. After these looks, 2 s or more, a process hides its environment.
 const EXEC_LOOKS = 200;
 const EXEC_POLL_MS = 10;
+
 /**
  * Distinguishes a process from a later one with the same ID, by the boot and the start time (proc(5)).
  *
@@ -94,7 +95,7 @@ function finderOf(tree: ProcessTree): Find {
   if ('init' in tree) return async () => processesBeside(tree.init);
   const { group, mark } = tree;
   if (process.platform !== 'linux') return async () => (group !== undefined && isAlive(-group) ? [-group] : []);
-  // A process that had the mark once belongs to the tree, and one that never shows an environment was started without any.
+  // A process that had the mark once belongs to the tree, and one that never shows an environment is not waited for again.
   const known = { own: new Set<string>(), bare: new Set<string>() };
   return () => findProcesses(group, mark, known);
 }
@@ -121,7 +122,9 @@ async function findProcesses(
       if (environment?.split('\0').includes(mark)) {
         own.add(id);
         found.push(pid);
-      } else if (environment === '' && Number(startTime) >= ownStart && !bare.has(id)) undecided.push(id);
+      } else if (environment === '' && !stat.hasNoVariables && Number(startTime) >= ownStart && !bare.has(id)) {
+        undecided.push(id);
+      }
     }
     if (found.length > 0) return found;
     const before = waiting;

@@ -11,19 +11,28 @@ export interface ProcessStat {
   readonly group: number;
   readonly startTime: string;
   readonly isKernelThread: boolean;
+  /** Whether it was started with an empty environment. False while it starts another program, and if the system does not say. */
+  readonly hasNoVariables: boolean;
 }
 
 export function readStat(pid: number): ProcessStat | undefined {
   const text = readText(`/proc/${pid}/stat`);
   // The name in parentheses may contain anything, so fields are counted after it (state is the third field, group the fifth, flags
-  // the ninth).
+  // the ninth, and the environment is between the addresses in fields 50 and 51).
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const [state = 'X', , group = ''] = fields;
   const startTime = fields[19];
   // If only the first thread has ended, the process is shown as a zombie although its other threads run.
   const threads = Number(fields[17]);
   if (startTime === undefined || state === 'X' || (state === 'Z' && threads <= 1)) return undefined;
-  return { group: Number(group), startTime, isKernelThread: (Number(fields[6]) & KERNEL_THREAD) !== 0 };
+  const [environmentStart, environmentEnd] = fields.slice(47, 49);
+  return {
+    group: Number(group),
+    startTime,
+    isKernelThread: (Number(fields[6]) & KERNEL_THREAD) !== 0,
+    // Both are 0 until a program that is being started has its memory, and for processes of other users.
+    hasNoVariables: environmentStart === environmentEnd && environmentEnd !== '0',
+  };
 }
 
 /** All processes but this one, by ID and start time. */
