@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger } from '../src/core/log.ts';
-import { IndexThread } from '../src/extension/threads/indexThread.ts';
+import { SearchIndex } from '../src/extension/search/index/searchIndex.ts';
 import { bundleProgram } from './support/bundledProgram.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -30,11 +30,13 @@ function threadCpuMs(): number {
   return (user + system) / 1000;
 }
 
-const thread = new IndexThread({
+const index = new SearchIndex({
   home,
   program: await bundleProgram(join(ROOT, 'src/extension/threads/folderIndexWorker.ts'), home),
   workerProgram: await bundleProgram(join(ROOT, 'src/retrieval/building/indexWorker.ts'), home),
   modelProgram: join(ROOT, 'src/retrieval/embedding/modelWorker.ts'),
+  folders: () => [{ path: folder, isTrusted: false }],
+  isPaused: false,
   log: createLogger((_level, line) => print(line)),
 });
 try {
@@ -54,13 +56,13 @@ try {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const started = performance.now();
-  await thread.open([{ path: folder, isTrusted: false }]);
-  await thread.index.settle();
+  await index.settle();
   const wallMs = performance.now() - started;
   delay.disable();
   isOver.abort();
   await watching;
-  const [status] = await thread.index.status();
+  while (index.status[0]?.state !== 'ready') await sleep(50);
+  const [status] = index.status;
   print(
     `${status?.files} files, ${status?.chunks} chunks in ${(wallMs / 1000).toFixed(1)} s; ${megabytes(status?.bytes ?? 0)} MB on disk`,
   );
@@ -76,6 +78,6 @@ try {
       `of which it worked at most ${longestCpuMs.toFixed(1)} ms by itself`,
   );
 } finally {
-  thread.dispose();
+  index.dispose();
   rmSync(home, { recursive: true, force: true });
 }

@@ -1,34 +1,17 @@
-import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { isAbort } from '../core/errors.ts';
-import { formatDuration } from '../core/text/format.ts';
-import { farwharfHome } from '../core/files/home.ts';
 import { DisposableStore } from '../core/processes/lifetime.ts';
-import { createLogger, type Logger } from '../core/log.ts';
-import { Redactor } from '../core/redact.ts';
 import { describeRecovered } from '../jobs/results/resultJournals.ts';
-import { connectEmbeddedService } from '../service/embedded.ts';
-import { AccountMonitor } from './connection/account.ts';
-import { startBackground } from './threads/background.ts';
 import type { CommandHandlers } from './contributions/commands.ts';
-import { ContextKeys } from './contributions/contexts.ts';
 import { tellFailures } from './jobs/failureNotifications.ts';
 import { createFlowHandlers } from './flows/flowHandlers.ts';
-import { flowRuntime } from './flows/runs/flowRuntime.ts';
 import { Flows } from './flows/flows.ts';
 import { createHandlers } from './handlers.ts';
-import { Hosts } from './connection/hosts.ts';
-
-import { JobEventDocuments } from './jobs/jobEvents.ts';
+import { createServices } from './createServices.ts';
 import { JobFollower } from './jobs/jobFollower.ts';
-import { JobLog, LOG_LANGUAGE } from './jobs/jobLog.ts';
-import { JobPages } from './jobs/jobPages.ts';
-import { JobStore } from './jobs/jobStore.ts';
-import { LostContacts } from './jobs/lostContacts.ts';
+import { LOG_LANGUAGE } from './jobs/jobLog.ts';
 import { JobTree } from './jobList/jobTree.ts';
 import { LogLinks } from './jobs/logLinks.ts';
-import { SourceLines } from './jobs/sourceLines.ts';
-import { Keys } from './connection/keys.ts';
 import { JobTasks } from './tasks/jobTasks.ts';
 import { FailureProblems } from './jobs/failureProblems.ts';
 import { ProfileEditor } from './profiles/profileEditor.ts';
@@ -36,16 +19,12 @@ import { reportError } from './ui/report.ts';
 import { Search } from './search/search.ts';
 import { announceResults } from './results/resultNotifications.ts';
 import { createSearchHandlers } from './search/searchHandlers.ts';
-import type { Services } from './services/services.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
-import { SubmitMemory } from './submit/preflight/submitMemory.ts';
-import { connectionText, hostLabel } from './ui/words.ts';
-import type { WorkerService } from './threads/worker.ts';
+import { connectionText } from './ui/words.ts';
 import { keepSettling } from './submit/unanswered.ts';
-import { showInStatusBar, showWarning } from './ui/show.ts';
-import { label, messageText } from './ui/labels.ts';
-import { printableText } from '../core/text/printable.ts';
+import { showWarning } from './ui/show.ts';
+import { messageText } from './ui/labels.ts';
 
 export interface Features {
   readonly handlers: CommandHandlers;
@@ -106,12 +85,8 @@ export async function startFeatures(shell: Shell): Promise<Features> {
   });
   setUp('jobs', () => {
     disposables.add(
-      store.onDidChange(({ counted }) => {
+      store.onDidChange(({ counted, ended }) => {
         if (counted.length > 0) run('results', announceResults(counted, services));
-      }),
-    );
-    disposables.add(
-      store.onDidChange(({ ended }) => {
         if (ended.length === 0) return;
         run('failures', tellFailures(ended, services));
         // A job that has just ended proves that its service is running, so a reloaded window shows the final price too.
@@ -173,80 +148,4 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     flows: getFlows,
     report: (error, retry) => reportError(log, error, retry),
   };
-}
-
-function createServices({ context, output }: Shell, disposables: DisposableStore): Services {
-  const end = new AbortController();
-  disposables.add({ dispose: () => end.abort() });
-  const home = farwharfHome();
-  const redactor = new Redactor();
-  const log = logTo(output, redactor);
-  const background = startBackground<WorkerService>({
-    program: context.asAbsolutePath(join('dist', 'worker.js')),
-    name: 'farwharf',
-    data: { home },
-    log,
-    lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
-  });
-  disposables.add({ dispose: () => void background.end() });
-  const { archiver, journals, ledger, results, selections, sources } = background.service;
-  const keys = new Keys(context.secrets, redactor, 'key');
-  const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
-  const contexts = new ContextKeys();
-  const hosts = disposables.add(
-    new Hosts({
-      keys,
-      isTrusted: () => vscode.workspace.isTrusted,
-      connectLocal: () =>
-        connectEmbeddedService({
-          home,
-          node: process.execPath,
-          cli: context.asAbsolutePath(join('dist', 'cli.mjs')),
-          // On a desktop the extension host is Electron's Node.js; elsewhere the variable has no effect.
-          env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
-          signal: end.signal,
-        }),
-      onWait(host, seconds, reason) {
-        log.warn('a service asked to wait', { host, seconds, reason });
-        showInStatusBar(
-          label`$(watch) ${hostLabel(host)} asked to wait ${formatDuration(seconds)}: ${reason}`,
-          seconds * 1_000,
-        );
-      },
-    }),
-  );
-  const account = new AccountMonitor({ hosts, memory: context.globalState, contexts, log });
-  const store = new JobStore(ledger);
-  const jobLog = disposables.add(new JobLog({ home, results, memory: context.workspaceState, log }));
-  const events = disposables.add(new JobEventDocuments(home, store));
-  const pages = disposables.add(new JobPages({ home, store, hosts, log, extension: context.extensionUri }));
-  const memory = new SubmitMemory(context.workspaceState);
-  return {
-    log,
-    output,
-    home,
-    signal: end.signal,
-    archiver,
-    selections,
-    journals,
-    results,
-    ledger,
-    contexts,
-    keys,
-    modelKeys,
-    hosts,
-    account,
-    store,
-    lostContacts: new LostContacts(),
-    jobLog,
-    sourceLines: new SourceLines(sources),
-    events,
-    pages,
-    memory,
-    flowRuntime: flowRuntime(context),
-  };
-}
-
-function logTo(output: vscode.LogOutputChannel, redactor: Redactor): Logger {
-  return createLogger((level, line) => output[level](printableText(line)), redactor);
 }

@@ -6,6 +6,7 @@ import { printableLine, printableText } from '../../core/text/printable.ts';
 import { describeResultCount } from '../../jobs/describe.ts';
 import { isInLog, LogText } from '../../jobs/log/logText.ts';
 import type { JobRecord } from '../../jobs/ledger/record.ts';
+import type { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import { EventSpool, type SpooledEvent } from '../../jobs/log/spool.ts';
 import { LogTail } from './logTail.ts';
 import { hostLabel } from '../ui/words.ts';
@@ -20,13 +21,13 @@ const PAUSE_MS = 2000;
 export const MARK = '› ';
 /** The language of the channel's text, as in package.json. */
 export const LOG_LANGUAGE = 'farwharf-log';
-/** The words at the end of a log that download the results. */
+/** The words that download the results, at the end of a log and in notifications. */
 export const DOWNLOAD = 'Download Results';
 const SHOWN_KEY = 'shownJob';
 
 interface JobLogDeps {
   readonly home: string;
-  readonly results: { count(id: string): Promise<JobRecord['results']> };
+  readonly results: Pick<ResultCounter, 'count'>;
   readonly memory: vscode.Memento;
   readonly log: Logger;
 }

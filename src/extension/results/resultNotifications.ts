@@ -4,12 +4,12 @@ import { describeOutcome, describeResultCount } from '../../jobs/describe.ts';
 import { hasSucceeded, type JobRecord } from '../../jobs/ledger/record.ts';
 import { readSetting } from '../contributions/config.ts';
 import { JOBS_VIEW } from '../contributions/names.ts';
+import { DOWNLOAD } from '../jobs/jobLog.ts';
 import type { Services } from '../services/services.ts';
 import { reportError } from '../ui/report.ts';
 import { showInformation } from '../ui/show.ts';
 import { downloadNew } from './results.ts';
 
-const DOWNLOAD = 'Download Results';
 const SHOW = 'Show Jobs';
 
 /** Offers or downloads the results of jobs that were submitted from this window and succeeded, as the setting asks. */

@@ -6,7 +6,6 @@ import type { OpenFolder } from '../../retrieval/folder/indexService.ts';
 import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
 import type { ContextKeys } from '../contributions/contexts.ts';
 import { diskFolders } from '../workspace/folders.ts';
-import { IndexThread } from '../threads/indexThread.ts';
 import type { Keys } from '../connection/keys.ts';
 import { Answers } from './answers/answers.ts';
 import { saveBattery } from './index/batterySaver.ts';
@@ -64,17 +63,17 @@ export class Search implements Disposable {
     this.#memory = context.workspaceState;
     this.recent = new RecentSearches(context.workspaceState);
     const own = this.#disposables;
-    const thread = own.add(
-      new IndexThread({
+    this.index = own.add(
+      new SearchIndex({
         program: context.asAbsolutePath(join('dist', 'folderIndexWorker.js')),
         workerProgram: context.asAbsolutePath(join('dist', 'indexWorker.mjs')),
         modelProgram: this.modelProgram,
         home,
+        folders: foldersToIndex,
+        isPaused: this.#memory.get<boolean>(PAUSED_KEY) ?? false,
         log,
       }),
     );
-    const isPaused = this.#memory.get<boolean>(PAUSED_KEY) ?? false;
-    this.index = own.add(new SearchIndex({ thread, folders: foldersToIndex, isPaused }));
     const showPaused = (): void => contexts.set('indexPaused', this.index.isHeldUp);
     showPaused();
     own.add(this.index.onDidChange(showPaused));

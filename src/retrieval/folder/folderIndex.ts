@@ -102,7 +102,20 @@ export class FolderIndex implements Disposable {
    * @throws the signal's reason on abort; what was read until then is indexed.
    */
   sync(files: readonly ListedFile[], options: SyncOptions = {}): Promise<SyncSummary> {
-    return this.#turns.run(() => this.#sync(files, options));
+    return this.#turns.run(async () => {
+      const listed = new Set(files.map(({ path }) => path));
+      const removed = [...this.sources()].map(({ path }) => path).filter((path) => !listed.has(path));
+      const tasks = this.#tasksOf(files);
+      const known = tasks.filter(({ knownHash }) => knownHash !== undefined).length;
+      if (removed.length > 0) await this.remove(removed);
+      const same = await this.#build(tasks, options);
+      return {
+        added: tasks.length - known,
+        changed: known - same,
+        removed: removed.length,
+        unchanged: files.length - tasks.length + same,
+      };
+    });
   }
 
   /** Reads those files that have changed. @throws the signal's reason on abort; the rest is not read. */
@@ -191,21 +204,6 @@ export class FolderIndex implements Disposable {
   [Symbol.dispose](): void {
     this.#end.abort();
     this.#store.dispose();
-  }
-
-  async #sync(files: readonly ListedFile[], options: SyncOptions): Promise<SyncSummary> {
-    const listed = new Set(files.map(({ path }) => path));
-    const removed = [...this.sources()].map(({ path }) => path).filter((path) => !listed.has(path));
-    const tasks = this.#tasksOf(files);
-    const known = tasks.filter(({ knownHash }) => knownHash !== undefined).length;
-    if (removed.length > 0) await this.remove(removed);
-    const same = await this.#build(tasks, options);
-    return {
-      added: tasks.length - known,
-      changed: known - same,
-      removed: removed.length,
-      unchanged: files.length - tasks.length + same,
-    };
   }
 
   #tasksOf(files: readonly ListedFile[]): SizedTask[] {

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
-import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
+import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifetime.ts';
 import { pathInside } from '../../core/files/pathInside.ts';
 import { ChangeQueue } from './changeQueue.ts';
 import type { EnergyGate } from '../semantic/energyGate.ts';
@@ -45,7 +45,6 @@ export class LiveFolder implements Disposable {
   #problem: FolderStatus['problem'];
   #progress: FolderStatus['progress'];
   #updatedAt: number | undefined;
-  #waiting: (() => void)[] = [];
 
   constructor(folder: OpenFolder, options: LiveFolderOptions) {
     this.folder = folder;
@@ -131,9 +130,8 @@ export class LiveFolder implements Disposable {
   }
 
   /** Resolves when all changes are indexed, or cannot be. */
-  async settle(): Promise<void> {
-    if (this.#isSettled) return;
-    await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  settle(): Promise<void> {
+    return untilTrue(this.onDidChange, () => this.#isSettled, this.#end.signal);
   }
 
   dispose(): void {
@@ -142,7 +140,6 @@ export class LiveFolder implements Disposable {
     this.#resumed.resolve();
     this.#semantic?.dispose();
     this.#updater?.index[Symbol.dispose]();
-    for (const resolve of this.#waiting) resolve();
     this.#changed.dispose();
   }
 
@@ -163,7 +160,7 @@ export class LiveFolder implements Disposable {
       this.#work = new AbortController();
       if (this.#isPaused) await this.#rest();
       else await this.#takeNext(AbortSignal.any([signal, this.#work.signal]));
-      this.#reportChange();
+      this.#changed.fire();
     }
   }
 
@@ -199,13 +196,13 @@ export class LiveFolder implements Disposable {
 
   #hold(isHeldBack: boolean): void {
     this.#isHeldBack = isHeldBack;
-    this.#reportChange();
+    this.#changed.fire();
   }
 
   async #waitAfter(failure: unknown, signal: AbortSignal): Promise<void> {
     this.#problem = problemOf(failure);
     this.#progress = undefined;
-    this.#reportChange();
+    this.#changed.fire();
     await sleep(RETRY_MS, undefined, { signal }).catch(() => {});
   }
 
@@ -239,16 +236,10 @@ export class LiveFolder implements Disposable {
 
   /** Allows another window to write the index. */
   async #rest(): Promise<void> {
-    this.#reportChange();
+    this.#changed.fire();
     await this.#updater?.index.releaseLock();
     await this.#resumed.promise;
     if (!this.#end.signal.aborted) await this.#updater?.index.refresh().catch(() => false);
-  }
-
-  #reportChange(): void {
-    this.#changed.fire();
-    if (!this.#isSettled) return;
-    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #inside(path: string): string | undefined {

@@ -3,10 +3,11 @@ import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { silentLogger } from '../../../../../src/core/log.ts';
-import { IndexThread } from '../../../../../src/extension/threads/indexThread.ts';
 import { SearchIndex } from '../../../../../src/extension/search/index/searchIndex.ts';
 import type { OpenFolder } from '../../../../../src/retrieval/folder/indexService.ts';
+import { GUARD_MS } from '../../../timeLimits.ts';
 
 const SOURCE = join(import.meta.dirname, '../../../../../src');
 
@@ -20,24 +21,28 @@ async function openIndex(t: TestContext, files: Readonly<Record<string, string>>
     await writeFile(join(base, name, 'a.md'), text);
     all.push({ path: join(base, name), isTrusted: false });
   }
-  const thread = new IndexThread({
-    program: join(SOURCE, 'extension/threads/folderIndexWorker.ts'),
-    workerProgram: join(SOURCE, 'retrieval/building/indexWorker.ts'),
-    modelProgram: join(SOURCE, 'retrieval/embedding/modelWorker.ts'),
-    home: join(base, 'home'),
-    log: silentLogger,
-  });
-  t.after(() => thread.dispose());
   const open = all.slice(0, 1);
-  const index = new SearchIndex({ thread, folders: () => open, isPaused });
-  t.after(() => index.dispose());
+  const newIndex = (): SearchIndex => {
+    const added = new SearchIndex({
+      program: join(SOURCE, 'extension/threads/folderIndexWorker.ts'),
+      workerProgram: join(SOURCE, 'retrieval/building/indexWorker.ts'),
+      modelProgram: join(SOURCE, 'retrieval/embedding/modelWorker.ts'),
+      home: join(base, 'home'),
+      log: silentLogger,
+      folders: () => open,
+      isPaused,
+    });
+    t.after(() => added.dispose());
+    return added;
+  };
+  const index = newIndex();
   const find = async (query: string): Promise<readonly string[]> => {
     await index.settle();
     return (await index.search(query, { limit: 5 })).map(({ folder, path }) =>
       join(folder, path).slice(base.length + 1),
     );
   };
-  return { all, base, find, index, open };
+  return { all, base, find, index, newIndex, open };
 }
 
 test('nothing is read before the first use, and what was unsaved until then is found as it is on screen', async (t) => {
@@ -60,4 +65,29 @@ test('a folder that is added is searched, and one that is closed is not', async 
   open.splice(0, 1);
   await index.updateFolders();
   assert.deepEqual(await find('zebra'), [join('two', 'a.md')]);
+});
+
+test('what is saved in no file yet is found in a folder that is added later', async (t) => {
+  const { all, base, find, index, open } = await openIndex(t, { one: 'a zebra', two: 'a zebra' });
+  await index.start();
+  await index.setOverlay(join(base, 'two', 'a.md'), 'a walrus');
+  open.splice(0, 1, ...all);
+  await index.updateFolders();
+  assert.deepEqual(await find('walrus'), [join('two', 'a.md')]);
+});
+
+test('the status of a folder is told, and an index that was disposed holds no lock', async (t) => {
+  const { index, newIndex } = await openIndex(t, { one: 'a zebra' });
+  const ready = new Promise<void>((resolve) => {
+    index.onDidChange(() => index.status[0]?.state === 'ready' && resolve());
+  });
+  await index.start();
+  await ready;
+  assert.deepEqual([index.status[0]?.files, index.status[0]?.isWriter], [1, true]);
+  index.dispose();
+  const next = newIndex();
+  await next.start();
+  for (const deadline = performance.now() + GUARD_MS; next.status[0]?.isWriter !== true; await sleep(50)) {
+    assert.ok(performance.now() < deadline, 'a thread that was ended holds no lock');
+  }
 });

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { formatDuration } from '../core/text/format.ts';
+import { farwharfHome } from '../core/files/home.ts';
+import { DisposableStore } from '../core/processes/lifetime.ts';
+import { createLogger, type Logger } from '../core/log.ts';
+import { Redactor } from '../core/redact.ts';
+import { connectEmbeddedService } from '../service/embedded.ts';
+import { AccountMonitor } from './connection/account.ts';
+import { startBackground } from './threads/background.ts';
+import { ContextKeys } from './contributions/contexts.ts';
+import { flowRuntime } from './flows/runs/flowRuntime.ts';
+import { Hosts } from './connection/hosts.ts';
+import { JobEventDocuments } from './jobs/jobEvents.ts';
+import { JobLog } from './jobs/jobLog.ts';
+import { JobPages } from './jobs/jobPages.ts';
+import { JobStore } from './jobs/jobStore.ts';
+import { LostContacts } from './jobs/lostContacts.ts';
+import { SourceLines } from './jobs/sourceLines.ts';
+import { Keys } from './connection/keys.ts';
+import type { Services } from './services/services.ts';
+import type { Shell } from './shell.ts';
+import { SubmitMemory } from './submit/preflight/submitMemory.ts';
+import { hostLabel } from './ui/words.ts';
+import type { WorkerService } from './threads/worker.ts';
+import { showInStatusBar } from './ui/show.ts';
+import { label } from './ui/labels.ts';
+import { printableText } from '../core/text/printable.ts';
+
+/** Creates what the commands use. It ends with the disposables. */
+export function createServices({ context, output }: Shell, disposables: DisposableStore): Services {
+  const end = new AbortController();
+  disposables.add({ dispose: () => end.abort() });
+  const home = farwharfHome();
+  const redactor = new Redactor();
+  const log = logTo(output, redactor);
+  const background = startBackground<WorkerService>({
+    program: context.asAbsolutePath(join('dist', 'worker.js')),
+    name: 'farwharf',
+    data: { home },
+    log,
+    lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
+  });
+  disposables.add({ dispose: () => void background.end() });
+  const { archiver, journals, ledger, results, selections, sources } = background.service;
+  const keys = new Keys(context.secrets, redactor, 'key');
+  const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
+  const contexts = new ContextKeys();
+  const hosts = disposables.add(
+    new Hosts({
+      keys,
+      isTrusted: () => vscode.workspace.isTrusted,
+      connectLocal: () =>
+        connectEmbeddedService({
+          home,
+          node: process.execPath,
+          cli: context.asAbsolutePath(join('dist', 'cli.mjs')),
+          // On a desktop the extension host is Electron's Node.js; elsewhere the variable has no effect.
+          env: { ...process.env, ELECTRON_RUN_AS_NODE: '1' },
+          signal: end.signal,
+        }),
+      onWait(host, seconds, reason) {
+        log.warn('a service asked to wait', { host, seconds, reason });
+        showInStatusBar(
+          label`$(watch) ${hostLabel(host)} asked to wait ${formatDuration(seconds)}: ${reason}`,
+          seconds * 1_000,
+        );
+      },
+    }),
+  );
+  const account = new AccountMonitor({ hosts, memory: context.globalState, contexts, log });
+  const store = new JobStore(ledger);
+  const jobLog = disposables.add(new JobLog({ home, results, memory: context.workspaceState, log }));
+  const events = disposables.add(new JobEventDocuments(home, store));
+  const pages = disposables.add(new JobPages({ home, store, hosts, log, extension: context.extensionUri }));
+  const memory = new SubmitMemory(context.workspaceState);
+  return {
+    log,
+    output,
+    home,
+    signal: end.signal,
+    archiver,
+    selections,
+    journals,
+    results,
+    ledger,
+    contexts,
+    keys,
+    modelKeys,
+    hosts,
+    account,
+    store,
+    lostContacts: new LostContacts(),
+    jobLog,
+    sourceLines: new SourceLines(sources),
+    events,
+    pages,
+    memory,
+    flowRuntime: flowRuntime(context),
+  };
+}
+
+function logTo(output: vscode.LogOutputChannel, redactor: Redactor): Logger {
+  return createLogger((level, line) => output[level](printableText(line)), redactor);
+}
