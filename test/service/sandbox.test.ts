@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readdir, rm, readFile, symlink, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
@@ -198,6 +198,17 @@ describe('a job in bubblewrap', () => {
     });
     assert.notEqual(status, null);
     assert.equal(stdout, '');
+  });
+
+  test('is prepared while other processes start and end', async (t) => {
+    const data = await temporaryFolder(t);
+    const isolation = await isolationOf(testConfig({ isolation: 'bubblewrap' }), data);
+    assert.ok(isolation.type === 'bubblewrap');
+    const others = Array.from({ length: 4 }, () => spawn('sh', ['-c', 'while :; do /bin/true; done']));
+    t.after(() => others.forEach((other) => other.kill('SIGKILL')));
+    const own = jobFolder(data);
+    for (const each of [own.workspace, own.virtualEnvironment, own.home, own.temporary]) await mkdir(each);
+    for (let round = 0; round < 300; round += 1) sandboxOptions(isolation.sandbox, own, { cwd: '/', variables: {} });
   });
 
   test('of a service that is not root is isolated too', async (t) => {

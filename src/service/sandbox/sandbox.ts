@@ -148,9 +148,11 @@ function nameServers(system: readonly string[]): readonly string[] {
  */
 function kernelSettings(): readonly string[] {
   if (process.getuid?.() !== 0) return [];
-  return readdirSync('/proc', { withFileTypes: true })
-    .filter((entry) => !/^\d+$/.test(entry.name) && !entry.isSymbolicLink())
-    .map(({ name }) => `/proc/${name}`)
+  // Nothing is read of the folders of processes, which may have ended.
+  return readdirSync('/proc')
+    .filter((name) => !/^\d+$/.test(name))
+    .map((name) => `/proc/${name}`)
+    .filter((path) => !isLink(path))
     .filter((path) => (statSync(path).mode & 0o200) !== 0 || KERNEL_FOLDERS.has(path));
 }
 
