@@ -3,20 +3,27 @@ import { withoutUserinfo } from './redact.ts';
 /**
  * What went wrong, for programs. Failures of the protocol (`AuthError`, `NetworkError`, ...) are in `remote/http/errors.ts`.
  */
-export type ErrorCode =
-  | 'bad-input' // the request is invalid
-  | 'conflict' // somebody else changed it or is using it
-  | 'corrupt' // data on disk or from the network is damaged
-  | 'limit' // a size, count or time limit was reached
-  | 'missing' // a file, job or program does not exist
-  | 'no-credits' // the account cannot pay for the job
-  | 'no-space' // the disk is full
-  | 'not-signed-in' // no valid key for this host
-  | 'outcome-unknown' // the request was sent and the response was lost
-  | 'permission' // the operating system denied access
-  | 'refused' // not done because it would be unsafe
-  | 'unreachable' // the service did not respond
-  | 'untrusted'; // the workspace is in Restricted Mode
+const ERROR_CODES = [
+  'bad-input', // the request is invalid
+  'conflict', // somebody else changed it or is using it
+  'corrupt', // data on disk or from the network is damaged
+  'limit', // a size, count or time limit was reached
+  'missing', // a file, job or program does not exist
+  'no-credits', // the account cannot pay for the job
+  'no-space', // the disk is full
+  'not-signed-in', // no valid key for this host
+  'outcome-unknown', // the request was sent and the response was lost
+  'permission', // the operating system denied access
+  'refused', // not done because it would be unsafe
+  'unreachable', // the service did not respond
+  'untrusted', // the workspace is in Restricted Mode
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+export function isErrorCode(code: unknown): code is ErrorCode {
+  return ERROR_CODES.some((each) => each === code);
+}
 
 /**
  * The error class for the project's own failures.
@@ -43,6 +50,11 @@ export function isAbort(error: unknown): boolean {
 export function systemCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** Why a signal was aborted, for `reject`. */
+export function abortReason({ reason }: AbortSignal): Error {
+  return reason instanceof Error ? reason : new Error(String(reason));
 }
 
 /** The message of anything that was thrown. */

@@ -1,3 +1,10 @@
+/** Parses JSON that this program wrote, as a checksum or its place proves. It is not checked. @throws SyntaxError */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller knows the type
+export function parseOwnJson<T>(text: string): T {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- see above
+  return JSON.parse(text) as T;
+}
+
 /** A non-empty text field of untrusted JSON; undefined for other values. */
 export function textField(data: unknown, name: string): string | undefined {
   const value = fieldOf(data, name);
@@ -11,6 +18,6 @@ export function numberField(data: unknown, name: string): number | undefined {
 }
 
 /** A field of untrusted JSON, but never one of its prototype; undefined for values without fields. */
-function fieldOf(data: unknown, name: string): unknown {
+export function fieldOf(data: unknown, name: string): unknown {
   return typeof data === 'object' && data !== null ? Object.getOwnPropertyDescriptor(data, name)?.value : undefined;
 }

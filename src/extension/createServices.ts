@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { formatDuration } from '../core/text/format.ts';
 import { farwharfHome } from '../core/files/home.ts';
-import { DisposableStore } from '../core/processes/lifetime.ts';
+import type { DisposableStore } from '../core/processes/lifetime.ts';
 import { createLogger, type Logger } from '../core/log.ts';
 import { Redactor } from '../core/redact.ts';
 import { connectEmbeddedService } from '../service/embedded.ts';

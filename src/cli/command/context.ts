@@ -1,6 +1,7 @@
 import { dirname, join } from 'node:path';
 import { readFileSync } from 'node:fs';
 import type { FlowRuntime } from '../../flows/run/protocol/flowRun.ts';
+import { textField } from '../../core/jsonFields.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
@@ -47,7 +48,7 @@ export function locateProgram(entry: string): ProgramFiles {
       const manifest: unknown = JSON.parse(
         readFileSync(join(folder, isSource ? '../..' : '..', 'package.json'), 'utf8'),
       );
-      return String((manifest as { version: unknown }).version);
+      return textField(manifest, 'version') ?? 'unknown';
     },
   };
 }

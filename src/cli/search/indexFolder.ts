@@ -5,13 +5,11 @@ import type { Context } from '../command/context.ts';
 import type { MeaningFlags } from './meaning.ts';
 import { openUpToDateIndex } from './upToDateIndex.ts';
 
-const REASONS: Readonly<Record<keyof IndexStats['skipped'], string>> = {
-  indexed: '',
-  binary: 'binary',
-  'too-large': 'larger than 1 MB',
-  unreadable: 'not readable',
-  removed: '',
-};
+const REASONS: readonly (readonly [keyof IndexStats['skipped'], string])[] = [
+  ['binary', 'binary'],
+  ['too-large', 'larger than 1 MB'],
+  ['unreadable', 'not readable'],
+];
 
 /**
  * `farwharf index`: updates the index of a folder, and its embeddings if semantic ranking is on. JSON: the size of the index, what
@@ -28,8 +26,10 @@ export async function indexFolder(context: Context, argument: string, flags: Mea
   terminal.answer(
     `${formatCount(files, 'file')} of ${printableLine(root)} in ${formatCount(chunks, 'chunk')}: ${changes}, in ${formatDuration(seconds)}.`,
   );
-  const reasons = Object.entries(skipped) as [keyof typeof REASONS, number][];
-  for (const [reason, count] of reasons) terminal.note(`  skipped: ${formatCount(count, 'file')} (${REASONS[reason]})`);
+  for (const [status, reason] of REASONS) {
+    const count = skipped[status];
+    if (count !== undefined) terminal.note(`  skipped: ${formatCount(count, 'file')} (${reason})`);
+  }
   const { embedFolder } = await import('./meaning.ts');
   const outcome = await embedFolder({ root, index: opened }, flags, context);
   if (outcome !== undefined) {

@@ -1,7 +1,7 @@
 import { Agent as HttpAgent, type AgentOptions, type ClientRequest, type RequestOptions } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import type { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { callbackify } from 'node:util';
 import type { Proxy } from './proxy.ts';
 import { connected, connectToProxy, openTunnel, trustingSystem } from './tunnel.ts';
@@ -50,7 +50,9 @@ export class SecureAgent extends HttpsAgent {
       const secureContext = trust === undefined ? {} : { secureContext: trust };
       const tlsOptions = { ...options, path: null, socket, ...secureContext };
       const tls = super.createConnection(tlsOptions);
-      return connected(tls as TLSSocket, 'secureConnect', wanted.signal);
+      if (!(tls instanceof TLSSocket))
+        throw new TypeError('Node.js returned another socket than that of a TLS connection.');
+      return connected(tls, 'secureConnect', wanted.signal);
     });
     hand(connecting, wanted, callback);
   }

@@ -25,7 +25,9 @@ export function createNetworkFetch({ connectMs = CONNECT_TIMEOUT_MS } = {}): typ
     const url = new URL(input);
     const late = new AbortController();
     const signal = init.signal ? AbortSignal.any([init.signal, late.signal]) : late.signal;
-    const { request, proxy, response } = send(routes, url, { ...init, signal } as NodeFetchInit);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- two declarations of the same options
+    const options = { ...init, signal } as NodeFetchInit;
+    const { request, proxy, response } = send(routes, url, options);
     limitConnecting(request, connectMs, () => late.abort());
     try {
       return webResponse(await response);

@@ -28,8 +28,8 @@ export function send(routes: Routes, url: URL, init: RequestInit): Sending {
   let request: ClientRequest | undefined;
   // node-fetch creates its request before it returns, so the request that this channel reports meanwhile is ours.
   const onCreated = (message: unknown): void => {
-    const { request: created } = message as { request: unknown };
-    if (created instanceof ClientRequest) request ??= created;
+    if (typeof message !== 'object' || message === null || !('request' in message)) return;
+    if (message.request instanceof ClientRequest) request ??= message.request;
   };
   subscribe(REQUEST_CREATED, onCreated);
   const agent = (target: URL) => routes.to(target).agent; // a redirect may lead elsewhere

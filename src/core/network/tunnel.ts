@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type IncomingMessage, request } from 'node:http';
+import { type ClientRequest, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { connect as connectSecurely } from 'node:tls';
 import { systemCode } from '../errors.ts';
@@ -43,8 +43,7 @@ export async function openTunnel(proxy: Proxy, target: string, signal: AbortSign
   const asked = request({ method: 'CONNECT', path: target, headers, createConnection: () => toProxy, signal });
   try {
     asked.end();
-    const [response, tunnel] = (await once(asked, 'connect')) as [IncomingMessage, Socket, Buffer];
-    const { statusCode = 0 } = response;
+    const { statusCode, tunnel } = await responseTo(asked);
     if (statusCode >= 200 && statusCode < 300) return tunnel;
     throw proxyRefused(proxy, target, statusCode);
   } catch (error) {
@@ -52,6 +51,13 @@ export async function openTunnel(proxy: Proxy, target: string, signal: AbortSign
     signal.throwIfAborted();
     throw error instanceof ProxyError ? error : proxyUnreachable(proxy, target, error);
   }
+}
+
+function responseTo(asked: ClientRequest): Promise<{ readonly statusCode: number; readonly tunnel: Socket }> {
+  return new Promise((resolve, reject) => {
+    asked.once('connect', ({ statusCode = 0 }, tunnel) => resolve({ statusCode, tunnel }));
+    asked.once('error', reject);
+  });
 }
 
 /** Connects with Node's certificates, and again with the system's if those were not enough. */
@@ -75,7 +81,7 @@ export async function connected<S extends Socket>(socket: S, event: string, sign
   } catch (error) {
     socket.on('error', () => {}).destroy();
     // OpenSSL's errors are the same during the handshake and later, when a request may already have had an effect.
-    if (systemCode(error)?.startsWith('ERR_SSL_') === true) Object.assign(error as Error, { syscall: 'connect' });
+    if (systemCode(error)?.startsWith('ERR_SSL_') === true) Object.assign(Object(error), { syscall: 'connect' });
     throw error;
   }
 }

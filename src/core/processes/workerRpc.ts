@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '../errors.ts';
+import { AppError, isErrorCode } from '../errors.ts';
 import type { Disposable } from './lifetime.ts';
 
 /** One end of a message channel: a `Worker`, a `MessagePort` or `parentPort`. */
@@ -83,7 +83,7 @@ export function serveCalls(endpoint: MessageEndpoint, service: Service): Disposa
   };
 
   const listener = (raw: unknown): void => {
-    const message = raw as Message;
+    const message = received(raw);
     if (message.type === 'call') void answer(message);
     if (message.type === 'abort') signals.get(`${message.id}/${message.stub}`)?.abort(decodeError(message.reason));
   };
@@ -116,6 +116,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
               this.#call(name, String(method), args),
         },
       );
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- it has every property
     this.service = new Proxy({} as RemoteService<S>, { get: (_, name) => group(String(name)) });
   }
 
@@ -151,7 +152,9 @@ export class RemoteCaller<S extends Service> implements Disposable {
       const listeners = new AbortController();
       const callbacks = new Map<number, (...args: unknown[]) => void>();
       for (const [index, original] of originals.entries()) {
-        if (typeof original === 'function') callbacks.set(index, original as (...args: unknown[]) => void);
+        if (typeof original === 'function') {
+          callbacks.set(index, (...values) => void Reflect.apply(original, undefined, values));
+        }
         if (!(original instanceof AbortSignal)) continue;
         const forward = (): void =>
           endpoint.postMessage({ type: 'abort', id, stub: index, reason: encodeError(original.reason) });
@@ -168,7 +171,7 @@ export class RemoteCaller<S extends Service> implements Disposable {
   }
 
   readonly #receive = (raw: unknown): void => {
-    const message = raw as Message;
+    const message = received(raw);
     if (message.type === 'callback') this.#pending.get(message.id)?.callbacks.get(message.stub)?.(...message.args);
     if (message.type === 'result') this.#settle(message.id)?.resolve(message.value);
     if (message.type === 'failure') this.#settle(message.id)?.reject(decodeError(message.error));
@@ -180,6 +183,11 @@ export class RemoteCaller<S extends Service> implements Disposable {
     call?.release();
     return call;
   }
+}
+
+function received(raw: unknown): Message {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only the other half of this file sends
+  return raw as Message;
 }
 
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
@@ -207,7 +215,7 @@ function withoutStubs(value: unknown, argument: number, stubs: Stub[], originals
 function withStubs(args: unknown[], stubs: readonly Stub[], restored: readonly unknown[]): unknown[] {
   for (const [index, { argument, key }] of stubs.entries()) {
     if (key === undefined) args[argument] = restored[index];
-    else (args[argument] as Record<string, unknown>)[key] = restored[index];
+    else Reflect.set(Object(args[argument]), key, restored[index]);
   }
   return args;
 }
@@ -228,8 +236,8 @@ function decodeError({ name, message, stack, fields, cause }: ErrorData): Error 
   const options = cause === undefined ? undefined : { cause: decodeError(cause) };
   const { code } = fields;
   const error =
-    name === 'AppError' && typeof code === 'string'
-      ? new AppError(code as ErrorCode, message, options)
+    name === 'AppError' && isErrorCode(code)
+      ? new AppError(code, message, options)
       : Object.assign(new Error(message, options), { name }, fields);
   if (stack !== undefined) error.stack = stack;
   return error;

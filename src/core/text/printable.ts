@@ -39,45 +39,48 @@ const LINE_LIMIT = 5_000;
  * return before a line feed is removed too.
  */
 export function printableText(text: string): Printable {
-  if (!SUSPICIOUS.test(text) && text.isWellFormed()) return text as Printable;
+  if (!SUSPICIOUS.test(text) && text.isWellFormed()) return marked(text);
   const clean = text.toWellFormed().replace(ESCAPE_SEQUENCES, '').replace(SEPARATORS, '\n').replace(NEVER_SHOWN, '');
-  return clean as Printable;
+  return marked(clean);
 }
 
 /** The same as one line of at most 5,000 characters: line breaks become spaces, and longer text ends with an ellipsis. */
 export function printableLine(text: string): Printable {
-  if (text.length <= LINE_LIMIT && !SUSPICIOUS_LINE.test(text) && text.isWellFormed()) return text as Printable;
+  if (text.length <= LINE_LIMIT && !SUSPICIOUS_LINE.test(text) && text.isWellFormed()) return marked(text);
   // Sequences are removed first, because the rest of a truncated one would be shown.
   const line = printableText(text).replace(LINE_ENDS, ' ');
-  return (line.length <= LINE_LIMIT ? line : `${line.slice(0, LINE_LIMIT - 1).toWellFormed()}…`) as Printable;
+  return marked(line.length <= LINE_LIMIT ? line : `${line.slice(0, LINE_LIMIT - 1).toWellFormed()}…`);
 }
 
 /** A program's output for a terminal, with its colours and carriage returns. */
 export function printableOutput(text: string): Printable {
-  return text
-    .split(KEPT)
-    .map((part, index) => (index % 2 === 1 ? part : printableText(part)))
-    .join('') as Printable;
+  const parts = text.split(KEPT).map((part, index) => (index % 2 === 1 ? part : printableText(part)));
+  return marked(parts.join(''));
 }
 
 /** Data for another program, unchanged. Never for a screen. */
 export function exactData(text: string): Printable {
-  return text as Printable;
+  return marked(text);
 }
 
 /** A value as one line of JSON. Control characters are escaped as `\u` and their number, so that programs read them unchanged. */
 export function printableJson(value: unknown): Printable {
-  return JSON.stringify(value).replace(NEVER_SHOWN, escapeUnits).replace(SEPARATORS, escapeUnits) as Printable;
+  return marked(JSON.stringify(value).replace(NEVER_SHOWN, escapeUnits).replace(SEPARATORS, escapeUnits));
 }
 
 /** A template tag for untrusted values: each of them becomes one line. */
 export function printable(own: TemplateStringsArray, ...values: readonly (string | number)[]): Printable {
-  return String.raw({ raw: own }, ...values.map((value) => printableLine(String(value)))) as Printable;
+  return marked(String.raw({ raw: own }, ...values.map((value) => printableLine(String(value)))));
 }
 
 /** Joins printable parts with a separator of ours. */
 export function joinPrintable(parts: readonly Printable[], separator = ''): Printable {
-  return parts.join(separator) as Printable;
+  return marked(parts.join(separator));
+}
+
+function marked(text: string): Printable {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only here, so that all other text must be cleaned
+  return text as Printable;
 }
 
 function escapeUnits(text: string): string {

@@ -14,6 +14,7 @@ export function readSetting<K extends keyof Settings>(name: K, resource?: vscode
       : configuration.get<Settings[K]>(name);
   // A value of the wrong type counts as not set; the settings editor shows VS Code's own warning.
   const fallback = found?.defaultValue;
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- checked as far as VS Code checks it
   return (typeof value === typeof fallback ? value : fallback) as Settings[K];
 }
 

@@ -1,5 +1,6 @@
 // The thread with the indexes of the open folders, which keeps their memory and their work out of the extension host.
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
+import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import type { IndexService } from '../../retrieval/folder/indexService.ts';
 import { LiveIndex } from '../../retrieval/folder/liveIndex.ts';
@@ -24,7 +25,7 @@ function openLocalModel({ home, modelProgram }: FolderIndexWorkerData): OpenMode
 }
 
 if (parentPort) {
-  const data = workerData as FolderIndexWorkerData;
+  const data = threadData<FolderIndexWorkerData>();
   const { home, workerProgram } = data;
   const selector = { select: selectSearchable, inspect: inspectSearchable };
   const index = new LiveIndex({ home, workerProgram, selector, openModel: openLocalModel(data) });

@@ -1,4 +1,5 @@
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
+import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
 import { Selections } from '../../jobs/selection/selections.ts';
@@ -19,7 +20,7 @@ export interface WorkerService extends Readonly<Record<string, object>> {
 }
 
 if (parentPort) {
-  const { home } = workerData as { home: string };
+  const { home } = threadData<{ readonly home: string }>();
   const ledger = new JobLedger(home);
   const service: WorkerService = {
     archiver: directArchiver,

@@ -91,6 +91,7 @@ export function pickRows<T extends PickItem>(
 }
 
 export function createPick<T extends PickItem>(): Pick<T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its texts take only what is safe to show
   return vscode.window.createQuickPick<T>() as Pick<T>;
 }
 
@@ -112,6 +113,7 @@ export function showInStatusBar(text: Printable, duration: number): vscode.Dispo
 }
 
 export function treeRow(text: Printable, state = vscode.TreeItemCollapsibleState.None): TreeRow {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its texts take only what is safe to show
   return new vscode.TreeItem(text, state) as TreeRow;
 }
 

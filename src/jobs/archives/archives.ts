@@ -1,6 +1,7 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
+import { numberField, textField } from '../../core/jsonFields.ts';
 import type { ManifestEntry } from '../../workspace/pack/pack.ts';
 
 const MAX_KEPT_BYTES = 2_000_000_000;
@@ -39,7 +40,7 @@ export class ArchiveStore {
   async readManifest(id: string): Promise<readonly ManifestEntry[] | undefined> {
     try {
       const manifest: unknown = JSON.parse(await readFile(this.manifestPath(id), 'utf8'));
-      return Array.isArray(manifest) ? (manifest as ManifestEntry[]) : undefined;
+      return Array.isArray(manifest) && manifest.every(isManifestEntry) ? manifest : undefined;
     } catch (error) {
       if (systemCode(error) === 'ENOENT' || error instanceof SyntaxError) return undefined;
       throw error;
@@ -79,4 +80,10 @@ export class ArchiveStore {
       throw error;
     }
   }
+}
+
+function isManifestEntry(value: unknown): value is ManifestEntry {
+  const texts = ['path', 'sha256'].map((name) => textField(value, name));
+  const numbers = ['size', 'mode'].map((name) => numberField(value, name));
+  return ![...texts, ...numbers].includes(undefined);
 }

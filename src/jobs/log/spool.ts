@@ -2,6 +2,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { systemCode } from '../../core/errors.ts';
+import { fieldOf, textField } from '../../core/jsonFields.ts';
 
 /** An event from the service, with its position in the spool and the time of its receipt. */
 export interface SpooledEvent {
@@ -159,10 +160,12 @@ function truncation(maxBytes: number): NewEvent {
 
 function parseLine(line: Buffer, seq: number): SpooledEvent | undefined {
   try {
-    const value = JSON.parse(line.toString('utf8')) as Partial<SpooledEvent> | null;
-    if (typeof value?.event !== 'string' || typeof value.at !== 'string') return undefined;
-    const { at, event, data, id, own } = value;
-    return { seq, at, event, data, ...(id !== undefined && { id }), ...(own === true && { own }) };
+    const value: unknown = JSON.parse(line.toString('utf8'));
+    const [at, event, id] = ['at', 'event', 'id'].map((name) => textField(value, name));
+    if (event === undefined || at === undefined) return undefined;
+    const isOwn = fieldOf(value, 'own') === true;
+    const data = fieldOf(value, 'data');
+    return { seq, at, event, data, ...(id !== undefined && { id }), ...(isOwn && { own: true }) };
   } catch {
     return undefined;
   }

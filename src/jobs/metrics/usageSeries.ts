@@ -1,11 +1,12 @@
+import type * as z from 'zod';
 import { numberField, textField } from '../../core/jsonFields.ts';
 import { usageEventData } from '../../remote/protocol/schemas.ts';
 import { Series } from './series.ts';
 
-const { at: _at, ...AMOUNTS } = usageEventData.shape;
+const amount = usageEventData.omit({ at: true }).keyof();
 /** What a service can measure of a job, in the protocol's words. */
-export type UsageName = keyof typeof AMOUNTS;
-export const USAGE_NAMES = Object.keys(AMOUNTS) as readonly UsageName[];
+export type UsageName = z.infer<typeof amount>;
+export const USAGE_NAMES: readonly UsageName[] = amount.options;
 
 /** Collects what a job uses from its `usage` events, which a service may leave out. */
 export class UsageSeries {

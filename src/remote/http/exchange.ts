@@ -128,6 +128,7 @@ export class Exchange {
       const waitedMs = () => performance.now() - this.#waitingSince;
       this.#endWatch = watchRequest(request, this.#call, waitedMs, this.#onTimeout);
     }
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- its body yields bytes unless it is told otherwise
     const response = (await pending) as FetchResponse;
     return this.#response(response, response.body ?? Readable.from([]));
   }
@@ -139,6 +140,7 @@ export class Exchange {
     const init: RequestInit = { method, headers, redirect: 'manual', signal: this.#abort.signal };
     if (body !== undefined) Object.assign(init, { body: Readable.from(touching(body, timer)), duplex: 'half' });
     timer.touch(connectMs);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- as the global fetch
     const response = (await customFetch(`${this.#host}${path}`, init)) as FetchResponse;
     timer.pause();
     return this.#response(response, timed(response.body ?? Readable.from([]), timer));
@@ -188,8 +190,8 @@ export class Exchange {
   #reasonFor(error: unknown): unknown {
     if (this.#failure !== undefined) return this.#failure.reason;
     const original = error instanceof ProxyError ? error : (this.#systemError ?? unwrapped(error));
-    if (/^UND_ERR_\w+_TIMEOUT$/.test(systemCode(original) ?? ''))
-      return new NetworkError(this.#host, original as Error);
+    if (original instanceof Error && /^UND_ERR_\w+_TIMEOUT$/.test(systemCode(original) ?? ''))
+      return new NetworkError(this.#host, original);
     // All addresses of the host failed. The AggregateError has a code, but only its parts have messages.
     if (original instanceof AggregateError && original.message === '') return original.errors.at(-1) ?? original;
     return original;
@@ -197,10 +199,10 @@ export class Exchange {
 }
 
 /** Restarts the timer with each chunk that is sent. */
-async function* touching(body: Readable, timer: ReadTimer): AsyncGenerator<Uint8Array, void> {
+async function* touching(body: AsyncIterable<Uint8Array>, timer: ReadTimer): AsyncGenerator<Uint8Array, void> {
   for await (const chunk of body) {
     timer.touch();
-    yield chunk as Uint8Array;
+    yield chunk;
   }
 }
 

@@ -1,3 +1,4 @@
+import { parseOwnJson } from '../../core/jsonFields.ts';
 import type { BuildTask } from './buildSegment.ts';
 
 /** Slices of the files to build, in shared memory: each thread takes the next slice when it has finished one. */
@@ -41,6 +42,6 @@ export function* takeSlices(shared: SharedTasks, most: number, mine: number[]): 
     if (slice >= ends.length) return;
     mine.push(slice);
     const json = Buffer.from(text.subarray(slice === 0 ? 0 : ends[slice - 1], ends[slice])).toString();
-    yield* JSON.parse(json) as BuildTask[];
+    yield* parseOwnJson<BuildTask[]>(json);
   }
 }

@@ -1,5 +1,6 @@
 // The thread of a sentence model, because embedding occupies a processor.
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort } from 'node:worker_threads';
+import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import { type ModelPlace, SentenceModel } from './sentenceModel.ts';
 
@@ -11,16 +12,17 @@ export type ModelService = {
   };
 };
 
+const place = threadData<ModelPlace>();
 let opened: Promise<SentenceModel> | undefined;
 
 const service: ModelService = {
   model: {
     async open(onProgress) {
-      opened = SentenceModel.open(workerData as ModelPlace, onProgress);
+      opened = SentenceModel.open(place, onProgress);
       return (await opened).fingerprint;
     },
     async embed(texts, options) {
-      opened ??= SentenceModel.open(workerData as ModelPlace, () => {});
+      opened ??= SentenceModel.open(place, () => {});
       return (await opened).embed(texts, options);
     },
   },

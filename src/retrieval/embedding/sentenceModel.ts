@@ -74,6 +74,7 @@ export class SentenceModel {
   ): Promise<SentenceModel> {
     const { model, folder, download } = place;
     const files = join(folder, model);
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- installed at run time, without its types
     const library = createRequire(place.library)(place.library) as Transformers;
     Object.assign(library.env, {
       allowRemoteModels: false,

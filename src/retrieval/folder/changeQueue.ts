@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { abortReason } from '../../core/errors.ts';
 
 // A single save is indexed almost at once. After many changes, such as a checkout, the queue waits for a pause, up to a limit.
 const FEW = 20;
@@ -73,7 +74,7 @@ export class ChangeQueue {
 
   #change(signal: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const stop = (): void => reject(signal.reason as Error);
+    const stop = (): void => reject(abortReason(signal));
     if (signal.aborted) stop();
     signal.addEventListener('abort', stop, { once: true });
     this.#wake = resolve;

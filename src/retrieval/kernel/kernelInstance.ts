@@ -25,8 +25,7 @@ export interface KernelInstance<Functions> {
 
 /** Whether kernels can run here: they need WebAssembly with SIMD instructions. */
 export function canStartKernel(name: KernelName): boolean {
-  const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi | undefined;
-  return api?.validate(kernelBytes(name)) === true;
+  return webAssembly()?.validate(kernelBytes(name)) === true;
 }
 
 /** Starts a kernel with its own memory, whose limits are in pages. `Functions` must declare the exports of its source. */
@@ -34,8 +33,15 @@ export function startKernel<Functions>(
   name: KernelName,
   limits: { readonly initial: number; readonly maximum: number },
 ): KernelInstance<Functions> {
-  const api = Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi;
+  const api = webAssembly();
+  if (api === undefined) throw new Error('This JavaScript engine has no WebAssembly.');
   const memory = new api.Memory(limits);
   const { exports } = new api.Instance(new api.Module(kernelBytes(name)), { env: { memory } });
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the caller declares them
   return { memory, functions: exports as Functions };
+}
+
+function webAssembly(): WebAssemblyApi | undefined {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- declared above
+  return Reflect.get(globalThis, 'WebAssembly') as WebAssemblyApi | undefined;
 }

@@ -23,13 +23,19 @@ const STEPS: readonly (readonly [number, string])[] = [
   [FORMED, 'al: ance: ence: er: ic: able: ible: ant: ement: ment: ent: ou: ism: ate: iti: ous: ive: ize:'],
 ];
 
+/** An ending, and what replaces it. */
+type Rule = readonly [ending: string, replacement: string];
+
 /** Writes the rules to the kernel's memory. */
 export function writeRules(memory: ArrayBuffer): void {
   const view = new DataView(memory);
   let at = FIRST_RULE;
   for (const [step, text] of STEPS) {
     for (let letter = 0; letter <= LETTER_BITS; letter += 1) view.setUint32(step + 4 * letter, NO_RULE, true);
-    const rules = text.split(' ').map((rule) => rule.split(':') as [string, string]);
+    const rules = text.split(' ').map((rule): Rule => {
+      const [ending = '', replacement = ''] = rule.split(':');
+      return [ending, replacement];
+    });
     const lastLetters = new Set(rules.map(([ending]) => ending.charCodeAt(ending.length - 1)));
     for (const letter of lastLetters) {
       const own = rules.filter(([ending]) => ending.charCodeAt(ending.length - 1) === letter);
@@ -44,7 +50,7 @@ export function writeRules(memory: ArrayBuffer): void {
   }
 }
 
-function writeRule(view: DataView, at: number, [ending, replacement]: readonly [string, string]): void {
+function writeRule(view: DataView, at: number, [ending, replacement]: Rule): void {
   view.setUint32(at, ending.length, true);
   view.setUint32(at + REPLACEMENT_SIZE, replacement.length, true);
   const unused = BigInt(8 * (8 - ending.length));

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { parseOwnJson } from '../../core/jsonFields.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { INDEX_VERSION } from '../segments/segmentFile.ts';
 import type { ChunkLocation } from './semanticRanking.ts';
@@ -81,7 +82,7 @@ export class ChunkLocations {
     const end = stored.indexOf('\n');
     const text = stored.slice(end + 1);
     if (end < 1 || stored.slice(0, end) !== String(checksumOf(text))) return locations;
-    const files = JSON.parse(text) as [string, string, string][]; // the checksum proves that this program wrote it
+    const files = parseOwnJson<[string, string, string][]>(text);
     for (const [file, hash, keys] of files) locations.set(file, { hash, keys: keys.match(/.{32}/g) ?? [] });
     locations.#hasChanged = false;
     return locations;

@@ -2,8 +2,10 @@ import { hash } from 'node:crypto';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
+import { textField } from '../../core/jsonFields.ts';
 
 const FILE = 'model.json';
+const OPTIONAL = ['model', 'baseUrl', 'localModelPath'] as const;
 
 /** The model that the user selected for a folder's semantic ranking, without keys. */
 export interface EmbeddingChoice {
@@ -23,8 +25,13 @@ export function vectorsFolder(home: string, root: string): string {
 export async function readEmbeddingChoice(home: string, root: string): Promise<EmbeddingChoice | undefined> {
   try {
     const choice: unknown = JSON.parse(await readFile(join(vectorsFolder(home, root), FILE), 'utf8'));
-    const isChoice = typeof choice === 'object' && choice !== null && 'provider' in choice;
-    return isChoice && typeof choice.provider === 'string' ? (choice as EmbeddingChoice) : undefined;
+    const provider = textField(choice, 'provider');
+    if (provider === undefined) return undefined;
+    const options = OPTIONAL.flatMap((name): [string, string][] => {
+      const value = textField(choice, name);
+      return value === undefined ? [] : [[name, value]];
+    });
+    return { provider, ...Object.fromEntries(options) };
   } catch {
     return undefined;
   }

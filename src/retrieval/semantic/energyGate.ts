@@ -1,3 +1,4 @@
+import { abortReason } from '../../core/errors.ts';
 import { type Disposable, Emitter } from '../../core/processes/lifetime.ts';
 
 /** Delays large work while the machine runs on battery. All open folders share one; small work does not use it. */
@@ -22,7 +23,7 @@ export class EnergyGate implements Disposable {
     onHold(true);
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const listener = this.onDidChange(resolve);
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    signal.addEventListener('abort', () => reject(abortReason(signal)), { once: true });
     try {
       await promise;
     } finally {

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { parseOwnJson } from '../../core/jsonFields.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 import { INDEX_VERSION } from '../segments/segmentFile.ts';
 
@@ -23,7 +24,7 @@ export async function readSegmentList(folder: string, root: string): Promise<Seg
   const end = stored.indexOf('\n');
   const text = stored.slice(end + 1);
   if (end < 1 || stored.slice(0, end) !== String(crc32(text))) return undefined;
-  const list = JSON.parse(text) as SegmentList; // the checksum proves that this program wrote it
+  const list = parseOwnJson<SegmentList>(text);
   return list.version === INDEX_VERSION && list.root === root ? list : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
+import { parseOwnJson } from '../../core/jsonFields.ts';
 import type { Disposable } from '../../core/processes/lifetime.ts';
 import { writeAtomically } from '../../core/files/atomicFile.ts';
 
@@ -108,7 +109,7 @@ function parseHeader(bytes: Buffer): (Header & { readonly length: number }) | un
   const [magic, sum, ...rest] = bytes.toString('utf8', 0, Math.max(end, 0)).split(' ');
   const json = rest.join(' ');
   if (magic !== MAGIC || sum !== String(crc32(json))) return undefined;
-  const header = JSON.parse(json) as Header; // the checksum proves that this program wrote it
+  const header = parseOwnJson<Header>(json);
   return header.order === BYTE_ORDER ? { ...header, length: end + 1 } : undefined;
 }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { chmodSync, rmSync } from 'node:fs';
-import type { Server } from 'node:http';
-import { createAdaptorServer } from '@hono/node-server';
+import { createServer } from 'node:http';
+import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { HTTPException } from 'hono/http-exception';
@@ -39,7 +39,8 @@ export interface AdminServerOptions extends AdminContext {
 export async function startAdminServer(options: AdminServerOptions): Promise<() => void> {
   const { data, version } = options;
   const app = createAdminApp(options);
-  const server = createAdaptorServer({ fetch: app.fetch, overrideGlobalObjects: false }) as Server;
+  const listener = getRequestListener(app.fetch, { overrideGlobalObjects: false });
+  const server = createServer((request, response) => void listener(request, response));
   const pipe = newPipe();
   const address = openAdminAddress(data, pipe);
   const close = (): void => {

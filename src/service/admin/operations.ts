@@ -49,6 +49,7 @@ export async function runOperation(context: AdminContext, name: string, input: u
  */
 export function readOutput<Name extends OperationName>(name: Name, value: unknown): OperationOutput<Name> {
   const result = OPERATIONS[name].output.safeParse(value);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the schema of this very operation
   if (result.success) return result.data as OperationOutput<Name>;
   throw new AppError(
     'corrupt',

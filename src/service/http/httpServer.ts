@@ -1,9 +1,8 @@
 import { once } from 'node:events';
-import type { Server } from 'node:http';
-import { createServer as createSecureServer, type Server as SecureServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
+import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import { AppError, systemCode } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
 import { readCertificate, ServerCertificate } from '../tls/certificate.ts';
@@ -37,15 +36,18 @@ export class HttpServer {
     const { tls, log } = options;
     // Uploads may take hours, and their reader ends stalled ones. Only the headers must arrive soon.
     const timeouts = { requestTimeout: 0, headersTimeout: 30_000 };
-    const common = { fetch: fetch as Parameters<typeof createAdaptorServer>[0]['fetch'], overrideGlobalObjects: false };
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- only HTTP/2 has others
+    const answer = getRequestListener((request, env) => fetch(request, env as HttpBindings), {
+      overrideGlobalObjects: false,
+    });
+    const onRequest: RequestListener = (incoming, outgoing) => void answer(incoming, outgoing);
     if (tls === undefined) {
-      this.#server = createAdaptorServer({ ...common, serverOptions: timeouts }) as Server;
+      this.#server = createServer(timeouts, onRequest);
       this.#hostName = reachableHost(options.host);
       return;
     }
     const first = readCertificate(tls);
-    const serverOptions = { ...timeouts, ...first.context };
-    const server = createAdaptorServer({ ...common, createServer: createSecureServer, serverOptions }) as SecureServer;
+    const server = createSecureServer({ ...timeouts, ...first.context }, onRequest);
     this.#server = server;
     this.#hostName = first.name ?? reachableHost(options.host);
     this.certificate = new ServerCertificate(tls, { server, first, log });
@@ -54,7 +56,9 @@ export class HttpServer {
 
   /** The port, once it listens. */
   get port(): number {
-    return (this.#server.address() as AddressInfo).port;
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new Error('The server does not listen yet.');
+    return address.port;
   }
 
   get url(): string {

@@ -1,3 +1,4 @@
+import { parseOwnJson } from '../../core/jsonFields.ts';
 import { existsSync, readFileSync } from 'node:fs';
 
 /** What jobs can see of the machine when they run in bubblewrap. */
@@ -35,5 +36,5 @@ export interface Confinement {
 /** Undefined if the executor separates jobs by other means, as a cluster does. */
 export function readConfinement(path: string): Confinement | undefined {
   if (!existsSync(path)) return undefined;
-  return JSON.parse(readFileSync(path, 'utf8')) as Confinement;
+  return parseOwnJson<Confinement>(readFileSync(path, 'utf8'));
 }

@@ -59,7 +59,8 @@ export interface UsageFrame {
 
 export function jobFolder(path: string): JobFolder {
   const files = Object.entries(NAMES).map(([file, name]) => [file, join(path, name)]);
-  return { path, ...(Object.fromEntries(files) as Record<keyof typeof NAMES, string>) };
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one for each name
+  return { path, ...Object.fromEntries(files) } as JobFolder;
 }
 
 /** Writes a file that is either absent or complete, even after a power loss. */

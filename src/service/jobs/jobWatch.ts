@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { abortReason } from '../../core/errors.ts';
 
 // Readers hardly notice this delay, and what a job writes meanwhile is copied together.
 const MIN_ROUND_MS = 40;
@@ -70,7 +71,7 @@ export class JobWatch {
         clearTimeout(timer);
         signal.removeEventListener('abort', settle);
         this.#onChange = undefined;
-        if (signal.aborted) reject(signal.reason as Error);
+        if (signal.aborted) reject(abortReason(signal));
         else resolve();
       };
       const timer = setTimeout(settle, withinMs);

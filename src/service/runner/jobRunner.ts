@@ -3,6 +3,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseOwnJson } from '../../core/jsonFields.ts';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { messageOf, systemCode } from '../../core/errors.ts';
 import { readConfinement } from '../jobFiles/confinement.ts';
@@ -79,7 +80,7 @@ function readSecret(): string {
 /** Ignores errors in the job's folder, because running the job reports them. */
 function maxLogBytes(): number {
   try {
-    const spec = JSON.parse(readFileSync(folder.spec, 'utf8')) as Partial<RunnerSpec>;
+    const spec = parseOwnJson<Partial<RunnerSpec>>(readFileSync(folder.spec, 'utf8'));
     // The limit for a job's files applies to its runner too. The end of the output and the runner's notes need the other half.
     const maxFileBytes = readConfinement(folder.confinement)?.limits.maxFileBytes ?? Number.POSITIVE_INFINITY;
     return Math.min(spec.maxLogBytes ?? DEFAULT_MAX_LOG_BYTES, Math.floor(maxFileBytes / 2));

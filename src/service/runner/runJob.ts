@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseOwnJson } from '../../core/jsonFields.ts';
 import { AppError, assertNever, messageOf, systemCode } from '../../core/errors.ts';
 import { bootIdentity, processIdentity, type ProcessReference } from '../../core/processes/processTree.ts';
 import { confine } from './confine.ts';
@@ -35,7 +36,7 @@ interface Run {
  */
 export async function runJob(folder: JobFolder, output: OutputLog, signal: AbortSignal): Promise<Outcome> {
   try {
-    const spec = JSON.parse(readFileSync(folder.spec, 'utf8')) as RunnerSpec;
+    const spec = parseOwnJson<RunnerSpec>(readFileSync(folder.spec, 'utf8'));
     const confinement = readConfinement(folder.confinement);
     const run = { folder, spec, env: environmentOf(folder, spec), confinement, output, signal };
     const { ending, ranSeconds } = await setUp(run);
@@ -46,7 +47,11 @@ export async function runJob(folder: JobFolder, output: OutputLog, signal: Abort
 }
 
 function environmentOf(folder: JobFolder, { jobId, artifacts, venv }: RunnerSpec): Record<string, string> {
-  const { ELECTRON_RUN_AS_NODE: _own, ...inherited } = process.env as Record<string, string>;
+  const inherited = Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value === undefined || name === 'ELECTRON_RUN_AS_NODE' ? [] : [[name, value]],
+    ),
+  );
   return {
     ...inherited,
     ...(venv !== null && needsPython(venv) ? activation(folder, inherited['PATH'] ?? '') : {}),
@@ -157,7 +162,7 @@ function outcomeOf({ endedBy }: ProcessEnd, signal: AbortSignal): Outcome['outco
     case 'resources':
       return 'over_limit';
     case 'signal':
-      return signal.reason as StopReason;
+      return stopReason(signal);
     case 'itself':
       return 'exited';
     default:
@@ -165,8 +170,12 @@ function outcomeOf({ endedBy }: ProcessEnd, signal: AbortSignal): Outcome['outco
   }
 }
 
+function stopReason({ reason }: AbortSignal): StopReason {
+  return reason === 'stopped' ? 'stopped' : 'cancelled';
+}
+
 function stopped(signal: AbortSignal, ranSeconds: number): Outcome {
-  return { outcome: signal.reason as StopReason, code: null, signal: null, detail: null, ranSeconds };
+  return { outcome: stopReason(signal), code: null, signal: null, detail: null, ranSeconds };
 }
 
 function notStarted(detail: string, ranSeconds: number): Outcome {

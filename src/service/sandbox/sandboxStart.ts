@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import type { Readable, Writable } from 'node:stream';
+import { Readable, Writable } from 'node:stream';
 import { promisify } from 'node:util';
 import { processIdentity, type ProcessReference } from '../../core/processes/processTree.ts';
 
@@ -52,12 +52,14 @@ export interface SandboxStart {
 
 /** Passes the options to bwrap, which then waits for `release`. @throws Error for an option that contains NUL. */
 export function startSandbox({ stdio }: ChildProcess, { options, maxProcesses }: SandboxCall): SandboxStart {
-  const status = stdio[STATUS_FD] as Readable;
-  const pipes = [OPTIONS_FD, BLOCK_FD].map((fd) => (stdio as readonly unknown[])[fd] as Writable);
+  const streams: readonly unknown[] = stdio;
+  const [status, optionsPipe, blockPipe] = [streams[STATUS_FD], streams[OPTIONS_FD], streams[BLOCK_FD]];
+  if (!(status instanceof Readable && optionsPipe instanceof Writable && blockPipe instanceof Writable)) {
+    throw new TypeError('The process was started without the pipes to bwrap.');
+  }
   // A bwrap that could not be started reads nothing, and its exit reports that.
-  for (const pipe of pipes) pipe.on('error', () => {});
-  const [optionsPipe, blockPipe] = pipes;
-  optionsPipe?.end(options.map(asOption).join(''));
+  for (const pipe of [optionsPipe, blockPipe]) pipe.on('error', () => {});
+  optionsPipe.end(options.map(asOption).join(''));
   const { childPid, report } = readStatus(status);
   // The process waits for the release, so its ID is not reused yet.
   const init = childPid.then((pid) => (pid === undefined ? undefined : { pid, identity: processIdentity(pid) ?? '' }));
@@ -67,7 +69,7 @@ export function startSandbox({ stdio }: ChildProcess, { options, maxProcesses }:
     async release() {
       const first = await init;
       if (first !== undefined) await limitProcesses(first.pid, maxProcesses);
-      blockPipe?.end('\n');
+      blockPipe.end('\n');
     },
   };
 }

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { AppError, messageOf, systemCode } from '../../core/errors.ts';
+import { textField } from '../../core/jsonFields.ts';
 import { allowedEnvironment } from '../../core/processes/childEnvironment.ts';
 
 const run = promisify(execFile);
@@ -49,11 +50,10 @@ function explained(program: SlurmProgram, cause: unknown): AppError {
     const message = `${program} was not found. Install Slurm's client programs on this machine (on Debian and Ubuntu the package slurm-client), or serve with --executor process.`;
     return new AppError('missing', message, { cause });
   }
-  const failure = cause as { readonly killed?: boolean; readonly stderr?: string };
-  if (failure.killed === true) {
+  if (cause instanceof Error && 'killed' in cause && cause.killed === true) {
     return new AppError('unreachable', `The cluster did not answer ${program} for ${TIMEOUT_MS / 1000} s.`, { cause });
   }
-  const words = clusterWords(failure.stderr ?? '') || messageOf(cause);
+  const words = clusterWords(textField(cause, 'stderr') ?? '') || messageOf(cause);
   if (NO_ANSWER.test(words)) return new AppError('unreachable', `The cluster does not answer: ${words}`, { cause });
   if (FULL_QUEUE.test(words)) return new AppError('unreachable', `The cluster takes no more jobs: ${words}`, { cause });
   return new AppError('refused', `The cluster refused: ${words}`, { cause });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { openRegularFile } from './fileReading.ts';
 
 /** What is at a path, without following links; `blocked` if a parent folder is a link or a file. */
@@ -57,9 +58,7 @@ export async function hashFile(root: string, path: string): Promise<string> {
   const { handle } = await openRegularFile(join(root, path), path);
   try {
     const digest = createHash('sha256');
-    for await (const chunk of handle.createReadStream({ autoClose: false, highWaterMark: 1 << 20 })) {
-      digest.update(chunk as Buffer);
-    }
+    await pipeline(handle.createReadStream({ autoClose: false, highWaterMark: 1 << 20 }), digest);
     return digest.digest('hex');
   } finally {
     await handle.close();

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { AppError, messageOf } from '../../core/errors.ts';
 
 const PASSED_VARIABLES = new Set(['PATH', 'PATHEXT', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'TMP']);
@@ -76,11 +75,11 @@ export async function runGit(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (warnings.length < MOST_STDERR) warnings += text;
   });
-  const closed = once(child, 'close');
+  const closed = new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject));
   closed.catch(() => {}); // awaited below, after the output
   try {
     const items = await splitItems(child.stdout);
-    const [status] = (await closed) as [number | null];
+    const status = await closed;
     // `check-ignore` exits with 1 if nothing is ignored.
     return status === 0 || (status === 1 && argv.includes('check-ignore')) ? { items, warnings } : undefined;
   } catch (error) {

@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { AppError } from '../../core/errors.ts';
+import { parseOwnJson } from '../../core/jsonFields.ts';
 import { safeLabel } from '../files/besideName.ts';
 import { ASIDE_FOLDER } from '../select/exclusion.ts';
 import type { StagedArchive, StagedEntry } from '../extract/extract.ts';
@@ -51,7 +52,7 @@ export interface ApplyOptions {
 }
 
 /** The state that the decisions are based on: the mark of each local file by path, or null if it did not exist. */
-type Plan = Readonly<Record<string, string | null>>;
+type Plan = ReadonlyMap<string, string | null>;
 
 /**
  * Compares staged results with the folder and with what was submitted. The state of the folder is stored beside the staged files, so
@@ -65,16 +66,16 @@ export async function planResults(
   const submitted = new Map(manifest.map(({ path, sha256 }) => [path, sha256]));
   const local = new LocalFiles(folder);
   const yielder = new Yielder();
-  const plan: Record<string, string | null> = Object.create(null) as Record<string, string | null>;
+  const plan = new Map<string, string | null>();
   const planned: PlannedResult[] = [];
   for (const entry of staged.entries) {
     if (yielder.isDue) await yielder.pause();
     const found = local.look(entry.path);
-    if (found.type !== 'blocked') plan[entry.path] = found.type === 'none' ? null : found.mark;
+    if (found.type !== 'blocked') plan.set(entry.path, found.type === 'none' ? null : found.mark);
     const compared = found.type === 'none' ? 'new' : await compare(folder, entry, found, submitted.get(entry.path));
     planned.push({ path: entry.path, size: entry.size, ...judge(entry.path, compared) });
   }
-  await writeFile(planFile(staged), JSON.stringify(plan));
+  await writeFile(planFile(staged), JSON.stringify([...plan]));
   return planned;
 }
 
@@ -102,7 +103,7 @@ export async function applyResults(
   using transaction = open(staged, folder, label);
   for (const { path, sha256 } of staged.entries) {
     if (yielder.isDue) await yielder.pause();
-    const seen = plan[path];
+    const seen = plan.get(path);
     const decision = decisions.get(path) ?? (seen === null && riskOf(path) === undefined ? 'write' : 'skip');
     if (decision === 'skip') skipped.push(path);
     else if (decision === 'set-aside') {
@@ -159,5 +160,5 @@ async function readPlan(staged: StagedArchive): Promise<Plan> {
       cause: error,
     });
   });
-  return Object.assign(Object.create(null), JSON.parse(text)) as Plan;
+  return new Map(parseOwnJson<[string, string | null][]>(text));
 }

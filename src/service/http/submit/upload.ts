@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy } from '@fastify/busboy';
-import { isAbort, messageOf, systemCode } from '../../../core/errors.ts';
+import { abortReason, isAbort, messageOf, systemCode } from '../../../core/errors.ts';
 import { formatBytes } from '../../../core/text/format.ts';
 import { refusal } from '../access/refusal.ts';
 
@@ -66,7 +66,7 @@ export async function receiveUpload(
       };
       incoming.once('close', endIfLost);
       if (incoming.destroyed) endIfLost();
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+      signal?.addEventListener('abort', () => reject(abortReason(signal)), { once: true });
       socket.setTimeout(STALL_MS, endStalled);
       incoming.pipe(parser);
     });

@@ -26,6 +26,7 @@ export function integer(name: string): Column<number> {
 
 /** @param T the only texts that the table accepts. */
 export function text<T extends string = string>(name: string): Column<T> {
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- the table checks it
   return { name, type: 'TEXT', read: (value) => String(value) as T };
 }
 
@@ -36,8 +37,11 @@ export function nullable<T>({ read, ...column }: Column<T>): Column<T | null> {
 /** Returns a function that reads a row into a record. */
 export function rowReader<C extends Columns>(columns: C): (row: Record<string, SQLOutputValue>) => RecordOf<C> {
   const fields = Object.entries(columns);
-  return (row) =>
-    Object.fromEntries(fields.map(([field, { name, read }]) => [field, read(row[name] ?? null)])) as RecordOf<C>;
+  return (row) => {
+    const record = Object.fromEntries(fields.map(([field, { name, read }]) => [field, read(row[name] ?? null)]));
+    // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- each field was read by its own column
+    return record as RecordOf<C>;
+  };
 }
 
 /** The values of a record by the names of their columns. */

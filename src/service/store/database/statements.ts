@@ -12,6 +12,7 @@ export function prepareAll<Texts extends Readonly<Record<string, string>>>(
   texts: Texts,
 ): Statements<Texts> {
   const prepared = Object.entries(texts).map(([name, sql]) => [name, database.prepare(sql)]);
+  // oxlint-disable-next-line typescript/no-unsafe-type-assertion -- one for each text
   return Object.fromEntries(prepared) as Statements<Texts>;
 }
 

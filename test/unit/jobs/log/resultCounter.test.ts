@@ -22,13 +22,15 @@ async function count(t: TestContext, events: readonly NewEvent[], sent?: string)
 
 test('results that were sent with the job are changed, the others are new', async (t) => {
   const events = [artifact('out/model.bin'), artifact('train.py'), artifact('made.txt'), end];
-  const sent = JSON.stringify([{ path: 'train.py' }, { path: 'same.txt' }]);
+  const sent = JSON.stringify(['train.py', 'same.txt'].map((path) => ({ path, size: 1, mode: 0o644, sha256: '0' })));
   assert.deepEqual(await count(t, events, sent), { files: 3, added: 2 });
 });
 
 test('without the list of sent files, or with a damaged one, only their number is known', async (t) => {
   assert.deepEqual(await count(t, [artifact('a'), end]), { files: 1, added: null });
-  assert.deepEqual(await count(t, [artifact('a'), end], '[{"path": "a"'), { files: 1, added: null });
+  for (const damaged of ['[{"path": "a"', '[null]', '[{"path": 1}]']) {
+    assert.deepEqual(await count(t, [artifact('a'), end], damaged), { files: 1, added: null });
+  }
 });
 
 test('a complete end without results means that there are none; the end of another service means nothing', async (t) => {
