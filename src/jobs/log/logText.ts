@@ -38,6 +38,7 @@ export class LogText {
   readonly #output: TerminalText;
   readonly #marked = new Map<string, MarkedLineReader>();
   #startedAt: string | undefined;
+  #endedAt: string | undefined;
   #endReason: string | undefined;
 
   constructor(options: LogTextOptions) {
@@ -87,6 +88,7 @@ export class LogText {
     // The outcome is one line at the end; the service reports its reason with this state event.
     if (isOver({ state, finishedAt: null, exitCode: null })) {
       this.#endReason = reason;
+      this.#endedAt = textField(data, 'at');
       return NOTHING;
     }
     const suffix = reason === undefined ? '' : ` (${reason})`;
@@ -100,7 +102,7 @@ export class LogText {
     const state = stateOf(data) ?? 'ended';
     const exit = numberField(data, 'exit_code');
     const credits = numberField(data, 'credits_charged');
-    const seconds = (Date.parse(at) - Date.parse(this.#startedAt ?? '')) / 1000;
+    const seconds = (Date.parse(this.#endedAt ?? at) - Date.parse(this.#startedAt ?? '')) / 1000;
     const code = exit === undefined || exit === 0 ? '' : ` with exit ${exit}`;
     const time = Number.isFinite(seconds) ? ` after ${formatDuration(Math.max(0, seconds))}` : '';
     return [

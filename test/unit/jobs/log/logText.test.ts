@@ -39,6 +39,15 @@ test('a whole log: phases, the program’s lines, one line at the end', () => {
   );
 });
 
+test('a job took the time that its service says, however late its end arrives', () => {
+  const events = [
+    running,
+    make('state', { state: 'succeeded', at: '2026-01-01T00:00:40.000Z' }),
+    make('end', { state: 'succeeded' }),
+  ];
+  assert.equal(plain(...events), 'started\nsucceeded after 40 s\n');
+});
+
 test('phases are dim on a terminal, and never stick to the program’s unfinished line or colour', () => {
   assert.equal(
     terminal(log(`loading ${ESC}[31mred`), make('state', { state: 'queued' })),
