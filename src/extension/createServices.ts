@@ -16,6 +16,7 @@ import { JobLog } from './jobs/jobLog.ts';
 import { JobPages } from './jobs/jobPages.ts';
 import { JobStore } from './jobs/jobStore.ts';
 import { LostContacts } from './jobs/lostContacts.ts';
+import { SubmittedDocuments } from './jobs/submittedDocuments.ts';
 import { SourceLines } from './jobs/sourceLines.ts';
 import { Keys } from './connection/keys.ts';
 import type { Services } from './services/services.ts';
@@ -42,7 +43,7 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     lost: 'A background thread of Farwharf stopped, so nothing was sent. Try again.',
   });
   disposables.add({ dispose: () => void background.end() });
-  const { archiver, journals, ledger, results, selections, sources } = background.service;
+  const { archiver, journals, ledger, results, selections, sources, submitted } = background.service;
   const keys = new Keys(context.secrets, redactor, 'key');
   const modelKeys = new Keys(context.secrets, redactor, 'modelKey');
   const contexts = new ContextKeys();
@@ -93,6 +94,8 @@ export function createServices({ context, output }: Shell, disposables: Disposab
     lostContacts: new LostContacts(),
     jobLog,
     sourceLines: new SourceLines(sources),
+    submitted,
+    submittedDocuments: disposables.add(new SubmittedDocuments(submitted, ledger)),
     events,
     pages,
     memory,

@@ -5,6 +5,7 @@ import type { CommandHandlers } from './contributions/commands.ts';
 import { cancelJob, canRemove, hostOfJob, removeJob, withJob } from './jobList/jobCommands.ts';
 import type { FlowCommandId, SearchCommandId } from './contributions/names.ts';
 import { submitAgain } from './submit/resubmit.ts';
+import { compareSubmitted } from './submitted/compareSubmitted.ts';
 import { download } from './results/results.ts';
 import type { Services } from './services/services.ts';
 import { selectHost, signIn, signOut } from './services/signIn.ts';
@@ -27,6 +28,9 @@ export function createHandlers(
     'farwharf.submitProfile': (argument) => submitProfile(services, argument),
     'farwharf.showLog': jobCommand('Show Log', always, (record) => services.jobLog.show(record, { reveal: true })),
     'farwharf.showJobPage': jobCommand('Show Job Page', always, (record) => services.pages.show(record)),
+    'farwharf.compareSubmitted': jobCommand('Compare Submitted Files', always, (record) =>
+      compareSubmitted(services, record),
+    ),
     'farwharf.showEvents': jobCommand('Show Events', always, (record) => services.events.show(record)),
     'farwharf.cancelJob': jobCommand('Cancel Job', isActive, (record) => cancelJob(services, record)),
     'farwharf.downloadResults': jobCommand('Download Results', isOver, (record, argument) =>

@@ -1,7 +1,7 @@
 import { patchFromJob } from '../../jobs/log/progress.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import type { Context } from '../command/context.ts';
-import { Session } from './session.ts';
+import { Session } from '../session/session.ts';
 
 /** `farwharf cancel ID`: stops a job. JSON: the service's own response. */
 export async function cancel(context: Context, name: string): Promise<void> {

@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { AppError } from '../../core/errors.ts';
 import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Context } from '../command/context.ts';
-import { findJobPlace } from './jobPlace.ts';
+import { findJobPlace } from '../session/jobPlace.ts';
 import type { ConflictChoice } from './conflictFlag.ts';
 import { bringHome, describeResults, resultsAsJson } from './results.ts';
-import { Session } from './session.ts';
+import { Session } from '../session/session.ts';
 
 /** `farwharf download ID`: a job's results, into the folder that was sent or into another one. */
 export async function download(

@@ -9,9 +9,9 @@ import { adviseOn } from '../../jobs/page/advice.ts';
 import { JobPage } from '../../jobs/page/jobPage.ts';
 import { findRate } from '../../jobs/submit/estimate.ts';
 import type { Context } from '../command/context.ts';
-import { recordOfForeign } from './jobPlace.ts';
+import { recordOfForeign } from '../session/jobPlace.ts';
 import { describeJobPage } from './jobText.ts';
-import { Session } from './session.ts';
+import { Session } from '../session/session.ts';
 
 const ACCOUNT_TIMEOUT_SECONDS = 10;
 

@@ -5,9 +5,9 @@ import { EventSpool } from '../../jobs/log/spool.ts';
 import { ResultCounter } from '../../jobs/log/resultCounter.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
-import type { JobPlace } from './jobPlace.ts';
+import type { JobPlace } from '../session/jobPlace.ts';
 import { LogPrinter } from '../terminal/logPrinter.ts';
-import type { Session } from './session.ts';
+import type { Session } from '../session/session.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** The outcome of watching: the job ended, or the user stopped watching and the job continues. */

@@ -1,3 +1,4 @@
+import { Argument } from 'commander';
 import { defineVerb, type Verb } from '../command/verb.ts';
 import { jsonFlag, numberFlag, textFlag } from '../grammar/flags.ts';
 import { conflictFlag } from './conflictFlag.ts';
@@ -67,6 +68,17 @@ export function jobVerbs(): readonly Verb[] {
         ['farwharf download 3f2a --into results --on-conflict overwrite', 'into another folder, replacing files'],
       ],
       load: async () => (await import('./download.ts')).download,
+    }),
+    defineVerb({
+      name: 'diff',
+      summary: 'list the files that changed since a job was submitted, or between two jobs',
+      args: ['<id>', new Argument('[other]', 'a later job to compare with, instead of the folder')],
+      flags: { json: jsonFlag() },
+      examples: [
+        ['farwharf diff 3f2a', 'list what changed in the folder since the job was submitted'],
+        ['farwharf diff 3f2a 9c01', 'list what changed from one job to another'],
+      ],
+      load: async () => (await import('./diff.ts')).diff,
     }),
     defineVerb({
       name: 'me',

@@ -6,8 +6,8 @@ import { patchFromJob } from '../../jobs/log/progress.ts';
 import { isActive, type JobRecord, recordName } from '../../jobs/ledger/record.ts';
 import { job as wireJob } from '../../remote/protocol/schemas.ts';
 import type { Context } from '../command/context.ts';
-import { Session } from './session.ts';
-import { settleUnanswered } from './unansweredSubmit.ts';
+import { Session } from '../session/session.ts';
+import { settleUnanswered } from '../session/unansweredSubmit.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
 
 const REFRESH_TIMEOUT_SECONDS = 10;

@@ -2,7 +2,7 @@ import { formatCredits } from '../../core/text/format.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { readBalance, readRateCard } from '../../jobs/submit/estimate.ts';
 import type { Context } from '../command/context.ts';
-import { Session } from './session.ts';
+import { Session } from '../session/session.ts';
 import { answerTable, type RecordColumn } from '../command/recordTable.ts';
 
 const COLUMNS: readonly RecordColumn<ReturnType<typeof readRateCard>[number]>[] = [

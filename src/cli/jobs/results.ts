@@ -13,7 +13,7 @@ import type { RemoteClient } from '../../remote/client.ts';
 import type { PlannedResult, ResultDecision } from '../../workspace/results/results.ts';
 import type { Context } from '../command/context.ts';
 import type { ConflictChoice } from './conflictFlag.ts';
-import type { JobPlace } from './jobPlace.ts';
+import type { JobPlace } from '../session/jobPlace.ts';
 import { Progress } from '../terminal/progress.ts';
 
 const SHOWN_FILES = 20;

@@ -1,7 +1,7 @@
 import type { Context } from '../command/context.ts';
 import { describeEnd, exitOfWatched, showLog, noteDetached } from './jobLog.ts';
-import { findJobPlace } from './jobPlace.ts';
-import { Session } from './session.ts';
+import { findJobPlace } from '../session/jobPlace.ts';
+import { Session } from '../session/session.ts';
 
 /** `farwharf watch ID`: shows the log live until the job ends. JSON: a line for each event. */
 export async function watch(context: Context, name: string): Promise<number> {

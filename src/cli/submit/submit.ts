@@ -10,8 +10,8 @@ import { type Selection, selectFiles } from '../../workspace/select/selection.ts
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { prepareFlowJob } from '../flows/flowSubmission.ts';
-import { Session } from '../jobs/session.ts';
-import { checkUnanswered } from '../jobs/unansweredSubmit.ts';
+import { Session } from '../session/session.ts';
+import { checkUnanswered } from '../session/unansweredSubmit.ts';
 import { describeMissingExcludes } from './chosenPaths.ts';
 import { describeExclusions, describeSize, selectionAsJson } from './selectionSummary.ts';
 import { SendingReport } from './sendingReport.ts';

@@ -5,9 +5,9 @@ import { resultsFolderOf } from '../../jobs/results/resultsFolder.ts';
 import type { Context } from '../command/context.ts';
 import { EXIT } from '../command/exit.ts';
 import { describeEnd, exitOfWatched, type FinishedJob, showLog, noteDetached } from '../jobs/jobLog.ts';
-import type { JobPlace } from '../jobs/jobPlace.ts';
+import type { JobPlace } from '../session/jobPlace.ts';
 import { bringHome, describeResults, resultsAsJson } from '../jobs/results.ts';
-import type { Session } from '../jobs/session.ts';
+import type { Session } from '../session/session.ts';
 import type { SubmitFlags } from './submitFlags.ts';
 
 type Place = Pick<JobPlace, 'record' | 'ledger' | 'home'>;

@@ -6,7 +6,7 @@ import { describeFinding, type JobFinding } from '../../jobs/submit/preflight.ts
 import type { RemoteClient } from '../../remote/client.ts';
 import type { Account } from '../../remote/protocol/schemas.ts';
 import { EXIT } from '../command/exit.ts';
-import type { Session } from '../jobs/session.ts';
+import type { Session } from '../session/session.ts';
 
 // Long enough for a service that is starting, short enough without a network.
 const DRY_RUN_TIMEOUT_SECONDS = 10;

@@ -16,7 +16,7 @@ import { resolveHost } from '../../jobs/service/host.ts';
 import type { SubmitIntent } from '../../jobs/submit/draft.ts';
 import { confirm } from '../command/confirm.ts';
 import type { Context } from '../command/context.ts';
-import { Session } from '../jobs/session.ts';
+import { Session } from '../session/session.ts';
 import { checkIncluded } from './chosenPaths.ts';
 import type { SubmitFlags } from './submitFlags.ts';
 

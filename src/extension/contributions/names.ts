@@ -37,6 +37,7 @@ export const COMMANDS = [
   'farwharf.submitProfile',
   'farwharf.showLog',
   'farwharf.showJobPage',
+  'farwharf.compareSubmitted',
   'farwharf.showEvents',
   'farwharf.cancelJob',
   'farwharf.downloadResults',

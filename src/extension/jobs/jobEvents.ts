@@ -1,11 +1,10 @@
 import * as vscode from 'vscode';
 import { printableLine } from '../../core/text/printable.ts';
-import type { JobRecord } from '../../jobs/ledger/record.ts';
+import { isRecordId, type JobRecord } from '../../jobs/ledger/record.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
 import type { JobStore } from './jobStore.ts';
 
 const SCHEME = 'farwharf-events';
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Read-only documents with the events of a job as received, one JSON object per line. They grow while the job runs. */
 export class JobEventDocuments implements vscode.TextDocumentContentProvider, vscode.Disposable {
@@ -29,7 +28,7 @@ export class JobEventDocuments implements vscode.TextDocumentContentProvider, vs
 
   async provideTextDocumentContent({ query }: vscode.Uri): Promise<string> {
     // Any extension can open such a URI; only the ID of a job leads to a file.
-    if (!UUID.test(query)) return '';
+    if (!isRecordId(query)) return '';
     const lines: string[] = [];
     for await (const event of new EventSpool(this.#home, query).read())
       lines.push(printableLine(JSON.stringify(event)));

@@ -3,6 +3,7 @@ import { threadData } from '../../core/processes/threadData.ts';
 import { serveCalls } from '../../core/processes/workerRpc.ts';
 import { type Archiver, directArchiver } from '../../jobs/archives/archiver.ts';
 import { Selections } from '../../jobs/selection/selections.ts';
+import { SubmittedFiles } from '../../jobs/submitted/submittedFiles.ts';
 import { currentLine } from '../../jobs/source/currentLine.ts';
 import { JobLedger } from '../../jobs/ledger/ledger.ts';
 import { ResultCounter } from '../../jobs/log/resultCounter.ts';
@@ -15,6 +16,7 @@ export interface WorkerService extends Readonly<Record<string, object>> {
   readonly ledger: Omit<JobLedger, 'problem' | 'dispose'>;
   readonly journals: Pick<ResultJournals, 'recover'>;
   readonly results: ResultCounter;
+  readonly submitted: SubmittedFiles;
   readonly sources: { readonly currentLine: typeof currentLine };
   readonly health: { problem(): string | undefined };
 }
@@ -28,6 +30,7 @@ if (parentPort) {
     ledger,
     journals: new ResultJournals(home),
     results: new ResultCounter(home),
+    submitted: new SubmittedFiles(home),
     sources: { currentLine },
     health: { problem: () => ledger.problem },
   };

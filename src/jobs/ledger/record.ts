@@ -91,6 +91,13 @@ export function isActive(record: JobRecord): boolean {
   return record.jobId !== null && !isOver(record);
 }
 
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Whether a text can be the `id` of a record. No such text leads out of a folder. */
+export function isRecordId(text: string): boolean {
+  return UUID.test(text);
+}
+
 /** The ID that people type: the service's job ID, or the start of our UUID if that is missing or long. */
 export function shortId(record: Pick<JobRecord, 'id' | 'jobId'>): string {
   return record.jobId !== null && record.jobId.length <= 16 ? record.jobId : record.id.slice(0, 8);

@@ -1,6 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { gunzip } from '../../workspace/archive/gzipReader.ts';
-import { type TarEntry, TarReader } from '../../workspace/archive/tarReader.ts';
+import { MAX_FILE_BYTES, readArchivedFiles } from '../archives/archivedFiles.ts';
 import { type MappedLine, mapLine } from './lineMap.ts';
 
 export interface SubmittedLine {
@@ -19,9 +18,6 @@ export interface CurrentFile {
   readonly text: string | undefined;
 }
 
-// Larger files are not source code.
-const MAX_BYTES = 5_000_000;
-
 /**
  * Where a line of a submitted file is now. Returns undefined if that cannot be told: the archive was removed, or the texts are too
  * large or too different to compare.
@@ -34,30 +30,12 @@ export async function currentLine(
   signal?: AbortSignal,
 ): Promise<MappedLine | undefined> {
   try {
-    const submitted = archive === null ? undefined : await readSubmittedFile(archive, path, signal);
-    if (submitted === undefined || (await stat(file)).size > MAX_BYTES) return undefined;
-    return mapLine(submitted, text ?? (await readFile(file, 'utf8')), line);
+    if (archive === null || (await stat(file)).size > MAX_FILE_BYTES) return undefined;
+    const submitted = (await readArchivedFiles(archive, new Set([path]), signal)).get(path);
+    if (submitted === undefined) return undefined;
+    return mapLine(submitted.toString('utf8'), text ?? (await readFile(file, 'utf8')), line);
   } catch {
     signal?.throwIfAborted();
     return undefined;
   }
-}
-
-/** The text of one file in an archive; undefined if the archive does not contain it, or it is larger than 5 MB. */
-async function readSubmittedFile(archive: string, path: string, signal?: AbortSignal): Promise<string | undefined> {
-  const parts: Buffer[] = [];
-  let current: TarEntry | undefined;
-  let isFound = false;
-  const reader = new TarReader({
-    begin: (entry) => (current = entry),
-    data: (bytes) => {
-      if (current?.name === path && current.size <= MAX_BYTES) parts.push(Buffer.from(bytes));
-    },
-    end: () => (isFound ||= current?.name === path && current.size <= MAX_BYTES),
-  });
-  for await (const chunk of gunzip(archive, { signal, onBytes: () => {} })) {
-    reader.write(chunk);
-    if (isFound) return Buffer.concat(parts).toString('utf8');
-  }
-  return undefined;
 }

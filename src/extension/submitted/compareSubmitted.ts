@@ -1,0 +1,124 @@
+import { join } from 'node:path';
+import * as vscode from 'vscode';
+import { printableLine } from '../../core/text/printable.ts';
+import { formatBytes, formatCount, formatDuration } from '../../core/text/format.ts';
+import { describeJob } from '../../jobs/describe.ts';
+import { hasSucceeded, type JobRecord, shortId } from '../../jobs/ledger/record.ts';
+import type { FileChange } from '../../jobs/submitted/fileChanges.ts';
+import type { Services } from '../services/services.ts';
+import { withSignal } from '../ui/abort.ts';
+import { label } from '../ui/labels.ts';
+import { pickRow, showInformation, showProgress } from '../ui/show.ts';
+
+// An editor with more files takes seconds to open.
+const MAX_SHOWN = 300;
+const MAX_OFFERED = 50;
+
+/** The files of a job, and what they are compared with. */
+interface Comparison {
+  readonly before: JobRecord;
+  /** The folder as it is now if undefined. */
+  readonly after: JobRecord | undefined;
+}
+
+/** Compares the files that were submitted with a job with the folder as it is now, or with those of another job. */
+export async function compareSubmitted(services: Services, record: JobRecord): Promise<void> {
+  const comparison = await pickComparison(services, record);
+  if (comparison === undefined) return;
+  const title = `Comparing the files of ${record.script}`;
+  const options = { location: vscode.ProgressLocation.Notification, title, cancellable: true };
+  const changes = await showProgress(options, (progress, token) =>
+    withSignal(token, async (signal) => {
+      const onProgress = (doneBytes: number, totalBytes: number): void =>
+        progress.report({ message: `${formatBytes(doneBytes)} of ${formatBytes(totalBytes)}` });
+      const found = await findChanges(services, comparison, { signal, onProgress });
+      await loadShown(services, comparison, found.slice(0, MAX_SHOWN), signal);
+      return found;
+    }),
+  );
+  await showChanges(services, comparison, changes);
+}
+
+/** Asks only if there is another job of the same folder. */
+async function pickComparison({ store }: Services, record: JobRecord): Promise<Comparison | undefined> {
+  const others = store.records
+    .filter(({ id, folder }) => id !== record.id && folder === record.folder)
+    .toSorted((a, b) => b.createdAt.localeCompare(a.createdAt))
+    .slice(0, MAX_OFFERED);
+  const withFolder: Comparison = { before: record, after: undefined };
+  if (others.length === 0) return withFolder;
+  const success = others.find((each) => hasSucceeded(each) && each.createdAt < record.createdAt);
+  const sorted = success === undefined ? others : [success, ...others.filter((each) => each !== success)];
+  const rows = sorted.map((other) => jobRow(other, record, other === success));
+  const folderRow = {
+    label: label`$(folder) The folder as it is now`,
+    description: label`${record.folder}`,
+    detail: label``,
+    comparison: withFolder,
+  };
+  const title = `Compare the submitted files of ${record.script} with`;
+  const options = { title, matchOnDescription: true, matchOnDetail: true };
+  return (await pickRow([folderRow, ...rows], options))?.comparison;
+}
+
+function jobRow(other: JobRecord, record: JobRecord, isLastSuccess: boolean) {
+  const now = Date.now();
+  const ago = formatDuration((now - Date.parse(other.createdAt)) / 1000);
+  const [before, after] = other.createdAt < record.createdAt ? [other, record] : [record, other];
+  return {
+    label: isLastSuccess ? label`$(pass) ${other.script}` : label`$(history) ${other.script}`,
+    description: label`${shortId(other)} · submitted ${ago} ago`,
+    detail: isLastSuccess ? label`The last job before this one that succeeded` : label`${describeJob(other, now)}`,
+    comparison: { before, after },
+  };
+}
+
+function findChanges(
+  { submitted }: Services,
+  { before, after }: Comparison,
+  options: { readonly signal: AbortSignal; readonly onProgress: (doneBytes: number, totalBytes: number) => void },
+): Promise<readonly FileChange[]> {
+  if (after !== undefined) return submitted.changesBetween(before.id, after.id);
+  return submitted.changesSince(before.id, before.folder, { isTrusted: vscode.workspace.isTrusted, ...options });
+}
+
+async function loadShown(
+  { submittedDocuments }: Services,
+  { before, after }: Comparison,
+  shown: readonly FileChange[],
+  signal: AbortSignal,
+): Promise<void> {
+  const pathsWithout = (type: FileChange['type']): string[] =>
+    shown.filter((change) => change.type !== type).map(({ path }) => path);
+  const wanted = new Map([[before, pathsWithout('added')]]);
+  if (after !== undefined) wanted.set(after, pathsWithout('deleted'));
+  await submittedDocuments.load(wanted, signal);
+}
+
+async function showChanges(
+  { submittedDocuments }: Services,
+  { before, after }: Comparison,
+  changes: readonly FileChange[],
+): Promise<void> {
+  const [earlier, later] = [nameOf(before), after === undefined ? 'the folder' : nameOf(after)];
+  if (changes.length === 0) {
+    void showInformation(`No file has changed from ${earlier} to ${later}.`);
+    return;
+  }
+  const rows = changes.slice(0, MAX_SHOWN).map(({ path, type }) => {
+    const now =
+      after === undefined ? vscode.Uri.file(join(before.folder, path)) : submittedDocuments.uriOf(after, path);
+    const then = submittedDocuments.uriOf(before, path);
+    return [now, type === 'added' ? undefined : then, type === 'deleted' ? undefined : now];
+  });
+  await vscode.commands.executeCommand('vscode.changes', `${earlier} → ${later}`, rows);
+  if (changes.length > MAX_SHOWN) {
+    void showInformation(
+      `${formatCount(changes.length, 'file')} changed; the first ${MAX_SHOWN} are shown. All of them: farwharf diff ${shortId(before)}`,
+    );
+  }
+}
+
+function nameOf(record: JobRecord): string {
+  return printableLine(`${record.script} (${shortId(record)})`);
+}
