@@ -1,5 +1,5 @@
-// A chat that survives a bad day of the service: failed requests are sent again, and when nothing helps the flow goes on
-// with a fallback.
+// A chat that copes with an unreliable model service: failed requests are sent again, and if none succeeds the flow continues with a
+// fallback.
 import { type ChatMessage, Flow, Node } from 'farwharf/agents';
 import { print } from './print.mts';
 import { exampleModel } from './recordedModel.mts';

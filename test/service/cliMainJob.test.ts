@@ -111,14 +111,24 @@ test('a job that was sent from another machine is watched and downloaded by its 
   assert.match((await scratch.run(['jobs'], { env: elsewhere })).stdout, /^No jobs/);
 });
 
-test('the account is shown with its rate card', async () => {
+test('the account is shown with its rate card, and with what jobs were charged', async () => {
   await using scratch = await Scratch.create();
   const { env } = await scratch.serve(['--credits', '250']);
   const shown = await scratch.run(['me'], { env });
   assert.match(shown.stdout, /^250 credits/);
   assert.match(shown.stdout, /^local +0\.1 /m);
   const [account = {}] = jsonLines((await scratch.run(['me', '--json'], { env })).stdout);
-  assert.equal(account['credits'], 250);
+  assert.deepEqual([account['credits'], account['spent']], [250, []]);
+
+  const folder = await scratch.folder('project', PROJECT);
+  const submit = ['submit', folder, '--script', 'work.mjs', '--project', 'vision', '--watch'];
+  assert.equal((await scratch.run(submit, { env })).exit, 0);
+  const [after = {}] = jsonLines((await scratch.run(['me', '--json'], { env })).stdout);
+  const spent = 250 - Number(after['credits']);
+  const [of] = after['spent'] as { project: string; today: number; this_month: number }[];
+  assert.ok(spent > 0 && of?.project === 'vision' && Math.abs(of.this_month - spent) < 1e-6, JSON.stringify(after));
+  const { stdout } = await scratch.run(['me'], { env });
+  assert.match(stdout, /^Spent by jobs from this machine: \S+ credits today, \S+ this month \(vision \S+\)\.$/m);
 });
 
 test('a job is cancelled, and what watches it then says so', async () => {

@@ -1,9 +1,8 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../core/processes/lifetime.ts';
-import type { AccountMonitor } from '../connection/account.ts';
+import { currentPeriods, type ProjectSpending } from '../../jobs/ledger/spending.ts';
 import { onDidChangeSetting, readSetting } from '../contributions/config.ts';
-import type { Hosts } from '../connection/hosts.ts';
-import type { JobStore } from '../jobs/jobStore.ts';
+import type { Services } from '../services/services.ts';
 import { statusView } from './statusText.ts';
 import { hover } from '../ui/show.ts';
 
@@ -12,10 +11,26 @@ const COMMANDS = ['farwharf.submitWorkspace', 'farwharf.jobs.focus', 'farwharf.s
 /** The status bar item: the balance and the number of running jobs; prices and jobs in the hover. */
 export function showStatus(
   item: vscode.StatusBarItem,
-  { account, hosts, store }: { account: AccountMonitor; hosts: Hosts; store: JobStore },
+  { account, hosts, ledger, log, store }: Pick<Services, 'account' | 'hosts' | 'ledger' | 'log' | 'store'>,
 ): vscode.Disposable {
+  let spent: readonly ProjectSpending[] = [];
+  /** The host and the day of `spent`. */
+  let spentAt = '';
+  const readSpending = async (host: string, now: number): Promise<void> => {
+    const periods = currentPeriods(now);
+    const at = `${host} ${periods.day}`;
+    if (at === spentAt) return;
+    spentAt = at;
+    spent = [];
+    spent = await ledger.spending(host, periods);
+    update();
+  };
   const update = (): void => {
     const host = hosts.currentIfUsable();
+    const now = Date.now();
+    if (host !== undefined) {
+      readSpending(host, now).catch((error: unknown) => log.warn('spending could not be read', { error }));
+    }
     const view =
       host === undefined
         ? undefined
@@ -24,8 +39,9 @@ export function showStatus(
             state: account.state,
             account: account.last(host),
             jobs: store.records,
+            spent,
             lowCredits: readSetting('lowCredits'),
-            now: Date.now(),
+            now,
           });
     if (view === undefined) {
       item.hide();
@@ -40,7 +56,12 @@ export function showStatus(
   };
   const disposables = new DisposableStore();
   disposables.add(account.onDidChange(update));
-  disposables.add(store.onDidChange(update));
+  disposables.add(
+    store.onDidChange(({ ended }) => {
+      if (ended.length > 0) spentAt = '';
+      update();
+    }),
+  );
   disposables.add(onDidChangeSetting('lowCredits', update));
   update();
   return disposables;

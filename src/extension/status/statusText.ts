@@ -1,4 +1,6 @@
-import { formatCount, formatCredits } from '../../core/text/format.ts';
+import { formatCount, formatCredits, formatDuration } from '../../core/text/format.ts';
+import { describeSpending, type ProjectSpending } from '../../jobs/ledger/spending.ts';
+import { secondsUntilEmpty } from '../../jobs/submit/balanceForecast.ts';
 import { costSoFar, describeForecast } from '../../jobs/submit/estimate.ts';
 import { isActive, type JobRecord } from '../../jobs/ledger/record.ts';
 import type { AccountView, ConnectionState } from '../connection/account.ts';
@@ -12,6 +14,8 @@ export interface StatusFacts {
   readonly state: ConnectionState;
   readonly account: AccountView | undefined;
   readonly jobs: readonly JobRecord[];
+  /** What jobs of this host were charged. */
+  readonly spent: readonly ProjectSpending[];
   /** Fewer credits than this trigger a warning. */
   readonly lowCredits: number;
   /** Milliseconds. */
@@ -42,7 +46,7 @@ export function statusView(facts: StatusFacts): StatusView {
     spoken: spokenText(facts, running.length, shown),
     tooltip: tooltip(facts, running, shown),
     command: 'farwharf.jobs.focus',
-    isWarning: shown !== null && shown < facts.lowCredits,
+    isWarning: shown !== null && (shown < facts.lowCredits || secondsLeft(facts, running, shown) !== undefined),
   };
 }
 
@@ -73,6 +77,12 @@ function balanceNow({ account, host, now }: StatusFacts, running: readonly JobRe
   return balance;
 }
 
+/** Seconds until the credits are used up; undefined if they are enough for the time limits of all jobs that are running there. */
+function secondsLeft({ host, now }: StatusFacts, running: readonly JobRecord[], balance: number): number | undefined {
+  const own = running.filter((record) => record.host === host);
+  return secondsUntilEmpty(balance, own, now);
+}
+
 function spokenText(facts: StatusFacts, running: number, balance: number | null): string {
   const parts = ['Farwharf'];
   if (facts.state === 'unreachable') parts.push(`${hostLabel(facts.host)} does not respond`);
@@ -81,11 +91,8 @@ function spokenText(facts: StatusFacts, running: number, balance: number | null)
   return parts.join(', ');
 }
 
-function tooltip(
-  { host, state, account, now }: StatusFacts,
-  running: readonly JobRecord[],
-  balance: number | null,
-): string {
+function tooltip(facts: StatusFacts, running: readonly JobRecord[], balance: number | null): string {
+  const { host, state, account, now, spent } = facts;
   const lines = [`**Farwharf** on ${escapeMarkdown(hostLabel(host))}`];
   if (state === 'unreachable')
     lines.push('The service does not respond. Jobs that are running there are not affected.');
@@ -95,6 +102,12 @@ function tooltip(
     lines.push(
       `${amount}${plan} · as of ${new Date(account.asOf).toLocaleTimeString(undefined, { timeStyle: 'short' })}`,
     );
+    const seconds = balance === null ? undefined : secondsLeft(facts, running, balance);
+    if (seconds !== undefined) {
+      lines.push(`$(warning) If the running jobs use all of their time, credits end in ${formatDuration(seconds)}.`);
+    }
+    const spending = describeSpending(spent);
+    if (spending !== undefined) lines.push(`Spent by jobs from this machine: ${escapeMarkdown(spending)}`);
     if (account.rates.length > 0) lines.push(rateTable(account));
   } else {
     lines.push('The balance appears after the first request to the service.');

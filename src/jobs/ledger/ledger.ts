@@ -6,6 +6,7 @@ import { openLedgerFile, resultCode } from './ledgerFile.ts';
 import { wordsForStates } from '../../remote/protocol/spellings.ts';
 import { isFinalState } from '../../remote/protocol/states.ts';
 import { type JobPatch, type JobRecord, storedRecord } from './record.ts';
+import type { CurrentPeriods, ProjectSpending } from './spending.ts';
 
 const SQLITE_CONSTRAINT = 19;
 const DEFAULT_LIMIT = 100;
@@ -89,6 +90,25 @@ export class JobLedger {
       ...values,
       limit,
     );
+  }
+
+  /** What the jobs of a host were charged in the current periods, by project. Jobs that were removed from the list count too. */
+  spending(host: string, { day, month }: CurrentPeriods): ProjectSpending[] {
+    // A service can give times in any zone, or none.
+    const endedAt = "coalesce(unixepoch(record ->> 'finishedAt'), unixepoch(created_at))";
+    return this.#database
+      .prepare(
+        `SELECT record ->> 'project' AS project, sum(record ->> 'creditsCharged') AS thisMonth,
+                sum(iif(${endedAt} >= ?, record ->> 'creditsCharged', 0)) AS today
+         FROM jobs WHERE host = ? AND record ->> 'creditsCharged' > 0 AND ${endedAt} >= ?
+         GROUP BY project ORDER BY project`,
+      )
+      .all(day / 1000, host, month / 1000)
+      .map(({ project, today, thisMonth }) => ({
+        project: typeof project === 'string' ? project : null,
+        today: Number(today),
+        thisMonth: Number(thisMonth),
+      }));
   }
 
   /** The hosts to which jobs were sent. */

@@ -99,7 +99,7 @@ export async function selectFiles(root: string, options: SelectOptions): Promise
     ...found.excluded.filter(({ path }) => !overridden.has(path) && (scope?.touches(path) ?? true)),
     ...chosen.excluded,
     ...inspected.excluded,
-    ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'farwharfignore', rule: 'taken out by choice' })),
+    ...taken.map((path): Exclusion => ({ path, type: 'file', reason: 'farwharfignore', rule: 'excluded by you' })),
   ];
   const excluded = await sortByPath(leftOut, ({ path }) => path, yielder);
   const selection: Selection = {

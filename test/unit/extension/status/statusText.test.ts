@@ -14,6 +14,7 @@ const facts: StatusFacts = {
     asOf: '2026-11-20T12:00:00.000Z',
   },
   jobs: [],
+  spent: [],
   lowCredits: 10,
   now: NOW,
 };
@@ -81,4 +82,30 @@ test('the hover links to commands of our own only', () => {
     'command:farwharf.jobs.focus',
     'command:farwharf.selectHost',
   ]);
+});
+
+test('the hover says what jobs were charged today and this month', () => {
+  assert.doesNotMatch(statusView(facts).tooltip, /Spent/);
+  const spent = [
+    { project: 'vision|x', today: 1.5, thisMonth: 20 },
+    { project: null, today: 0, thisMonth: 4 },
+  ];
+  const { tooltip } = statusView({ ...facts, spent });
+  assert.match(tooltip, /Spent by jobs from this machine: 1\\?\.5 credits today, 24 this month/);
+  assert.match(tooltip, /vision\\\|x 20, no project 4/);
+});
+
+test('it warns if the credits do not last as long as the running jobs may', () => {
+  const account = { ...facts.account, balance: 100 } as StatusFacts['account'];
+  const job = runningJob({
+    creditHold: null,
+    creditsPerMinute: 10,
+    startedAt: new Date(NOW).toISOString(),
+    maxRuntime: 3600,
+  });
+  const view = statusView({ ...facts, account, jobs: [job] });
+  assert.equal(view.isWarning, true);
+  assert.match(view.tooltip, /credits end in 10 min/);
+  const elsewhere = statusView({ ...facts, account, jobs: [{ ...job, host: 'https://gpu.example.org' }] });
+  assert.equal(elsewhere.isWarning, false);
 });

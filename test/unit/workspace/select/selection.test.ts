@@ -144,7 +144,7 @@ for (const isTrusted of [true, false]) {
     const selection = await selectFiles(root, { isTrusted, include: ['.env', 'out'], exclude: ['src/x.py'] });
     assert.deepEqual(paths(selection), ['.env', '.gitignore', 'out/a.bin', 'out/deep/b.bin', 'src/y.py']);
     assert.equal(exclusionOf(selection, 'out'), undefined);
-    assert.equal(exclusionOf(selection, 'src/x.py')?.rule, 'taken out by choice');
+    assert.equal(exclusionOf(selection, 'src/x.py')?.rule, 'excluded by you');
     await assert.rejects(selectFiles(root, { isTrusted, include: ['../x'] }), { code: 'bad-input' });
   });
 

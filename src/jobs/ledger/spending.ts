@@ -1,0 +1,40 @@
+import { formatCredits } from '../../core/text/format.ts';
+
+/** Credits that jobs of one project were charged. Jobs count when they end. */
+export interface ProjectSpending {
+  /** Null for jobs without a project. */
+  readonly project: string | null;
+  readonly today: number;
+  readonly thisMonth: number;
+}
+
+/** The beginning of the current day and month in this machine's time zone, in milliseconds since 1970. */
+export interface CurrentPeriods {
+  readonly day: number;
+  readonly month: number;
+}
+
+const NAMED_PROJECTS = 5;
+
+export function currentPeriods(now: number): CurrentPeriods {
+  const date = new Date(now);
+  const [year, month] = [date.getFullYear(), date.getMonth()];
+  return { day: new Date(year, month, date.getDate()).getTime(), month: new Date(year, month).getTime() };
+}
+
+/** `1.2 credits today, 34.1 this month (vision 20, nlp 14.1)`; undefined if nothing was charged. */
+export function describeSpending(projects: readonly ProjectSpending[]): string | undefined {
+  const [today, thisMonth] = [sumOf(projects, 'today'), sumOf(projects, 'thisMonth')];
+  if (thisMonth === 0) return undefined;
+  const text = `${formatCredits(today)} credits today, ${formatCredits(thisMonth)} this month`;
+  if (projects.every(({ project }) => project === null)) return text;
+  const named = projects
+    .toSorted((a, b) => b.thisMonth - a.thisMonth)
+    .map(({ project, thisMonth: amount }) => `${project ?? 'no project'} ${formatCredits(amount)}`);
+  const more = named.length > NAMED_PROJECTS ? ', …' : '';
+  return `${text} (${named.slice(0, NAMED_PROJECTS).join(', ')}${more})`;
+}
+
+function sumOf(projects: readonly ProjectSpending[], period: 'today' | 'thisMonth'): number {
+  return projects.reduce((sum, project) => sum + project[period], 0);
+}

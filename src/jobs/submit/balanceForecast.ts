@@ -1,0 +1,34 @@
+import type { JobRecord } from '../ledger/record.ts';
+import { costSoFar } from './estimate.ts';
+
+/**
+ * Seconds until a balance is used up if all running jobs run to their time limits; undefined if it is enough for that, as it always is
+ * with a service that holds the highest cost of each job.
+ *
+ * @param balance credits left now, without what the jobs have used. @param now milliseconds since 1970.
+ */
+export function secondsUntilEmpty(balance: number, running: readonly JobRecord[], now: number): number | undefined {
+  const jobs = running
+    .map((record) => minutesLeft(record, now))
+    .filter((job) => job !== undefined)
+    .sort((a, b) => a.minutes - b.minutes);
+  let rate = jobs.reduce((sum, job) => sum + job.rate, 0);
+  let left = balance;
+  let passed = 0;
+  for (const job of jobs) {
+    const cost = rate * (job.minutes - passed);
+    if (cost > left) return 60 * (passed + Math.max(0, left) / rate);
+    left -= cost;
+    passed = job.minutes;
+    rate -= job.rate;
+  }
+  return undefined;
+}
+
+/** Undefined for a job that costs nothing now. */
+function minutesLeft(record: JobRecord, now: number): { readonly minutes: number; readonly rate: number } | undefined {
+  const rate = record.creditsPerMinute;
+  const cost = costSoFar(record, now);
+  if (rate === null || rate === 0 || cost === null) return undefined;
+  return { minutes: record.maxRuntime / 60 - cost / rate, rate };
+}
