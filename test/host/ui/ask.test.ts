@@ -142,6 +142,7 @@ suite('asking a folder in a window', () => {
     await title('Ask stub-1').waitFor();
     await window.page.keyboard.press('Enter');
     await editorLine('And who verifies').waitFor();
+    while (model.requests.length < 2) await sleep(20);
     await lens('Ask Follow-Up').waitFor();
     const roles = model.requests[1]?.messages.map(({ role }) => role);
     assert.deepEqual(roles, ['system', 'user', 'assistant', 'user']);

@@ -1,6 +1,7 @@
 import { assertNever } from '../../../core/errors.ts';
 import { formatBytes, formatCount } from '../../../core/text/format.ts';
 import { printableLine, printableText } from '../../../core/text/printable.ts';
+import { citedExcerpts } from './citations.ts';
 import type { Excerpt, Turn } from './excerpts.ts';
 
 type AnswerState = 'waiting' | 'streaming' | 'done' | 'stopped' | 'failed';
@@ -17,17 +18,21 @@ export interface AnswerTurn extends Turn {
   readonly sentBytes: number;
 }
 
-/** The document of a conversation: each question with its answer, what was sent, and the sources. */
+/** The document of a conversation: each question with its answer, the excerpts that the answer cites, and the others that were sent. */
 export function answerText(turns: readonly AnswerTurn[]): string {
   return `${turns.map(turnText).join('\n\n')}\n`;
 }
 
 function turnText(turn: AnswerTurn): string {
-  const { question, answer, excerpts } = turn;
+  const { question, answer, excerpts, state } = turn;
   const parts = [`# ${printableLine(question).replaceAll(/\s+/g, ' ').trim()}`];
   if (answer !== '') parts.push(printableText(answer).trimEnd());
   parts.push(stateText(turn));
-  if (excerpts.length > 0) parts.push(['Sources:', '', ...excerpts.map(sourceLine)].join('\n'));
+  // The lists would change with each word that arrives.
+  const cited = state === 'streaming' ? [] : citedExcerpts(answer, excerpts);
+  const others = excerpts.filter((excerpt) => !cited.includes(excerpt));
+  if (cited.length > 0) parts.push(sourceList('Sources:', cited));
+  if (others.length > 0) parts.push(sourceList(cited.length > 0 ? 'Also sent:' : 'Sent:', others));
   return parts.filter((part) => part !== '').join('\n\n');
 }
 
@@ -48,6 +53,10 @@ function stateText({ state, problem, model, place, sentBytes, excerpts }: Answer
     default:
       return assertNever(state);
   }
+}
+
+function sourceList(title: string, excerpts: readonly Excerpt[]): string {
+  return [title, '', ...excerpts.map(sourceLine)].join('\n');
 }
 
 function sourceLine({ number, path, startLine, endLine }: Excerpt): string {

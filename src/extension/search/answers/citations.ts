@@ -28,6 +28,14 @@ export function findCitations(text: string, excerpts: readonly Excerpt[]): reado
   return [...longest, ...numbersOf(text, excerpts)].sort((a, b) => a.start - b.start);
 }
 
+/** The excerpts that an answer cites, by their number or by lines of theirs. */
+export function citedExcerpts(answer: string, excerpts: readonly Excerpt[]): readonly Excerpt[] {
+  const citations = findCitations(answer, excerpts);
+  return excerpts.filter(({ file, startLine, endLine }) =>
+    citations.some((each) => each.file === file && each.firstLine <= endLine && each.lastLine >= startLine),
+  );
+}
+
 function citationsOf(text: string, path: string, file: string): Citation[] {
   const found: Citation[] = [];
   for (let at = text.indexOf(path); at >= 0; at = text.indexOf(path, at + path.length)) {

@@ -26,6 +26,27 @@ test('an answer says what was sent, to whom, and from which places', () => {
   );
 });
 
+test('the excerpts that an answer cites, by number or by lines, are its sources, and the others were only sent', () => {
+  const excerpt = (number: number, path: string, startLine: number, endLine: number) => {
+    return { number, path, file: `/project/${path}`, startLine, endLine, text: '' };
+  };
+  const excerpts = [
+    excerpt(1, 'src/a.ts', 1, 9),
+    excerpt(2, 'src/a.ts', 10, 20),
+    excerpt(3, 'src/b.ts', 1, 5),
+    excerpt(4, 'src/c.ts', 1, 5),
+  ];
+  const answer = 'It waits (src/a.ts:18-25), then asks [3]. See src/c.ts:60 and [7].';
+  const [sources, others] =
+    answerText([{ ...turn, excerpts, answer }])
+      .split('Sources:')[1]
+      ?.split('Also sent:') ?? [];
+  assert.equal(sources?.trim(), '- [2] src/a.ts:10-20\n- [3] src/b.ts:1-5');
+  assert.equal(others?.trim(), '- [1] src/a.ts:1-9\n- [4] src/c.ts:1-5');
+  assert.match(answerText([{ ...turn, answer: 'No idea.' }]), /\n\nSent:\n\n- \[1\] src\/a\.ts:1-9\n$/);
+  assert.doesNotMatch(answerText([{ ...turn, state: 'streaming' }]), /Sources|Also/);
+});
+
 test('what came before it stopped or failed stays', () => {
   assert.match(answerText([{ ...turn, state: 'stopped' }]), /comes first[^]*_Stopped\./);
   const failed = answerText([{ ...turn, state: 'failed', problem: 'The key was not taken.' }]);
