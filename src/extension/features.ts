@@ -2,11 +2,10 @@ import * as vscode from 'vscode';
 import { isAbort } from '../core/errors.ts';
 import { DisposableStore } from '../core/processes/lifetime.ts';
 import { describeRecovered } from '../jobs/results/resultJournals.ts';
-import type { CommandHandlers } from './contributions/commands.ts';
+import { commands } from './commandTable.ts';
+import type { CommandId } from './contributions/names.ts';
 import { tellFailures } from './jobs/failureNotifications.ts';
-import { createFlowHandlers } from './flows/flowHandlers.ts';
 import { Flows } from './flows/flows.ts';
-import { createHandlers } from './handlers.ts';
 import { createServices } from './createServices.ts';
 import { JobFollower } from './jobs/jobFollower.ts';
 import { LOG_LANGUAGE } from './jobs/jobLog.ts';
@@ -18,7 +17,6 @@ import { ProfileEditor } from './profiles/profileEditor.ts';
 import { reportError } from './ui/report.ts';
 import { Search } from './search/search.ts';
 import { announceResults } from './results/resultNotifications.ts';
-import { createSearchHandlers } from './search/searchHandlers.ts';
 import type { Shell } from './shell.ts';
 import { showStatus } from './status/statusBar.ts';
 import { connectionText } from './ui/words.ts';
@@ -27,7 +25,7 @@ import { showWarning } from './ui/show.ts';
 import { messageText } from './ui/labels.ts';
 
 export interface Features {
-  readonly handlers: CommandHandlers;
+  readonly runCommand: (id: CommandId, argument: unknown) => unknown;
   readonly tree: Pick<JobTree, 'getChildren' | 'getTreeItem' | 'resolveTreeItem'>;
   readonly tasks: JobTasks;
   /** Created on first use. */
@@ -136,12 +134,9 @@ export async function startFeatures(shell: Shell): Promise<Features> {
     flows ??= disposables.add(new Flows({ context: shell.context, services, report }));
     return flows;
   };
+  const commandContext = { services, globalState: shell.context.globalState, search: getSearch, flows: getFlows };
   return {
-    handlers: {
-      ...createHandlers(services, shell.context.globalState),
-      ...createSearchHandlers(getSearch),
-      ...createFlowHandlers(getFlows),
-    },
+    runCommand: (id, argument) => commands[id](commandContext, argument),
     tree,
     tasks: new JobTasks(services),
     search: getSearch,

@@ -40,7 +40,7 @@ const FOLDERS: Record<string, string> = {
   extension: `
     contributions ui threads workspace connection submit/preflight jobs services submitted status submit profiles results jobList tasks
     models search/answers search/index search flows/documents flows/prompts flows/runs flows/canvas
-    flows/language flows .`,
+    flows/language flows commands commands/jobs commands/submit commands/services commands/search commands/flows .`,
   webview: '. canvas/dom canvas/state canvas/scene canvas/actions canvas/input canvas/panels canvas jobPage',
 };
 const MOST_FILES_IN_A_FOLDER = 14;

@@ -1,36 +1,5 @@
 /** The names that package.json and the code share. A test compares them; defaults and texts are only in package.json. */
 
-const SEARCH_COMMANDS = [
-  'farwharf.searchFolder',
-  'farwharf.askAboutResults',
-  'farwharf.askFolder',
-  'farwharf.askFollowUp',
-  'farwharf.askAgain',
-  'farwharf.stopAnswer',
-  'farwharf.selectModel',
-  'farwharf.findRelated',
-  'farwharf.rebuildIndex',
-  'farwharf.rankByMeaning',
-  'farwharf.pauseIndex',
-  'farwharf.resumeIndex',
-] as const;
-export type SearchCommandId = (typeof SEARCH_COMMANDS)[number];
-
-const FLOW_COMMANDS = [
-  'farwharf.newFlow',
-  'farwharf.openCanvas',
-  'farwharf.readFlowByRunning',
-  'farwharf.runFlow',
-  'farwharf.debugFlow',
-  'farwharf.submitFlow',
-  'farwharf.replayFlow',
-  'farwharf.stopFlow',
-  'farwharf.openPrompts',
-  'farwharf.tryPrompt',
-  'farwharf.showFlowOutput',
-] as const;
-export type FlowCommandId = (typeof FLOW_COMMANDS)[number];
-
 export const COMMANDS = [
   'farwharf.submitWorkspace',
   'farwharf.submitFile',
@@ -51,8 +20,29 @@ export const COMMANDS = [
   'farwharf.signOut',
   'farwharf.openSettings',
   'farwharf.openLog',
-  ...SEARCH_COMMANDS,
-  ...FLOW_COMMANDS,
+  'farwharf.searchFolder',
+  'farwharf.askAboutResults',
+  'farwharf.askFolder',
+  'farwharf.askFollowUp',
+  'farwharf.askAgain',
+  'farwharf.stopAnswer',
+  'farwharf.selectModel',
+  'farwharf.findRelated',
+  'farwharf.rebuildIndex',
+  'farwharf.rankByMeaning',
+  'farwharf.pauseIndex',
+  'farwharf.resumeIndex',
+  'farwharf.newFlow',
+  'farwharf.openCanvas',
+  'farwharf.readFlowByRunning',
+  'farwharf.runFlow',
+  'farwharf.debugFlow',
+  'farwharf.submitFlow',
+  'farwharf.replayFlow',
+  'farwharf.stopFlow',
+  'farwharf.openPrompts',
+  'farwharf.tryPrompt',
+  'farwharf.showFlowOutput',
 ] as const;
 export type CommandId = (typeof COMMANDS)[number];
 

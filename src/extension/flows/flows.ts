@@ -21,7 +21,7 @@ import { FlowRuns } from './runs/flowRuns.ts';
 import { flowVariables } from './runs/flowRuntime.ts';
 import { FlowStarter } from './runs/flowStarter.ts';
 import { FlowTests } from './runs/flowTests.ts';
-import { findFlow } from './documents/flowTarget.ts';
+import { findFlow, type FlowTarget } from './documents/flowTarget.ts';
 import { newFlow } from './newFlow.ts';
 import { Prompts } from './prompts/prompts.ts';
 import { RunDecorations } from './runs/runDecorations.ts';
@@ -96,14 +96,14 @@ export class Flows implements Disposable {
   }
 
   /** Shows the canvas of a flow. */
-  async openCanvas(argument: unknown): Promise<void> {
-    const found = await findFlow(this.documents, argument);
+  async openCanvas(target: FlowTarget | undefined): Promise<void> {
+    const found = await findFlow(this.documents, target);
     if (found !== undefined) this.canvases.show(found.document, found.flow.id);
   }
 
   /** Loads the file of a flow in its own process, and shows what the source alone does not determine. This runs its code. */
-  async readByRunning(argument: unknown): Promise<void> {
-    const found = await findFlow(this.documents, argument);
+  async readByRunning(target: FlowTarget | undefined): Promise<void> {
+    const found = await findFlow(this.documents, target);
     if (found === undefined) return;
     requireTrust();
     const { fsPath: file } = found.document.uri;
@@ -119,7 +119,7 @@ export class Flows implements Disposable {
   /** Creates a flow from a template, and shows its source beside its canvas. */
   async create(): Promise<void> {
     const document = await newFlow(this.#extension);
-    if (document !== undefined) await this.openCanvas(document.uri);
+    if (document !== undefined) await this.openCanvas({ uri: document.uri.toString() });
   }
 
   dispose(): void {

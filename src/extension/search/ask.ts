@@ -26,9 +26,9 @@ export async function askFolder(search: Search, results?: AskedResults): Promise
 }
 
 /** Continues a conversation: searches for the new question, and sends the conversation so far again. */
-export async function askFollowUp(search: Search, argument: unknown): Promise<void> {
+export async function continueConversation(search: Search, document: vscode.Uri | undefined): Promise<void> {
   requireTrust();
-  const conversation = requireConversation(search, argument);
+  const conversation = requireConversation(search, document);
   if (conversation.stop !== undefined)
     throw new AppError('conflict', 'The answer is still being written. Stop it first.');
   const first = conversation.turns[0]?.question ?? '';
@@ -37,17 +37,17 @@ export async function askFollowUp(search: Search, argument: unknown): Promise<vo
 }
 
 /** Sends the last question of a conversation again, with the same excerpts, to the model that is selected now. */
-export async function askAgain(search: Search, argument: unknown): Promise<void> {
+export async function askLastAgain(search: Search, document: vscode.Uri | undefined): Promise<void> {
   requireTrust();
-  const conversation = requireConversation(search, argument);
+  const conversation = requireConversation(search, document);
   const last = conversation.turns.at(-1);
   if (last === undefined || conversation.stop !== undefined) return;
   const { question, excerpts } = last;
   await send(search, conversation, { question, found: excerpts, isAgain: true });
 }
 
-export function stopAnswer(search: Search, argument: unknown): void {
-  requireConversation(search, argument).stop?.abort();
+export function stopAnswer(search: Search, document: vscode.Uri | undefined): void {
+  requireConversation(search, document).stop?.abort();
 }
 
 interface Asked {
@@ -128,8 +128,8 @@ async function requireModel({ modelKeys }: Search): Promise<AnswerModel | undefi
   return openModel(modelKeys);
 }
 
-function requireConversation({ answers }: Search, argument: unknown): Conversation {
-  const conversation = answers.find(argument instanceof vscode.Uri ? argument : undefined);
+function requireConversation({ answers }: Search, document: vscode.Uri | undefined): Conversation {
+  const conversation = answers.find(document);
   if (conversation !== undefined) return conversation;
   throw new AppError('missing', 'No answer is open. Ask the folder something first.');
 }

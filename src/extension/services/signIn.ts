@@ -54,12 +54,6 @@ async function tryKey(services: Services, host: string, key: string): Promise<vo
   );
 }
 
-export async function signOut(services: Services): Promise<void> {
-  const host = services.hosts.current();
-  if (host !== LOCAL_HOST) await services.keys.delete(host);
-  await services.account.refresh(services.signal);
-}
-
 /** Lets the user choose where jobs run: on this machine, on a service used before, or on a new one. */
 export async function selectHost(services: Services, globalState: vscode.Memento): Promise<void> {
   const known = globalState.get<readonly string[]>(KNOWN_KEY) ?? [];

@@ -15,8 +15,8 @@ import { pickScript } from './preflight/scriptPick.ts';
 import { askAccount, chooseOtherHost } from './unreachableHost.ts';
 import { SelectionReader } from './selectionReader.ts';
 import { send } from './sending.ts';
-import { readSubmitArguments } from './submitArguments.ts';
-import { agreeToProfile, pickProfile, useProfile } from './submitProfile.ts';
+import type { SubmitArguments } from './submitArguments.ts';
+import { agreeToProfile, useProfile } from './submitProfile.ts';
 
 /**
  * Sends a folder as a job once the user has confirmed it. If the host cannot be reached, offers to run the job on this machine.
@@ -27,10 +27,9 @@ import { agreeToProfile, pickProfile, useProfile } from './submitProfile.ts';
  */
 export async function submit(
   services: Services,
-  argument: unknown,
+  asked: SubmitArguments,
   options: { readonly host?: string; readonly showsLog?: boolean } = {},
 ): Promise<string | undefined> {
-  const asked = readSubmitArguments(argument);
   requireTrust();
   const folder = await chooseFolder(asked);
   if (!folder || !(await settleUnsaved(folder))) return undefined;
@@ -93,15 +92,6 @@ export async function submit(
   );
   await services.memory.set(key, memoryOf(plan.draft, agreement), plan.draft.script);
   return record.id;
-}
-
-/** Sends a job of a folder's `farwharf.json`, which the argument names or the user picks. */
-export async function submitProfile(services: Services, argument: unknown): Promise<string | undefined> {
-  const asked = readSubmitArguments(argument);
-  requireTrust();
-  const folder = await chooseFolder(asked);
-  const profile = folder && (asked.profile ?? (await pickProfile(folder)));
-  return profile === undefined ? undefined : submit(services, { ...asked, folder: folder?.uri.fsPath, profile });
 }
 
 function defaultsOf(uri: vscode.Uri) {

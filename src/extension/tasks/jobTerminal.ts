@@ -6,9 +6,10 @@ import { hasSucceeded, isActive, type JobRecord } from '../../jobs/ledger/record
 import { LogText } from '../../jobs/log/logText.ts';
 import { patchFromEvent } from '../../jobs/log/progress.ts';
 import { EventSpool } from '../../jobs/log/spool.ts';
-import { cancelJob } from '../jobList/jobCommands.ts';
+import { cancelJob } from '../jobList/cancelJob.ts';
 import type { Services } from '../services/services.ts';
 import { submit } from '../submit/submit.ts';
+import { readSubmitArguments } from '../submit/submitArguments.ts';
 import { explain } from '../ui/errorText.ts';
 
 const CTRL_C = '\u0003';
@@ -57,7 +58,7 @@ export class JobTerminal implements vscode.Pseudoterminal {
   }
 
   async #run(): Promise<number> {
-    this.#id = await submit(this.#services, this.#argument, { showsLog: false });
+    this.#id = await submit(this.#services, readSubmitArguments(this.#argument), { showsLog: false });
     if (this.#id === undefined) {
       this.#write('Nothing was submitted.\n');
       return FAILED;

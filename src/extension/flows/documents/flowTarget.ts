@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { AppError } from '../../../core/errors.ts';
+import { fieldOf } from '../../../core/jsonFields.ts';
 import type { FlowGraph } from '../../../flows/graph/graph.ts';
 import type { FlowDocuments, FlowReadout } from './flowDocuments.ts';
 import { contains } from './ranges.ts';
@@ -14,19 +15,31 @@ export interface FlowTarget {
   readonly flow?: string;
 }
 
+/** The target in the argument of a command; undefined for other arguments, which stand for the active editor. */
+export function readFlowTarget(argument: unknown): FlowTarget | undefined {
+  if (argument instanceof vscode.Uri) return { uri: argument.toString() };
+  const uri = fieldOf(argument, 'uri');
+  if (typeof uri !== 'string') return undefined;
+  const flow = fieldOf(argument, 'flow');
+  return { uri, ...(typeof flow === 'string' && { flow }) };
+}
+
 export interface FoundFlow extends FlowReadout {
   readonly flow: FlowGraph;
 }
 
 /**
- * The flow that a command is for: the one in its argument, else the one at the caret, else the file's only one, else the user's
+ * The flow that a command is for: the target, else the one at the caret, else the file's only one, else the user's
  * choice.
  *
  * @returns undefined if the user cancelled.
  * @throws AppError `missing` if there is no flow.
  */
-export async function findFlow(documents: FlowDocuments, argument: unknown): Promise<FoundFlow | undefined> {
-  const { document, wanted } = await documentOf(argument);
+export async function findFlow(
+  documents: FlowDocuments,
+  target: FlowTarget | undefined,
+): Promise<FoundFlow | undefined> {
+  const { document, wanted } = await documentOf(target);
   const readout = await documents.read(document);
   const { flows } = readout.file;
   const chosen =
@@ -41,13 +54,12 @@ export async function findFlow(documents: FlowDocuments, argument: unknown): Pro
   throw new AppError('missing', message);
 }
 
-async function documentOf(argument: unknown): Promise<{ document: vscode.TextDocument; wanted: string | undefined }> {
-  if (argument instanceof vscode.Uri) {
-    return { document: await vscode.workspace.openTextDocument(argument), wanted: undefined };
-  }
-  if (typeof argument === 'object' && argument !== null && 'uri' in argument && typeof argument.uri === 'string') {
-    const wanted = 'flow' in argument && typeof argument.flow === 'string' ? argument.flow : undefined;
-    return { document: await vscode.workspace.openTextDocument(vscode.Uri.parse(argument.uri, true)), wanted };
+async function documentOf(
+  target: FlowTarget | undefined,
+): Promise<{ document: vscode.TextDocument; wanted: string | undefined }> {
+  if (target !== undefined) {
+    const document = await vscode.workspace.openTextDocument(vscode.Uri.parse(target.uri, true));
+    return { document, wanted: target.flow };
   }
   const editor = vscode.window.activeTextEditor;
   if (editor === undefined) throw new AppError('missing', 'Open a flow file first.');

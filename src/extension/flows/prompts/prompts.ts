@@ -13,7 +13,7 @@ import { MODEL_TEXT_FOLDER, MODEL_TEXT_LANGUAGE } from '../../ui/modelText.ts';
 import type { FlowWorkerService } from '../../threads/flowWorker.ts';
 import type { Keys } from '../../connection/keys.ts';
 import type { FlowDocuments } from '../documents/flowDocuments.ts';
-import { findFlow } from '../documents/flowTarget.ts';
+import { findFlow, type FlowTarget } from '../documents/flowTarget.ts';
 import { type PromptModel, promptModels } from './promptModels.ts';
 import {
   promptDocument,
@@ -68,8 +68,8 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
   }
 
   /** Lets the user choose a model call of a flow's last run, and opens it as a document. */
-  async open(argument: unknown): Promise<void> {
-    const found = await findFlow(this.#deps.documents, argument);
+  async open(target: FlowTarget | undefined): Promise<void> {
+    const found = await findFlow(this.#deps.documents, target);
     if (found === undefined) return;
     const calls = await this.#deps.queries.calls(found.document.uri.fsPath);
     if (calls.length === 0) {
@@ -97,9 +97,9 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
   }
 
   /** Sends an open prompt to models that the user chooses. */
-  async ask(argument: unknown): Promise<void> {
+  async ask(uri: vscode.Uri | undefined): Promise<void> {
     requireTrust();
-    const document = documentOf(argument);
+    const document = openDocument(uri ?? vscode.window.activeTextEditor?.document.uri);
     const messages = readPromptDocument(document?.getText() ?? '');
     if (document === undefined || messages.length === 0) {
       throw new AppError('bad-input', 'A prompt needs a section "## user" with what to ask.');
@@ -154,8 +154,7 @@ export class Prompts implements vscode.CodeLensProvider, vscode.TextDocumentCont
   }
 }
 
-function documentOf(argument: unknown): vscode.TextDocument | undefined {
-  const uri = argument instanceof vscode.Uri ? argument : vscode.window.activeTextEditor?.document.uri;
+function openDocument(uri: vscode.Uri | undefined): vscode.TextDocument | undefined {
   return vscode.workspace.textDocuments.find((document) => document.uri.toString() === uri?.toString());
 }
 

@@ -10,7 +10,7 @@ import { debugWith } from './flowRuntime.ts';
 import { askInputs, inputKeys } from './flowInputs.ts';
 import type { FlowRunOptions, FlowRuns } from './flowRuns.ts';
 import type { FlowTests } from './flowTests.ts';
-import { findFlow, type FoundFlow } from '../documents/flowTarget.ts';
+import { findFlow, type FlowTarget, type FoundFlow } from '../documents/flowTarget.ts';
 import { showInformation } from '../../ui/show.ts';
 import { label } from '../../ui/labels.ts';
 
@@ -41,18 +41,18 @@ export class FlowStarter implements Disposable {
   }
 
   /** Runs a flow, after asking for its inputs if it needs any. */
-  async start(argument: unknown, how: HowToRun): Promise<void> {
+  async start(target: FlowTarget | undefined, how: HowToRun): Promise<void> {
     requireTrust();
-    const found = await findFlow(this.#deps.documents, argument);
+    const found = await findFlow(this.#deps.documents, target);
     if (found === undefined) return;
     const shared = await this.#inputsFor(found);
     if (shared !== null) await this.#run(found, { flow: found.flow.id, shared }, how);
   }
 
   /** Submits a flow as a job, with the same dialogs as any job. Its run is shown like one on this machine. */
-  async startJob(argument: unknown): Promise<string | undefined> {
+  async startJob(target: FlowTarget | undefined): Promise<string | undefined> {
     requireTrust();
-    const found = await findFlow(this.#deps.documents, argument);
+    const found = await findFlow(this.#deps.documents, target);
     if (found === undefined) return undefined;
     const shared = await this.#inputsFor(found);
     if (shared === null || !(await savedFor(found.document))) return undefined;
@@ -74,8 +74,8 @@ export class FlowStarter implements Disposable {
   }
 
   /** Replays the last run: recorded results are used where code and input are the same, so only edited nodes run. */
-  async replay(argument: unknown): Promise<void> {
-    const found = await findFlow(this.#deps.documents, argument);
+  async replay(target: FlowTarget | undefined): Promise<void> {
+    const found = await findFlow(this.#deps.documents, target);
     if (found === undefined) return;
     const runs = await this.#deps.runs.list(found.document.uri.fsPath, found.file.flows);
     const last = runs.find(({ flow, isRecorded }) => flow === found.flow.id && isRecorded);

@@ -1,0 +1,90 @@
+import type { CommandId } from './contributions/names.ts';
+import type { Command } from './commands/command.ts';
+import { debugFlow } from './commands/flows/debugFlow.ts';
+import { newFlow } from './commands/flows/newFlow.ts';
+import { openCanvas } from './commands/flows/openCanvas.ts';
+import { openPrompts } from './commands/flows/openPrompts.ts';
+import { readFlowByRunning } from './commands/flows/readFlowByRunning.ts';
+import { replayFlow } from './commands/flows/replayFlow.ts';
+import { runFlow } from './commands/flows/runFlow.ts';
+import { showFlowOutput } from './commands/flows/showFlowOutput.ts';
+import { stopFlow } from './commands/flows/stopFlow.ts';
+import { submitFlow } from './commands/flows/submitFlow.ts';
+import { tryPrompt } from './commands/flows/tryPrompt.ts';
+import { cancelJob } from './commands/jobs/cancelJob.ts';
+import { compareSubmitted } from './commands/jobs/compareSubmitted.ts';
+import { copyJobId } from './commands/jobs/copyJobId.ts';
+import { downloadResults } from './commands/jobs/downloadResults.ts';
+import { refreshJobs } from './commands/jobs/refreshJobs.ts';
+import { removeJob } from './commands/jobs/removeJob.ts';
+import { resubmitJob } from './commands/jobs/resubmitJob.ts';
+import { showEvents } from './commands/jobs/showEvents.ts';
+import { showJobPage } from './commands/jobs/showJobPage.ts';
+import { showLog } from './commands/jobs/showLog.ts';
+import { showMoreJobs } from './commands/jobs/showMoreJobs.ts';
+import { askAboutResults } from './commands/search/askAboutResults.ts';
+import { askAgain } from './commands/search/askAgain.ts';
+import { askFolder } from './commands/search/askFolder.ts';
+import { askFollowUp } from './commands/search/askFollowUp.ts';
+import { findRelated } from './commands/search/findRelated.ts';
+import { pauseIndex } from './commands/search/pauseIndex.ts';
+import { rankByMeaning } from './commands/search/rankByMeaning.ts';
+import { rebuildIndex } from './commands/search/rebuildIndex.ts';
+import { resumeIndex } from './commands/search/resumeIndex.ts';
+import { searchFolder } from './commands/search/searchFolder.ts';
+import { selectModel } from './commands/search/selectModel.ts';
+import { stopAnswer } from './commands/search/stopAnswer.ts';
+import { openLog } from './commands/services/openLog.ts';
+import { openSettings } from './commands/services/openSettings.ts';
+import { selectHost } from './commands/services/selectHost.ts';
+import { signIn } from './commands/services/signIn.ts';
+import { signOut } from './commands/services/signOut.ts';
+import { submitFile } from './commands/submit/submitFile.ts';
+import { submitProfile } from './commands/submit/submitProfile.ts';
+import { submitWorkspace } from './commands/submit/submitWorkspace.ts';
+
+/** The commands of the manifest. */
+export const commands: Readonly<Record<CommandId, Command>> = {
+  'farwharf.submitWorkspace': submitWorkspace,
+  'farwharf.submitFile': submitFile,
+  'farwharf.submitProfile': submitProfile,
+  'farwharf.showLog': showLog,
+  'farwharf.showJobPage': showJobPage,
+  'farwharf.compareSubmitted': compareSubmitted,
+  'farwharf.showEvents': showEvents,
+  'farwharf.cancelJob': cancelJob,
+  'farwharf.downloadResults': downloadResults,
+  'farwharf.resubmitJob': resubmitJob,
+  'farwharf.copyJobId': copyJobId,
+  'farwharf.removeJob': removeJob,
+  'farwharf.showMoreJobs': showMoreJobs,
+  'farwharf.refreshJobs': refreshJobs,
+  'farwharf.selectHost': selectHost,
+  'farwharf.signIn': signIn,
+  'farwharf.signOut': signOut,
+  'farwharf.openSettings': openSettings,
+  'farwharf.openLog': openLog,
+  'farwharf.searchFolder': searchFolder,
+  'farwharf.askAboutResults': askAboutResults,
+  'farwharf.askFolder': askFolder,
+  'farwharf.askFollowUp': askFollowUp,
+  'farwharf.askAgain': askAgain,
+  'farwharf.stopAnswer': stopAnswer,
+  'farwharf.selectModel': selectModel,
+  'farwharf.findRelated': findRelated,
+  'farwharf.rebuildIndex': rebuildIndex,
+  'farwharf.rankByMeaning': rankByMeaning,
+  'farwharf.pauseIndex': pauseIndex,
+  'farwharf.resumeIndex': resumeIndex,
+  'farwharf.newFlow': newFlow,
+  'farwharf.openCanvas': openCanvas,
+  'farwharf.readFlowByRunning': readFlowByRunning,
+  'farwharf.runFlow': runFlow,
+  'farwharf.debugFlow': debugFlow,
+  'farwharf.submitFlow': submitFlow,
+  'farwharf.replayFlow': replayFlow,
+  'farwharf.stopFlow': stopFlow,
+  'farwharf.openPrompts': openPrompts,
+  'farwharf.tryPrompt': tryPrompt,
+  'farwharf.showFlowOutput': showFlowOutput,
+};

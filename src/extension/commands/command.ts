@@ -1,0 +1,39 @@
+import * as vscode from 'vscode';
+import type { Flows } from '../flows/flows.ts';
+import type { Search } from '../search/search.ts';
+import type { Services } from '../services/services.ts';
+
+/** What commands use. */
+export interface CommandContext {
+  readonly services: Services;
+  readonly globalState: vscode.Memento;
+  /** Created on first use. */
+  readonly search: () => Search;
+  /** Created on first use. */
+  readonly flows: () => Flows;
+}
+
+/** Runs a command. Its result is for keybindings, tasks and other extensions. */
+export type Command = (context: CommandContext, argument: unknown) => unknown;
+
+/**
+ * A command with an argument.
+ *
+ * @param read types the argument, which comes from a menu, a keybinding or another extension. It throws an AppError for one that it
+ *   rejects.
+ */
+export function withArgument<T>(
+  read: (argument: unknown) => T,
+  run: (context: CommandContext, argument: T) => unknown,
+): Command {
+  return (context, argument) => run(context, read(argument));
+}
+
+export function readText(argument: unknown): string {
+  return typeof argument === 'string' ? argument : '';
+}
+
+/** A document's address, as buttons above its text pass it; undefined stands for that of the active editor. */
+export function readDocument(argument: unknown): vscode.Uri | undefined {
+  return argument instanceof vscode.Uri ? argument : undefined;
+}

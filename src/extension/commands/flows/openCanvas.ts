@@ -1,0 +1,4 @@
+import { readFlowTarget } from '../../flows/documents/flowTarget.ts';
+import { withArgument } from '../command.ts';
+
+export const openCanvas = withArgument(readFlowTarget, ({ flows }, target) => flows().openCanvas(target));

@@ -1,0 +1,4 @@
+import { readFlowTarget } from '../../flows/documents/flowTarget.ts';
+import { withArgument } from '../command.ts';
+
+export const readFlowByRunning = withArgument(readFlowTarget, ({ flows }, target) => flows().readByRunning(target));
