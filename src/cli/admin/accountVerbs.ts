@@ -101,6 +101,7 @@ export function keyVerb(): Verb {
         examples: [
           ['farwharf admin key add ada --label laptop', 'create a key and show it once'],
           ['farwharf admin key add ada --expires 90d', 'create a key that expires after 90 days'],
+          ['farwharf admin key add ada --budget 5 --expires 8h --scope submit,read', 'create a key for an agent'],
         ],
         load: async () => (await import('./keys.ts')).addKey,
       }),

@@ -29,6 +29,11 @@ export type LimitFlags = FlagValues<typeof LIMIT_FLAGS>;
 export const ADD_KEY_FLAGS = {
   label: textFlag('--label <text>', 'purpose of the key'),
   expires: textFlag('--expires <when>', 'a day (2027-01-31), or a period from now (90d, 12h)'),
+  budget: textFlag(
+    '--budget <credits>',
+    'most that all jobs of this key together can cost (default: no limit of its own)',
+  ),
+  scope: textFlag('--scope <scopes>', 'only these uses, such as submit,read: submit, read, cancel (default: all)'),
   ...ADMIN_FLAGS,
 };
 export type AddKeyFlags = FlagValues<typeof ADD_KEY_FLAGS>;

@@ -1,7 +1,10 @@
 import { AppError } from '../../core/errors.ts';
+import { formatCredits } from '../../core/text/format.ts';
 import type { AdminKey } from '../../service/admin/keyOperations.ts';
 import type { AddKeyFlags, AdminFlags } from './adminFlags.ts';
+import { parseCredits } from './accounts.ts';
 import { findAdmin } from './adminService.ts';
+import { SCOPES, type Scope } from '../../service/store/accounts/apiKeys.ts';
 import type { Context } from '../command/context.ts';
 import { isDay } from '../terminal/day.ts';
 import { answerTable, formatAge, type RecordColumn } from '../command/recordTable.ts';
@@ -17,6 +20,14 @@ const COLUMNS: readonly RecordColumn<AdminKey>[] = [
     cell: (key) => (key.last_used_at === null ? 'never' : formatAge(key.last_used_at)),
     dropOrder: 3,
   },
+  {
+    title: 'LEFT',
+    cell: ({ budget, budget_left: left }) =>
+      budget === null || left === null ? '' : `${formatCredits(left)} of ${formatCredits(budget)}`,
+    align: 'right',
+    dropOrder: 6,
+  },
+  { title: 'SCOPES', cell: ({ scopes }) => scopes?.join(',') ?? 'all', dropOrder: 0 },
   { title: 'EXPIRES', cell: (key) => key.expires_at?.slice(0, 16).replace('T', ' ') ?? 'never', dropOrder: 2 },
 ];
 const MS_OF_UNIT: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_000 };
@@ -24,16 +35,20 @@ const MS_OF_UNIT: Readonly<Record<string, number>> = { h: 3_600_000, d: 86_400_0
 /** `farwharf admin key add ACCOUNT`: prints only the key on stdout. JSON: the key with its properties. */
 export async function addKey(context: Context, account: string, flags: AddKeyFlags): Promise<void> {
   const { terminal } = context;
-  const { label, expires } = flags;
+  const { label, expires, budget, scope } = flags;
   using admin = await findAdmin(context, flags);
   const key = await admin.call('keys.add', {
     account_id: account,
     ...(label !== undefined && { label }),
     ...(expires !== undefined && { expires_at: parseExpiry(expires, Date.now()) }),
+    ...(budget !== undefined && { budget: parseCredits(budget) }),
+    ...(scope !== undefined && { scopes: parseScopes(scope) }),
   });
   if (terminal.json(key)) return;
   const until = key.expires_at === null ? 'does not expire' : `expires at ${key.expires_at}`;
-  terminal.note(`Key ${key.key_id} of ${account}, which ${until}. This key is shown only once:`);
+  const cost = key.budget === null ? '' : ` All its jobs together can cost ${formatCredits(key.budget)} credits.`;
+  const uses = key.scopes === null ? '' : ` Its scopes are ${key.scopes.join(', ')}.`;
+  terminal.note(`Key ${key.key_id} of ${account}, which ${until}.${cost}${uses} This key is shown only once:`);
   terminal.answer(key.key);
   terminal.note('Use it:  FARWHARF_REMOTE_HOST=URL FARWHARF_API_KEY=… farwharf me');
 }
@@ -58,6 +73,18 @@ export async function revokeKey(context: Context, id: string, flags: AdminFlags)
   using admin = await findAdmin(context, flags);
   const key = await admin.call('keys.revoke', { key_id: id });
   if (!terminal.json(key)) terminal.answer(`Key ${id} of ${key.account_id} is revoked and no longer works.`);
+}
+
+/** @throws AppError `bad-input`. */
+function parseScopes(text: string): Scope[] {
+  return text.split(',').map((name) => {
+    const scope = SCOPES.find((known) => known === name.trim());
+    if (scope !== undefined) return scope;
+    throw new AppError(
+      'bad-input',
+      `Invalid scope "${name}" for --scope. Enter one or more of ${SCOPES.join(', ')}, separated by commas.`,
+    );
+  });
 }
 
 /** The end of a day (UTC), or a time from now. @throws AppError `bad-input`. */

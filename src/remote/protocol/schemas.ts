@@ -27,6 +27,15 @@ export const account = z.object({
   limits: z
     .object({ max_runtime: z.int().describe('seconds'), max_upload_bytes: z.int() })
     .describe('limits of one submission; a job whose maximum cost exceeds the credits is refused'),
+  key: z
+    .object({
+      key_id: z.string(),
+      budget: z.number().nullable(),
+      expires_at: time.nullable(),
+      scopes: z.array(z.string()).nullable(),
+    })
+    .optional()
+    .describe('the key of the request; `credits` is what this key can spend'),
 });
 /** As a client reads it, with declared field names. A rate card that is an object by machine class becomes a list. */
 export const receivedAccount = z.preprocess(declaredAccount, received(account));

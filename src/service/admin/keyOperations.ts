@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import type { ApiKey } from '../store/accounts/apiKeys.ts';
-import { line } from './accountOperations.ts';
+import { type ApiKey, hasScope, SCOPES } from '../store/accounts/apiKeys.ts';
+import { toCredits, toMicro } from '../store/accounts/credits.ts';
+import type { Store } from '../store/store.ts';
+import { credits, line } from './accountOperations.ts';
 import { adminTime, operation, showAdminTime } from './operation.ts';
 
 const keyView = z.object({
@@ -13,6 +15,12 @@ const keyView = z.object({
   expires_at: adminTime.nullable(),
   revoked_at: adminTime.nullable(),
   last_used_at: adminTime.nullable(),
+  /** Credits that the jobs of the key may cost together; null for no limit of its own. */
+  budget: z.number().nullable(),
+  /** What is left of the budget, with the holds of unfinished jobs taken off. */
+  budget_left: z.number().nullable(),
+  /** Null for all. */
+  scopes: z.array(z.enum(SCOPES)).nullable(),
 });
 export type AdminKey = z.infer<typeof keyView>;
 
@@ -22,10 +30,12 @@ export const keyOperations = {
       account_id: z.string(),
       label: line.max(100).default(''),
       expires_at: adminTime.optional(),
+      budget: credits.min(0).optional(),
+      scopes: z.array(z.enum(SCOPES)).min(1).optional(),
     }),
     /** `key` is the key itself, shown only this once. */
     output: keyView.extend({ key: z.string() }),
-    run({ store }, { account_id: id, label, expires_at: expires }) {
+    run({ store }, { account_id: id, label, expires_at: expires, budget, scopes }) {
       const createdAt = Date.now();
       const expiresAt = expires === undefined ? null : Date.parse(expires);
       if (expiresAt !== null && expiresAt <= createdAt) {
@@ -35,25 +45,34 @@ export const keyOperations = {
         );
       }
       const { id: account } = store.accounts.get(id);
-      const { key, secret } = store.keys.add({ account, label, createdAt, expiresAt });
-      return { ...showKey(key), key: secret };
+      const { key, secret } = store.keys.add({
+        account,
+        label,
+        createdAt,
+        expiresAt,
+        budget: budget === undefined ? null : toMicro(budget),
+        scopes: scopes === undefined ? null : [...new Set(scopes)].join(','),
+      });
+      return { ...showKey(store, key), key: secret };
     },
   }),
   'keys.list': operation({
     input: z.object({ account_id: z.string().optional() }),
     output: z.object({ keys: z.array(keyView) }),
     run: ({ store }, { account_id: id }) => ({
-      keys: store.keys.list(id === undefined ? undefined : store.accounts.get(id).id).map(showKey),
+      keys: store.keys.list(id === undefined ? undefined : store.accounts.get(id).id).map((key) => showKey(store, key)),
     }),
   }),
   'keys.revoke': operation({
     input: z.object({ key_id: z.string() }),
     output: keyView,
-    run: ({ store }, { key_id: id }) => showKey(store.keys.revoke(id, Date.now())),
+    run: ({ store }, { key_id: id }) => showKey(store, store.keys.revoke(id, Date.now())),
   }),
 };
 
-function showKey({ id, account, label, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey): AdminKey {
+function showKey(store: Store, key: ApiKey): AdminKey {
+  const { id, account, label, createdAt, expiresAt, revokedAt, lastUsedAt, budget, scopes } = key;
+  const left = store.budgetLeft(id);
   const isExpired = expiresAt !== null && expiresAt <= Date.now();
   return {
     key_id: id,
@@ -64,5 +83,8 @@ function showKey({ id, account, label, createdAt, expiresAt, revokedAt, lastUsed
     expires_at: showAdminTime(expiresAt),
     revoked_at: showAdminTime(revokedAt),
     last_used_at: showAdminTime(lastUsedAt),
+    budget: budget === null ? null : toCredits(budget),
+    budget_left: left === undefined ? null : toCredits(left),
+    scopes: scopes === null ? null : SCOPES.filter((scope) => hasScope(key, scope)),
   };
 }

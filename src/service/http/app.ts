@@ -4,20 +4,18 @@ import { HTTPException } from 'hono/http-exception';
 import { isDiskFull } from '../../core/files/diskSpace.ts';
 import { AppError } from '../../core/errors.ts';
 import type { Logger } from '../../core/log.ts';
-import type * as z from 'zod';
-import type { account } from '../../remote/protocol/schemas.ts';
-import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
 import type { JobFiles } from '../jobFiles/jobFiles.ts';
 import { JOB_ID } from '../jobFiles/jobFiles.ts';
 import type { MachineClasses } from '../config/machineClasses.ts';
 import type { Scheduler } from '../jobs/scheduler.ts';
-import { toCredits } from '../store/accounts/credits.ts';
 import type { StoredJob } from '../store/jobs/jobs.ts';
 import type { Store } from '../store/store.ts';
 import { EventStreams, STALLED_MS } from '../streams/eventStreams.ts';
 import { type AccountGauge, retryLater } from './access/accountGauge.ts';
 import type { App, AppContext } from './access/appEnv.ts';
 import { refuseBrowsers, requireKey } from './access/auth.ts';
+import { isAllowed, outOfScope, requireScope } from './access/keyScopes.ts';
+import { answerAccount } from './accountRoute.ts';
 import { answerEvents } from './eventRoute.ts';
 import type { KeyAuthenticator } from './access/keyAuthenticator.ts';
 import type { Health } from './health.ts';
@@ -69,7 +67,7 @@ export interface AppOptions {
 
 /** The routes of `/v1`, `/healthz` and `/openapi.json`. */
 export function createApp(options: AppOptions): App {
-  const { store, log, version, authenticator, gauge, authFailures } = options;
+  const { log, version, authenticator, gauge, authFailures } = options;
   const app: App = new Hono();
   app.onError((error, context) => answerFailure(error, context, log));
   app.notFound((context) => context.json({ detail: 'Nothing exists at this address.' }, 404));
@@ -82,16 +80,7 @@ export function createApp(options: AppOptions): App {
   app.get('/openapi.json', (context) => context.json(describeApi(version)));
 
   app.use('/v1/*', requireKey(authenticator, authFailures), gauge.limitRate());
-  app.get('/v1/me', (context) => {
-    const { id, plan } = context.var.account;
-    const credits = toCredits(store.balances(id).available);
-    const limits = {
-      max_runtime: MAX_RUNTIME_SECONDS,
-      max_upload_bytes: gauge.limitsOf(context.var.account).upload_bytes,
-    };
-    const rates = options.machineClasses.rateCard();
-    return context.json<z.infer<typeof account>>({ account_id: id, plan, credits, rate_card: rates, limits });
-  });
+  app.get('/v1/me', answerAccount(options));
   addJobRoutes(app, options);
   return app;
 }
@@ -107,8 +96,8 @@ function addJobRoutes(app: App, options: AppOptions): void {
   const streams = new EventStreams(store, shutdown);
   let uploads = 0;
 
-  app.get('/v1/jobs', (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
-  app.post('/v1/jobs', refuseSubmissions(options.health), async (context) => {
+  app.get('/v1/jobs', requireScope('read'), (context) => context.json({ jobs: listJobs(context, store).map(showJob) }));
+  app.post('/v1/jobs', requireScope('submit'), refuseSubmissions(options.health), async (context) => {
     if (uploads >= MAX_UPLOADS_AT_ONCE || store.jobs.countUnfinished() >= MAX_UNFINISHED_JOBS) {
       throw retryLater(context, BUSY_RETRY_SECONDS, 'The service has reached its limit of uploads or waiting jobs.');
     }
@@ -123,7 +112,7 @@ function addJobRoutes(app: App, options: AppOptions): void {
     try {
       const signal = AbortSignal.any([context.req.raw.signal, abortOnRevocation(context, options.authenticator)]);
       const { incoming } = context.env;
-      const owner = { account: account.id, maxUploadBytes };
+      const owner = { account: account.id, keyId: context.var.visit.key?.id, maxUploadBytes };
       const { accepted, isNew } = await submissions.accept(incoming, { ...options, ...owner }, signal);
       if (isNew) scheduler.enqueue({ id: accepted.job_id, account: account.id });
       return context.json(accepted, 201);
@@ -131,22 +120,25 @@ function addJobRoutes(app: App, options: AppOptions): void {
       uploads -= 1;
     }
   });
-  app.get('/v1/submissions/:key', async (context) =>
+  app.get('/v1/submissions/:key', requireScope('submit'), async (context) =>
     context.json(await submissions.status(context.var.account.id, context.req.param('key'), store)),
   );
-  app.get('/v1/jobs/:id', (context) => context.json(showJob(findJob(context))));
+  app.get('/v1/jobs/:id', requireScope('read'), (context) => context.json(showJob(findJob(context))));
   app.delete('/v1/jobs/:id', async (context) => {
     const job = findJob(context);
+    // Whoever may submit a job may also cancel it.
+    const isOwn = isAllowed(context, 'submit') && job.keyId !== null && job.keyId === context.var.visit.key?.id;
+    if (!isOwn && !isAllowed(context, 'cancel')) throw outOfScope('cancel');
     await scheduler.cancel(job);
     await store.untilFinished(job.id, AbortSignal.any([AbortSignal.timeout(CANCEL_WAIT_MS), shutdown]));
     return context.json({ job_id: job.id, state: findJob(context).state });
   });
-  app.get('/v1/jobs/:id/events', (context) => {
+  app.get('/v1/jobs/:id/events', requireScope('read'), (context) => {
     const job = findJob(context);
     gauge.take(context, 'streams');
     return answerEvents(context, job, { streams, signal: abortOnRevocation(context, options.authenticator) });
   });
-  app.get('/v1/jobs/:id/artifacts', async (context) => {
+  app.get('/v1/jobs/:id/artifacts', requireScope('read'), async (context) => {
     const job = findJob(context);
     if (job.finishedAt === null)
       throw refusal(409, `The job is ${job.state}. Its results are available once it has ended.`);

@@ -4,6 +4,7 @@ import { type Disposable, Emitter, untilTrue } from '../../core/processes/lifeti
 import { type Account, AccountTable, type NewAccount } from './accounts/accounts.ts';
 import { ApiKeyTable } from './accounts/apiKeys.ts';
 import { AppendSignals } from './jobs/appendSignals.ts';
+import { Purses, type Spendable } from './accounts/purses.ts';
 import { CreditBook } from './accounts/creditBook.ts';
 import { type Balances, CreditLedger, type Grant, toCredits } from './accounts/credits.ts';
 import { inTransaction, openDatabase } from './database/database.ts';
@@ -20,9 +21,10 @@ import type { StoreChange } from './jobs/storeChange.ts';
 import { StoreFile } from './database/storeFile.ts';
 import { type KeptWorkspace, WorkspaceTable } from './jobs/workspaces.ts';
 
-export type SubmitOutcome =
-  | { readonly isAccepted: true; readonly available: number }
-  | { readonly isAccepted: false; readonly available: number };
+export interface SubmitOutcome {
+  readonly isAccepted: boolean;
+  readonly available: Spendable;
+}
 
 /**
  * Accounts, their keys and credits, jobs and their events, changed together. What a method writes is durable when it returns or,
@@ -52,6 +54,7 @@ export class Store implements Disposable {
   readonly submissions: SubmissionTable;
   readonly events: Pick<EventTable, 'page' | 'last'>;
   readonly #events: EventTable;
+  readonly #purses: Purses;
   readonly #accounts: AccountTable;
   readonly #jobs: JobTable;
   readonly #workspaces: WorkspaceTable;
@@ -78,9 +81,11 @@ export class Store implements Disposable {
       this.keys = new ApiKeyTable(this.#database);
       this.creditBook = new CreditBook(this.#database);
       this.usage = new UsageTable(this.#database);
+      this.#purses = new Purses(this.#database);
       this.expiry = new ExpiryTable(this.#database);
       this.file = new StoreFile(this.#database);
       this.#credits.check();
+      this.#purses.check();
       inTransaction(this.#database, () => this.#localCredits?.grantStart(Date.now()));
     } catch (error) {
       this.#database.close();
@@ -101,6 +106,16 @@ export class Store implements Disposable {
     return this.#credits.balances(id);
   }
 
+  /** What an account, or one of its keys, can spend now. @throws as `balances`. */
+  spendable(account: string, keyId?: string | null): Spendable {
+    return this.#purses.spendable(this.balances(account).available, keyId);
+  }
+
+  /** What is left of the budget of a key, in micro-credits; undefined for a key without a budget. */
+  budgetLeft(keyId: string): number | undefined {
+    return this.#purses.left(keyId);
+  }
+
   /** Adds an account without credits. @throws AppError `bad-input` or `conflict` of `AccountTable.add`. */
   addAccount(account: NewAccount): Account {
     return inTransaction(this.#database, () => {
@@ -116,7 +131,7 @@ export class Store implements Disposable {
   }
 
   /**
-   * Adds the job and holds its credits, or does nothing if they are not sufficient.
+   * Adds the job and holds its credits, or does nothing if they, or what its key can still spend, are not sufficient.
    *
    * @param key the submission's idempotency key and fingerprint.
    */
@@ -128,16 +143,17 @@ export class Store implements Disposable {
   ): Promise<SubmitOutcome> {
     const outcome = await this.#commits.run((): SubmitOutcome => {
       this.#localCredits?.topUp(job.account, job.createdAt);
-      const available = this.#credits.available(job.account);
-      if (available < job.hold) return { isAccepted: false, available };
+      const spendable = (): Spendable => this.#purses.spendable(this.#credits.available(job.account), job.keyId);
+      const available = spendable();
+      if (available.amount < job.hold) return { isAccepted: false, available };
       this.#workspaces.insert(this.#jobs.insert(job), workspace);
       this.#credits.hold(job.account, job.id, job.hold, job.createdAt);
       const logs = notes.map((data): ServiceEvent => ({ type: 'log', data }));
       this.#appendEvents(job.id, [stateEvent('queued', job.createdAt), ...logs]);
-      const left = this.#credits.available(job.account);
+      const left = spendable();
       const { id: jobId, account, createdAt } = job;
       if (key !== undefined) {
-        this.submissions.insert({ ...key, account, jobId, createdAt, creditsRemaining: left });
+        this.submissions.insert({ ...key, account, jobId, createdAt, creditsRemaining: left.amount });
       }
       return { isAccepted: true, available: left };
     });

@@ -6,10 +6,10 @@ import { refusal } from './refusal.ts';
 
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** An authenticated request: its account and key. The key of `local` is not in the store. */
+/** An authenticated request: its account, and its key as it was then. The key of `local` is not in the store. */
 export interface Visit {
   readonly account: Account;
-  readonly keyId: string | undefined;
+  readonly key: ApiKey | undefined;
 }
 
 /** A long-running request. Its signal aborts, with the refusal as the reason, when its key is revoked or expires. */
@@ -76,21 +76,22 @@ export class KeyAuthenticator {
     const { visit, controller } = request;
     clearTimeout(request.timer);
     try {
-      this.#admit(visit.account.id, visit.keyId);
+      this.#admit(visit.account.id, visit.key?.id);
     } catch (error) {
       controller.abort(error);
       return;
     }
-    const expiresAt = visit.keyId === undefined ? null : this.#store.keys.get(visit.keyId).expiresAt;
+    const expiresAt = visit.key?.expiresAt ?? null;
     if (expiresAt === null) return;
     request.timer = setTimeout(() => this.#check(request), Math.min(MAX_TIMER_MS, Math.max(1, expiresAt - Date.now())));
     request.timer.unref();
   }
 
   #admit(accountId: string, keyId: string | undefined): Visit {
-    if (keyId !== undefined) refuseEnded(this.#store.keys.get(keyId));
+    const key = keyId === undefined ? undefined : this.#store.keys.get(keyId);
+    if (key !== undefined) refuseEnded(key);
     const account = this.#store.accounts.get(accountId);
-    if (account.disabledAt === null) return { account, keyId };
+    if (account.disabledAt === null) return { account, key };
     throw refusal(401, `The account ${account.id} is disabled. Ask whoever runs the service.`);
   }
 }

@@ -15,6 +15,7 @@ import type { JobFolder } from '../../jobFiles/jobFolder.ts';
 import type { RunnerSpec } from '../../jobFiles/runnerSpec.ts';
 import { toCredits } from '../../store/accounts/credits.ts';
 import { serviceLine } from '../../store/jobs/events.ts';
+import type { Spendable } from '../../store/accounts/purses.ts';
 import type { Store } from '../../store/store.ts';
 import { refusal } from '../access/refusal.ts';
 import { parseCommand, parseSubmission } from './submission.ts';
@@ -23,6 +24,8 @@ import { receiveUpload } from './upload.ts';
 export interface AcceptContext {
   /** The account of the job. */
   readonly account: string;
+  /** The key of the request, unless it is the one of `local`. */
+  readonly keyId: string | undefined;
   readonly store: Store;
   readonly files: JobFiles;
   readonly machineClasses: MachineClasses;
@@ -86,12 +89,12 @@ export async function addJob(
   context: AcceptContext,
   signal: AbortSignal,
 ): Promise<AcceptedJob> {
-  const { account, store, machineClasses } = context;
+  const { account, keyId, store, machineClasses } = context;
   const folder = context.files.folder(id);
   const submission = parseSubmission(meta);
   const machineClass = chooseClass(submission, machineClasses);
   const hold = machineClasses.priceOf(machineClass.name, submission.max_runtime);
-  refuseWithoutCredits(hold, store.balances(account).available);
+  refuseWithoutCredits(hold, store.spendable(account, keyId));
   const staged = await stageArchive(archive, folder.path, { signal });
   const spec = specOf(staged, { id, submission }, context);
   await placeWorkspace(folder, staged, spec);
@@ -102,6 +105,7 @@ export async function addJob(
     {
       id,
       account,
+      keyId: keyId ?? null,
       script,
       project: project ?? null,
       machineClass: machineClass.name,
@@ -114,7 +118,7 @@ export async function addJob(
     key,
   );
   if (!outcome.isAccepted) refuseWithoutCredits(hold, outcome.available);
-  return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available) };
+  return { job_id: id, credit_hold: toCredits(hold), credits_remaining: toCredits(outcome.available.amount) };
 }
 
 function chooseClass({ machine_class: name }: Submission, classes: MachineClasses): MachineClass {
@@ -141,10 +145,11 @@ function specOf(
   };
 }
 
-function refuseWithoutCredits(hold: number, available: number): void {
-  if (hold <= available) return;
-  const [needed, left] = [hold, available].map((micro) => formatCredits(toCredits(micro)));
-  const message = `The job needs ${needed} credits for its time limit, but only ${left} are left. Lower the time limit or wait for running jobs to end.`;
+function refuseWithoutCredits(hold: number, { amount, limit }: Spendable): void {
+  if (hold <= amount) return;
+  const [needed, left] = [hold, amount].map((micro) => formatCredits(toCredits(micro)));
+  const whose = limit === 'key' ? ' of the budget of this API key' : '';
+  const message = `The job needs ${needed} credits for its time limit, but only ${left}${whose} are left. Lower the time limit or wait for running jobs to end.`;
   throw refusal(402, message);
 }
 

@@ -2,12 +2,16 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { DatabaseSync } from 'node:sqlite';
 import { AppError } from '../../../core/errors.ts';
 import { integer, nullable, type RecordOf, rowReader, text } from '../database/columns.ts';
-import { prepareAll, type Statements } from '../database/statements.ts';
+import { addMissingColumns, prepareAll, type Statements } from '../database/statements.ts';
 
 const KEY_BYTES = 32;
 const ID_BYTES = 4;
 // The precision of "last used": a write for each request would cost more than most requests do.
 const USE_RESOLUTION_MS = 60_000;
+
+/** What a key can be restricted to. */
+export const SCOPES = ['submit', 'read', 'cancel'] as const;
+export type Scope = (typeof SCOPES)[number];
 
 /** A key as the table stores it, without its digest. Times in milliseconds since 1970. */
 const COLUMNS = {
@@ -19,15 +23,22 @@ const COLUMNS = {
   expiresAt: nullable(integer('expires_at')),
   revokedAt: nullable(integer('revoked_at')),
   lastUsedAt: nullable(integer('last_used_at')),
+  /** Micro-credits that all jobs of this key together may cost; null for no limit of its own. */
+  budget: nullable(integer('budget')),
+  /** The scopes of a restricted key, separated by commas. */
+  scopes: nullable(text('scopes')),
 };
 export type ApiKey = RecordOf<typeof COLUMNS>;
+type NewKey = Pick<ApiKey, 'account' | 'label' | 'createdAt' | 'expiresAt'> &
+  Partial<Pick<ApiKey, 'budget' | 'scopes'>>;
 const toKey = rowReader(COLUMNS);
 
 const SQL = {
   byDigest: 'SELECT * FROM api_keys WHERE digest = ?',
   get: 'SELECT * FROM api_keys WHERE id = ?',
   list: 'SELECT * FROM api_keys WHERE account = coalesce(?, account) ORDER BY account, created_at, id',
-  insert: 'INSERT INTO api_keys (id, account, digest, label, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)',
+  insert: `INSERT INTO api_keys (id, account, digest, label, created_at, expires_at, budget, scopes)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
   revoke: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
   use: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
 };
@@ -43,17 +54,18 @@ export class ApiKeyTable {
   readonly #sql: Statements<typeof SQL>;
 
   constructor(database: DatabaseSync) {
+    addMissingColumns(database, 'api_keys', COLUMNS);
     this.#sql = prepareAll(database, SQL);
   }
 
   /** Creates a key for an account that exists. The secret is only in the result, and stored nowhere. */
-  add(key: Pick<ApiKey, 'account' | 'label' | 'createdAt' | 'expiresAt'>): {
+  add({ account, label, createdAt, expiresAt, budget = null, scopes = null }: NewKey): {
     readonly key: ApiKey;
     readonly secret: string;
   } {
     const secret = `fw_${randomBytes(KEY_BYTES).toString('base64url')}`;
     const id = randomBytes(ID_BYTES).toString('hex');
-    this.#sql.insert.run(id, key.account, keyDigest(secret), key.label, key.createdAt, key.expiresAt);
+    this.#sql.insert.run(id, account, keyDigest(secret), label, createdAt, expiresAt, budget, scopes);
     return { key: this.get(id), secret };
   }
 
@@ -85,6 +97,11 @@ export class ApiKeyTable {
   noteUse({ id, lastUsedAt }: ApiKey, at: number): void {
     if (at - (lastUsedAt ?? 0) >= USE_RESOLUTION_MS) this.#sql.use.run(at, id);
   }
+}
+
+/** Whether a key may be used for this. A key without scopes may be used for everything. */
+export function hasScope({ scopes }: Pick<ApiKey, 'scopes'>, scope: Scope): boolean {
+  return scopes === null || scopes.split(',').includes(scope);
 }
 
 /** What the store has of a key. */

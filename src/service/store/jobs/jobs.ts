@@ -29,6 +29,8 @@ const SUBMITTED = {
   maxRuntime: integer('max_runtime'),
   createdAt: integer('created_at'),
   hold: integer('hold'),
+  /** The API key of the submission; null for the key of `local`, which is not in the store. */
+  keyId: nullable(text('key_id')),
 };
 const STATE = { state: text<JobState>('state') };
 /** What the end of a job sets. */

@@ -48,12 +48,18 @@ const typesOf = (store: Store, id: string): string[] =>
 
 test('a job is accepted while its hold is available, and one that costs more leaves nothing', async (t) => {
   const store = openStore(t);
-  assert.deepEqual(await store.submit(newJob('a'), [LOG], WORKSPACE), { isAccepted: true, available: 150 });
-  assert.deepEqual(await store.submit(newJob('b', { hold: 150 }), [], WORKSPACE), { isAccepted: true, available: 0 });
+  assert.deepEqual(await store.submit(newJob('a'), [LOG], WORKSPACE), {
+    isAccepted: true,
+    available: { amount: 150, limit: 'account' },
+  });
+  assert.deepEqual(await store.submit(newJob('b', { hold: 150 }), [], WORKSPACE), {
+    isAccepted: true,
+    available: { amount: 0, limit: 'account' },
+  });
   const key = { key: 'k', fingerprint: 'f' };
   assert.deepEqual(await store.submit(newJob('c', { hold: 1 }), [], WORKSPACE, key), {
     isAccepted: false,
-    available: 0,
+    available: { amount: 0, limit: 'account' },
   });
   assert.deepEqual([store.jobs.get('c'), store.submissions.find('ada', 'k')], [undefined, undefined]);
   assert.deepEqual(store.balances('ada'), { available: 0, held: 250, spent: 0 });
@@ -71,6 +77,7 @@ test('a job has what its submission set, and nothing of its run and end', async 
     reason: null,
     charged: null,
     filesRemovedAt: null,
+    keyId: null,
   };
   assert.deepEqual(job, { ...newJob('a', { project: 'demo' }), ...unset, state: 'queued', logOffset: 0 });
 });

@@ -1,0 +1,24 @@
+import type { MiddlewareHandler } from 'hono';
+import { hasScope, type Scope } from '../../store/accounts/apiKeys.ts';
+import type { AppContext, AppEnv } from './appEnv.ts';
+import { refusal } from './refusal.ts';
+
+/** Refuses requests whose key is restricted to other scopes with 403. */
+export function requireScope(scope: Scope): MiddlewareHandler<AppEnv> {
+  return async (context, next) => {
+    if (!isAllowed(context, scope)) throw outOfScope(scope);
+    await next();
+  };
+}
+
+/** Whether the key of the request may be used for this. */
+export function isAllowed({ var: { visit } }: AppContext, scope: Scope): boolean {
+  return visit.key === undefined || hasScope(visit.key, scope);
+}
+
+export function outOfScope(scope: Scope) {
+  return refusal(
+    403,
+    `This API key does not have the scope "${scope}". Use a key that has it, or ask whoever runs the service for one.`,
+  );
+}

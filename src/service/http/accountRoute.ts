@@ -1,0 +1,41 @@
+import type * as z from 'zod';
+import type { account } from '../../remote/protocol/schemas.ts';
+import { MAX_RUNTIME_SECONDS } from '../../remote/protocol/submission.ts';
+import type { MachineClasses } from '../config/machineClasses.ts';
+import { toCredits } from '../store/accounts/credits.ts';
+import type { Store } from '../store/store.ts';
+import type { AccountGauge } from './access/accountGauge.ts';
+import type { AppContext } from './access/appEnv.ts';
+
+interface AccountSources {
+  readonly store: Store;
+  readonly gauge: AccountGauge;
+  readonly machineClasses: MachineClasses;
+}
+
+/** `GET /v1/me`. `credits` is what the key of the request can spend, so that clients that know nothing of budgets forecast correctly. */
+export function answerAccount({ store, gauge, machineClasses }: AccountSources): (context: AppContext) => Response {
+  return (context) => {
+    const { id, plan } = context.var.account;
+    const { key } = context.var.visit;
+    const body: z.infer<typeof account> = {
+      account_id: id,
+      plan,
+      credits: toCredits(store.spendable(id, key?.id).amount),
+      rate_card: machineClasses.rateCard(),
+      limits: {
+        max_runtime: MAX_RUNTIME_SECONDS,
+        max_upload_bytes: gauge.limitsOf(context.var.account).upload_bytes,
+      },
+      ...(key && {
+        key: {
+          key_id: key.id,
+          budget: key.budget === null ? null : toCredits(key.budget),
+          expires_at: key.expiresAt === null ? null : new Date(key.expiresAt).toISOString(),
+          scopes: key.scopes?.split(',') ?? null,
+        },
+      }),
+    };
+    return context.json(body);
+  };
+}
