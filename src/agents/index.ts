@@ -4,7 +4,7 @@ export { checkpointFile, readCheckpoint } from './run/checkpoint.ts';
 export { type ActionOf, Flow, type FlowOptions } from './graph/flow.ts';
 export { BaseNode, Node, type NodeOptions } from './graph/node.ts';
 export { Recording } from './run/recording.ts';
-export type { ExecContext } from './run/run.ts';
+export type { ExecContext, NodeContext } from './run/context.ts';
 export type { RunOptions } from './run/runOptions.ts';
 export type { Checkpoint } from './run/schemas.ts';
 export type { TraceEvent } from './run/trace.ts';

@@ -1,7 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
 import { pause } from '../run/pause.ts';
-import type { ExecContext, Run } from '../run/run.ts';
+import { emitter, type ExecContext } from '../run/context.ts';
+import { type Scope, scopes } from '../run/scope.ts';
 import type { Visit } from '../run/visit.ts';
 
 /** The part of a node that attempts need. */
@@ -20,7 +21,7 @@ interface Call<I, O> {
   /** Whether `execFallback` is overridden; the default throws the error. */
   readonly hasFallback: boolean;
   readonly input: I;
-  readonly run: Run;
+  readonly scope: Scope;
   readonly visit: Visit | undefined;
   readonly item: number | undefined;
   /** The signal of a parallel batch; the run's signal if absent. */
@@ -57,15 +58,15 @@ async function settle<I, O>(call: Call<I, O>, result: Promise<O>): Promise<O> {
 
 // Called only if recovery is possible; otherwise the first failure is thrown directly.
 async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> {
-  const { worker, input, run, visit, item } = call;
-  const signal = call.signal ?? run.context.signal;
+  const { worker, input, visit, item } = call;
+  const signal = signalOf(call);
   const waitMs = worker.wait * 1000;
   let error = firstError;
   for (let attempts = 1; ; attempts += 1) {
     signal.throwIfAborted();
     if (attempts >= worker.maxRetries) {
       if (call.hasFallback) visit?.fallback(error, item);
-      return worker.execFallback(input, error, { signal, attempt: attempts });
+      return worker.execFallback(input, error, { signal, attempt: attempts, emit: emitter(visit, item) });
     }
     visit?.retry(attempts, waitMs, error, item);
     if (waitMs > 0) await pause(waitMs, signal);
@@ -77,18 +78,30 @@ async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> 
   }
 }
 
-function once<I, O>(call: Call<I, O>, number: number): Awaitable<O> {
-  const { worker, run, visit } = call;
+function once<I, O>(call: Call<I, O>, attempt: number): Awaitable<O> {
+  const { worker, scope, visit, input, item, signal } = call;
   // A single attempt is implied by the start of the node.
-  if (isRecoverable(call) || call.item !== undefined) visit?.attempt(number, call.item);
-  if (worker.timeout !== undefined) return withTimeout(call, number, worker.timeout);
-  if (number === 1 && call.signal === undefined) return worker.exec(call.input, run.context);
-  return worker.exec(call.input, { signal: call.signal ?? run.context.signal, attempt: number });
+  if (isRecoverable(call) || item !== undefined) visit?.attempt(attempt, item);
+  if (worker.timeout !== undefined) return withTimeout(call, attempt, worker.timeout);
+  if (signal !== undefined) return under(signal, call, attempt);
+  if (attempt === 1 && item === undefined) return worker.exec(input, visit?.context ?? scope.run.context);
+  return worker.exec(input, { signal: signalOf(call), attempt, emit: emitter(visit, item) });
+}
+
+/** Calls `exec` with a signal that model requests inside it inherit. */
+function under<I, O>(signal: AbortSignal, call: Call<I, O>, attempt: number): Awaitable<O> {
+  const { worker, scope, input, visit, item } = call;
+  const context: ExecContext = { signal, attempt, emit: emitter(visit, item) };
+  return scopes.run(scope.under(signal), () => worker.exec(input, context));
+}
+
+function signalOf<I, O>({ signal, scope }: Call<I, O>): AbortSignal {
+  return signal ?? scope.run.context.signal;
 }
 
 /** An attempt that fails after its timeout, even if `exec` ignores the signal. A later result is dropped. */
-async function withTimeout<I, O>(call: Call<I, O>, number: number, seconds: number): Promise<O> {
-  const outer = call.signal ?? call.run.context.signal;
+async function withTimeout<I, O>(call: Call<I, O>, attempt: number, seconds: number): Promise<O> {
+  const outer = signalOf(call);
   const controller = new AbortController();
   const forward = (): void => controller.abort(outer.reason);
   outer.addEventListener('abort', forward, { once: true });
@@ -98,7 +111,7 @@ async function withTimeout<I, O>(call: Call<I, O>, number: number, seconds: numb
   }, seconds * 1000);
   try {
     const { signal } = controller;
-    return await Promise.race([untilAborted(signal), call.worker.exec(call.input, { signal, attempt: number })]);
+    return await Promise.race([untilAborted(signal), under(signal, call, attempt)]);
   } finally {
     clearTimeout(timer);
     outer.removeEventListener('abort', forward);

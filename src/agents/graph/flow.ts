@@ -2,6 +2,7 @@ import { AppError } from '../../core/errors.ts';
 import { BaseNode } from './node.ts';
 import { execute, Frame, kind, GraphNode, graphNodes } from './unit.ts';
 import { DEFAULT_ACTION, walk } from './walk.ts';
+import type { NodeContext } from '../run/context.ts';
 import { writeWarning } from '../run/warning.ts';
 
 /** The nodes that a flow with the shared state `S` accepts; any node if the flow does not declare its shared state. */
@@ -83,7 +84,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
   }
 
   /** Returns the action of the last node that ran, which becomes the action of a nested flow. */
-  override post(shared: S, prepRes: P, execRes: string | void): A | Promise<A>;
+  override post(shared: S, prepRes: P, execRes: string | void, context: NodeContext): A | Promise<A>;
   override post(_shared: S, _prepRes: P, execRes: unknown): unknown {
     return execRes;
   }
@@ -107,7 +108,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
         `The flow "${this.name}" has no start. Set flow.start, or new Flow({ start: node }).`,
       );
     }
-    const frame = new Frame(parent.run, this.#start, this, parent);
+    const frame = new Frame(parent.scope, this.#start, this, parent);
     const entry = parent.resume === undefined ? this.#start : this.#resume(frame, parent);
     return walk(entry, shared, frame);
   }

@@ -1,7 +1,7 @@
 import { attempt, type Worker } from './attempts.ts';
 import type { Awaitable } from './awaitable.ts';
 import { remembered } from './remembered.ts';
-import type { ExecContext } from '../run/run.ts';
+import type { ExecContext, NodeContext } from '../run/context.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { startRun } from './startRun.ts';
 import { execute, type Frame, kind } from './unit.ts';
@@ -48,7 +48,7 @@ export abstract class BaseNode<
   }
 
   /** Reads what `exec` needs from the shared state. */
-  prep(shared: S): P | Promise<P>;
+  prep(shared: S, context: NodeContext): P | Promise<P>;
   prep(): unknown {
     return undefined;
   }
@@ -60,7 +60,7 @@ export abstract class BaseNode<
   }
 
   /** Writes the result to the shared state and returns the action that chooses the next node. */
-  post(shared: S, prepRes: P, execRes: E): A | Promise<A>;
+  post(shared: S, prepRes: P, execRes: E, context: NodeContext): A | Promise<A>;
   post(): unknown {
     return undefined;
   }
@@ -80,7 +80,7 @@ export abstract class BaseNode<
   [execute](prepRes: P, shared: S, frame: Frame, visit: Visit | undefined): Awaitable<E>;
   // Except in batch nodes, which override this method, P is I and O is E.
   [execute](input: never, _shared: S, frame: Frame, visit: Visit | undefined): unknown {
-    const live = (): Awaitable<O> => this.exec(input, frame.run.context);
+    const live = (): Awaitable<O> => this.exec(input, visit?.context ?? frame.run.context);
     return remembered(visit, { input, item: undefined, code: sourceOf(this, 'exec') }, live);
   }
 }
@@ -121,7 +121,7 @@ export class Node<S = unknown, P = unknown, E = unknown, A extends string | void
     // Without retries, timeout and recording, which is the most common case, a visit costs no more than the call itself.
     const isPlain = this.timeout === undefined && this.maxRetries === 1 && !hasFallback(this);
     if (isPlain && visit?.isRemembered !== true) {
-      return this.exec(input, frame.run.context);
+      return this.exec(input, visit?.context ?? frame.run.context);
     }
     return attemptItem(this, { input, frame, visit });
   }
@@ -137,7 +137,7 @@ export function attemptItem<I, O>(
   options: { input: I; frame: Frame; visit: Visit | undefined; item?: number; signal?: AbortSignal },
 ): Awaitable<O> {
   const { input, frame, visit, item, signal } = options;
-  const call = { worker: node, hasFallback: hasFallback(node), input, run: frame.run, visit, item, signal };
+  const call = { worker: node, hasFallback: hasFallback(node), input, scope: frame.scope, visit, item, signal };
   if (visit?.isRemembered !== true) return attempt(call);
   return remembered(visit, { input, item, code: sourceOf(node, 'exec', 'execFallback') }, () => attempt(call));
 }

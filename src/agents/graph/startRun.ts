@@ -1,7 +1,8 @@
 import { AppError } from '../../core/errors.ts';
-import { Run, tracedRun } from '../run/run.ts';
+import { Run } from '../run/run.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { type HostedRun, runHost } from '../run/runHost.ts';
+import { eitherSignal, scopes } from '../run/scope.ts';
 import { hasTracerProvider, openTelemetry } from '../run/telemetry.ts';
 import type { Telemetry } from '../run/trace.ts';
 import { Frame, GraphNode, type Unit } from './unit.ts';
@@ -17,12 +18,14 @@ export function startRun(unit: Unit, shared: unknown, options: RunOptions): Prom
 function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Telemetry | undefined): Promise<unknown> {
   let hosted: HostedRun | undefined;
   try {
-    hosted = runHost()?.begin({ unit, name: unit.name, shared, options });
-    const { signal, resume } = hosted?.options ?? options;
+    const outer = scopes.getStore()?.signal;
+    const own = outer === undefined ? options : { ...options, signal: eitherSignal(options.signal, outer) };
+    hosted = runHost()?.begin({ unit, name: unit.name, shared, options: own });
+    const { signal, resume } = hosted?.options ?? own;
     signal?.throwIfAborted();
-    const run = new Run(hosted?.options ?? options, telemetry, hosted);
+    const run = new Run(hosted?.options ?? own, telemetry, hosted);
     const node = new GraphNode(unit, unit.name, 0);
-    const frame = new Frame(run, node);
+    const frame = new Frame(run.scope, node);
     if (resume !== undefined) {
       restoreShared(shared, resume.shared);
       frame.resume = resume.position;
@@ -39,7 +42,10 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
 }
 
 function start(run: Run, node: GraphNode, shared: unknown, frame: Frame): Promise<unknown> {
-  return run.listener === undefined ? walk(node, shared, frame) : tracedRun.run(run, walk, node, shared, frame);
+  const { listener, scope } = run;
+  // Outside of a run's scope, model calls have nothing to inherit and nothing to report to.
+  if (listener === undefined && scope.signal === undefined) return walk(node, shared, frame);
+  return scopes.run(scope, walk, node, shared, frame);
 }
 
 async function reported(run: Run, hosted: HostedRun, walked: Promise<unknown>): Promise<unknown> {

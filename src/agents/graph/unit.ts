@@ -1,5 +1,7 @@
 import type { ResumePoint } from '../run/schemas.ts';
+import type { NodeContext } from '../run/context.ts';
 import type { Run } from '../run/run.ts';
+import type { Scope } from '../run/scope.ts';
 import type { Visit } from '../run/visit.ts';
 
 /** The step between `prep` and `post`: `exec` with its attempts for a node, the walk through its graph for a flow. */
@@ -15,9 +17,9 @@ export const graphNodes: unique symbol = Symbol.for('farwharf.graphNodes.1');
 export interface Unit {
   readonly name: string;
   readonly [kind]: 'node' | 'flow';
-  prep(shared: unknown): unknown;
+  prep(shared: unknown, context: NodeContext): unknown;
   [execute](prepRes: unknown, shared: unknown, frame: Frame, visit: Visit | undefined): unknown;
-  post(shared: unknown, prepRes: unknown, execRes: unknown): unknown;
+  post(shared: unknown, prepRes: unknown, execRes: unknown, context: NodeContext): unknown;
 }
 
 /** A node in the graph of one flow, with its connections there. */
@@ -74,6 +76,7 @@ export class GraphNode {
 
 /** A walk in progress: through a flow's graph, or (at the root) through the unit that `run` was called on. */
 export class Frame {
+  readonly scope: Scope;
   readonly run: Run;
   /** The flow with this graph; undefined at the root. */
   readonly flow: Unit | undefined;
@@ -88,8 +91,9 @@ export class Frame {
   #visited: GraphNode[] | undefined;
   #path: string | undefined;
 
-  constructor(run: Run, node: GraphNode, flow?: Unit, parent?: Frame) {
-    this.run = run;
+  constructor(scope: Scope, node: GraphNode, flow?: Unit, parent?: Frame) {
+    this.scope = scope;
+    this.run = scope.run;
     this.node = node;
     this.flow = flow;
     this.parent = parent;

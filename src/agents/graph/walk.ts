@@ -34,9 +34,10 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
       }
       run.throwIfAborted();
       if (run.isObserved) visit = beginVisit(node, frame);
+      const context = visit?.context ?? run.context;
       const unit = run.telemetry === undefined ? node.unit : inSpans(node.unit, run.telemetry);
       try {
-        let prepRes = resumed === undefined ? unit.prep(shared) : resumed.point.prepRes;
+        let prepRes = resumed === undefined ? unit.prep(shared, context) : resumed.point.prepRes;
         if (isPromise(prepRes)) prepRes = await prepRes;
         run.throwIfAborted();
         frame.node = node;
@@ -46,7 +47,7 @@ export async function walk(entry: GraphNode, shared: unknown, frame: Frame): Pro
         if (isPromise(execRes)) execRes = await execRes;
         run.throwIfAborted();
         visit?.executed(execRes);
-        action = unit.post(shared, prepRes, execRes);
+        action = unit.post(shared, prepRes, execRes, context);
         if (isPromise(action)) action = await action;
         run.throwIfAborted();
       } catch (error) {
@@ -90,7 +91,7 @@ function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinis
 
 function beginVisit(node: GraphNode, frame: Frame): Visit {
   const { label, isFlow } = node;
-  return new Visit(frame.run, { path: frame.pathOf(node), node: label, number: frame.arrive(node), isFlow });
+  return new Visit(frame.scope, { path: frame.pathOf(node), node: label, number: frame.arrive(node), isFlow });
 }
 
 /** The unit with hooks that run in the span of its visit. */
@@ -98,7 +99,7 @@ function inSpans(unit: Unit, telemetry: Telemetry): Unit {
   return {
     name: unit.name,
     [kind]: unit[kind],
-    prep: (shared) => telemetry.inSpan(() => unit.prep(shared)),
+    prep: (...call) => telemetry.inSpan(() => unit.prep(...call)),
     [execute]: (...call) => telemetry.inSpan(() => unit[execute](...call)),
     post: (...call) => telemetry.inSpan(() => unit.post(...call)),
   };

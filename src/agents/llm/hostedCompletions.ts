@@ -1,6 +1,6 @@
 import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { AppError } from '../../core/errors.ts';
-import type { Run } from '../run/run.ts';
+import type { Scope } from '../run/scope.ts';
 import type { ModelExchange } from '../run/runHost.ts';
 import { type Chunk, isCompletion } from './completion.ts';
 import { estimateCost } from './prices.ts';
@@ -14,14 +14,14 @@ export interface Completions extends Pick<ChatService, 'complete'> {
 
 /** The service itself; in a hosted run, a wrapper whose host sees every exchange and may supply the reply. */
 export async function hosted(
-  run: Run | undefined,
+  scope: Scope | undefined,
   endpoint: Endpoint,
   connect: () => Promise<Completions>,
 ): Promise<Completions> {
-  const host = run?.hosted;
+  const host = scope?.run.hosted;
   if (host === undefined) return connect();
   const { provider } = endpoint;
-  const { path, number: visit } = run?.visit ?? {};
+  const { path, number: visit } = scope?.visit ?? {};
   const find = (request: ModelExchange['request']): ChatCompletion | undefined => {
     const known = host.findCompletion(provider, request);
     if (known === undefined || isCompletion(known)) return known;

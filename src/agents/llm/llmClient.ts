@@ -1,6 +1,6 @@
 import type * as z from 'zod';
 import { AppError } from '../../core/errors.ts';
-import { tracedRun } from '../run/run.ts';
+import { eitherSignal, scopes } from '../run/scope.ts';
 import { estimateCost, type Price } from './prices.ts';
 import { type Endpoint, type EndpointOptions, resolveEndpoint } from './providers.ts';
 import { completionBody } from './completion.ts';
@@ -194,7 +194,7 @@ export class LLMClient {
   }
 
   #connect(): Promise<Completions> {
-    return hosted(tracedRun.getStore(), this.#endpoint, () => this.#connectToService());
+    return hosted(scopes.getStore(), this.#endpoint, () => this.#connectToService());
   }
 
   /** @throws AppError `not-signed-in` that names the variable if the service needs a key and there is none. */
@@ -225,7 +225,7 @@ export class LLMClient {
     retries: number,
   ): void {
     const [input, output] = [usage?.prompt_tokens, usage?.completion_tokens];
-    tracedRun.getStore()?.visit?.model({
+    scopes.getStore()?.visit?.model({
       provider: this.provider,
       model: this.model,
       durationMs: performance.now() - startedAt,
@@ -242,5 +242,5 @@ function callOptions({
   timeout = DEFAULT_TIMEOUT_SECONDS,
   signal,
 }: AskOptions): CallOptions {
-  return { retries, timeoutMs: timeout * 1000, signal };
+  return { retries, timeoutMs: timeout * 1000, signal: eitherSignal(signal, scopes.getStore()?.signal) };
 }

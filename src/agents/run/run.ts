@@ -1,20 +1,13 @@
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { performance } from 'node:perf_hooks'; // the global is a getter that costs a tenth of a traced visit
 import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
+import { type ExecContext, UnobservedContext } from './context.ts';
 import type { HostedRun } from './runHost.ts';
 import type { RunOptions } from './runOptions.ts';
+import { Scope } from './scope.ts';
 import type { ModelCall, Telemetry, TraceListener } from './trace.ts';
 import { writeWarning } from './warning.ts';
 import { requireWholeNumber } from './wholeNumber.ts';
-
-/** The second argument of `exec`. */
-export interface ExecContext {
-  /** Aborted with the run, at the node's timeout, or when another item of a parallel batch fails. */
-  readonly signal: AbortSignal;
-  /** From 1; above 1 in a retry. */
-  readonly attempt: number;
-}
 
 /** The run's view of a visit in progress. */
 export interface OpenVisit {
@@ -30,14 +23,12 @@ const TURN_EVERY_MS = 20;
 const VISITS_BETWEEN_CLOCKS = 128;
 const REMEMBERED_VISITS = 12;
 
-/** The run of the current code, for model clients that report their calls. Set only while a run is traced. */
-export const tracedRun = new AsyncLocalStorage<Run>();
-
 /** The state of one run. Nodes and flows store nothing of it, so that one flow can run many times concurrently. */
 export class Run {
   readonly options: RunOptions;
-  /** The signal and number of a first attempt, the same for all nodes of the run. */
+  /** The context of all hooks in an unobserved run. */
   readonly context: ExecContext;
+  readonly scope: Scope;
   // `performance.now()` at the start; 0 in an unobserved run, which never reads the clock.
   readonly #startedAt: number;
   /** Receives the events; undefined once the run is aborted. */
@@ -48,8 +39,6 @@ export class Run {
   /** Whether visits need a path, a number and times. */
   readonly isObserved: boolean;
   isAborted = false;
-  /** The innermost visit in progress, if visits are observed; it receives the reports of model calls. */
-  visit: OpenVisit | undefined;
   /** The last result of `micros`: also the time of events that follow without a hook or a wait in between. */
   latest = 0;
   #visits = 0;
@@ -74,7 +63,8 @@ export class Run {
       options.replay !== undefined;
     this.#startedAt = this.isObserved ? performance.now() : 0;
     this.#maxVisits = maxVisits;
-    this.context = signal === undefined ? new UnabortedContext() : { signal, attempt: 1 };
+    this.scope = new Scope(this, signal);
+    this.context = new UnobservedContext(signal);
   }
 
   /** The time of an event: whole microseconds since the start. Reading the clock costs a tenth of a traced visit. */
@@ -98,7 +88,7 @@ export class Run {
   abort(reason: unknown): void {
     this.isAborted = true;
     try {
-      while (this.visit !== undefined) this.visit.failed(reason);
+      while (this.scope.visit !== undefined) this.scope.visit.failed(reason);
     } finally {
       this.listener = undefined;
     }
@@ -146,15 +136,4 @@ function joined(first: TraceListener | undefined, second: TraceListener | undefi
       first.onEvent(event);
     },
   };
-}
-
-/** The context of a run without a signal. Its signal, which never fires, is created on first use; most runs never use it. */
-class UnabortedContext implements ExecContext {
-  readonly attempt = 1;
-  #signal: AbortSignal | undefined;
-
-  get signal(): AbortSignal {
-    this.#signal ??= new AbortController().signal;
-    return this.#signal;
-  }
 }

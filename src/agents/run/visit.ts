@@ -1,5 +1,7 @@
 import { messageOf } from '../../core/errors.ts';
+import { type ExecContext, VisitContext } from './context.ts';
 import type { OpenVisit, Run } from './run.ts';
+import type { Scope } from './scope.ts';
 import { cheapSize, type ModelCall } from './trace.ts';
 
 /** One visit of one node in an observed run: measures its steps and reports them to the listener. */
@@ -8,22 +10,32 @@ export class Visit implements OpenVisit {
   readonly path: string;
   readonly node: string;
   readonly number: number;
+  /** The context of its hooks. */
+  readonly context: ExecContext;
   isReplayed = false;
+  readonly #scope: Scope;
   /** The visit of the enclosing flow. */
   readonly #outer: OpenVisit | undefined;
   readonly #isFlow: boolean;
   // In microseconds of the run, like all times here.
   readonly #startedAt: number;
   #finishedAt = 0;
+  #isOver = false;
   #preparedAt = 0;
   #executedAt = 0;
   #prepSize: number | undefined;
   #execSize: number | undefined;
 
-  constructor(run: Run, { path, node, number, isFlow }: Pick<Visit, 'path' | 'node' | 'number'> & { isFlow: boolean }) {
+  constructor(
+    scope: Scope,
+    { path, node, number, isFlow }: Pick<Visit, 'path' | 'node' | 'number'> & { isFlow: boolean },
+  ) {
+    const { run } = scope;
     this.run = run;
-    this.#outer = run.visit;
-    run.visit = this;
+    this.#scope = scope;
+    this.#outer = scope.visit;
+    scope.visit = this;
+    this.context = new VisitContext(run.context, this);
     this.path = path;
     this.node = node;
     this.number = number;
@@ -57,7 +69,8 @@ export class Visit implements OpenVisit {
   finished(action: unknown): void {
     const now = this.run.micros();
     this.#finishedAt = now;
-    this.run.visit = this.#outer;
+    this.#isOver = true;
+    this.#scope.visit = this.#outer;
     this.run.listener?.onEvent({
       type: this.#isFlow ? 'flow-end' : 'node-end',
       path: this.path,
@@ -107,12 +120,19 @@ export class Visit implements OpenVisit {
   }
 
   failed(error: unknown): void {
-    this.run.visit = this.#outer;
+    this.#isOver = true;
+    this.#scope.visit = this.#outer;
     this.run.listener?.onEvent({ type: 'error', ...this.#place(), message: messageOf(error) });
   }
 
   model(call: ModelCall): void {
     this.run.listener?.onEvent({ type: 'model', ...this.#place(), ...call });
+  }
+
+  /** Reports what a hook emits; dropped after the visit. */
+  emit(data: unknown, item?: number): void {
+    if (this.#isOver) return;
+    this.run.listener?.onEvent({ type: 'emit', ...this.#place(), data, item });
   }
 
   #place(): { path: string; node: string; visit: number; at: number } {

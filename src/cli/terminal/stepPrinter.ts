@@ -3,6 +3,7 @@ import type { RunEvent } from '../../flows/run/protocol/runEvent.ts';
 import { RunTimeline } from '../../flows/run/protocol/timeline.ts';
 import type { Terminal } from './terminal.ts';
 
+const MAX_EMITTED = 500;
 // A loop with thousands of visits would hide the flow's own output.
 const MAX_STEPS = 200;
 
@@ -21,11 +22,20 @@ export class StepPrinter {
     const timeline = this.#timelines.get(event.run);
     timeline?.push(event);
     if (event.type === 'warning') this.#terminal.note(`farwharf: ${event.message}`);
+    if (event.type === 'emit') this.#line(`${event.path}: ${emittedText(event.data)}`);
     if (event.type !== 'node-end' && event.type !== 'error') return;
     const step = timeline?.steps.findLast(({ path, visit }) => path === event.path && visit === event.visit);
-    if (step?.type !== 'node') return;
+    if (step?.type === 'node') this.#line(describeStep(step));
+  }
+
+  #line(text: string): void {
     this.#steps += 1;
-    if (this.#steps <= MAX_STEPS) this.#terminal.phase(`  ${describeStep(step)}`);
+    if (this.#steps <= MAX_STEPS) this.#terminal.phase(`  ${text}`);
     if (this.#steps === MAX_STEPS) this.#terminal.phase('  … further steps are in the trace of the run');
   }
+}
+
+function emittedText(data: unknown): string {
+  const text = typeof data === 'string' ? data : (JSON.stringify(data) ?? '');
+  return text.length > MAX_EMITTED ? `${text.slice(0, MAX_EMITTED)}…` : text;
 }

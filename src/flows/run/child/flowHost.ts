@@ -177,6 +177,10 @@ class HostedFlow implements HostedRun {
   #report(event: TraceEvent): void {
     if (event.type === 'error') this.#failedPath ??= event.path;
     const { clean } = this.#parts;
+    if (event.type === 'emit') {
+      this.#emit({ run: this.#run, ...event, data: this.#viewOf(event.data) });
+      return;
+    }
     const isText = event.type === 'error' || event.type === 'retry' || event.type === 'fallback';
     this.#emit({ run: this.#run, ...event, ...(isText && { message: clean(event.message) }) });
   }

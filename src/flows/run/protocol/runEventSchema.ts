@@ -9,7 +9,11 @@ const known = z.discriminatedUnion('type', [
   z.object({ type: z.literal('run-start'), run, name: z.string(), startedAt: z.number(), state: z.unknown() }),
   z.object({ type: z.literal('run-end'), run, at }),
   z.object({ type: z.enum(['node-start', 'flow-start', 'node-end', 'flow-end']), ...step, node: z.string() }),
-  z.object({ type: z.enum(['attempt', 'retry', 'fallback', 'warning', 'model', 'live']), ...step, at: at.optional() }),
+  z.object({
+    type: z.enum(['attempt', 'retry', 'fallback', 'warning', 'model', 'emit', 'live']),
+    ...step,
+    at: at.optional(),
+  }),
   z.object({ type: z.literal('edge'), ...step, action: z.string(), to: z.string().nullable() }),
   z.object({ type: z.literal('error'), ...step, node: z.string(), message: z.string() }),
   z.object({ type: z.literal('state'), ...step, changes: z.array(z.object({ path: z.array(z.unknown()) })) }),

@@ -89,6 +89,7 @@ export class StepReducer {
       }
       case 'attempt':
       case 'edge':
+      case 'emit':
       case 'fallback':
       case 'warning':
         break;

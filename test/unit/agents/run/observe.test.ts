@@ -16,7 +16,7 @@ import {
   type TraceEvent,
   TraceFile,
 } from '../../../../src/agents/index.ts';
-import { tracedRun } from '../../../../src/agents/run/run.ts';
+import { scopes } from '../../../../src/agents/run/scope.ts';
 
 interface Shared {
   count: number;
@@ -165,7 +165,7 @@ test('a model call in post of a flow is told at the flow', async () => {
   const places: string[] = [];
   class Outer extends Flow<Shared> {
     override post(): void {
-      tracedRun.getStore()?.visit?.model({ provider: 'p', model: 'm', durationMs: 1, retries: 0 });
+      scopes.getStore()?.visit?.model({ provider: 'p', model: 'm', durationMs: 1, retries: 0 });
     }
   }
   const onEvent = (event: TraceEvent): void => void (event.type === 'model' && places.push(event.path));

@@ -1,0 +1,30 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { OpenVisit, Run } from './run.ts';
+
+/** What code in a hook inherits without being given it: the run, the visit in progress, and what ends its requests. */
+export class Scope {
+  readonly run: Run;
+  readonly signal: AbortSignal | undefined;
+  /** The innermost visit in progress, if visits are observed; it receives the reports of model calls. */
+  visit: OpenVisit | undefined;
+
+  constructor(run: Run, signal: AbortSignal | undefined, visit?: OpenVisit) {
+    this.run = run;
+    this.signal = signal;
+    this.visit = visit;
+  }
+
+  /** The same visit under another signal: that of an attempt with a timeout, or of the items of a parallel batch. */
+  under(signal: AbortSignal): Scope {
+    return new Scope(this.run, signal, this.visit);
+  }
+}
+
+/** The scope of the current code, for model clients. Not set in a run that nothing observes or can end. */
+export const scopes = new AsyncLocalStorage<Scope>();
+
+/** The signal that aborts when either does. Undefined if both are. */
+export function eitherSignal(a: AbortSignal | undefined, b: AbortSignal | undefined): AbortSignal | undefined {
+  if (a === undefined || b === undefined || a === b) return a ?? b;
+  return AbortSignal.any([a, b]);
+}
