@@ -27,7 +27,7 @@ const FOLDERS: Record<string, string> = {
   retrieval: `
     chunks kernel/assembly/layout kernel/assembly kernel postings tokenizer segments search building store vectors embedding semantic
     folder .`,
-  agents: 'run graph llm rag .',
+  agents: 'options records run graph llm chat rag .',
   jobs: 'service ledger archives source selection submitted log metrics submit profiles results . page',
   flows: `
     graph syntax interpreter/values interpreter reading diagnostics editing assist layout drawing project

@@ -1,7 +1,8 @@
 import { AppError } from '../../core/errors.ts';
 import { type Awaitable, isPromise } from './awaitable.ts';
-import { pause } from '../run/pause.ts';
+import { delay } from '../options/delay.ts';
 import { emitter, type ExecContext } from '../run/context.ts';
+import type { Run } from '../run/run.ts';
 import { type Scope, scopes } from '../run/scope.ts';
 import type { Visit } from '../run/visit.ts';
 
@@ -21,6 +22,7 @@ interface Call<I, O> {
   /** Whether `execFallback` is overridden; the default throws the error. */
   readonly hasFallback: boolean;
   readonly input: I;
+  readonly run: Run;
   readonly scope: Scope;
   readonly visit: Visit | undefined;
   readonly item: number | undefined;
@@ -69,7 +71,7 @@ async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> 
       return worker.execFallback(input, error, { signal, attempt: attempts, emit: emitter(visit, item) });
     }
     visit?.retry(attempts, waitMs, error, item);
-    if (waitMs > 0) await pause(waitMs, signal);
+    if (waitMs > 0) await delay(waitMs, signal);
     try {
       return await once(call, attempts + 1);
     } catch (nextError) {
@@ -79,12 +81,12 @@ async function recover<I, O>(call: Call<I, O>, firstError: unknown): Promise<O> 
 }
 
 function once<I, O>(call: Call<I, O>, attempt: number): Awaitable<O> {
-  const { worker, scope, visit, input, item, signal } = call;
+  const { worker, run, visit, input, item, signal } = call;
   // A single attempt is implied by the start of the node.
   if (isRecoverable(call) || item !== undefined) visit?.attempt(attempt, item);
   if (worker.timeout !== undefined) return withTimeout(call, attempt, worker.timeout);
   if (signal !== undefined) return under(signal, call, attempt);
-  if (attempt === 1 && item === undefined) return worker.exec(input, visit?.context ?? scope.run.context);
+  if (attempt === 1 && item === undefined) return worker.exec(input, visit?.context ?? run.context);
   return worker.exec(input, { signal: signalOf(call), attempt, emit: emitter(visit, item) });
 }
 
@@ -95,8 +97,8 @@ function under<I, O>(signal: AbortSignal, call: Call<I, O>, attempt: number): Aw
   return scopes.run(scope.under(signal), () => worker.exec(input, context));
 }
 
-function signalOf<I, O>({ signal, scope }: Call<I, O>): AbortSignal {
-  return signal ?? scope.run.context.signal;
+function signalOf<I, O>({ signal, run }: Call<I, O>): AbortSignal {
+  return signal ?? run.context.signal;
 }
 
 /** An attempt that fails after its timeout, even if `exec` ignores the signal. A later result is dropped. */

@@ -3,7 +3,7 @@ import { isPromise } from './awaitable.ts';
 import { attemptItem, Node, type NodeOptions } from './node.ts';
 import { execute, type Frame } from './unit.ts';
 import type { Visit } from '../run/visit.ts';
-import { requireWholeNumber } from '../run/wholeNumber.ts';
+import { requireWholeNumber } from '../options/wholeNumber.ts';
 
 const DEFAULT_CONCURRENCY = 16;
 

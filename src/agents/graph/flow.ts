@@ -108,7 +108,7 @@ export class Flow<S = unknown, P = unknown, A extends string | void = string | v
         `The flow "${this.name}" has no start. Set flow.start, or new Flow({ start: node }).`,
       );
     }
-    const frame = new Frame(parent.scope, this.#start, this, parent);
+    const frame = new Frame(parent.run, parent.scope, this.#start, this, parent);
     const entry = parent.resume === undefined ? this.#start : this.#resume(frame, parent);
     return walk(entry, shared, frame);
   }

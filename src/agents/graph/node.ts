@@ -1,12 +1,14 @@
 import { attempt, type Worker } from './attempts.ts';
 import type { Awaitable } from './awaitable.ts';
 import { remembered } from './remembered.ts';
+import { checkOptions, type OptionShape } from '../options/optionShape.ts';
 import type { ExecContext, NodeContext } from '../run/context.ts';
 import type { RunOptions } from '../run/runOptions.ts';
 import { startRun } from './startRun.ts';
 import { execute, type Frame, kind } from './unit.ts';
+import { MAX_TIMER_SECONDS } from '../options/seconds.ts';
 import type { Visit } from '../run/visit.ts';
-import { requireWholeNumber } from '../run/wholeNumber.ts';
+import { requireWholeNumber } from '../options/wholeNumber.ts';
 
 export interface NodeOptions {
   /** The most attempts of `exec` before `execFallback`; 1, the default, means no retry. */
@@ -19,8 +21,7 @@ export interface NodeOptions {
   readonly name?: string;
 }
 
-// setTimeout fires immediately for longer delays.
-const MAX_TIMER_SECONDS = 2_147_483;
+const NODE_OPTIONS: OptionShape = { wait: 'number', timeout: 'number', name: 'string' };
 
 declare const sharedType: unique symbol;
 
@@ -44,6 +45,7 @@ export abstract class BaseNode<
   readonly name: string;
 
   constructor(options: { readonly name?: string } = {}) {
+    checkOptions(`new ${this.constructor.name || 'Node'}`, options, NODE_OPTIONS);
     this.name = options.name ?? (this.constructor.name || 'Node');
   }
 
@@ -137,7 +139,8 @@ export function attemptItem<I, O>(
   options: { input: I; frame: Frame; visit: Visit | undefined; item?: number; signal?: AbortSignal },
 ): Awaitable<O> {
   const { input, frame, visit, item, signal } = options;
-  const call = { worker: node, hasFallback: hasFallback(node), input, scope: frame.scope, visit, item, signal };
+  const { run, scope } = frame;
+  const call = { worker: node, hasFallback: hasFallback(node), input, run, scope, visit, item, signal };
   if (visit?.isRemembered !== true) return attempt(call);
   return remembered(visit, { input, item, code: sourceOf(node, 'exec', 'execFallback') }, () => attempt(call));
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
-import { toPlainJson } from '../run/plainJson.ts';
-import type { Checkpoint, ResumePoint } from '../run/schemas.ts';
+import { toPlainJson } from '../records/plainJson.ts';
+import type { Checkpoint, ResumePoint } from '../records/schemas.ts';
 import type { Frame } from './unit.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type Awaitable, isPromise } from './awaitable.ts';
-import type { ExecCall } from '../run/recording.ts';
+import type { ExecCall } from '../records/recording.ts';
 import type { Visit } from '../run/visit.ts';
 
 type RecordedPart = Pick<ExecCall, 'input' | 'item' | 'code'>;

@@ -1,15 +1,22 @@
 import { AppError } from '../../core/errors.ts';
+import { Budget } from '../run/budget.ts';
+import { checkOptions } from '../options/optionShape.ts';
 import { Run } from '../run/run.ts';
-import type { RunOptions } from '../run/runOptions.ts';
+import { RUN_OPTIONS, type RunOptions } from '../run/runOptions.ts';
 import { type HostedRun, runHost } from '../run/runHost.ts';
 import { eitherSignal, scopes } from '../run/scope.ts';
 import { hasTracerProvider, openTelemetry } from '../run/telemetry.ts';
-import type { Telemetry } from '../run/trace.ts';
+import type { Telemetry } from '../records/trace.ts';
 import { Frame, GraphNode, type Unit } from './unit.ts';
 import { walk } from './walk.ts';
 
 /** Runs a node or a flow as the outermost unit, and returns the result of its `post`. */
 export function startRun(unit: Unit, shared: unknown, options: RunOptions): Promise<unknown> {
+  try {
+    checkOptions(`run of "${unit.name}"`, options, RUN_OPTIONS);
+  } catch (error) {
+    return rejected(error);
+  }
   if (!hasTracerProvider()) return begin(unit, shared, options, undefined);
   return openTelemetry().then((telemetry) => begin(unit, shared, options, telemetry));
 }
@@ -18,22 +25,26 @@ export function startRun(unit: Unit, shared: unknown, options: RunOptions): Prom
 function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Telemetry | undefined): Promise<unknown> {
   let hosted: HostedRun | undefined;
   try {
-    const outer = scopes.getStore()?.signal;
+    const { signal: outer, run: around } = scopes.getStore() ?? {};
     const own = outer === undefined ? options : { ...options, signal: eitherSignal(options.signal, outer) };
     hosted = runHost()?.begin({ unit, name: unit.name, shared, options: own });
-    const { signal, resume } = hosted?.options ?? own;
+    const chosen = hosted?.options ?? own;
+    const budget = Budget.of(chosen, around?.budget);
+    const deadline = budget === around?.budget ? undefined : budget?.deadline();
+    const signal = eitherSignal(chosen.signal, deadline?.signal);
     signal?.throwIfAborted();
-    const run = new Run(hosted?.options ?? own, telemetry, hosted);
+    const run = new Run(deadline === undefined ? chosen : { ...chosen, signal }, { telemetry, hosted, budget });
     const node = new GraphNode(unit, unit.name, 0);
-    const frame = new Frame(run.scope, node);
-    if (resume !== undefined) {
-      restoreShared(shared, resume.shared);
-      frame.resume = resume.position;
+    const frame = new Frame(run, run.scope, node);
+    if (chosen.resume !== undefined) {
+      restoreShared(shared, chosen.resume.shared);
+      frame.resume = chosen.resume.position;
     }
-    const walked =
+    let walked =
       signal === undefined
         ? start(run, node, shared, frame)
         : untilAborted(run, signal, () => start(run, node, shared, frame));
+    if (deadline !== undefined) walked = walked.finally(() => deadline.clear());
     return hosted === undefined ? walked : reported(run, hosted, walked);
   } catch (error) {
     hosted?.ended({ at: 0, failure: { error } });
@@ -42,9 +53,9 @@ function begin(unit: Unit, shared: unknown, options: RunOptions, telemetry: Tele
 }
 
 function start(run: Run, node: GraphNode, shared: unknown, frame: Frame): Promise<unknown> {
-  const { listener, scope } = run;
+  const { listener, scope, budget } = run;
   // Outside of a run's scope, model calls have nothing to inherit and nothing to report to.
-  if (listener === undefined && scope.signal === undefined) return walk(node, shared, frame);
+  if (listener === undefined && scope.signal === undefined && budget === undefined) return walk(node, shared, frame);
   return scopes.run(scope, walk, node, shared, frame);
 }
 

@@ -1,4 +1,4 @@
-import type { ResumePoint } from '../run/schemas.ts';
+import type { ResumePoint } from '../records/schemas.ts';
 import type { NodeContext } from '../run/context.ts';
 import type { Run } from '../run/run.ts';
 import type { Scope } from '../run/scope.ts';
@@ -91,9 +91,9 @@ export class Frame {
   #visited: GraphNode[] | undefined;
   #path: string | undefined;
 
-  constructor(scope: Scope, node: GraphNode, flow?: Unit, parent?: Frame) {
+  constructor(run: Run, scope: Scope, node: GraphNode, flow?: Unit, parent?: Frame) {
+    this.run = run;
     this.scope = scope;
-    this.run = scope.run;
     this.node = node;
     this.flow = flow;
     this.parent = parent;

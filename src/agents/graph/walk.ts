@@ -2,8 +2,8 @@ import { AppError } from '../../core/errors.ts';
 import { isPromise } from './awaitable.ts';
 import { checkpointOf } from './position.ts';
 import type { HostedRun } from '../run/runHost.ts';
-import type { Checkpoint, ResumePoint } from '../run/schemas.ts';
-import type { Telemetry } from '../run/trace.ts';
+import type { Checkpoint, ResumePoint } from '../records/schemas.ts';
+import type { Telemetry } from '../records/trace.ts';
 import { type Frame, execute, kind, type GraphNode, type Unit } from './unit.ts';
 import { Visit } from '../run/visit.ts';
 
@@ -91,7 +91,12 @@ function resumeOf(frame: Frame): { readonly point: ResumePoint; readonly isFinis
 
 function beginVisit(node: GraphNode, frame: Frame): Visit {
   const { label, isFlow } = node;
-  return new Visit(frame.scope, { path: frame.pathOf(node), node: label, number: frame.arrive(node), isFlow });
+  return new Visit(frame.run, frame.scope, {
+    path: frame.pathOf(node),
+    node: label,
+    number: frame.arrive(node),
+    isFlow,
+  });
 }
 
 /** The unit with hooks that run in the span of its visit. */

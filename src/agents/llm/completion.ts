@@ -8,7 +8,7 @@ import type {
 /** A part of a streamed reply, as far as the client reads it. */
 export interface Chunk {
   readonly choices: readonly {
-    readonly delta: { readonly content?: string | null | undefined };
+    readonly delta: { readonly content?: string | null | undefined; readonly refusal?: string | null | undefined };
     readonly finish_reason: string | null;
   }[];
   readonly usage?: ChatCompletionChunk['usage'] | undefined;

@@ -1,4 +1,4 @@
-import type { Endpoint } from './providers.ts';
+import { type Endpoint, LOCAL_PROVIDERS, providerOfModel } from './providers.ts';
 
 /** US dollars for a million tokens. */
 export interface Price {
@@ -54,6 +54,17 @@ export function estimateCost(
   if (price === undefined || input === undefined || output === undefined) return undefined;
   if (input > (price.upToTokens ?? Infinity)) return undefined;
   return (input * price.input + output * price.output) / 1_000_000;
+}
+
+/**
+ * The price by which a run's `maxCost` is enforced: the given one, else the model's list price wherever it runs, and nothing for a
+ * model on this machine. Undefined if none is known.
+ */
+export function budgetPrice({ provider, model }: Endpoint, price: Price | undefined): Price | undefined {
+  if (price !== undefined) return price;
+  if (LOCAL_PROVIDERS.has(provider)) return { input: 0, output: 0 };
+  const name = model.replace(SNAPSHOT, '');
+  return PRICES[`${provider}/${name}`] ?? PRICES[`${providerOfModel(name) ?? ''}/${name}`];
 }
 
 /** The cost of embedding a million tokens by list price, in US dollars; undefined if the price is unknown. */

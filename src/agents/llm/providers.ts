@@ -38,6 +38,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
 };
 
 export const PROVIDER_NAMES: readonly string[] = Object.keys(PROVIDERS);
+export const LOCAL_PROVIDERS: ReadonlySet<string> = new Set(PROVIDER_NAMES.filter((name) => PROVIDERS[name]?.isLocal));
 
 // A service that is not in the table: nothing is assumed about it, and no provider's key is ever sent there.
 const CUSTOM = { model: 'default', isLocal: true, takesJsonSchema: false };

@@ -1,6 +1,6 @@
 import { APIError } from 'openai';
 import { parseRetryAfter } from '../../core/network/retryAfter.ts';
-import { pause } from '../run/pause.ts';
+import { delay } from '../options/delay.ts';
 
 const MAX_WAIT_MS = 60_000;
 const FIRST_BACKOFF_MS = 500;
@@ -39,9 +39,9 @@ export async function withRetries<T>(
       return { value: await send(), retries };
     } catch (error) {
       if (!isRateLimit(error) || retries >= most) throw error;
-      const delay = retryDelayMs(error.headers?.get('retry-after'), retries + 1);
-      onWait?.(delay / 1000);
-      await pause(delay, signal);
+      const waitMs = retryDelayMs(error.headers?.get('retry-after'), retries + 1);
+      onWait?.(waitMs / 1000);
+      await delay(waitMs, signal);
     }
   }
 }

@@ -1,6 +1,6 @@
 import { AppError } from '../../core/errors.ts';
 import { Node } from '../graph/node.ts';
-import { requireWholeNumber } from '../run/wholeNumber.ts';
+import { requireWholeNumber } from '../options/wholeNumber.ts';
 import type { RagIndex } from './ragIndex.ts';
 import type { RAGNodeOptions, RetrievedChunk } from './ragOptions.ts';
 

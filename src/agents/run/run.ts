@@ -1,27 +1,25 @@
 import { performance } from 'node:perf_hooks'; // the global is a getter that costs a tenth of a traced visit
 import { setImmediate as turn } from 'node:timers/promises';
 import { AppError } from '../../core/errors.ts';
+import type { Budget } from './budget.ts';
 import { type ExecContext, UnobservedContext } from './context.ts';
 import type { HostedRun } from './runHost.ts';
 import type { RunOptions } from './runOptions.ts';
 import { Scope } from './scope.ts';
-import type { ModelCall, Telemetry, TraceListener } from './trace.ts';
+import type { Telemetry, TraceListener } from '../records/trace.ts';
 import { writeWarning } from './warning.ts';
-import { requireWholeNumber } from './wholeNumber.ts';
-
-/** The run's view of a visit in progress. */
-export interface OpenVisit {
-  readonly path: string;
-  readonly number: number;
-  model(call: ModelCall): void;
-  /** Ends the visit and returns to the enclosing one. */
-  failed(error: unknown): void;
-}
+import { requireWholeNumber } from '../options/wholeNumber.ts';
 
 // A loop of sync nodes never leaves the microtask queue, so timers, sockets and an abort would wait for its end.
 const TURN_EVERY_MS = 20;
 const VISITS_BETWEEN_CLOCKS = 128;
 const REMEMBERED_VISITS = 12;
+
+interface RunParts {
+  readonly telemetry?: Telemetry | undefined;
+  readonly hosted?: HostedRun | undefined;
+  readonly budget?: Budget | undefined;
+}
 
 /** The state of one run. Nodes and flows store nothing of it, so that one flow can run many times concurrently. */
 export class Run {
@@ -36,6 +34,7 @@ export class Run {
   readonly telemetry: Telemetry | undefined;
   /** The host's side of the run, if there is a host. */
   readonly hosted: HostedRun | undefined;
+  readonly budget: Budget | undefined;
   /** Whether visits need a path, a number and times. */
   readonly isObserved: boolean;
   isAborted = false;
@@ -47,12 +46,13 @@ export class Run {
   #recent: string[] | undefined;
 
   /** @throws RangeError if `maxVisits` is not a whole number above 0. */
-  constructor(options: RunOptions, telemetry?: Telemetry, hosted?: HostedRun) {
+  constructor(options: RunOptions, { telemetry, hosted, budget }: RunParts = {}) {
     const { maxVisits = Number.POSITIVE_INFINITY, signal } = options;
     if (maxVisits !== Number.POSITIVE_INFINITY) requireWholeNumber('maxVisits', maxVisits);
     this.options = options;
     this.telemetry = telemetry;
     this.hosted = hosted;
+    this.budget = budget;
     this.listener = joined(isListener(options) ? options : undefined, telemetry);
     this.isObserved =
       this.listener !== undefined ||
@@ -76,6 +76,7 @@ export class Run {
   /** Counts a visit. Returns a promise now and then, which the walk awaits to let the event loop turn. */
   enter(name: string): Promise<void> | undefined {
     const visits = ++this.#visits;
+    this.budget?.checkVisit();
     if (this.#maxVisits !== Number.POSITIVE_INFINITY) this.#checkLimit(name);
     if (visits % VISITS_BETWEEN_CLOCKS !== 0) return undefined;
     const now = performance.now();

@@ -1,8 +1,10 @@
-import type { Recording } from './recording.ts';
-import type { Checkpoint } from './schemas.ts';
-import type { TraceEvent } from './trace.ts';
+import type { BudgetLimits } from './budget.ts';
+import type { OptionShape } from '../options/optionShape.ts';
+import type { Recording } from '../records/recording.ts';
+import type { Checkpoint } from '../records/schemas.ts';
+import type { TraceEvent } from '../records/trace.ts';
 
-export interface RunOptions {
+export interface RunOptions extends BudgetLimits {
   /** Ends the run: it rejects immediately with the signal's reason, and no further hook is called. */
   readonly signal?: AbortSignal | undefined;
   /** Receives every trace event as it happens. An error thrown here ends the run. */
@@ -18,3 +20,16 @@ export interface RunOptions {
   /** Supplies the recorded result of each `exec` with the same code and input; the others run. */
   readonly replay?: Pick<Recording, 'find'> | undefined;
 }
+
+export const RUN_OPTIONS: OptionShape = {
+  signal: 'signal',
+  onEvent: 'function',
+  maxVisits: 'number',
+  onCheckpoint: 'function',
+  resume: 'object',
+  record: 'object',
+  replay: 'object',
+  maxCost: 'number',
+  maxTokens: 'number',
+  maxSeconds: 'number',
+};

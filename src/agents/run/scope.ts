@@ -1,14 +1,32 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { OpenVisit, Run } from './run.ts';
+import type { ModelCall } from '../records/trace.ts';
+import type { Budget } from './budget.ts';
+import type { HostedRun } from './runHost.ts';
+
+/** The run's view of a visit in progress. */
+export interface OpenVisit {
+  readonly path: string;
+  readonly number: number;
+  model(call: ModelCall): void;
+  token(text: string): void;
+  /** Ends the visit and returns to the enclosing one. */
+  failed(error: unknown): void;
+}
+
+/** The part of a run that model clients need. */
+interface ScopeRun {
+  readonly hosted: HostedRun | undefined;
+  readonly budget: Budget | undefined;
+}
 
 /** What code in a hook inherits without being given it: the run, the visit in progress, and what ends its requests. */
 export class Scope {
-  readonly run: Run;
+  readonly run: ScopeRun;
   readonly signal: AbortSignal | undefined;
   /** The innermost visit in progress, if visits are observed; it receives the reports of model calls. */
   visit: OpenVisit | undefined;
 
-  constructor(run: Run, signal: AbortSignal | undefined, visit?: OpenVisit) {
+  constructor(run: ScopeRun, signal: AbortSignal | undefined, visit?: OpenVisit) {
     this.run = run;
     this.signal = signal;
     this.visit = visit;

@@ -1,4 +1,4 @@
-import type { Telemetry, TraceEvent } from './trace.ts';
+import type { Telemetry, TraceEvent } from '../records/trace.ts';
 
 // The used part of `@opentelemetry/api`. It is an optional peer, so its own types may not be installed.
 interface Span {

@@ -1,8 +1,8 @@
 import { messageOf } from '../../core/errors.ts';
 import { type ExecContext, VisitContext } from './context.ts';
-import type { OpenVisit, Run } from './run.ts';
-import type { Scope } from './scope.ts';
-import { cheapSize, type ModelCall } from './trace.ts';
+import type { Run } from './run.ts';
+import type { OpenVisit, Scope } from './scope.ts';
+import { cheapSize, type ModelCall } from '../records/trace.ts';
 
 /** One visit of one node in an observed run: measures its steps and reports them to the listener. */
 export class Visit implements OpenVisit {
@@ -27,10 +27,10 @@ export class Visit implements OpenVisit {
   #execSize: number | undefined;
 
   constructor(
+    run: Run,
     scope: Scope,
     { path, node, number, isFlow }: Pick<Visit, 'path' | 'node' | 'number'> & { isFlow: boolean },
   ) {
-    const { run } = scope;
     this.run = run;
     this.#scope = scope;
     this.#outer = scope.visit;
@@ -127,6 +127,12 @@ export class Visit implements OpenVisit {
 
   model(call: ModelCall): void {
     this.run.listener?.onEvent({ type: 'model', ...this.#place(), ...call });
+  }
+
+  /** Reports a piece of a streamed reply. */
+  token(text: string): void {
+    if (this.#isOver) return;
+    this.run.listener?.onEvent({ type: 'token', ...this.#place(), text });
   }
 
   /** Reports what a hook emits; dropped after the visit. */

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { TraceFile } from '../../agents/run/traceFile.ts';
+import { TraceFile } from '../../agents/records/traceFile.ts';
 import { AppError } from '../../core/errors.ts';
 import { formatDuration } from '../../core/text/format.ts';
 import { farwharfHome } from '../../core/files/home.ts';

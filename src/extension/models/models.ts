@@ -1,5 +1,5 @@
 import * as vscode from 'vscode';
-import type { ChatMessage } from '../../agents/llm/llmClient.ts';
+import type { TextMessage } from '../../agents/chat/messages.ts';
 import type { Endpoint } from '../../agents/llm/providers.ts';
 import { printableLine } from '../../core/text/printable.ts';
 import { readSetting } from '../contributions/config.ts';
@@ -15,7 +15,7 @@ export interface AnswerModel {
   /** The display name of the place where it runs. */
   readonly place: string;
   /** Yields the answer as it arrives. @throws AppError with what to do, or the signal's reason. */
-  stream(messages: readonly ChatMessage[], signal: AbortSignal): AsyncIterable<string>;
+  stream(messages: readonly TextMessage[], signal: AbortSignal): AsyncIterable<string>;
 }
 
 /** The model in the user's settings. A workspace can choose neither the model nor where a key is sent. */

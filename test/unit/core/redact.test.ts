@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createLogger } from '../../../src/core/log.ts';
-import { LLMClient } from '../../../src/agents/llm/llmClient.ts';
+import { LLMClient } from '../../../src/agents/chat/llmClient.ts';
 import { RAGNode } from '../../../src/agents/rag/ragNode.ts';
 import { Redactor, withoutUserinfo } from '../../../src/core/redact.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TraceEvent } from '../../../src/agents/run/trace.ts';
+import type { TraceEvent } from '../../../src/agents/records/trace.ts';
 import { takenKey } from '../../../src/webview/canvas/state/runOverlay.ts';
 import { RunProgress } from '../../../src/webview/canvas/state/runProgress.ts';
 import { stepText, tokensText, usageText, visitsText } from '../../../src/webview/canvas/scene/runText.ts';

@@ -1,4 +1,4 @@
-import type { TraceEvent } from '../../../src/agents/run/trace.ts';
+import type { TraceEvent } from '../../../src/agents/records/trace.ts';
 
 interface VisitOptions {
   readonly visit?: number;

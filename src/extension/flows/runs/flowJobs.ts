@@ -1,5 +1,5 @@
 import type * as vscode from 'vscode';
-import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { isAbort } from '../../../core/errors.ts';
 import { type Disposable, DisposableStore } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';

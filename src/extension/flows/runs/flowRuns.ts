@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import * as vscode from 'vscode';
-import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { messageOf } from '../../../core/errors.ts';
 import { type Disposable, Emitter } from '../../../core/processes/lifetime.ts';
 import type { Logger } from '../../../core/log.ts';

@@ -1,4 +1,4 @@
-import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { RunEvent } from '../../../flows/run/protocol/runEvent.ts';
 import { traceEventsOf } from '../../../flows/run/history/runQueries.ts';
 import type { NodeState } from '../../../flows/run/protocol/nodeState.ts';

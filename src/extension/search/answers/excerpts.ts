@@ -1,4 +1,4 @@
-import type { ChatMessage } from '../../../agents/llm/llmClient.ts';
+import type { TextMessage } from '../../../agents/chat/messages.ts';
 import type { ServiceHit } from '../../../retrieval/folder/indexService.ts';
 
 /** A part of a file for a model, with a number by which the model can cite it. */
@@ -47,8 +47,8 @@ export function toExcerpts(
 }
 
 /** All messages for the last of these turns: instructions, earlier turns, and the question with its excerpts. */
-export function messagesOf(turns: readonly Turn[]): readonly ChatMessage[] {
-  const conversation = turns.flatMap(({ question, excerpts, answer }, index): ChatMessage[] => {
+export function messagesOf(turns: readonly Turn[]): readonly TextMessage[] {
+  const conversation = turns.flatMap(({ question, excerpts, answer }, index): TextMessage[] => {
     const asked = { role: 'user', content: questionText(question, excerpts) };
     return index === turns.length - 1 ? [asked] : [asked, { role: 'assistant', content: answer }];
   });
@@ -56,12 +56,12 @@ export function messagesOf(turns: readonly Turn[]): readonly ChatMessage[] {
 }
 
 /** The size of messages in bytes of UTF-8. */
-export function sizeOf(messages: readonly ChatMessage[]): number {
+export function sizeOf(messages: readonly TextMessage[]): number {
   return messages.reduce((sum, { content }) => sum + Buffer.byteLength(content ?? ''), 0);
 }
 
 /** The messages as text to read. */
-export function readableMessages(messages: readonly ChatMessage[]): string {
+export function readableMessages(messages: readonly TextMessage[]): string {
   return messages.map(({ role, content }) => `# ${role}\n\n${content ?? ''}\n`).join('\n');
 }
 

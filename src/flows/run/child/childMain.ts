@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 import { join, sep } from 'node:path';
-import { Recording } from '../../../agents/run/recording.ts';
+import { Recording } from '../../../agents/records/recording.ts';
 import { installRunHost } from '../../../agents/run/runHost.ts';
 import { AppError } from '../../../core/errors.ts';
 import { Redactor } from '../../../core/redact.ts';

@@ -1,8 +1,8 @@
 import { AppError } from '../../../core/errors.ts';
-import type { Recording } from '../../../agents/run/recording.ts';
+import type { Recording } from '../../../agents/records/recording.ts';
 import type { RunOptions } from '../../../agents/run/runOptions.ts';
 import type { HostedRun, HostedStep, ModelExchange, RunHost, StartingRun } from '../../../agents/run/runHost.ts';
-import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { RunEvent } from '../protocol/runEvent.ts';
 import type { FlowFailure } from '../protocol/outcome.ts';
 import type { ChildRequest } from '../protocol/runMessage.ts';
@@ -11,6 +11,7 @@ import { type StateView, type ViewLimits, viewOf } from '../protocol/stateView.t
 import type { RecordedCompletions } from './recording/recordedCompletions.ts';
 import type { RunWriter } from './recording/runWriter.ts';
 import { TimeBudget } from './recording/timeBudget.ts';
+import { TokenJoiner } from './tokenJoiner.ts';
 
 const VIEW_PART = 0.2;
 
@@ -86,6 +87,10 @@ class HostedFlow implements HostedRun {
   readonly #onEnd: () => void;
   readonly #budget = new TimeBudget(VIEW_PART);
   readonly #shared: unknown;
+  // Shown but not recorded: the whole reply is in the file of model calls.
+  readonly #tokens = new TokenJoiner((event) =>
+    this.#parts.emit({ run: this.#run, ...event, text: this.#parts.clean(event.text) }),
+  );
   #view: StateView;
   #failedPath: string | undefined;
 
@@ -114,6 +119,7 @@ class HostedFlow implements HostedRun {
   }
 
   ended({ at, action, failure }: Parameters<HostedRun['ended']>[0]): void {
+    this.#tokens.flush();
     if (failure !== undefined)
       this.#reportChanges({ path: this.#failedPath ?? '', visit: 1, at, shared: this.#shared });
     this.#emit({
@@ -177,6 +183,11 @@ class HostedFlow implements HostedRun {
   #report(event: TraceEvent): void {
     if (event.type === 'error') this.#failedPath ??= event.path;
     const { clean } = this.#parts;
+    if (event.type === 'token') {
+      this.#tokens.push(event);
+      return;
+    }
+    this.#tokens.flush();
     if (event.type === 'emit') {
       this.#emit({ run: this.#run, ...event, data: this.#viewOf(event.data) });
       return;

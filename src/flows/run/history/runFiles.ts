@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
-import { type Checkpoint, checkpointSchema } from '../../../agents/run/schemas.ts';
+import { type Checkpoint, checkpointSchema } from '../../../agents/records/schemas.ts';
 import { systemCode } from '../../../core/errors.ts';
 import { parseLines } from '../protocol/jsonLines.ts';
 import { readRunEvent } from '../protocol/runEventSchema.ts';

@@ -1,4 +1,4 @@
-import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
 import { AppError } from '../../../core/errors.ts';
 import { compareRuns } from './compareRuns.ts';
 import { type RecordedModelCall, readModelCalls } from './modelCalls.ts';

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
-import type { Checkpoint } from '../../../agents/run/schemas.ts';
+import type { Checkpoint } from '../../../agents/records/schemas.ts';
 import type { SelectedFile } from '../../../workspace/files/selectedFile.ts';
 import { JOB_FOLDER, jobRequest } from './jobRequest.ts';
 import { runtimeFiles } from './runtimeFiles.ts';

@@ -1,6 +1,6 @@
-import { LLMClient, type LLMClientOptions } from '../../../agents/llm/llmClient.ts';
+import { LLMClient, type LLMClientOptions } from '../../../agents/chat/llmClient.ts';
 import { Node } from '../../../agents/graph/node.ts';
-import type { ModelCall } from '../../../agents/run/trace.ts';
+import type { ModelCall } from '../../../agents/records/trace.ts';
 
 /** Where a prompt is tried. */
 export type PromptModel = Pick<LLMClientOptions, 'provider' | 'model' | 'baseUrl' | 'apiKey' | 'apiKeyEnv' | 'fetch'>;

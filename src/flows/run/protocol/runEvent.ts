@@ -1,4 +1,4 @@
-import type { MissingReason, TraceEvent } from '../../../agents/run/trace.ts';
+import type { MissingReason, TraceEvent } from '../../../agents/records/trace.ts';
 import type { FlowFailure } from './outcome.ts';
 import type { StateChange } from './stateChange.ts';
 import type { StateView } from './stateView.ts';

@@ -14,6 +14,7 @@ const known = z.discriminatedUnion('type', [
     ...step,
     at: at.optional(),
   }),
+  z.object({ type: z.literal('token'), ...step, text: z.string() }),
   z.object({ type: z.literal('edge'), ...step, action: z.string(), to: z.string().nullable() }),
   z.object({ type: z.literal('error'), ...step, node: z.string(), message: z.string() }),
   z.object({ type: z.literal('state'), ...step, changes: z.array(z.object({ path: z.array(z.unknown()) })) }),

@@ -90,6 +90,7 @@ export class StepReducer {
       case 'attempt':
       case 'edge':
       case 'emit':
+      case 'token':
       case 'fallback':
       case 'warning':
         break;

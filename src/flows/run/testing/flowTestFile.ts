@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import * as z from 'zod';
-import { recordingEntrySchema } from '../../../agents/run/schemas.ts';
+import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
 import { AppError, messageOf } from '../../../core/errors.ts';
 import { writeAtomically } from '../../../core/files/atomicFile.ts';
 import { runInput } from '../protocol/runInput.ts';

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
-import { recordingEntrySchema } from '../../../agents/run/schemas.ts';
+import { recordingEntrySchema } from '../../../agents/records/schemas.ts';
 import { AppError } from '../../../core/errors.ts';
 import { describeRunEnd } from '../history/describeRun.ts';
 import { type ExpectedRun, type FlowTest, readFlowTest, recordedReply, writeFlowTest } from './flowTestFile.ts';

@@ -1,4 +1,4 @@
-import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { Announcer } from '../dom/announcer.ts';
 import { shownFlow } from '../state/graphView.ts';
 import type { Host } from '../state/host.ts';

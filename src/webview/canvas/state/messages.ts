@@ -1,4 +1,4 @@
-import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { FlowFile } from '../../../flows/graph/graph.ts';
 import type { ShownChange } from '../../../flows/run/protocol/shownState.ts';
 import type { Point } from '../../../flows/layout/shape.ts';

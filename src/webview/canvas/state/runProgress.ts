@@ -1,4 +1,4 @@
-import type { TraceEvent } from '../../../agents/run/trace.ts';
+import type { TraceEvent } from '../../../agents/records/trace.ts';
 import type { FlowFile, FlowGraph } from '../../../flows/graph/graph.ts';
 import { unitsOfPath } from '../../../flows/graph/tracePath.ts';
 import { StepReducer, type TimelineStep } from '../../../flows/run/protocol/timelineStep.ts';
@@ -7,7 +7,14 @@ import { type Entry, OverlayBuilder, type RunOverlay } from './runOverlay.ts';
 // A run can loop for hours. Counts are exact only for the entries that are kept, so the canvas says where they begin.
 const MAX_ENTRIES = 50_000;
 // Events that the drawing does not show.
-const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set(['attempt', 'fallback', 'warning', 'model', 'emit']);
+const NOT_SHOWN: ReadonlySet<TraceEvent['type']> = new Set([
+  'attempt',
+  'fallback',
+  'warning',
+  'model',
+  'emit',
+  'token',
+]);
 
 /** A finished visit of a node that is not a flow. */
 export interface CanvasStep extends TimelineStep {

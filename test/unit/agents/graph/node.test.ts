@@ -339,3 +339,20 @@ test('ParallelBatchNode begins no further item and aborts the others when one fa
   assert.deepEqual(begun, [0, 1, 2]);
   assert.deepEqual(aborted, [0, 1, 2]);
 });
+
+test('options of a node that have another type are a TypeError that names the option', () => {
+  class Named extends Node {
+    constructor(...args: unknown[]) {
+      super(...(args as []));
+    }
+  }
+  assert.throws(() => new Named(3, 0.01), {
+    name: 'TypeError',
+    message: /new Named takes its options as an object, not the number 3/,
+  });
+  assert.throws(() => new Named({ wait: '1' }), {
+    name: 'TypeError',
+    message: /option wait of new Named must be a number/,
+  });
+  assert.throws(() => new Named({ name: 7 }), { name: 'TypeError', message: /option name/ });
+});

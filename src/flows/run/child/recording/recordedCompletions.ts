@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { AppError } from '../../../../core/errors.ts';
-import { stableJson } from '../../../../agents/run/plainJson.ts';
+import { stableJson } from '../../../../agents/records/plainJson.ts';
 import { parseLines } from '../../protocol/jsonLines.ts';
 
 interface RecordedCall {

@@ -1,6 +1,6 @@
-import type { ExecCall, Recording } from '../../../../agents/run/recording.ts';
+import type { ExecCall, Recording } from '../../../../agents/records/recording.ts';
 import type { ModelExchange } from '../../../../agents/run/runHost.ts';
-import type { Checkpoint } from '../../../../agents/run/schemas.ts';
+import type { Checkpoint } from '../../../../agents/records/schemas.ts';
 import type { RunEvent } from '../../protocol/runEvent.ts';
 import { runFolder } from '../../history/runFolder.ts';
 import { LineFile } from './lineFile.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { TraceEvent } from '../../../../../src/agents/run/trace.ts';
+import type { TraceEvent } from '../../../../../src/agents/records/trace.ts';
 import { LiveRun } from '../../../../../src/extension/flows/runs/liveRun.ts';
 import type { RunEvent } from '../../../../../src/flows/run/protocol/runEvent.ts';
 import type { RunInfo } from '../../../../../src/webview/canvas/state/messages.ts';

@@ -54,6 +54,8 @@ export type TraceEvent = Place &
     | { readonly type: 'warning'; readonly action: string; readonly message: string }
     | { readonly type: 'error'; readonly message: string }
     | (ModelCall & { readonly type: 'model' })
+    /** A piece of a streamed reply. */
+    | { readonly type: 'token'; readonly text: string }
     /** What a hook passed to `context.emit`. */
     | (Item & { readonly type: 'emit'; readonly data: unknown })
   );

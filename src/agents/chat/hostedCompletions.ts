@@ -2,10 +2,10 @@ import type { ChatCompletion } from 'openai/resources/chat/completions';
 import { AppError } from '../../core/errors.ts';
 import type { Scope } from '../run/scope.ts';
 import type { ModelExchange } from '../run/runHost.ts';
-import { type Chunk, isCompletion } from './completion.ts';
-import { estimateCost } from './prices.ts';
-import type { Endpoint } from './providers.ts';
-import type { ChatService } from './service.ts';
+import { type Chunk, isCompletion } from '../llm/completion.ts';
+import { estimateCost } from '../llm/prices.ts';
+import type { Endpoint } from '../llm/providers.ts';
+import type { ChatService } from '../llm/service.ts';
 
 /** What a client needs of a chat completions service. */
 export interface Completions extends Pick<ChatService, 'complete'> {

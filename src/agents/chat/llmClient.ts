@@ -1,0 +1,142 @@
+import type * as z from 'zod';
+import { checkOptions, type OptionShape } from '../options/optionShape.ts';
+import type { AskOptions, ChatMessage, ChatReply, ModelParams, ToolOptions } from './messages.ts';
+import { ModelRequests } from './modelRequests.ts';
+import type { Price } from '../llm/prices.ts';
+import { type Endpoint, type EndpointOptions, resolveEndpoint } from '../llm/providers.ts';
+import { jsonSchemaOf, parseReply, repairRequest, responseFormat, schemaInstruction } from './structured.ts';
+
+export interface LLMClientOptions extends EndpointOptions {
+  /** The key itself; takes precedence over variables. */
+  readonly apiKey?: string | undefined;
+  /** Sends the requests. The default uses the proxies of the environment and the system's certificates. */
+  readonly fetch?: typeof fetch;
+  /** US dollars for a million tokens, for models without a known list price. */
+  readonly price?: Price;
+  /** Fields of every request, such as `{ temperature: 0 }`. Those of a call override them. */
+  readonly params?: ModelParams | undefined;
+}
+
+interface SchemaOptions<T extends z.ZodType> extends AskOptions {
+  readonly schema: T;
+}
+
+const CLIENT_OPTIONS: OptionShape = {
+  provider: 'string',
+  model: 'string',
+  apiKey: 'string',
+  apiKeyEnv: 'string',
+  baseUrl: 'string',
+  fetch: 'function',
+  price: 'object',
+  params: 'object',
+};
+
+const CALL_OPTIONS: OptionShape = {
+  params: 'object',
+  retries: 'number',
+  timeout: 'number',
+  signal: 'signal',
+};
+
+/** Sends prompts to a language model through a chat completions API. The `openai` package is loaded with the first request. */
+export class LLMClient {
+  readonly provider: string;
+  readonly model: string;
+  readonly baseUrl: string;
+  readonly #endpoint: Endpoint;
+  readonly #requests: ModelRequests;
+
+  /**
+   * @throws AppError `bad-input` for an unknown provider or an invalid `baseUrl`, TypeError for an option of the wrong type. Only
+   * requests need a key.
+   */
+  constructor(options: LLMClientOptions = {}) {
+    checkOptions('new LLMClient', options, CLIENT_OPTIONS);
+    this.#endpoint = resolveEndpoint(options);
+    this.provider = this.#endpoint.provider;
+    this.model = this.#endpoint.model;
+    this.baseUrl = this.#endpoint.baseUrl;
+    this.#requests = new ModelRequests(this.#endpoint, options);
+  }
+
+  /** Sends one user message and returns the reply: text, or a value of the schema. Throws as `chatComplete` does. */
+  ask<T extends z.ZodType>(prompt: string, options: SchemaOptions<T>): Promise<z.infer<T>>;
+  ask(prompt: string, options?: AskOptions & { readonly schema?: undefined }): Promise<string>;
+  ask(prompt: string, options: AskOptions & { readonly schema?: z.ZodType | undefined } = {}): Promise<unknown> {
+    return this.#answer('ask', [{ role: 'user', content: prompt }], options);
+  }
+
+  /**
+   * Sends messages and returns the reply. With a schema the model has to write JSON; a reply that does not match is sent back
+   * once with the issues.
+   *
+   * @throws AppError that names provider and model if the key is missing, the service fails, or the reply is empty, cut off
+   * or (twice) does not match the schema; RefusalError if the model declined; the signal's reason on abort.
+   */
+  chatComplete<T extends z.ZodType>(messages: readonly ChatMessage[], options: SchemaOptions<T>): Promise<z.infer<T>>;
+  chatComplete(
+    messages: readonly ChatMessage[],
+    options?: AskOptions & { readonly schema?: undefined },
+  ): Promise<string>;
+  chatComplete(
+    messages: readonly ChatMessage[],
+    options: AskOptions & { readonly schema?: z.ZodType | undefined } = {},
+  ): Promise<unknown> {
+    return this.#answer('chatComplete', messages, options);
+  }
+
+  /** Sends messages, with or without tools, and returns the whole reply. The caller answers its tool calls with `tool` messages. */
+  async chatWithTools(messages: readonly ChatMessage[], options: ToolOptions = {}): Promise<ChatReply> {
+    checkOptions('chatWithTools', options, CALL_OPTIONS);
+    const { tools, toolChoice } = options;
+    return this.#requests.complete(messages, options, {
+      ...(tools === undefined ? {} : { tools }),
+      ...(toolChoice === undefined ? {} : { tool_choice: toolChoice }),
+    });
+  }
+
+  /** Sends one user message and yields the reply as `chatStream` does. */
+  askStream(prompt: string, options: AskOptions = {}): AsyncGenerator<string, void> {
+    return this.chatStream([{ role: 'user', content: prompt }], options);
+  }
+
+  /** Sends messages and yields the reply as it arrives. Leaving the loop ends the request. Throws as `chatComplete` does. */
+  async *chatStream(messages: readonly ChatMessage[], options: AskOptions = {}): AsyncGenerator<string, void> {
+    checkOptions('chatStream', options, CALL_OPTIONS);
+    yield* this.#requests.stream(messages, options);
+  }
+
+  async #answer(
+    method: string,
+    messages: readonly ChatMessage[],
+    options: AskOptions & { readonly schema?: z.ZodType | undefined },
+  ): Promise<unknown> {
+    checkOptions(method, options, CALL_OPTIONS);
+    const { schema } = options;
+    if (schema === undefined) return this.#text(messages, options, {});
+    const jsonSchema = await jsonSchemaOf(schema);
+    const isInRequest = this.#endpoint.takesJsonSchema;
+    const extra = isInRequest ? { response_format: responseFormat(jsonSchema) } : {};
+    const asked = isInRequest ? messages : [{ role: 'system', content: schemaInstruction(jsonSchema) }, ...messages];
+    const reply = await this.#text(asked, options, extra);
+    const first = await parseReply(schema, reply);
+    if (first.ok) return first.value;
+    const repair = [
+      ...asked,
+      { role: 'assistant', content: reply },
+      { role: 'user', content: repairRequest(first.issues) },
+    ];
+    const second = await parseReply(schema, await this.#text(repair, options, extra));
+    if (second.ok) return second.value;
+    const what = `the reply does not match the schema, even after it was sent back:\n${second.issues}`;
+    throw this.#requests.badReply(what);
+  }
+
+  async #text(messages: readonly ChatMessage[], options: AskOptions, extra: object): Promise<string> {
+    const { content, finishReason } = await this.#requests.complete(messages, options, extra);
+    this.#requests.checkFinish(finishReason);
+    if (content.trim() !== '') return content;
+    throw this.#requests.badReply(`the reply is empty (finish reason: ${finishReason})`);
+  }
+}

@@ -1,0 +1,175 @@
+import { AppError } from '../../core/errors.ts';
+import { type Scope, eitherSignal, scopes } from '../run/scope.ts';
+import { completionBody } from '../llm/completion.ts';
+import { type Completions, hosted } from './hostedCompletions.ts';
+import type { AskOptions, ChatMessage, ChatReply, ModelParams, Usage } from './messages.ts';
+import { budgetPrice, estimateCost, type Price } from '../llm/prices.ts';
+import type { Endpoint } from '../llm/providers.ts';
+import { RefusalError } from './refusal.ts';
+import type { CallOptions } from '../llm/service.ts';
+import { serviceKey } from '../llm/serviceKey.ts';
+
+const DEFAULT_RETRIES = 3;
+const DEFAULT_TIMEOUT_SECONDS = 600; // reasoning models think for minutes before the first byte
+const CHARACTERS_PER_TOKEN = 4;
+
+export interface RequestSettings {
+  readonly apiKey?: string | undefined;
+  readonly fetch?: typeof fetch | undefined;
+  readonly price?: Price | undefined;
+  readonly params?: ModelParams | undefined;
+}
+
+type Counted = { prompt_tokens?: number; completion_tokens?: number } | null | undefined;
+
+/** The requests of a client to one model. Each is checked against the budget of its run, ends with the run, and is reported to it. */
+export class ModelRequests {
+  readonly #endpoint: Endpoint;
+  readonly #settings: RequestSettings;
+  #service: Promise<Completions> | undefined;
+
+  constructor(endpoint: Endpoint, settings: RequestSettings) {
+    this.#endpoint = endpoint;
+    this.#settings = settings;
+  }
+
+  /** Sends one request. The reply may be cut off, empty, or only tool calls. */
+  async complete(messages: readonly ChatMessage[], options: AskOptions, extra: object): Promise<ChatReply> {
+    const { scope, service } = await this.#begin();
+    const startedAt = performance.now();
+    const body = completionBody(this.#endpoint.model, messages, { ...this.#params(options), ...extra });
+    const { value, retries } = await service.complete(body, callOptions(options, scope));
+    const [choice] = value.choices;
+    const content = choice?.message.content ?? '';
+    const usage = this.#report(scope, { startedAt, retries, counted: value.usage, messages, length: content.length });
+    if (choice === undefined) throw this.badReply('the reply has no choices');
+    this.#checkRefusal(choice.message.refusal);
+    const { tool_calls: calls = [] } = choice.message;
+    const toolCalls = calls.flatMap((call) =>
+      call.type === 'function' ? [{ id: call.id, name: call.function.name, arguments: call.function.arguments }] : [],
+    );
+    const message = {
+      role: 'assistant',
+      content: choice.message.content ?? null,
+      ...(calls.length > 0 && { tool_calls: calls }),
+    };
+    return { content, toolCalls, finishReason: choice.finish_reason, usage, message };
+  }
+
+  /** Sends one request and yields the text of the reply as it arrives. */
+  async *stream(messages: readonly ChatMessage[], options: AskOptions): AsyncGenerator<string, void> {
+    const { scope, service } = await this.#begin();
+    const startedAt = performance.now();
+    let retries = 0;
+    let counted: Counted;
+    let length = 0;
+    let refusal = '';
+    const extra = { ...this.#params(options), stream: true as const, stream_options: { include_usage: true } };
+    const body = completionBody(this.#endpoint.model, messages, extra);
+    const chunks = service.stream(body, callOptions(options, scope), (count) => {
+      retries = count;
+    });
+    let isReported = false;
+    const report = (): void => {
+      if (isReported) return;
+      isReported = true;
+      this.#report(scope, { startedAt, retries, counted, messages, length });
+    };
+    try {
+      for await (const { choices, usage } of chunks) {
+        counted = usage ?? counted;
+        const { content: text, refusal: refused } = choices[0]?.delta ?? {};
+        refusal += refused ?? '';
+        if (typeof text === 'string' && text !== '') {
+          length += text.length;
+          scope?.visit?.token(text);
+          yield text;
+        }
+        this.checkFinish(choices[0]?.finish_reason ?? 'stop');
+      }
+    } finally {
+      report(); // what was received before a failure is spent too
+    }
+    this.#checkRefusal(refusal);
+    if (length === 0) throw this.badReply('the reply is empty');
+  }
+
+  checkFinish(reason: string): void {
+    if (reason === 'length') {
+      throw this.badReply("the reply was cut off at the model's output limit. Ask for less at a time");
+    }
+    if (reason === 'content_filter') throw this.badReply('the reply was held back by the content filter');
+  }
+
+  badReply(what: string): AppError {
+    return new AppError('corrupt', `${this.#name}: ${what}.`);
+  }
+
+  get #name(): string {
+    return `${this.#endpoint.provider} (${this.#endpoint.model})`;
+  }
+
+  #params({ params }: AskOptions): ModelParams {
+    return { ...this.#settings.params, ...params };
+  }
+
+  #checkRefusal(refusal: string | null | undefined): void {
+    if (typeof refusal === 'string' && refusal !== '') throw new RefusalError(this.#name, refusal);
+  }
+
+  async #begin(): Promise<{ readonly scope: Scope | undefined; readonly service: Completions }> {
+    const scope = scopes.getStore();
+    const price = budgetPrice(this.#endpoint, this.#settings.price);
+    scope?.run.budget?.checkCall(this.#name, price !== undefined);
+    return { scope, service: await hosted(scope, this.#endpoint, () => this.#connect()) };
+  }
+
+  /** @throws AppError `not-signed-in` that names the variable if the service needs a key and there is none. */
+  async #connect(): Promise<Completions> {
+    const { keyVariable, needsKey, keyAdvice } = this.#endpoint;
+    const key = await serviceKey(this.#settings.apiKey, keyVariable);
+    if (key === undefined && needsKey) throw new AppError('not-signed-in', keyAdvice);
+    this.#service ??= import('../llm/service.ts').then(
+      ({ ChatService: Service }) => new Service(this.#endpoint, key, this.#settings.fetch),
+    );
+    return this.#service;
+  }
+
+  #report(
+    scope: Scope | undefined,
+    {
+      startedAt,
+      retries,
+      counted,
+      messages,
+      length,
+    }: { startedAt: number; retries: number; counted: Counted; messages: readonly ChatMessage[]; length: number },
+  ): Usage {
+    const [input, output] = [counted?.prompt_tokens, counted?.completion_tokens];
+    const { price } = this.#settings;
+    const usage = {
+      inputTokens: input,
+      outputTokens: output,
+      cost: estimateCost(this.#endpoint, { input, output }, price),
+    };
+    const { provider, model } = this.#endpoint;
+    const durationMs = performance.now() - startedAt;
+    const { cost: estimatedCost, ...tokens } = usage;
+    scope?.visit?.model({ provider, model, durationMs, ...tokens, estimatedCost, retries });
+    if (scope?.run.budget === undefined) return usage;
+    // Some services report no tokens. A rough number is better than an unlimited run.
+    const spentInput = input ?? Math.ceil(JSON.stringify(messages).length / CHARACTERS_PER_TOKEN);
+    const spentOutput = output ?? Math.ceil(length / CHARACTERS_PER_TOKEN);
+    const listed = budgetPrice(this.#endpoint, price);
+    const cost = listed && (spentInput * listed.input + spentOutput * listed.output) / 1_000_000;
+    scope.run.budget.spend(spentInput + spentOutput, cost);
+    return usage;
+  }
+}
+
+function callOptions(
+  { retries = DEFAULT_RETRIES, timeout = DEFAULT_TIMEOUT_SECONDS, signal }: AskOptions,
+  scope: Scope | undefined,
+): CallOptions {
+  return { retries, timeoutMs: timeout * 1000, signal: eitherSignal(signal, scope?.signal) };
+}

@@ -1,0 +1,51 @@
+/** The documented type of each option. */
+export type OptionShape = Readonly<Record<string, OptionType>>;
+
+type OptionType = 'string' | 'number' | 'boolean' | 'function' | 'object' | 'signal' | 'string or list';
+
+/**
+ * Checks the types of the options that are present; unknown ones are ignored.
+ *
+ * @param owner how messages name the call, such as `new Node`.
+ * @throws TypeError that names the option.
+ */
+export function checkOptions(owner: string, options: object, shape: OptionShape): void {
+  if (!isObject(options)) {
+    throw new TypeError(
+      `${owner} takes its options as an object, not ${kindOf(options)}: { ${Object.keys(shape)[0]}: … }.`,
+    );
+  }
+  for (const [name, value] of Object.entries(options)) {
+    const type = Object.hasOwn(shape, name) ? shape[name] : undefined;
+    if (type === undefined || value === undefined || isOf(type, value)) continue;
+    throw new TypeError(`The option ${name} of ${owner} must be ${NAMES[type]}, not ${kindOf(value)}.`);
+  }
+}
+
+const NAMES: Readonly<Record<OptionType, string>> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  function: 'a function',
+  object: 'an object',
+  signal: 'an AbortSignal',
+  'string or list': 'a string or an array of strings',
+};
+
+function isOf(type: OptionType, value: unknown): boolean {
+  if (type === 'object') return isObject(value);
+  if (type === 'signal') return isObject(value) && 'aborted' in value && 'addEventListener' in value;
+  if (type !== 'string or list') return typeof value === type;
+  return typeof value === 'string' || (Array.isArray(value) && value.every((item) => typeof item === 'string'));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'an array';
+  if (typeof value === 'string') return `the string "${value.slice(0, 40)}"`;
+  return typeof value === 'number' || typeof value === 'boolean' ? `the ${typeof value} ${value}` : `a ${typeof value}`;
+}
